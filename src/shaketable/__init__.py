@@ -1,0 +1,3 @@
+"""Shaketable puts question-answering systems on a shake table."""
+
+__version__ = "0.1.0"

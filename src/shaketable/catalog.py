@@ -1,0 +1,143 @@
+"""`name(setting=value)` → part, and back. Each folder lists its own names in its `CATALOG`."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import importlib
+import importlib.metadata
+from collections.abc import Mapping
+from typing import Any
+
+from shaketable.errors import PartError, did_you_mean
+
+KINDS = {
+    "dataset": "datasets",
+    "variation": "variations",
+    "perturbation": "perturbations",
+    "retriever": "retrievers",
+    "model": "models",
+    "method": "methods",
+    "metric": "metrics",
+    "analysis": "analyses",
+    "chart": "charts",
+}
+
+
+@functools.cache
+def known(kind: str) -> Mapping[str, str]:
+    """Name → `module:object`, of this package and of every package that offers `shaketable.<folder>`."""
+    folder = KINDS[kind]
+    names: dict[str, str] = {
+        name: f"shaketable.{folder}.{target}"
+        for name, target in importlib.import_module(f"shaketable.{folder}").CATALOG.items()
+    }
+    for point in importlib.metadata.entry_points(group=f"shaketable.{folder}"):
+        names.setdefault(point.name, point.value)
+    return dict(sorted(names.items()))
+
+
+def find(kind: str, name: str, where: str = "") -> Any:
+    """The class or function behind a name."""
+    names = known(kind)
+    if name not in names:
+        plural = KINDS[kind]
+        raise PartError(
+            f"{_prefix(where)}Unknown {kind} '{name}'.{did_you_mean(name, names)} Known {plural}: {', '.join(names)}."
+        )
+    module, _, attribute = names[name].partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def parse(text: str) -> tuple[str, dict[str, Any]]:
+    """`distractors(n=2, seed=0)` → (`distractors`, {n: 2, seed: 0}). Values are Python literals."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+        if isinstance(tree, ast.Name):
+            return tree.id, {}
+        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:
+            settings = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in tree.keywords}
+            if "None" not in settings:
+                return tree.func.id, settings
+    except (SyntaxError, ValueError):
+        pass
+    raise PartError(f"Cannot read the part '{text}'. Write name or name(setting=value), such as sentence_removal(seed=1).")
+
+
+def build(kind: str, text: str, where: str = "") -> Any:
+    """The part a text names. Building is instant: weights and indexes come on first use."""
+    name, settings = parse(text)
+    part_class = find(kind, name, where)
+    fields = {field.name: field for field in dataclasses.fields(part_class)}
+    for setting, value in settings.items():
+        if setting not in fields:
+            listed = ", ".join(fields) or "none"
+            raise PartError(
+                f"{_prefix(where)}{name} has no setting '{setting}'.{did_you_mean(setting, fields)} Settings: {listed}."
+            )
+        if isinstance(value, list):
+            settings[setting] = tuple(value)
+    missing = [
+        field.name
+        for field in fields.values()
+        if field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
+        and field.name not in settings
+    ]
+    if missing:
+        example = ", ".join(f"{setting}=…" for setting in missing)
+        raise PartError(f"{_prefix(where)}{name} needs the setting {', '.join(missing)}: {name}({example}).")
+    try:
+        return part_class(**settings)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"{_prefix(where)}{text}: {error}") from error
+
+
+def name_of(part: Any) -> str:
+    """The catalog name of a part: its class name in small letters with underscores, unless it says otherwise."""
+    given = getattr(type(part), "name", None)
+    if isinstance(given, str):
+        return given
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in type(part).__name__).lstrip("_")
+
+
+def settings_of(part: Any) -> dict[str, Any]:
+    """Every setting of a part that takes part in its identity, in order of declaration."""
+    return {field.name: getattr(part, field.name) for field in dataclasses.fields(part) if field.init and field.compare}
+
+
+def label(part: Any) -> str:
+    """How people see a part: only the settings that differ from their defaults."""
+    defaults = {
+        field.name: field.default if field.default is not dataclasses.MISSING else _made(field)
+        for field in dataclasses.fields(part)
+    }
+    shown = {name: value for name, value in settings_of(part).items() if value != defaults[name]}
+    return _write(name_of(part), shown)
+
+
+def spelled(part: Any) -> str:
+    """How keys see a part: every setting, and the version of its behavior."""
+    return _write(name_of(part), settings_of(part)) + f"@{type(part).version}"
+
+
+def describe(part: Any) -> dict[str, Any]:
+    """Name, version and all settings as plain values, for the record of a run."""
+    return {"name": name_of(part), "version": type(part).version, "settings": ast.literal_eval(repr(settings_of(part)))}
+
+
+def _write(name: str, settings: Mapping[str, Any]) -> str:
+    written = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
+    return f"{name}({written})" if written else name
+
+
+def _made(field: dataclasses.Field[Any]) -> Any:
+    return field.default_factory() if field.default_factory is not dataclasses.MISSING else dataclasses.MISSING
+
+
+def _prefix(where: str) -> str:
+    return f"{where}: " if where else ""
+
+
+__all__ = ["KINDS", "build", "describe", "find", "known", "label", "name_of", "parse", "settings_of", "spelled"]

@@ -1,0 +1,4 @@
+"""One finding → one picture, plain functions."""
+
+CATALOG: dict[str, str] = {
+}

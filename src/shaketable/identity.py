@@ -1,0 +1,37 @@
+"""Canonical text, digests and seeds: the one meaning of "same"."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def canonical(value: Any) -> str:
+    """One spelling for equal values: sorted keys, no spaces, dataclasses as their fields."""
+    return json.dumps(value, default=_plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no canonical text")
+
+
+def digest(value: Any) -> str:
+    """32 hexadecimal digits (128 bits of SHA-256) of a value's canonical text."""
+    return digest_text(canonical(value))
+
+
+def digest_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def seed_from(*parts: object) -> int:
+    """The first 4 bytes, big endian, of SHA-256 of the parts joined by `|`."""
+    joined = "|".join(str(part) for part in parts)
+    return int.from_bytes(hashlib.sha256(joined.encode("utf-8", "surrogatepass")).digest()[:4], "big")

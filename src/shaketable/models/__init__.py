@@ -1,0 +1,8 @@
+"""Prompts → completions."""
+
+CATALOG: dict[str, str] = {
+    "smollm2": "smollm2:Smollm2",
+    "transformers": "transformers:Transformers",
+    "openai": "openai:Openai",
+    "scripted": "scripted:Scripted",
+}

