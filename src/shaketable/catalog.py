@@ -118,8 +118,9 @@ def label(part: Any) -> str:
 
 
 def spelled(part: Any) -> str:
-    """How keys see a part: every setting, and the version of its behavior."""
-    return _write(name_of(part), settings_of(part)) + f"@{type(part).version}"
+    """How keys see a part: every setting, the version of its behavior, and the texts it prompts with."""
+    prompts = "".join(f"+{template.identity}" for template in getattr(type(part), "prompts", ()))
+    return _write(name_of(part), settings_of(part)) + f"@{type(part).version}{prompts}"
 
 
 def describe(part: Any) -> dict[str, Any]:

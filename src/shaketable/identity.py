@@ -35,3 +35,12 @@ def seed_from(*parts: object) -> int:
     """The first 4 bytes, big endian, of SHA-256 of the parts joined by `|`."""
     joined = "|".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(joined.encode("utf-8", "surrogatepass")).digest()[:4], "big")
+
+
+def trial_key(identity: str, item: str, wording: str, temperature: float, repeat: int) -> str:
+    """The digest of everything that determines a trial's output.
+
+    `identity` spells out the parts, the generation settings and the study seed; `item` is the
+    digest of the dataset item as far as a system can see it (never its accepted answers).
+    """
+    return digest_text(f"{identity}\n{item}\n{wording}\n{temperature!r}\n{repeat}")

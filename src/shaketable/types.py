@@ -339,3 +339,39 @@ class Finding:
     """What a practitioner needs to know, made by rule."""
     caveats: tuple[str, ...] = ()
     settings: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+
+
+# --- a study --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DatasetChoice:
+    name: str
+    settings: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    """What the loader takes: path, part ..."""
+    balance_by: tuple[str, ...] = ()
+    """Tags whose combinations make the cells of a balanced selection."""
+    per_cell: int | None = None
+    """Questions per cell; None: all."""
+    limit: int | None = None
+    """Questions in all, balanced over the cells; None: no limit."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Study:
+    """What one experiment crosses. Parts are texts; the plan builds them."""
+
+    name: str
+    seed: int
+    datasets: tuple[DatasetChoice, ...]
+    models: tuple[str, ...]
+    methods: tuple[str, ...]
+    retrievers: tuple[str, ...]
+    perturbations: tuple[str, ...]
+    variations: tuple[str, ...]
+    temperatures: tuple[float, ...]
+    repeats: int
+    generation: Mapping[str, Json]
+    """max_tokens, top_p, top_k, repetition_penalty, library_defaults, logprobs."""
+    metrics: tuple[str, ...]
+    analyses: tuple[str, ...]

@@ -1,0 +1,63 @@
+"""What every analysis does first: repeats become questions, questions become conditions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+from polars import selectors
+
+FACTORS = ("dataset", "model", "method", "retriever", "perturbation", "variation", "temperature")
+CONDITION = ("metric", *FACTORS)
+ORIGINAL = "unchanged"
+"""The perturbation that leaves the evidence as it was found."""
+
+
+def by_question(table: pl.DataFrame, *, ddof: int = 1) -> pl.DataFrame:
+    """One row per condition and question: `mean` and `sd` over its runs, `n_runs`, `n_missing`.
+
+    Records without a value are left out and counted. One run has no sd, whatever the ddof.
+    """
+    value = pl.col("value")
+    return (
+        table.sort("question_id", "repeat")  # sums of floats depend on their order
+        .group_by(*CONDITION, "question_id", "type")
+        .agg(
+            mean=value.mean(),
+            sd=pl.when(value.count() > 1).then(value.std(ddof=ddof)),
+            n_runs=value.count().cast(pl.Int64),
+            n_missing=value.null_count().cast(pl.Int64),
+        )
+        .sort(*CONDITION, "question_id")
+    )
+
+
+def pooled_and_by_type(questions: pl.DataFrame) -> pl.DataFrame:
+    """Every row once with type None (all types pooled), and once under its own type."""
+    pooled = questions.with_columns(type=pl.lit(None, dtype=pl.String))
+    return pl.concat([pooled, questions.filter(pl.col("type").is_not_null())])
+
+
+def labelled_rows(analysis: str, cells: pl.DataFrame, table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Conditions as rows in a fixed order, with `analysis`, `system` and `unit`."""
+    return (
+        cells.join(_units(table), on="metric")
+        .with_columns(analysis=pl.lit(analysis), system=_system(table))
+        .select("analysis", "system", *CONDITION, "type", pl.exclude("analysis", "system", *CONDITION, "type"))
+        .drop(selectors.list())
+        .sort(*CONDITION, "type", "contrast")
+        .to_dicts()
+    )
+
+
+def _system(table: pl.DataFrame) -> pl.Expr:
+    """The model, and whatever else of the pipeline differs within this table: `smollm2 · closed_book`."""
+    others = ("dataset", "method", "retriever", "variation")
+    varying = [factor for factor in others if table[factor].drop_nulls().n_unique() > 1]
+    return pl.concat_str("model", *varying, separator=" · ", ignore_nulls=True)
+
+
+def _units(table: pl.DataFrame) -> pl.DataFrame:
+    """`share` for a metric whose values are only 0 and 1, else `score`."""
+    is_share = pl.col("value").drop_nulls().is_in([0.0, 1.0]).all()
+    return table.group_by("metric").agg(unit=pl.when(is_share).then(pl.lit("share")).otherwise(pl.lit("score")))

@@ -1,0 +1,54 @@
+"""Numbers as people read them, for the sentences of findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Row = Mapping[str, Any]
+
+
+def named(part: str) -> str:
+    """`sentence_removal` → `sentence removal`; settings stay as they are written."""
+    name, bracket, settings = part.partition("(")
+    return name.replace("_", " ") + bracket + settings
+
+
+def sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def number(value: float, unit: str) -> str:
+    """A share as whole percent, or two digits where it is small; anything else with three digits."""
+    if unit == "share":
+        percent = 100 * value
+        text = f"{percent:.0f}" if abs(percent) >= 9.5 else f"{percent:.2g}"
+    else:
+        text = f"{value:#.3g}".removesuffix(".") if 0 < abs(value) < 1000 else f"{value:,.0f}"
+    return text.replace("-", "−")
+
+
+def bounds(row: Row) -> str:
+    """` [41, 63]`, or nothing where one question allows no interval."""
+    if row["low"] is None:
+        return ""
+    return f" [{number(row['low'], row['unit'])}, {number(row['high'], row['unit'])}]"
+
+
+def level(row: Row) -> str:
+    """`52 % [41, 63]` or `0.912 [0.9, 0.92]`."""
+    return number(row["value"], row["unit"]) + (" %" if row["unit"] == "share" else "") + bounds(row)
+
+
+def difference(row: Row) -> str:
+    """`19 points [8, 30]`: between two shares lie points, not percent."""
+    return number(row["value"], row["unit"]) + (" points" if row["unit"] == "share" else "") + bounds(row)
+
+
+def holds_zero(row: Row) -> bool:
+    """Whether the interval allows no difference; without an interval nothing is claimed."""
+    return row["low"] is None or row["low"] <= 0 <= row["high"]
+
+
+def questions(n: int) -> str:
+    return f"n = {n:,} question{'' if n == 1 else 's'}"

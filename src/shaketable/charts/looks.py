@@ -1,0 +1,92 @@
+"""How everything looks in every picture: one colour, dash and shape per evidence, one theme."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import altair as alt
+
+INK = "currentColor"
+"""The page's text colour where a picture is part of it, so that light and dark need one file; else black."""
+
+
+class Look(NamedTuple):
+    color: str
+    dash: tuple[int, ...]
+    shape: str
+
+
+# Okabe and Ito's colour-blind-safe set, less yellow, which white paper swallows.
+KNOWN = {
+    "unchanged": Look(INK, (1, 0), "circle"),
+    "sentence_removal": Look("#D55E00", (7, 2), "square"),
+    "sentence_replacement": Look("#0072B2", (3, 2), "triangle-up"),
+    "entity_masking": Look("#009E73", (8, 2, 2, 2), "diamond"),
+    "no_evidence": Look("#CC79A7", (1, 2), "cross"),
+}
+SPARE = (
+    Look("#E69F00", (5, 3), "triangle-down"),
+    Look("#56B4E9", (2, 1), "triangle-right"),
+    Look("#CC79A7", (10, 3), "triangle-left"),
+    Look("#D55E00", (2, 4), "stroke"),
+    Look("#0072B2", (9, 2, 1, 2), "circle"),
+    Look("#009E73", (4, 1), "square"),
+)
+
+
+def looks(evidence: Iterable[str]) -> dict[str, Look]:
+    """The same look for a name in every picture of a run: known names have theirs, others get spare ones in order."""
+    known = {name.replace("_", " "): look for name, look in KNOWN.items()}
+    names = set(evidence)
+    strangers = sorted(names - known.keys())
+    spare = {name: SPARE[i % len(SPARE)] for i, name in enumerate(strangers)}
+    return {name: look for name, look in (known | spare).items() if name in names}
+
+
+def evidence_channels(rows: Sequence[Mapping[str, Any]], *, legend: bool = True) -> dict[str, Any]:
+    """Colour, dash and shape together, so that no line is told by its colour alone."""
+    shown = looks(row["evidence"] for row in rows)
+    shared = {
+        "title": "Evidence",
+        "sort": None,
+        "legend": alt.Legend(symbolSize=90, symbolOpacity=1, symbolStrokeWidth=0) if legend else None,
+    }
+
+    def scale(part: str) -> alt.Scale:
+        return alt.Scale(domain=list(shown), range=[getattr(look, part) for look in shown.values()])
+
+    return {
+        "color": alt.Color("evidence:N", scale=scale("color"), **shared),
+        "strokeDash": alt.StrokeDash("evidence:N", scale=scale("dash"), **shared),
+        "shape": alt.Shape("evidence:N", scale=scale("shape"), **shared),
+    }
+
+
+def themed(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
+    """Transparent, quiet, in the page's own ink."""
+    text = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
+    return chart.configure(
+        background="transparent",
+        aria=False,  # a picture has one text alternative and a table; marks read out one by one help nobody
+        font="system-ui, 'DejaVu Sans', sans-serif",
+        padding=10,
+        view=alt.ViewConfig(stroke=None),
+        axis=alt.AxisConfig(
+            **text,
+            domainColor=INK,
+            domainOpacity=0.4,
+            tickColor=INK,
+            tickOpacity=0.4,
+            gridColor=INK,
+            gridOpacity=0.12,
+            titlePadding=10,
+            labelPadding=5,
+        ),
+        header=alt.HeaderConfig(
+            labelColor=INK, titleColor=INK, labelFontSize=13, labelFontWeight=600, title=None, labelPadding=8
+        ),
+        legend=alt.LegendConfig(**text, orient="top", direction="horizontal", columnPadding=24),
+        text=alt.MarkConfig(color=INK),
+        rule=alt.MarkConfig(color=INK),
+    )

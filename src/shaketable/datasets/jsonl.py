@@ -1,0 +1,96 @@
+"""Your own questions, one JSON object per line → questions. `docs/data.md` shows the layout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, StrictInt
+
+from shaketable.datasets.loaded import Loaded
+from shaketable.datasets.rows import Row, check_ids, checked, corpus_of, make_question, passage, read_rows, trouble
+from shaketable.errors import DataError
+from shaketable.identity import digest_text
+from shaketable.types import Passage, Question
+
+ADVICE = "docs/data.md shows the layout."
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    title: str
+    sentences: list[str] | None = None
+    text: str | None = None
+
+
+class _Fields(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    id: str | StrictInt | None = None
+    question: str
+    answers: list[str] = []
+    type: str | None = None
+    level: str | None = None
+    tags: dict[str, str | int | float | bool | None] = {}
+    documents: list[_Document] = []
+    facts: list[tuple[str, StrictInt]] = []
+    reference: str | None = None
+
+
+def load_jsonl(path: str | None = None) -> Loaded:
+    """The questions of a file in the layout of `docs/data.md`. Nothing is rejected: what is wrong is an error."""
+    if path is None:
+        raise DataError("Dataset 'jsonl' needs a path: path = 'questions.jsonl'. docs/data.md shows the layout.")
+    rows = list(read_rows(Path(path).expanduser()))
+    questions = tuple(_question(row) for row in rows)
+    if not questions:
+        raise DataError(f"{Path(path).name}: found no questions. Give one JSON object per line. {ADVICE}")
+    check_ids((row.where, question.id) for row, question in zip(rows, questions, strict=True))
+    return Loaded(questions=questions, corpus=corpus_of(questions))
+
+
+def _question(row: Row) -> Question:
+    fields = checked(row, _Fields, ADVICE)
+    if not fields.question.strip():
+        raise DataError(f"{row.where}: 'question' is empty. Give the question's text.")
+    _check_answers(row.where, fields)
+    if taken := {"type", "level", "n_facts"} & fields.tags.keys():
+        raise DataError(
+            f"{row.where}: 'tags' holds '{min(taken)}'. Write type and level beside 'question'; n_facts is counted."
+        )
+    documents = [_document(row.where, document) for document in fields.documents]
+    if reason := trouble(fields.facts, documents):
+        raise DataError(f"{row.where}: {reason}. Facts are [title, sentence index from 0]. {ADVICE}")
+    return make_question(
+        # The text names a question without an id, so moving lines changes nothing.
+        id=str(fields.id) if fields.id is not None else digest_text(fields.question.strip())[:16],
+        text=fields.question,
+        answers=fields.answers,
+        dataset="jsonl",
+        documents=documents,
+        facts=fields.facts,
+        tags={**fields.tags, "type": fields.type, "level": fields.level},
+        reference=fields.reference,
+    )
+
+
+def _check_answers(where: str, fields: _Fields) -> None:
+    unanswerable = bool(fields.tags.get("unanswerable"))
+    if unanswerable and fields.answers:
+        raise DataError(
+            f"{where}: tagged 'unanswerable' with {len(fields.answers)} answers. Leave out the tag or the answers."
+        )
+    if not unanswerable and not fields.answers:
+        raise DataError(f"{where}: 'answers' is empty. Give an accepted answer, or tag the question 'unanswerable'.")
+    if not all(answer.strip() for answer in fields.answers):
+        raise DataError(f"{where}: 'answers' holds an empty text. Take it out.")
+
+
+def _document(where: str, document: _Document) -> Passage:
+    match document.sentences, document.text:
+        case list(sentences), None:
+            return passage(document.title, sentences)
+        case None, str(text):
+            return passage(document.title, [text])
+        case _:
+            raise DataError(f"{where}: the document '{document.title}' needs either 'sentences' or 'text'. {ADVICE}")

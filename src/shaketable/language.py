@@ -1,0 +1,63 @@
+"""Text → sentences and named entities, with a spaCy pipeline that loads on first use."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from shaketable.errors import WeightsError
+from shaketable.weights import EMBEDDED, locate
+
+PIPELINE = "en_core_web_sm"
+Span = tuple[int, int, str]
+"""First character, character after the last, entity label."""
+
+
+@functools.cache
+def pipeline(name: str = PIPELINE) -> Any:
+    """A spaCy pipeline: embedded weights, an installed spaCy package, or the path of a folder."""
+    import spacy
+
+    if name not in EMBEDDED and spacy.util.is_package(name):
+        return spacy.load(name)
+    folder = locate(name)
+    try:
+        return spacy.load(folder)
+    except (OSError, ValueError) as error:
+        raise WeightsError(
+            f"{folder} is no spaCy pipeline: {error} Give a folder made by spaCy, or use '{PIPELINE}'."
+        ) from error
+
+
+def sentences(text: str, name: str = PIPELINE) -> list[str]:
+    """The sentences of a text in order, stripped, none empty."""
+    (document,) = _read([text], name, ("tok2vec", "transformer", "parser", "senter", "sentencizer"))
+    return [stripped for sentence in document.sents if (stripped := sentence.text.strip())]
+
+
+def entities(text: str, name: str = PIPELINE) -> list[Span]:
+    """The named entities of a text, from left to right."""
+    return entities_of_each([text], name)[0]
+
+
+def entities_of_each(texts: Sequence[str], name: str = PIPELINE) -> list[list[Span]]:
+    """The named entities of each text."""
+    documents = _read(texts, name, ("tok2vec", "transformer", "ner"))
+    return [[(span.start_char, span.end_char, span.label_) for span in document.ents] for document in documents]
+
+
+@functools.cache
+def stop_words() -> frozenset[str]:
+    """English words too common to mean anything, in small letters."""
+    from spacy.lang.en.stop_words import STOP_WORDS
+
+    return frozenset(STOP_WORDS)
+
+
+def _read(texts: Iterable[str], name: str, needed: Sequence[str]) -> list[Any]:
+    nlp = pipeline(name)
+    unneeded = [component for component in nlp.pipe_names if component not in needed]
+    # One text at a time: sums over a larger batch round differently, and a text's neighbours
+    # must not change what is found in it. It costs a third more time.
+    return list(nlp.pipe(texts, batch_size=1, disable=unneeded))

@@ -1,0 +1,37 @@
+"""Is the answer an accepted answer, and nothing else?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from shaketable.normalize import NORMALIZATIONS
+from shaketable.scoring import score_each
+from shaketable.types import Answer, Question, Record, Score
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactMatch:
+    """1 if the normalized answer equals a normalized accepted answer, else 0; higher is better.
+
+    None for a failed trial and for a question without accepted answers.
+    """
+
+    version: ClassVar[int] = 1
+    normalization: Literal["casefold_strip", "raw", "squad"] = "casefold_strip"
+    """`casefold_strip`: case, outer spaces and one final full stop aside; `squad`: also articles and punctuation."""
+    aliases: bool = True
+    """False: only the first, canonical accepted answer counts."""
+
+    def __post_init__(self) -> None:
+        if self.normalization not in NORMALIZATIONS:
+            raise ValueError(f"normalization is {self.normalization!r}, expected one of {', '.join(NORMALIZATIONS)}.")
+
+    def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
+        return score_each("exact_match", records, questions, self._judge, needs_answers=True)
+
+    def _judge(self, answer: Answer, question: Question) -> float:
+        normalize = NORMALIZATIONS[self.normalization]
+        golds = question.answers if self.aliases else question.answers[:1]
+        return float(normalize(answer.text) in {normalize(gold) for gold in golds})

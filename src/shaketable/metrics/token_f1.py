@@ -1,0 +1,42 @@
+"""How many words do the answer and an accepted answer share?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from shaketable.normalize import YES_NO, squad
+from shaketable.scoring import score_each
+from shaketable.types import Question, Record, Score
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenF1:
+    """F1 of shared words after SQuAD's normalization, the best over the accepted answers: 0 to 1, higher is better.
+
+    None for a failed trial and for a question without accepted answers.
+    """
+
+    version: ClassVar[int] = 1
+    strict_yes_no: bool = False
+    """True: 0 where one side is exactly yes or no and the other is something else, as DRAGIN's code has it."""
+
+    def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
+        return score_each(
+            "token_f1",
+            records,
+            questions,
+            lambda answer, question: max(self._f1(answer.text, gold) for gold in question.answers),
+            needs_answers=True,
+        )
+
+    def _f1(self, text: str, gold: str) -> float:
+        found, wanted = squad(text), squad(gold)
+        if self.strict_yes_no and found != wanted and (found in YES_NO or wanted in YES_NO):
+            return 0.0
+        found_words, wanted_words = found.split(), wanted.split()
+        n_shared = (Counter(found_words) & Counter(wanted_words)).total()
+        # Two texts that normalize to nothing share no word: 0, as in the SQuAD script.
+        return 2 * n_shared / (len(found_words) + len(wanted_words)) if n_shared else 0.0

@@ -1,0 +1,44 @@
+"""Replies from a list instead of a model: for tests, benchmarks and trying a study for free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from shaketable.types import Completion, Failure, Json, Prompt
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scripted:
+    """Gives the first reply at temperature 0 and one picked by the seed above it.
+
+    A reply `ERROR` fails that trial, so that a study can be rehearsed with failures.
+    """
+
+    replies: tuple[str, ...] = ("I do not know.",)
+
+    version: ClassVar[int] = 1
+    gives: ClassVar[frozenset[str]] = frozenset()
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
+        return [self._reply(prompt) for prompt in prompts]
+
+    def environment(self) -> Mapping[str, Json]:
+        return {"engine": "scripted"}
+
+    def _reply(self, prompt: Prompt) -> Completion | Failure:
+        place = prompt.seed % len(self.replies) if prompt.sampling.temperature > 0 else 0
+        text = self.replies[place]
+        if text == "ERROR":
+            return Failure(kind="scripted", message="The script says ERROR here.", step="generate", may_retry=False)
+        words = text.split()
+        length = sum(message.content.count(" ") + 1 for message in prompt.messages)
+        kept = words[: prompt.sampling.max_tokens]
+        return Completion(
+            text=text if len(kept) == len(words) else " ".join(kept),
+            finish_reason="end" if len(kept) == len(words) else "length",
+            n_prompt_tokens=length,
+            n_tokens=len(kept),
+            seconds=0.0,
+        )

@@ -1,0 +1,18 @@
+"""The embedded default: SmolLM2-135M-Instruct (Apache-2.0), small enough for two cores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from shaketable.models.local import LocalModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Smollm2(LocalModel):
+    """Real weights that travel in a package of the Python package index; fetched and verified once."""
+
+    path: ClassVar[str] = "smollm2"  # type: ignore[misc]
+    dtype: ClassVar[str] = "float32"  # type: ignore[misc]
+    device: str = "cpu"
+    n_rows: int = field(default=128, compare=False)

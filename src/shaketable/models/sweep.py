@@ -1,0 +1,400 @@
+"""The local engine: one prompt at many temperatures, many times, read once and decoded together.
+
+Rows of several prompts are decoded as one batch, each row with its own temperature and seed;
+finished rows are dropped and the batch is filled from the next prompts. A row's text does not
+depend on its neighbours: `exactness` proves on this machine, bit by bit, which way of batching
+keeps that promise, and the engine uses no other.
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import transformers
+from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
+
+from shaketable.errors import ModelError
+from shaketable.identity import digest_text
+from shaketable.models import shared_prefix
+from shaketable.models.dice import draw, uniforms
+from shaketable.models.shared_prefix import Prefix, PrefixCache
+from shaketable.thoughts import split_thoughts
+from shaketable.types import Completion, Failure, Json, Message, Prompt, Sampling
+
+Exactness = Literal["any", "fixed", "alone"]
+TOP = 20
+"""How many alternatives `top_logprobs` keeps."""
+
+
+@dataclass
+class Row:
+    """One answer being written; several tickets when greedy repeats are one computation."""
+
+    tickets: list[int]
+    prompt: Prompt
+    sampling: Sampling
+    """With the values really used."""
+    numbers: np.ndarray
+    tokens: list[int] = field(default_factory=list)
+    extras: dict[str, list[Json]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass
+class Group:
+    """The rows that continue one prompt."""
+
+    prompt_ids: list[int]
+    prefix: Prefix
+    rows: list[Row]
+    logits: torch.Tensor
+    """The next token's, one row each."""
+
+
+class SweepEngine:
+    def __init__(self, path: Path, *, device: str = "cpu", dtype: str = "float32", n_rows: int = 128) -> None:
+        self.path, self.device, self.dtype, self.n_rows = path, device, dtype, n_rows
+        self.waiting: dict[tuple[Any, ...], list[tuple[int, Prompt]]] = {}
+        self.failed: list[tuple[int, Completion | Failure]] = []
+        self.groups: list[Group] = []
+        self.n_positions = 0
+        """Decoded token positions so far, for benchmarks."""
+        self.model, self.tokenizer = self._load()
+        self.window = int(getattr(self.model.config.get_text_config(), "max_position_embeddings", 0)) or 1 << 30
+        self.end_ids = self._end_ids()
+        self.defaults = self.model.generation_config
+
+    # --- the promise of protocols.StreamingModel ----------------------------------------------
+
+    def submit(self, ticket: int, prompt: Prompt) -> None:
+        self.waiting.setdefault((prompt.layout, prompt.messages), []).append((ticket, prompt))
+
+    @torch.inference_mode()
+    def collect(self) -> list[tuple[int, Completion | Failure]]:
+        """Decode until at least one row is finished; empty when nothing waits."""
+        while True:
+            while self.waiting and self._has_room():
+                self._start_next()
+            finished, self.failed = self.failed, []
+            if not self.groups:
+                return finished
+            finished += self._step()
+            if finished:
+                return finished
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
+        for ticket, prompt in enumerate(prompts):
+            self.submit(ticket, prompt)
+        replies: dict[int, Completion | Failure] = {}
+        while len(replies) < len(prompts):
+            replies.update(self.collect())
+        return [replies[ticket] for ticket in range(len(prompts))]
+
+    def environment(self) -> dict[str, Json]:
+        return {
+            "engine": "shaketable sweep",
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+            "device": torch.cuda.get_device_name() if self.device.startswith("cuda") else platform.processor() or "cpu",
+            "dtype": self.dtype,
+            "threads": torch.get_num_threads(),
+            "batching": self.exactness,
+            "revision": self.revision,
+        }
+
+    # --- starting -----------------------------------------------------------------------------
+
+    def _has_room(self) -> bool:
+        live = sum(len(group.rows) for group in self.groups)
+        return live < self.n_rows if self.exactness == "any" else not self.groups
+
+    def _start_next(self) -> None:
+        key = next(iter(self.waiting))
+        asked = self.waiting.pop(key)
+        layout, messages = key
+        prompt_ids = self.encode(messages, layout)
+        rows: dict[Any, Row] = {}
+        for ticket, prompt in asked:
+            sampling = self._used(prompt.sampling)
+            if len(prompt_ids) + sampling.max_tokens > self.window:
+                self.failed.append((ticket, self._too_long(len(prompt_ids), sampling.max_tokens)))
+                continue
+            dice = 0 if sampling.temperature == 0 else prompt.seed
+            same = (sampling, dice, prompt.wants)
+            if same in rows:
+                rows[same].tickets.append(ticket)
+            else:
+                rows[same] = Row([ticket], prompt, sampling, uniforms(dice, sampling.max_tokens))
+        todo = list(rows.values())
+        limit = {"any": len(todo), "fixed": self.n_rows, "alone": 1}[self.exactness]
+        if len(todo) > limit:
+            left = [(ticket, row.prompt) for row in todo[limit:] for ticket in row.tickets]
+            self.waiting = {key: left, **self.waiting}
+            todo = todo[:limit]
+        if todo:
+            self.groups.append(self._read(prompt_ids, todo))
+
+    def _read(self, prompt_ids: list[int], rows: list[Row]) -> Group:
+        """Read a prompt once for all its rows."""
+        start = time.perf_counter()
+        cache, logits = self._prefill(prompt_ids)
+        n_slots = self.n_rows if self.exactness == "fixed" else len(rows)
+        group = Group(prompt_ids, Prefix(cache, n_slots), rows, logits.expand(n_slots, -1))
+        if self.exactness == "alone":
+            group.prefix.plain = cache  # type: ignore[attr-defined]
+        share = (time.perf_counter() - start) / len(rows)
+        for row in rows:
+            row.seconds += share
+        return group
+
+    def _prefill(self, prompt_ids: list[int]) -> tuple[DynamicCache, torch.Tensor]:
+        cache = DynamicCache(config=self.model.config)
+        ids = torch.tensor([prompt_ids], device=self.device)
+        logits = self.model(ids, past_key_values=cache, use_cache=True, logits_to_keep=1).logits[:, -1]
+        return cache, logits
+
+    # --- one step of the batch ----------------------------------------------------------------
+
+    def _step(self) -> list[tuple[int, Completion | Failure]]:
+        """Draw a token for every row, finish what is finished, and read the new tokens."""
+        start = time.perf_counter()
+        finished = []
+        rows = [row for group in self.groups for row in group.rows]
+        logits = torch.cat([group.logits[: len(group.rows)] for group in self.groups])
+        seen = [
+            group.prompt_ids + row.tokens if row.sampling.repetition_penalty != 1.0 else ()
+            for group in self.groups
+            for row in group.rows
+        ]
+        tokens = draw(logits, [row.sampling for row in rows], [row.numbers[len(row.tokens)] for row in rows], seen)
+        drawn = tokens.tolist()
+        self._note_extras(rows, logits, tokens)
+        self.n_positions += len(rows)
+        reasons = []
+        for row, token in zip(rows, drawn, strict=True):
+            row.tokens.append(token)
+            reasons.append(self._finish_reason(row))
+        place = 0
+        for group in self.groups:
+            group_reasons = reasons[place : place + len(group.rows)]
+            for row, reason in zip(group.rows, group_reasons, strict=True):
+                if reason:
+                    completion = self._complete(row, reason, len(group.prompt_ids))
+                    finished += [(ticket, completion) for ticket in row.tickets]
+            place += len(group.rows)
+            self._drop(group, [i for i, reason in enumerate(group_reasons) if not reason])
+        self.groups = [group for group in self.groups if group.rows]
+        if self.groups:
+            self._advance()
+        share = (time.perf_counter() - start) / len(rows)
+        for row in rows:
+            row.seconds += share
+        return finished
+
+    def _drop(self, group: Group, kept: list[int]) -> None:
+        """Let go of finished rows. With fixed shapes their slots stay and are computed in vain."""
+        if len(kept) == len(group.rows):
+            return
+        group.rows = [group.rows[i] for i in kept]
+        if self.exactness == "any" and kept:
+            group.prefix.keep(torch.tensor(kept, device=self.device))
+        elif self.exactness == "fixed" and kept:
+            order = kept + [kept[-1]] * (self.n_rows - len(kept))
+            group.prefix.keep(torch.tensor(order, device=self.device))
+
+    def _advance(self) -> None:
+        """One forward pass over the newest token of every row."""
+        if self.exactness == "alone":
+            self._advance_alone()
+            return
+        prefixes = [group.prefix for group in self.groups]
+        ids, positions = [], []
+        for group in self.groups:
+            slots = [row.tokens[-1] for row in group.rows]
+            slots += slots[-1:] * (group.prefix.n_rows - len(slots))
+            ids += slots
+            positions += [group.prefix.prompt_length + group.prefix.own_length] * len(slots)
+        logits = self._forward(prefixes, ids, positions)
+        for group, part in zip(self.groups, logits.split([p.n_rows for p in prefixes]), strict=True):
+            group.logits = part
+
+    def _forward(self, prefixes: Sequence[Prefix], ids: list[int], positions: list[int]) -> torch.Tensor:
+        cache = PrefixCache(prefixes)
+        logits: torch.Tensor = self.model(
+            torch.tensor(ids, device=self.device)[:, None],
+            position_ids=torch.tensor(positions, device=self.device)[:, None],
+            past_key_values=cache,
+            use_cache=True,
+            shared=cache,
+        ).logits[:, -1]
+        cache.finish_step()
+        return logits
+
+    def _advance_alone(self) -> None:
+        [group] = self.groups
+        ids = torch.tensor([[group.rows[0].tokens[-1]]], device=self.device)
+        cache = group.prefix.plain  # type: ignore[attr-defined]
+        group.logits = self.model(ids, past_key_values=cache, use_cache=True).logits[:, -1]
+
+    # --- finishing ----------------------------------------------------------------------------
+
+    def _finish_reason(self, row: Row) -> Literal["end", "stop", "length"] | None:
+        if row.tokens[-1] in self.end_ids:
+            return "end"
+        if row.sampling.stop and any(stop in self._text(row.tokens) for stop in row.sampling.stop):
+            return "stop"
+        if len(row.tokens) == row.sampling.max_tokens:
+            return "length"
+        return None
+
+    def _complete(self, row: Row, reason: Literal["end", "stop", "length"], n_prompt_tokens: int) -> Completion:
+        text = self._text(row.tokens)
+        if reason == "stop":
+            end = min(text.index(stop) + len(stop) for stop in row.sampling.stop if stop in text)
+            text = text[:end]
+        thoughts, answer = split_thoughts(text, reason != "length")
+        tokens = tuple(self.tokenizer.decode([token]) for token in row.tokens) if row.prompt.wants else ()
+        return Completion(
+            text=answer,
+            finish_reason=reason,
+            n_prompt_tokens=n_prompt_tokens,
+            n_tokens=len(row.tokens),
+            seconds=row.seconds,
+            thoughts=thoughts,
+            n_thought_tokens=len(self.tokenizer.encode(thoughts, add_special_tokens=False)) if thoughts else 0,
+            tokens=tokens,
+            extras=row.extras,
+            decoding={
+                "temperature": row.sampling.temperature,
+                "top_p": row.sampling.top_p,
+                "top_k": row.sampling.top_k,
+                "repetition_penalty": row.sampling.repetition_penalty,
+                "max_tokens": row.sampling.max_tokens,
+            },
+        )
+
+    def _text(self, tokens: list[int]) -> str:
+        return str(self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def _note_extras(self, rows: list[Row], logits: torch.Tensor, tokens: torch.Tensor) -> None:
+        wanted = [i for i, row in enumerate(rows) if row.prompt.wants]
+        if not wanted:
+            return
+        places = torch.tensor(wanted, device=logits.device)
+        logprobs = torch.log_softmax(logits.index_select(0, places).float(), -1)
+        chosen = logprobs.gather(1, tokens[places, None])[:, 0].tolist()
+        for place, i in enumerate(wanted):
+            extras, wants = rows[i].extras, rows[i].prompt.wants
+            if "logprobs" in wants:
+                extras.setdefault("logprobs", []).append(chosen[place])
+            if "entropy" in wants:
+                line = logprobs[place]
+                extras.setdefault("entropy", []).append(float(-(line.exp() * line).sum()))
+            if "top_logprobs" in wants:
+                top = torch.topk(logprobs[place], TOP)
+                pairs: list[Json] = [
+                    [self.tokenizer.decode([token]), value]
+                    for token, value in zip(top.indices.tolist(), top.values.tolist(), strict=True)
+                ]
+                extras.setdefault("top_logprobs", []).append(pairs)
+
+    def _too_long(self, n_prompt_tokens: int, max_tokens: int) -> Failure:
+        return Failure(
+            kind="too_long",
+            message=(
+                f"The prompt has {n_prompt_tokens:,} tokens and may grow by {max_tokens:,}, but {self.path.name} reads "
+                f"{self.window:,} at most. Lower generation.max_tokens, or give less evidence."
+            ),
+            step="generate",
+            may_retry=False,
+        )
+
+    # --- what the checkpoint says -------------------------------------------------------------
+
+    def encode(self, messages: Sequence[Message], layout: str) -> list[int]:
+        """The prompt's token ids: through the chat template, or as raw text."""
+        if layout == "plain":
+            return list(self.tokenizer("".join(message.content for message in messages))["input_ids"])
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        goes_on = messages[-1].role == "assistant"
+        encoded = self.tokenizer.apply_chat_template(
+            turns, add_generation_prompt=not goes_on, continue_final_message=goes_on, return_dict=True
+        )
+        return list(encoded["input_ids"])
+
+    def _used(self, sampling: Sampling) -> Sampling:
+        """The values really used: those of the study, or those that the checkpoint ships."""
+        if not sampling.library_defaults:
+            return sampling
+        shipped = self.defaults
+        return Sampling(
+            temperature=sampling.temperature,
+            max_tokens=sampling.max_tokens,
+            top_p=1.0 if shipped.top_p is None else shipped.top_p,
+            # The library itself falls back to 50 where a checkpoint says nothing.
+            top_k=50 if shipped.top_k is None else shipped.top_k,
+            repetition_penalty=shipped.repetition_penalty or 1.0,
+            stop=sampling.stop,
+        )
+
+    def _end_ids(self) -> set[int]:
+        ids: set[int] = set()
+        for given in (self.model.generation_config.eos_token_id, self.tokenizer.eos_token_id):
+            ids |= set(given if isinstance(given, list) else [given])
+        return {token for token in ids if token is not None}
+
+    @functools.cached_property
+    def revision(self) -> str:
+        """A digest of the folder's config and of the names and sizes of its weight files."""
+        folder = self.path if self.path.is_dir() else self.path.parent
+        files = sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.gguf")) + sorted(folder.glob("*.bin"))
+        listed = [f"{file.name}:{file.stat().st_size}" for file in files]
+        return f"{self.path.name}:{digest_text(self.model.config.to_json_string() + '|'.join(listed))[:12]}"
+
+    def _load(self) -> tuple[Any, Any]:
+        folder, options = self.path, {}
+        if self.path.suffix == ".gguf":
+            folder, options = self.path.parent, {"gguf_file": self.path.name}
+        if self.device.startswith("cuda") and not torch.cuda.is_available():
+            raise ModelError(f"device='{self.device}' was asked for, but PyTorch sees no CUDA device. Use device='cpu'.")
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(folder, **options)
+            model = AutoModelForCausalLM.from_pretrained(
+                folder, dtype=getattr(torch, self.dtype), attn_implementation=shared_prefix.NAME, **options
+            )
+        except (OSError, ValueError, KeyError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise ModelError(
+                f"{self.path} does not load as a causal language model: {reason} Expected a folder with config.json, "
+                "weights and a tokenizer, or a .gguf file."
+            ) from error
+        return model.to(self.device).eval(), tokenizer
+
+    @functools.cached_property
+    def exactness(self) -> Exactness:
+        """Which way of batching gives every row the bits it has alone: proved here, not assumed.
+
+        `any`: rows of any number in any order; `fixed`: one prompt at a time, always `n_rows` rows;
+        `alone`: the plain model, one row at a time, when the shared prefix does not fit this model.
+        """
+        with torch.inference_mode():
+            from shaketable.models.exactness import prove
+
+            return prove(self)
+
+
+@functools.cache
+def engine(path: Path, device: str, dtype: str, n_rows: int) -> SweepEngine:
+    """One engine per process for the same weights and settings."""
+    return SweepEngine(path, device=device, dtype=dtype, n_rows=n_rows)
+
+
+__all__ = ["Exactness", "Mapping", "SweepEngine", "engine"]

@@ -1,0 +1,18 @@
+"""Any causal language model in a local folder, a GGUF file, or a model-hub name at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from shaketable.models.local import LocalModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transformers(LocalModel):
+    """PyTorch and transformers, with full logits. `n_rows` answers are decoded at once."""
+
+    path: str
+    device: str = "cpu"
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    n_rows: int = field(default=128, compare=False)

@@ -1,0 +1,51 @@
+"""The ways two answers can count as the same text."""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections.abc import Callable, Mapping
+
+ARTICLES = frozenset({"a", "an", "the"})
+YES_NO = frozenset({"yes", "no"})
+
+
+def raw(text: str) -> str:
+    return text
+
+
+def casefold_strip(text: str) -> str:
+    """White space at the ends, letter case and one final full stop do not count."""
+    return text.strip().casefold().removesuffix(".")
+
+
+def squad(text: str) -> str:
+    """As the SQuAD evaluation script: lower case, ASCII punctuation deleted, articles and spare spaces removed."""
+    unpunctuated = "".join(c for c in text.lower() if c not in string.punctuation)
+    return " ".join(re.sub(r"\b(a|an|the)\b", " ", unpunctuated).split())
+
+
+NORMALIZATIONS: Mapping[str, Callable[[str], str]] = {"raw": raw, "casefold_strip": casefold_strip, "squad": squad}
+
+
+def words(text: str) -> list[str]:
+    """As AdaRAGUE's in-accuracy: decomposed, lower case, punctuation to spaces, articles removed.
+
+    Punctuation becomes a space, so that `U.S.` is two words. All of Unicode's punctuation and
+    symbols count, so that curly quotes behave like straight ones.
+    """
+    decomposed = unicodedata.normalize("NFD", text).lower()
+    spaced = "".join(" " if unicodedata.category(c)[0] in "PS" else c for c in decomposed)
+    return [word for word in spaced.split() if word not in ARTICLES]
+
+
+def contains_words(sought: list[str], within: list[str]) -> bool:
+    """Whether one word sequence stands in another without a gap; an empty one stands nowhere."""
+    width = len(sought)
+    return width > 0 and any(within[i : i + width] == sought for i in range(len(within) - width + 1))
+
+
+def without_surrogates(text: str) -> str:
+    """Lone surrogates, which broken endpoints send, become `?`: tokenizers written in Rust refuse them."""
+    return text.encode("utf-8", "replace").decode("utf-8")

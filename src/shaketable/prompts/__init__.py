@@ -1,0 +1,35 @@
+"""Each prompt once, as a text file with named slots."""
+
+from __future__ import annotations
+
+import functools
+import importlib.resources
+import string
+from dataclasses import dataclass
+
+from shaketable.identity import digest_text
+
+
+@dataclass(frozen=True)
+class Template:
+    name: str
+
+    @functools.cached_property
+    def text(self) -> str:
+        return importlib.resources.files(__package__).joinpath(f"{self.name}.txt").read_text("utf-8").rstrip("\n")
+
+    @functools.cached_property
+    def identity(self) -> str:
+        """Name and digest: a changed prompt makes new trial keys."""
+        return f"{self.name}:{digest_text(self.text)[:8]}"
+
+    def fill(self, **slots: str) -> str:
+        return self._pattern.substitute(slots)
+
+    @functools.cached_property
+    def _pattern(self) -> string.Template:
+        return string.Template(self.text)
+
+
+ANSWER_FROM_CONTEXT = Template("answer_from_context")
+ANSWER_CLOSED_BOOK = Template("answer_closed_book")

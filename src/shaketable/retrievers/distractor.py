@@ -1,0 +1,30 @@
+"""All documents of the record, gold and distracting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from shaketable.types import Hit, Query
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distractor:
+    """The documents in the record's order; none for a question without documents.
+
+    All come back whatever `k` is: given evidence is not ranked, so it is not cut.
+    """
+
+    version: ClassVar[int] = 1
+    given: ClassVar[bool] = True
+    """Without evidence the trial fails: there is nothing to find."""
+
+    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
+        return [
+            [
+                Hit(passage=document, rank=rank, score=None, source="distractor")
+                for rank, document in enumerate(query.question.documents, 1)
+            ]
+            for query in queries
+        ]

@@ -1,0 +1,39 @@
+"""What text metrics share: which texts count as right, and what a record without an answer scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from shaketable.types import Answer, Question, Record, Score
+
+NO_GOLD = "no accepted answer"
+
+
+def references(question: Question) -> tuple[str, ...]:
+    """The texts an answer is compared with: the sentence-form reference, else the accepted short answers."""
+    return question.answers if question.reference is None else (question.reference,)
+
+
+def unscored(record: Record, golds: Sequence[str] | None = None) -> str | None:
+    """Why a record has no number; None: it can be scored. A metric that needs no golds gives None for them."""
+    if record.answer is None:
+        return f"failed: {record.failure.kind if record.failure else 'unknown'}"
+    return NO_GOLD if golds is not None and not golds else None
+
+
+def score_each(
+    metric: str,
+    records: Sequence[Record],
+    questions: Mapping[str, Question],
+    judge: Callable[[Answer, Question], float],
+    *,
+    needs_answers: bool,
+) -> list[list[Score]]:
+    """One number per record, judged alone; None with the reason where there is nothing to judge."""
+    scored: list[list[Score]] = []
+    for record in records:
+        question = questions[record.trial.question_id]
+        reason = unscored(record, question.answers if needs_answers else None)
+        value = None if reason or record.answer is None else judge(record.answer, question)
+        scored.append([Score(key=record.trial.key, metric=metric, value=value, reason=reason)])
+    return scored

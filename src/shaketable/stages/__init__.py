@@ -1,0 +1,1 @@
+"""The arrows of the line, one file each: plan, answer, score, analyze, report."""

@@ -1,0 +1,311 @@
+"""A plan → records. One scheduler drives many methods at once and resumes each as its reply comes."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from shaketable import catalog
+from shaketable.errors import ModelError, ShaketableError
+from shaketable.identity import seed_from
+from shaketable.protocols import Model, Steps, StreamingModel
+from shaketable.stages.plan import Condition, Plan
+from shaketable.store import RecordStore
+from shaketable.types import (
+    Answer,
+    Completion,
+    Cost,
+    Event,
+    Evidence,
+    Failure,
+    Generate,
+    Note,
+    Prompt,
+    Query,
+    Question,
+    Reading,
+    Record,
+    Reply,
+    Sampling,
+    Search,
+    Trial,
+)
+
+WINDOW = 512
+"""Trials in flight: enough to fill any batch, few enough to lose little and to hold in memory."""
+KEPT_EVIDENCE = 4096
+"""Searches remembered, so that one question's temperatures and repeats share one search."""
+
+Progress = Callable[["Tick"], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tick:
+    """News for a progress bar."""
+
+    n_done: int
+    n_failed: int
+    n_tokens: int
+    model: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    n_trials: int
+    n_reused: int
+    n_done: int
+    """Answered now."""
+    n_failed: int
+    seconds: float
+
+
+@dataclass
+class Flight:
+    """A trial on its way: its method, paused at a step."""
+
+    trial: Trial
+    condition: Condition
+    question: Question
+    steps: Steps
+    events: list[Event] = field(default_factory=list)
+    n_searches: int = 0
+    n_generations: int = 0
+    n_prompt_tokens: int = 0
+    n_tokens: int = 0
+    seconds: float = 0.0
+    step: Any = None
+    """The step whose reply it waits for."""
+
+
+def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: None) -> Answered:
+    """Answer what is not answered yet. Finished trials are committed before the next model call."""
+    start = time.perf_counter()
+    n_trials = plan.n_trials
+    if store.meta().get("fingerprint") == plan.fingerprint and store.n_finished() == n_trials:
+        return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, seconds=0.0)
+    store.add_questions([(question, plan.items[question.id]) for question in plan.questions])
+    store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials)
+    finished = store.finished_keys()
+    scheduler = Scheduler(plan, store, progress)
+    for model, trials in _by_model(plan):
+        scheduler.run(model, (planned for planned in trials if planned[0].key not in finished))
+    return Answered(
+        n_trials=n_trials,
+        n_reused=n_trials - scheduler.n_done - scheduler.n_failed,
+        n_done=scheduler.n_done,
+        n_failed=scheduler.n_failed,
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _by_model(plan: Plan) -> Iterator[tuple[Any, Iterator[tuple[Trial, Condition]]]]:
+    """Each model with its trials; one model's weights are used up before the next one's are loaded."""
+    trials = plan.trials()
+    ahead = next(trials, None)
+    while ahead is not None:
+        model = ahead[1].model
+
+        def of_model() -> Iterator[tuple[Trial, Condition]]:
+            nonlocal ahead
+            while ahead is not None and ahead[1].model is model:  # noqa: B023
+                yield ahead
+                ahead = next(trials, None)
+
+        yield model, of_model()
+
+
+class Scheduler:
+    def __init__(self, plan: Plan, store: RecordStore, progress: Progress) -> None:
+        self.store, self.progress = store, progress
+        self.questions = {question.id: question for question in plan.questions}
+        self.evidence: OrderedDict[tuple[Any, ...], Evidence | Failure] = OrderedDict()
+        self.n_done = self.n_failed = self.n_tokens = 0
+        generation = dict(plan.study.generation)
+        self.wants: tuple[str, ...] = ("logprobs",) if generation.pop("logprobs", False) else ()
+        self.generation: dict[str, Any] = generation
+        self.flights: dict[int, Flight] = {}
+        self.searching: list[tuple[int, Search]] = []
+        self.finished: list[tuple[Record, Condition]] = []
+
+    def run(self, model: Model, trials: Iterator[tuple[Trial, Condition]]) -> None:
+        """Drive all trials of one model to their ends."""
+        engine = model if isinstance(model, StreamingModel) else Batches(model)
+        ticket, more = 0, True
+        while more or self.flights:
+            room = WINDOW - len(self.flights)
+            started = list(itertools.islice(trials, room))
+            more = more and len(started) == room
+            for trial, condition in started:
+                steps = condition.method.answer(trial.variant.text)
+                self.flights[ticket] = Flight(trial, condition, self.questions[trial.question_id], steps)
+                self._resume(ticket, None, engine)
+                ticket += 1
+            self._search(engine)
+            for done, reply in engine.collect():
+                self._take(done, reply, engine)
+            self._search(engine)
+            if self.finished:
+                self._store(model)
+
+    def _resume(self, ticket: int, reply: Reply, engine: StreamingModel) -> None:
+        """Hand a method its reply and do what it asks for next."""
+        flight = self.flights[ticket]
+        try:
+            step = flight.steps.send(reply)
+            while isinstance(step, Note):
+                flight.events.append(Event(step=step, reply=None))
+                step = next(flight.steps)
+        except StopIteration as end:
+            self._finish(ticket, end.value)
+            return
+        except ShaketableError:
+            raise
+        except Exception as error:
+            failure = Failure(kind="method", message=f"{type(error).__name__}: {error}", step="method", may_retry=False)
+            self._finish(ticket, failure)
+            return
+        flight.step = step
+        if isinstance(step, Search):
+            self.searching.append((ticket, step))
+        elif isinstance(step, Generate):
+            engine.submit(ticket, self._prompt(flight, step))
+        else:
+            [reading] = flight.condition.model.probe([step])
+            self._take(ticket, reading, engine)
+
+    def _take(self, ticket: int, reply: Evidence | Completion | Reading | Failure, engine: StreamingModel) -> None:
+        """Write a reply into the trace, count it, and go on."""
+        flight = self.flights[ticket]
+        flight.events.append(Event(step=flight.step, reply=reply))
+        if isinstance(flight.step, Search):
+            flight.n_searches += 1
+        elif isinstance(flight.step, Generate):
+            flight.n_generations += 1
+        if isinstance(reply, Failure):
+            flight.steps.close()
+            self._finish(ticket, reply)
+            return
+        if isinstance(reply, Completion):
+            flight.n_prompt_tokens += reply.n_prompt_tokens
+            flight.n_tokens += reply.n_tokens
+            flight.seconds += reply.seconds
+        self._resume(ticket, reply, engine)
+
+    def _prompt(self, flight: Flight, step: Generate) -> Prompt:
+        settings = {**self.generation, "temperature": flight.trial.temperature, **step.sampling}
+        if step.max_tokens is not None:
+            settings["max_tokens"] = step.max_tokens
+        seed = flight.trial.seed
+        return Prompt(
+            messages=step.messages,
+            sampling=Sampling(stop=step.stop, **settings),
+            seed=seed if flight.n_generations == 0 else seed_from(seed, flight.n_generations),
+            layout=step.layout,
+            wants=(*self.wants, *step.wants),
+        )
+
+    def _search(self, engine: StreamingModel) -> None:
+        """Answer the waiting searches, alike ones together, until no method asks for another."""
+        while self.searching:
+            waiting, self.searching = self.searching, []
+            wanted: dict[tuple[Any, ...], tuple[Flight, Search]] = {}
+            for ticket, step in waiting:
+                key = self._evidence_key(ticket, step)
+                if key not in self.evidence:
+                    wanted[key] = self.flights[ticket], step
+            self._find(wanted)
+            for ticket, step in waiting:
+                self._take(ticket, self.evidence[self._evidence_key(ticket, step)], engine)
+            while len(self.evidence) > KEPT_EVIDENCE:
+                self.evidence.popitem(last=False)
+
+    def _evidence_key(self, ticket: int, step: Search) -> tuple[Any, ...]:
+        flight = self.flights[ticket]
+        condition = flight.condition
+        return id(condition.retriever), id(condition.perturbation), step.k, flight.question.id, step.query
+
+    def _find(self, wanted: Mapping[tuple[Any, ...], tuple[Flight, Search]]) -> None:
+        """Search and disturb, one batch for each retriever, perturbation and k."""
+        batches: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+        for key in wanted:
+            batches.setdefault(key[:3], []).append(key)
+        for keys in batches.values():
+            flights = [wanted[key][0] for key in keys]
+            condition, k = flights[0].condition, wanted[keys[0]][1].k
+            questions = [flight.question for flight in flights]
+            queries = [Query(text=wanted[key][1].query, question=wanted[key][0].question) for key in keys]
+            assert condition.retriever is not None and condition.perturbation is not None
+            hits = condition.retriever.search(queries, k)
+            found = condition.perturbation.perturb(questions, hits)
+            for key, question, evidence in zip(keys, questions, found, strict=True):
+                given = getattr(type(condition.retriever), "given", False)
+                self.evidence[key] = evidence if evidence.hits or not given else _no_evidence(question, condition)
+
+    def _finish(self, ticket: int, end: Answer | Failure) -> None:
+        flight = self.flights.pop(ticket)
+        failure = end if isinstance(end, Failure) else None
+        record = Record(
+            trial=flight.trial,
+            answer=None if isinstance(end, Failure) else end,
+            failure=failure,
+            trace=tuple(flight.events),
+            cost=Cost(
+                n_searches=flight.n_searches,
+                n_generations=flight.n_generations,
+                n_prompt_tokens=flight.n_prompt_tokens,
+                n_tokens=flight.n_tokens,
+                seconds=flight.seconds,
+            ),
+        )
+        self.finished.append((record, flight.condition))
+        self.n_tokens += flight.n_tokens
+        if failure is None:
+            self.n_done += 1
+        else:
+            self.n_failed += 1
+
+    def _store(self, model: Model) -> None:
+        self.store.append(self.finished, model.environment())
+        self.finished = []
+        self.progress(
+            Tick(n_done=self.n_done, n_failed=self.n_failed, n_tokens=self.n_tokens, model=catalog.label(model))
+        )
+
+
+class Batches:
+    """Lets a model that answers lists only stand where replies are taken as they come."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.environment = model.environment
+        self.generate = model.generate
+        self.waiting: list[tuple[int, Prompt]] = []
+
+    def submit(self, ticket: int, prompt: Prompt) -> None:
+        self.waiting.append((ticket, prompt))
+
+    def collect(self) -> list[tuple[int, Completion | Failure]]:
+        waiting, self.waiting = self.waiting, []
+        replies = self.model.generate([prompt for _, prompt in waiting]) if waiting else []
+        if len(replies) != len(waiting):
+            raise ModelError(
+                f"{catalog.label(self.model)} returned {len(replies)} replies for {len(waiting)} prompts. "
+                "A model returns one per prompt, a Failure where it cannot answer."
+            )
+        return [(ticket, reply) for (ticket, _), reply in zip(waiting, replies, strict=True)]
+
+
+def _no_evidence(question: Question, condition: Condition) -> Failure:
+    return Failure(
+        kind="no_evidence",
+        message=(
+            f"Question {question.id} has no evidence for {condition.labels['retriever']}: its record holds no "
+            "supporting sentences or documents. Use a dataset with evidence, another retriever, or closed_book."
+        ),
+        step="search",
+        may_retry=False,
+    )

@@ -1,0 +1,190 @@
+"""A study → what there is to answer, worked out without loading a model."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shaketable import catalog
+from shaketable.datasets.loaded import Rejected
+from shaketable.datasets.select import ShortCell, select
+from shaketable.errors import PartError, StudyError, did_you_mean
+from shaketable.identity import canonical, digest, seed_from, trial_key
+from shaketable.types import Question, Study, Trial, Variant
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """One combination of parts. Factors that a method does not have are not crossed."""
+
+    model: Any
+    method: Any
+    retriever: Any | None
+    perturbation: Any | None
+    generation: str
+    seed: int
+
+    @functools.cached_property
+    def identity(self) -> str:
+        parts = (self.model, self.method, self.retriever, self.perturbation)
+        spelled = [catalog.spelled(part) if part is not None else None for part in parts]
+        return canonical([*spelled, self.generation, self.seed])
+
+    @functools.cached_property
+    def labels(self) -> dict[str, str | None]:
+        parts = {
+            "model": self.model,
+            "method": self.method,
+            "retriever": self.retriever,
+            "perturbation": self.perturbation,
+        }
+        return {kind: None if part is None else catalog.label(part) for kind, part in parts.items()}
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        parts = {"model": self.model, "method": self.method, "retriever": self.retriever, "perturbation": self.perturbation}
+        return [
+            {"kind": kind, "label": catalog.label(part), **catalog.describe(part)}
+            for kind, part in parts.items()
+            if part is not None
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    study: Study
+    questions: tuple[Question, ...]
+    variants: tuple[Variant, ...]
+    """Accepted and rejected; only the accepted are asked."""
+    conditions: tuple[Condition, ...]
+    rejected_rows: tuple[Rejected, ...] = ()
+    short_cells: tuple[ShortCell, ...] = ()
+
+    @property
+    def asked(self) -> tuple[Variant, ...]:
+        return tuple(variant for variant in self.variants if variant.rejected is None)
+
+    @property
+    def n_cells(self) -> int:
+        """Trials without their repeats."""
+        return len(self.conditions) * len(self.asked) * len(self.study.temperatures)
+
+    @property
+    def n_trials(self) -> int:
+        return self.n_cells * self.study.repeats
+
+    @functools.cached_property
+    def items(self) -> dict[str, str]:
+        """Question id → digest of the item as a system may see it: never its answers, never its tags."""
+        return {q.id: digest([q.id, q.documents, q.supporting]) for q in self.questions}
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """The digest of all trial keys there would be, without making them."""
+        asked = [(variant.question_id, self.items[variant.question_id], variant.text) for variant in self.asked]
+        identities = [condition.identity for condition in self.conditions]
+        return digest([identities, asked, self.study.temperatures, self.study.repeats])
+
+    def trials(self) -> Iterator[tuple[Trial, Condition]]:
+        """Every trial, one prompt's temperatures and repeats next to each other, model after model."""
+        for model in dict.fromkeys(catalog.spelled(condition.model) for condition in self.conditions):
+            own = [condition for condition in self.conditions if catalog.spelled(condition.model) == model]
+            for variant in self.asked:
+                for condition in own:
+                    yield from self._trials_of(variant, condition)
+
+    def _trials_of(self, variant: Variant, condition: Condition) -> Iterator[tuple[Trial, Condition]]:
+        item, labels = self.items[variant.question_id], condition.labels
+        for temperature in self.study.temperatures:
+            for repeat in range(self.study.repeats):
+                key = trial_key(condition.identity, item, variant.text, temperature, repeat)
+                yield (
+                    Trial(
+                        key=key,
+                        question_id=variant.question_id,
+                        variant=variant,
+                        temperature=temperature,
+                        repeat=repeat,
+                        seed=seed_from(self.study.seed, key),
+                        **labels,  # type: ignore[arg-type]
+                    ),
+                    condition,
+                )
+
+
+def plan(study: Study) -> Plan:
+    questions, rejected, short = _load_questions(study)
+    variations = [catalog.build("variation", text, "cross.variations") for text in study.variations]
+    made = [variation.vary(questions) for variation in variations]
+    return Plan(
+        study=study,
+        questions=questions,
+        variants=tuple(v for of_question in zip(*made, strict=True) for wordings in of_question for v in wordings),
+        conditions=_conditions(study),
+        rejected_rows=rejected,
+        short_cells=short,
+    )
+
+
+def _load_questions(study: Study) -> tuple[tuple[Question, ...], tuple[Rejected, ...], tuple[ShortCell, ...]]:
+    questions: list[Question] = []
+    rejected: list[Rejected] = []
+    short: list[ShortCell] = []
+    for choice in study.datasets:
+        loader = catalog.find("dataset", choice.name, "dataset.name")
+        known = list(inspect.signature(loader).parameters)
+        for setting in choice.settings:
+            if setting not in known:
+                raise StudyError(
+                    f"dataset: {choice.name} has no setting '{setting}'.{did_you_mean(setting, known)} "
+                    f"Settings: {', '.join([*known, 'balance', 'limit'])}."
+                )
+        loaded = loader(**choice.settings)
+        selection = select(
+            loaded.questions, by=choice.balance_by, per_cell=choice.per_cell, limit=choice.limit, seed=study.seed
+        )
+        rejected += loaded.rejected
+        short += selection.short
+        several = len(study.datasets) > 1
+        for question in selection.questions:
+            own_id = f"{choice.name}:{question.id}" if several else question.id
+            questions.append(replace(question, id=own_id, dataset=choice.name))
+    if not questions:
+        raise StudyError("The dataset has no question left to ask. Check dataset.path, dataset.balance and dataset.limit.")
+    return tuple(questions), tuple(rejected), tuple(short)
+
+
+def _conditions(study: Study) -> tuple[Condition, ...]:
+    models = [catalog.build("model", text, f"cross.models[{i}]") for i, text in enumerate(study.models)]
+    methods = [catalog.build("method", text, f"cross.methods[{i}]") for i, text in enumerate(study.methods)]
+    retrievers = [catalog.build("retriever", text, f"cross.retrievers[{i}]") for i, text in enumerate(study.retrievers)]
+    perturbations = [
+        catalog.build("perturbation", text, f"cross.perturbations[{i}]") for i, text in enumerate(study.perturbations)
+    ]
+    for i, text in enumerate(study.metrics):
+        catalog.build("metric", text, f"score.metrics[{i}]")
+    for i, text in enumerate(study.analyses):
+        catalog.find("analysis", catalog.parse(text)[0], f"analyze.analyses[{i}]")
+    evidence = [(retriever, perturbation) for retriever in retrievers for perturbation in perturbations]
+    conditions = []
+    for model in models:
+        for method in methods:
+            missing = [want for want in method.wants if want not in model.gives]
+            if missing:
+                raise PartError(
+                    f"{catalog.label(method)} needs {', '.join(missing)} of its model, and {catalog.label(model)} does not "
+                    "give it. Use a local model (smollm2, transformers), or a method that needs only text."
+                )
+            for retriever, perturbation in evidence if method.searches else [(None, None)]:
+                conditions.append(
+                    Condition(
+                        model=model, method=method, retriever=retriever, perturbation=perturbation,
+                        generation=canonical(dict(study.generation)), seed=study.seed,
+                    )  # fmt: skip
+                )
+    return tuple(conditions)
+
+

@@ -1,0 +1,174 @@
+"""What a report says about a run, in words and counts."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from shaketable.charts.panels import few
+from shaketable.types import Finding
+
+Row = Mapping[str, Any]
+BANNERS = {
+    "empty": ("Nothing has been answered yet.", "{trials:,} trials are planned. Start them with"),
+    "running": ("This run is still going: all results are partial.", "{done:,} of {trials:,} trials are done."),
+    "interrupted": (
+        "This run was interrupted: all results are partial.",
+        "{left:,} of {trials:,} trials are left. Go on with",
+    ),
+    "finished_with_failures": ("Some trials failed.", "{failed:,} of {trials:,} have no answer. Try those again with"),
+}
+
+
+def banner(summary: Row, resume: str) -> dict[str, str | None] | None:
+    """None for a finished run."""
+    if summary["state"] not in BANNERS:
+        return None
+    title, text = BANNERS[summary["state"]]
+    left = summary["trials"] - summary["done"]
+    command = None if summary["state"] == "running" else resume
+    return {"title": title, "text": text.format(**{**summary, "left": left}), "command": command}
+
+
+def facts(summary: Row, findings: Sequence[Finding]) -> list[tuple[str, str]]:
+    """What stood on the table, one line each."""
+    rows = [row for finding in findings for row in finding.rows]
+    said = [
+        ("Systems", ", ".join(summary["models"])),
+        ("Data", f"{', '.join(summary['datasets'])}: {_count(summary['n_questions'], 'question')}"),
+        ("Shaken", _shaken(rows)),
+        ("Trials", f"{summary['done']:,} of {summary['trials']:,} answered, {summary['failed']:,} failed"),
+        ("When", _span(summary["created"], summary["finished"])),
+    ]
+    return [(name, text) for name, text in said if text]
+
+
+def _shaken(rows: Sequence[Row]) -> str:
+    temperatures = sorted({row["temperature"] for row in rows})
+    evidence = sorted(
+        {named_evidence(row["perturbation"]) for row in rows}, key=lambda name: (name != "unchanged", name)
+    )
+    wordings = sorted({row["variation"] for row in rows})
+    said = []
+    if len(temperatures) > 1:
+        said.append(f"temperature {temperatures[0]:g} to {temperatures[-1]:g} in {len(temperatures)} steps")
+    if len(evidence) > 1:
+        said.append("evidence " + ", ".join(evidence))
+    if len(wordings) > 1:
+        said.append("wording " + ", ".join(wordings))
+    return "; ".join(said)
+
+
+def missing(summary: Row, flags: Sequence[Row], unscored: Sequence[Row]) -> list[dict[str, Any]]:
+    return [
+        {"n": summary["missing"], "text": "trials not run yet", "link": None},
+        {"n": summary["failed"], "text": "trials failed", "link": "failures"},
+        {"n": sum(row["n"] for row in flags), "text": "disturbances not done as asked", "link": "flags"},
+        {"n": sum(row["n"] for row in unscored), "text": "scores that could not be given", "link": "unscored"},
+    ]
+
+
+def chapters(
+    *, cards: Sequence[Any], dice: Sequence[Any], evidence: Sequence[Any], examples: Sequence[Any]
+) -> list[tuple[str, str]]:
+    """The chapters that this run supports."""
+    every = [
+        ("verdict", "The verdict", cards),
+        ("missing", "What is missing", True),
+        ("dice", "Dice", dice),
+        ("evidence", "Evidence", evidence or examples),
+        ("method", "Method", True),
+    ]
+    return [(name, title) for name, title, there in every if there]
+
+
+def costs(summary: Row, seed: int) -> list[tuple[str, Any]]:
+    return [
+        ("Selection", summary["selection"] or "all questions"),
+        ("Seed", seed),
+        ("Time", _duration(summary["seconds"])),
+        (
+            "Calls",
+            f"{_count(summary['n_generations'], 'generation')}, {_count(summary['n_searches'], 'search', 'searches')}",
+        ),
+        ("Tokens", f"{summary['n_prompt_tokens']:,} read, {summary['n_tokens']:,} written"),
+    ]
+
+
+def example(one: Row) -> dict[str, Any]:
+    """A case with its evidence as a diff, and its answers by temperature and evidence."""
+    answers = one["answers"]
+    columns = sorted({answer["perturbation"] for answer in answers}, key=lambda name: name != "unchanged")
+    temperatures = few(sorted({answer["temperature"] for answer in answers}))
+    return {
+        "question": one["question"],
+        "wording": one["wording"],
+        "gold": one["gold"],
+        "evidence": named_evidence(one["perturbation"]),
+        "diff": word_diff(one["evidence_before"], one["evidence_after"]),
+        "columns": columns,
+        "lines": [
+            (temperature, [_alike(answers, temperature, column) for column in columns]) for temperature in temperatures
+        ],
+    }
+
+
+def word_diff(before: str, after: str) -> list[tuple[str, str]]:
+    """Runs of words that are `kept`, `gone` or `new`, in reading order."""
+    old, new = before.split(), after.split()
+    runs = []
+    for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        parts = (("kept", old[i:j]),) if kind == "equal" else (("gone", old[i:j]), ("new", new[k:m]))
+        runs += [(name, " ".join(words)) for name, words in parts if words]
+    return runs
+
+
+def _alike(answers: Sequence[Row], temperature: float, perturbation: str | None) -> list[dict[str, Any]]:
+    """Equal answers once, with how often they came."""
+    counted: dict[tuple[str, bool | None], int] = {}
+    for answer in answers:
+        if answer["temperature"] == temperature and answer["perturbation"] == perturbation:
+            same = answer["text"], answer["correct"]
+            counted[same] = counted.get(same, 0) + 1
+    return [{"text": text, "correct": correct, "n": n} for (text, correct), n in counted.items()]
+
+
+def named_evidence(perturbation: str | None) -> str:
+    return (perturbation or "no_evidence").replace("_", " ")
+
+
+def cell(value: Any, unit: str) -> str:
+    """Three digits for numbers, percent for shares, thousands separated, a dash for what is not there."""
+    if value is None:
+        return "–"
+    if unit == "share":
+        return f"{100 * value:.3g} %"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _span(created: str | None, finished: str | None) -> str:
+    """`2 March 2026, 09:14 to 10:02`; the second day is named where it is another."""
+    if not created:
+        return ""
+    start = datetime.fromisoformat(created)
+    said = f"{start.day} {start:%B %Y, %H:%M}"
+    if not finished:
+        return said
+    end = datetime.fromisoformat(finished)
+    return f"{said} to {end:%H:%M}" if end.date() == start.date() else f"{said} to {end.day} {end:%B %Y, %H:%M}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return (
+        " ".join(f"{n:,} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (rest, "s")) if n) or "less than 1 s"
+    )

@@ -1,0 +1,241 @@
+"""`records.sqlite`: finished trials, appended as they finish, readable by others meanwhile."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from shaketable.errors import StoreError
+from shaketable.identity import canonical, digest_text
+from shaketable.store import schema, trace
+from shaketable.types import Cost, Question, Record, Trial, Variant
+
+COLUMNS = (
+    "key variant condition temperature repeat seed answer failure may_retry "
+    "n_searches n_generations n_prompt_tokens n_tokens seconds environment trace"
+).split()
+SUMMED = slice(0, 16)
+INSERT = f"INSERT OR REPLACE INTO records ({', '.join(COLUMNS)}, checksum) VALUES ({', '.join('?' * 17)})"
+
+
+class Condition(Protocol):
+    """What the store keeps of a combination of parts."""
+
+    @property
+    def identity(self) -> str: ...
+    @property
+    def labels(self) -> Mapping[str, str | None]: ...
+    @property
+    def parts(self) -> list[dict[str, Any]]: ...
+
+
+class RecordStore:
+    """One writer, any number of readers. Every append is one transaction: `kill -9` leaves whole records."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.path = path
+        self._known_texts: set[str] = set()
+        self._digests: OrderedDict[int, tuple[Any, str]] = OrderedDict()
+        self._ids: dict[tuple[str, Any], int] = {}
+        try:
+            self._connection = self._open(read_only)
+        except sqlite3.DatabaseError as error:
+            raise StoreError(
+                f"{path} cannot be read as a run's records: {error}. Nothing was changed. "
+                "Restore it from a copy, or move the folder away and run the study again."
+            ) from error
+
+    def _open(self, read_only: bool) -> sqlite3.Connection:
+        is_new = not self.path.exists()
+        if read_only and is_new:
+            raise StoreError(f"There is no {self.path}. Answer the study first: shaketable run STUDY --out {self.path.parent}.")
+        mode = "ro" if read_only else "rwc"
+        connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", uri=True)
+        if is_new:
+            connection.execute("PRAGMA journal_mode = WAL")
+            schema.create(connection)
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if application != schema.APPLICATION:
+            raise StoreError(f"{self.path} is an SQLite file, but not one of Shaketable's. Nothing was changed. Use another folder.")
+        if version > schema.VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer Shaketable (format {version}, this one reads up to {schema.VERSION}). Update Shaketable."
+            )
+        if not read_only:
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = OFF")
+            schema.migrate(connection, version)
+        return connection
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- meta ---------------------------------------------------------------------------------
+
+    def meta(self) -> dict[str, str]:
+        return dict(self._connection.execute("SELECT name, value FROM meta"))
+
+    def set_meta(self, **values: object) -> None:
+        with self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [(k, str(v)) for k, v in values.items()])
+
+    # --- writing ------------------------------------------------------------------------------
+
+    def add_questions(self, questions: Sequence[tuple[Question, str]]) -> None:
+        """Questions with their item digests, as far as they are not there yet."""
+        rows = [
+            (q.id, q.dataset, q.text, canonical(q.answers), canonical(q.tags), canonical(q), item, place)
+            for place, (q, item) in enumerate(questions)
+        ]
+        with self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO questions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def _variant_id(self, variant: Variant) -> int:
+        unique = (variant.question_id, variant.variation, variant.text)
+        known = self._ids.get(("variants", unique))
+        if known is not None:
+            return known
+        return self._row_id(
+            "variants", unique, "question_id = ? AND variation = ? AND wording = ?",
+            "(question_id, variation, wording, provenance, rejected) VALUES (?, ?, ?, ?, ?)",
+            (*unique, canonical(variant.provenance), variant.rejected),
+        )  # fmt: skip
+
+    def _condition_id(self, condition: Condition) -> int:
+        known = self._ids.get(("conditions", (condition.identity,)))
+        if known is not None:
+            return known
+        labels = condition.labels
+        row = (*(labels[kind] for kind in ("model", "method", "retriever", "perturbation")), condition.identity)
+        return self._row_id(
+            "conditions", (condition.identity,), "identity = ?",
+            "(model, method, retriever, perturbation, identity, parts) VALUES (?, ?, ?, ?, ?, ?)",
+            (*row, canonical(condition.parts)),
+        )  # fmt: skip
+
+    def _environment_id(self, environment: Mapping[str, Any]) -> int:
+        body = canonical(environment)
+        return self._row_id("environments", (body,), "body = ?", "(body) VALUES (?)", (body,))
+
+    def _row_id(self, table: str, unique: tuple[Any, ...], where: str, insert: str, row: tuple[Any, ...]) -> int:
+        known = self._ids.get((table, unique))
+        if known is not None:
+            return known
+        found = self._connection.execute(f"SELECT id FROM {table} WHERE {where}", unique).fetchone()
+        row_id = found[0] if found else self._connection.execute(f"INSERT INTO {table} {insert}", row).lastrowid
+        self._ids[table, unique] = int(row_id)
+        return int(row_id)
+
+    def append(self, records: Sequence[tuple[Record, Condition]], environment: Mapping[str, Any]) -> None:
+        """Finished records of one model, in one transaction."""
+        texts: dict[str, str] = {}
+
+        def keep(value: Any) -> str:
+            return self._keep(value, texts)
+
+        rows = []
+        with self._connection:
+            environment_id = self._environment_id(environment)
+            for record, condition in records:
+                trial, cost = record.trial, record.cost
+                row = (
+                    trial.key, self._variant_id(trial.variant), self._condition_id(condition), trial.temperature, trial.repeat, trial.seed,
+                    None if record.answer is None else record.answer.text,
+                    None if record.failure is None else canonical(record.failure),
+                    int(record.failure is not None and record.failure.may_retry),
+                    cost.n_searches, cost.n_generations, cost.n_prompt_tokens, cost.n_tokens, round(cost.seconds, 6),
+                    environment_id, trace.pack(record, keep),
+                )  # fmt: skip
+                rows.append((*row, checksum(row)))
+            self._connection.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", texts.items())
+            self._connection.executemany(INSERT, rows)
+        self._known_texts.update(texts)
+
+    def _keep(self, value: Any, texts: dict[str, str]) -> str:
+        """The digest of a shared value. Many records share one object, so its digest is worked out once."""
+        remembered = self._digests.get(id(value))
+        if remembered and remembered[0] is value:
+            return remembered[1]
+        body = canonical(value)
+        digest = digest_text(body)
+        if digest not in self._known_texts:
+            texts[digest] = body
+        self._digests[id(value)] = (value, digest)
+        if len(self._digests) > 4096:
+            self._digests.popitem(last=False)
+        return digest
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def finished_keys(self) -> set[str]:
+        """Keys that need no further run: answered, or failed for good."""
+        return {key for (key,) in self._connection.execute("SELECT key FROM records WHERE may_retry = 0")}
+
+    def n_finished(self) -> int:
+        return int(self._connection.execute("SELECT COUNT(*) FROM records WHERE may_retry = 0").fetchone()[0])
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of a reading query."""
+        return self._connection.execute(sql, values).fetchall()
+
+    def questions(self) -> list[Question]:
+        rows = self._connection.execute("SELECT body FROM questions ORDER BY place")
+        return [_question(json.loads(body)) for (body,) in rows]
+
+    def records(self, where: str = "1", *values: Any) -> Iterator[Record]:
+        """Records one after the other, in the order they were stored."""
+        environments = {i: json.loads(body) for i, body in self.rows("SELECT id, body FROM environments")}
+        sql = f"""
+            SELECT r.{", r.".join(COLUMNS)}, v.question_id, v.variation, v.wording, v.provenance, v.rejected,
+                   c.model, c.method, c.retriever, c.perturbation
+            FROM records r JOIN variants v ON v.id = r.variant JOIN conditions c ON c.id = r.condition
+            WHERE {where} ORDER BY r.id"""
+        for row in self._connection.execute(sql, values):
+            r = dict(zip(COLUMNS, row[SUMMED], strict=True))
+            question_id, variation, wording, provenance, rejected, model, method, retriever, perturbation = row[16:]
+            trial = Trial(
+                key=r["key"],
+                question_id=question_id,
+                variant=Variant(
+                    question_id=question_id, text=wording, variation=variation,
+                    provenance=json.loads(provenance), rejected=rejected,
+                ),
+                method=method, retriever=retriever, perturbation=perturbation, model=model,
+                temperature=r["temperature"], repeat=r["repeat"], seed=r["seed"],
+            )  # fmt: skip
+            cost = Cost(
+                n_searches=r["n_searches"], n_generations=r["n_generations"],
+                n_prompt_tokens=r["n_prompt_tokens"], n_tokens=r["n_tokens"], seconds=r["seconds"],
+            )  # fmt: skip
+            yield trace.unpack(
+                trial, r["answer"], r["failure"], cost, environments[r["environment"]], r["trace"], self._fetch
+            )
+
+    def _fetch(self, digest: str) -> Any:
+        found = self._connection.execute("SELECT body FROM texts WHERE digest = ?", (digest,)).fetchone()
+        if found is None:
+            raise StoreError(f"{self.path}: the text {digest} that a record refers to is missing. Run: shaketable verify {self.path.parent}.")
+        return json.loads(found[0])
+
+
+def checksum(row: Sequence[Any]) -> str:
+    """A short digest over every stored value of a record."""
+    return digest_text("\x1f".join(map(str, row)))[:16]
+
+
+def _question(body: dict[str, Any]) -> Question:
+    body["documents"] = tuple(trace.passage_from(document) for document in body["documents"])
+    for name in ("answers", "supporting", "gold_titles"):
+        body[name] = tuple(body[name])
+    return Question(**body)

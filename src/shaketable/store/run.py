@@ -1,0 +1,295 @@
+"""A run is a folder: the frozen study, its records, scores, findings, figures and report."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import fcntl
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shaketable.errors import RunError
+from shaketable.identity import canonical
+from shaketable.store.records import RecordStore
+from shaketable.study import format_study, load_study
+from shaketable.types import Finding, Record, Score, Study
+
+FACTORS = ("dataset", "question_id", "model", "method", "retriever", "perturbation", "variation", "temperature", "repeat")
+SCORE_SCHEMA = {"key": pl.String, "metric": pl.String, "value": pl.Float64, "reason": pl.String}
+
+
+class Run:
+    """One run, opened for reading; `writing()` hands out its store to the one process that writes."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        if not (self.folder / "study.toml").is_file():
+            raise RunError(
+                f"{self.folder} holds no run: there is no study.toml in it. "
+                f"Make one with: shaketable run STUDY --out {self.folder}."
+            )
+
+    @classmethod
+    def prepare(cls, folder: str | Path, study: Study) -> Run:
+        """A new run's folder, or the folder of the same study to go on with. Nothing is overwritten."""
+        folder = Path(folder)
+        frozen = folder / "study.toml"
+        if frozen.is_file():
+            differing = _differences(load_study(frozen), study)
+            if differing:
+                raise RunError(
+                    f"{folder} holds the run of another study: {'; '.join(differing)}. Nothing was changed. "
+                    "Give another folder with --out, or go on with the old study: "
+                    f"shaketable run {frozen} --out {folder}."
+                )
+        elif folder.exists() and any(folder.iterdir()):
+            found = ", ".join(sorted(entry.name for entry in folder.iterdir())[:3])
+            raise RunError(f"{folder} is not empty and holds no run (found {found}). Give an empty or new folder with --out.")
+        folder.mkdir(parents=True, exist_ok=True)
+        text = format_study(study)
+        if not frozen.is_file() or frozen.read_text("utf-8") != text:
+            temporary = frozen.with_suffix(".tmp")
+            temporary.write_text(text, "utf-8")
+            temporary.replace(frozen)
+        return cls(folder)
+
+    @property
+    def records_path(self) -> Path:
+        return self.folder / "records.sqlite"
+
+    @cached_property
+    def study(self) -> Study:
+        return load_study(self.folder / "study.toml")
+
+    @cached_property
+    def study_text(self) -> str:
+        return (self.folder / "study.toml").read_text("utf-8")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[RecordStore]:
+        """The store, for the one process that may write."""
+        with (self.folder / ".lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise RunError(f"Another process is writing to {self.folder}. Wait for it, or use another --out.") from error
+            with RecordStore(self.records_path) as store:
+                if "created" not in store.meta():
+                    store.set_meta(created=_now(), study=self.study.name)
+                yield store
+
+    @cached_property
+    def store(self) -> RecordStore:
+        return RecordStore(self.records_path, read_only=True)
+
+    # --- tables -------------------------------------------------------------------------------
+
+    def records(self) -> pl.DataFrame:
+        """One row per record: key, every factor, answer, failure, counts."""
+        columns = (
+            "key dataset question_id question gold type n_facts model method retriever perturbation variation wording "
+            "temperature repeat seed answer failure n_searches n_generations n_prompt_tokens n_tokens seconds"
+        ).split()
+        rows = self.store.rows(
+            """SELECT r.key, q.dataset, q.id, q.text, q.answers, json_extract(q.tags, '$.type'),
+                      json_extract(q.tags, '$.n_facts'), c.model, c.method, c.retriever, c.perturbation, v.variation,
+                      v.wording, r.temperature, r.repeat, r.seed, r.answer, json_extract(r.failure, '$.kind'),
+                      r.n_searches, r.n_generations, r.n_prompt_tokens, r.n_tokens, r.seconds
+               FROM records r JOIN variants v ON v.id = r.variant JOIN questions q ON q.id = v.question_id
+               JOIN conditions c ON c.id = r.condition ORDER BY q.place, c.id, v.id, r.temperature, r.repeat"""
+        )
+        types: dict[str, Any] = dict.fromkeys(columns, pl.String)
+        types |= dict.fromkeys(("temperature", "seconds"), pl.Float64)
+        types |= dict.fromkeys(
+            ("n_facts", "repeat", "seed", "n_searches", "n_generations", "n_prompt_tokens", "n_tokens"), pl.Int64
+        )
+        return pl.DataFrame(rows, schema=types, orient="row")
+
+    def scores(self) -> pl.DataFrame:
+        """One row per record and number: key, metric, value, reason."""
+        path = self.folder / "scores.parquet"
+        if not path.is_file():
+            raise RunError(f"{self.folder} has no scores yet. Run: shaketable score {self.folder}.")
+        return pl.read_parquet(path)
+
+    def score_table(self) -> pl.DataFrame:
+        """Scores with the factors of their records: what analyses read."""
+        factors = self.records().select("key", *FACTORS, "type", "n_facts")
+        return self.scores().join(factors, on="key", how="inner", maintain_order="left")
+
+    def write_scores(self, scores: Sequence[Score]) -> None:
+        rows = [(score.key, score.metric, score.value, score.reason) for score in scores]
+        temporary = self.folder / "scores.parquet.tmp"
+        pl.DataFrame(rows, schema=SCORE_SCHEMA, orient="row").write_parquet(temporary)
+        temporary.replace(self.folder / "scores.parquet")
+
+    def findings(self) -> list[Finding]:
+        path = self.folder / "findings.json"
+        if not path.is_file():
+            raise RunError(f"{self.folder} has no findings yet. Run: shaketable analyze {self.folder}.")
+        return [
+            Finding(**{name: tuple(value) if isinstance(value, list) else value for name, value in found.items()})
+            for found in json.loads(path.read_text("utf-8"))
+        ]
+
+    def write_findings(self, findings: Sequence[Finding]) -> None:
+        temporary = self.folder / "findings.json.tmp"
+        temporary.write_text(json.dumps(json.loads(canonical(findings)), indent=1, ensure_ascii=False), "utf-8")
+        temporary.replace(self.folder / "findings.json")
+
+    # --- what happened ------------------------------------------------------------------------
+
+    def summary(self) -> dict[str, Any]:
+        """Counts, sums and state of the run."""
+        meta = self.store.meta()
+        [(done, failed, seconds, n_prompt, n_tokens, n_generations, n_searches)] = self.store.rows(
+            """SELECT SUM(failure IS NULL), SUM(failure IS NOT NULL), SUM(seconds), SUM(n_prompt_tokens),
+                      SUM(n_tokens), SUM(n_generations), SUM(n_searches) FROM records"""
+        )
+        done, failed = done or 0, failed or 0
+        trials = int(meta.get("n_trials", done + failed))
+        missing = trials - done - failed
+        state = "empty" if done + failed == 0 else "interrupted" if missing else "finished"
+        if state == "finished" and failed:
+            state = "finished_with_failures"
+        if state == "interrupted" and self._is_being_written():
+            state = "running"
+        return {
+            "run": str(self.folder),
+            "study": self.study.name,
+            "created": meta.get("created"),
+            "finished": meta.get("finished"),
+            "trials": trials,
+            "done": done,
+            "failed": failed,
+            "missing": missing,
+            "seconds": float(meta.get("seconds", 0.0)),
+            "n_questions": self.store.rows("SELECT COUNT(*) FROM questions")[0][0],
+            "n_prompt_tokens": n_prompt or 0,
+            "n_tokens": n_tokens or 0,
+            "n_generations": n_generations or 0,
+            "n_searches": n_searches or 0,
+            "models": [label for (label,) in self.store.rows("SELECT DISTINCT model FROM conditions ORDER BY 1")],
+            "datasets": [name for (name,) in self.store.rows("SELECT DISTINCT dataset FROM questions ORDER BY 1")],
+            "state": state,
+            "selection": json.loads(meta.get("selection", "{}")),
+        }
+
+    def _is_being_written(self) -> bool:
+        lock_path = self.folder / ".lock"
+        if not lock_path.exists():
+            return False
+        with lock_path.open() as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+    def parts(self) -> list[dict[str, Any]]:
+        """Every part that took part, with its settings and version."""
+        found = {}
+        for (parts,) in self.store.rows("SELECT parts FROM conditions ORDER BY id"):
+            for part in json.loads(parts):
+                found[part["kind"], part["label"]] = part
+        return list(found.values())
+
+    def environments(self) -> list[dict[str, Any]]:
+        return [json.loads(body) for (body,) in self.store.rows("SELECT body FROM environments ORDER BY id")]
+
+    def failures(self) -> list[dict[str, Any]]:
+        rows = self.store.rows(
+            """SELECT json_extract(failure, '$.kind'), MIN(json_extract(failure, '$.message')), COUNT(*)
+               FROM records WHERE failure IS NOT NULL GROUP BY 1 ORDER BY 3 DESC"""
+        )
+        return [{"kind": kind, "message": message, "n": n} for kind, message, n in rows]
+
+    def flags(self) -> list[dict[str, Any]]:
+        """What perturbations could not do as asked: how many questions, by perturbation and flag."""
+        flagged = self.store.rows(
+            """SELECT DISTINCT c.perturbation, v.question_id, t.body FROM records r
+               JOIN conditions c ON c.id = r.condition JOIN variants v ON v.id = r.variant
+               JOIN texts t ON t.digest = json_extract(r.trace, '$.events[0].evidence')
+               WHERE r.repeat = 0 AND t.body NOT LIKE '%"flags":[]%'"""
+        )
+        counts: dict[tuple[str, str], int] = {}
+        for perturbation, _, body in flagged:
+            for flag in json.loads(body)["flags"]:
+                counts[perturbation, flag] = counts.get((perturbation, flag), 0) + 1
+        return [{"perturbation": perturbation, "flag": flag, "n": n} for (perturbation, flag), n in sorted(counts.items())]
+
+    def unscored(self) -> list[dict[str, Any]]:
+        missing = self.scores().filter(pl.col("value").is_null()).group_by("metric", "reason").len("n")
+        return missing.sort("metric", "reason").to_dicts()
+
+    def examples(self, n: int) -> list[dict[str, Any]]:
+        """Questions that are right with untouched evidence and wrong with disturbed evidence, coolest first."""
+        table = self.score_table()
+        if "contains" not in table["metric"].to_list()[:1000] or "unchanged" not in table["perturbation"].to_list():
+            return []
+        cool = table.filter((pl.col("metric") == "contains") & (pl.col("temperature") == pl.col("temperature").min()))
+        cool = cool.group_by("model", "method", "retriever", "question_id", "perturbation").agg(pl.col("value").mean())
+        clean = cool.filter(pl.col("perturbation") == "unchanged").drop("perturbation").rename({"value": "clean"})
+        gaps = (
+            cool.filter(pl.col("perturbation") != "unchanged")
+            .join(clean, on=["model", "method", "retriever", "question_id"])
+            .with_columns(gap=pl.col("clean") - pl.col("value"))
+            .filter(pl.col("gap") > 0)
+            .sort("gap", "question_id", "perturbation", descending=[True, False, False])
+            .unique("question_id", keep="first", maintain_order=True)
+        )
+        # A different perturbation each time, as long as there are some.
+        gaps = gaps.with_columns(turn=pl.int_range(pl.len()).over("perturbation")).sort("turn", maintain_order=True)
+        correct = dict(table.filter(pl.col("metric") == "contains").select("key", "value").iter_rows())
+        return [self._example(gap, correct) for gap in gaps.head(n).to_dicts()]
+
+    def _example(self, gap: dict[str, Any], correct: dict[str, float | None]) -> dict[str, Any]:
+        where = "c.model = ? AND c.method = ? AND c.retriever = ? AND v.question_id = ? AND c.perturbation IN ('unchanged', ?)"
+        factors = (gap["model"], gap["method"], gap["retriever"], gap["question_id"], gap["perturbation"])
+        records: list[Record] = list(self.store.records(where, *factors))
+        evidence: dict[str | None, str] = {
+            record.trial.perturbation: " ".join(hit.passage.text for hit in record.answer.hits)
+            for record in records
+            if record.answer is not None
+        }
+        [question] = [q for q in self.store.questions() if q.id == gap["question_id"]]
+        return {
+            "question": question.text,
+            "wording": records[0].trial.variant.text,
+            "gold": list(question.answers),
+            "evidence_before": evidence.get("unchanged", ""),
+            "evidence_after": evidence.get(gap["perturbation"], ""),
+            "perturbation": gap["perturbation"],
+            "model": gap["model"],
+            "temperature": min(record.trial.temperature for record in records),
+            "answers": [
+                {
+                    "temperature": record.trial.temperature,
+                    "repeat": record.trial.repeat,
+                    "perturbation": record.trial.perturbation,
+                    "text": record.answer.text if record.answer else "",
+                    "correct": correct.get(record.trial.key),
+                }
+                for record in records
+            ],
+        }
+
+
+def _differences(frozen: Study, wanted: Study) -> list[str]:
+    """Keys whose values differ, apart from what can be done again on stored answers."""
+    names = [field.name for field in dataclasses.fields(Study) if field.name not in ("metrics", "analyses")]
+    return [
+        f"{name} was {canonical(getattr(frozen, name))}, now {canonical(getattr(wanted, name))}"
+        for name in names
+        if canonical(getattr(frozen, name)) != canonical(getattr(wanted, name))
+    ]
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,54 @@
+"""The tables of `records.sqlite`, and how older files become newer ones."""
+
+from __future__ import annotations
+
+import sqlite3
+
+VERSION = 1
+APPLICATION = 0x53484B54  # "SHKT": tells a run from any other SQLite file.
+
+TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE questions (
+    id TEXT PRIMARY KEY, dataset TEXT NOT NULL, text TEXT NOT NULL, answers TEXT NOT NULL, tags TEXT NOT NULL,
+    body TEXT NOT NULL, item TEXT NOT NULL, place INTEGER NOT NULL
+) STRICT;
+CREATE TABLE variants (
+    id INTEGER PRIMARY KEY, question_id TEXT NOT NULL REFERENCES questions, variation TEXT NOT NULL,
+    wording TEXT NOT NULL, provenance TEXT NOT NULL, rejected TEXT,
+    UNIQUE (question_id, variation, wording)
+) STRICT;
+CREATE TABLE conditions (
+    id INTEGER PRIMARY KEY, model TEXT NOT NULL, method TEXT NOT NULL, retriever TEXT, perturbation TEXT,
+    identity TEXT NOT NULL UNIQUE, parts TEXT NOT NULL
+) STRICT;
+CREATE TABLE environments (id INTEGER PRIMARY KEY, body TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE texts (digest TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE records (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
+    variant INTEGER NOT NULL REFERENCES variants, condition INTEGER NOT NULL REFERENCES conditions,
+    temperature REAL NOT NULL, repeat INTEGER NOT NULL, seed INTEGER NOT NULL,
+    answer TEXT, failure TEXT, may_retry INTEGER NOT NULL,
+    n_searches INTEGER NOT NULL, n_generations INTEGER NOT NULL, n_prompt_tokens INTEGER NOT NULL,
+    n_tokens INTEGER NOT NULL, seconds REAL NOT NULL,
+    environment INTEGER NOT NULL REFERENCES environments, trace TEXT NOT NULL, checksum TEXT NOT NULL
+) STRICT;
+CREATE INDEX records_by_variant ON records (variant);
+CREATE INDEX records_by_condition ON records (condition, temperature);
+"""
+
+MIGRATIONS: dict[int, str] = {}
+"""Version n → the statements that make it n + 1."""
+
+
+def create(connection: sqlite3.Connection) -> None:
+    connection.executescript(TABLES)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.commit()
+
+
+def migrate(connection: sqlite3.Connection, found: int) -> None:
+    """Bring an older file up to date, each version in one transaction."""
+    for version in range(found, VERSION):
+        connection.executescript(f"BEGIN; {MIGRATIONS[version]} PRAGMA user_version = {version + 1}; COMMIT;")

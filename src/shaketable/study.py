@@ -1,0 +1,260 @@
+"""A study file (TOML) → a Study. Foreign input stops here: unknown keys and wrong values are named."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from shaketable.errors import StudyError, did_you_mean
+from shaketable.types import DatasetChoice, Study
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+class Balance(_Table):
+    by: list[str] = Field(min_length=1, description="Tags whose combinations make the cells, such as type and n_facts.")
+    per_cell: int | None = Field(None, ge=1, description="Questions per cell; absent: all of them.")
+
+
+class DatasetTable(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    name: str = Field("builtin", description="A loader: builtin, hotpotqa, jsonl ...")
+    balance: Balance | None = None
+    limit: int | None = Field(None, ge=1, description="Questions in all, balanced over the cells.")
+
+
+class Range(_Table):
+    start: float = Field(alias="from", ge=0)
+    to: float
+    step: float = Field(gt=0)
+
+
+class Cross(_Table):
+    models: list[str] = Field(["smollm2"], min_length=1)
+    methods: list[str] = Field(["single_retrieval"], min_length=1)
+    retrievers: list[str] = ["gold"]
+    variations: list[str] = Field(["original"], min_length=1)
+    perturbations: list[str] = ["unchanged"]
+    temperatures: Range | list[Annotated[float, Field(ge=0)]] = Field([0.0])
+    repeats: int = Field(1, ge=1)
+
+
+class Generation(_Table):
+    max_tokens: int = Field(256, ge=1)
+    top_p: float = Field(1.0, gt=0, le=1)
+    top_k: int = Field(0, ge=0, description="0: off.")
+    repetition_penalty: float = Field(1.0, gt=0)
+    library_defaults: bool = Field(False, description="Use the checkpoint's or provider's own truncation values.")
+    logprobs: bool = Field(False, description="Keep the log-probability of every generated token.")
+
+
+class ScoreTable(_Table):
+    metrics: list[str] = ["contains"]
+
+
+class AnalyzeTable(_Table):
+    analyses: list[str] = ["correctness"]
+
+
+class StudyFile(_Table):
+    """A Shaketable study: lists that are crossed, and what is done with the answers."""
+
+    name: str = Field(min_length=1)
+    seed: int = 0
+    dataset: DatasetTable | list[DatasetTable] = DatasetTable()  # type: ignore[call-arg]
+    cross: Cross = Cross()  # type: ignore[call-arg]
+    generation: Generation = Generation()  # type: ignore[call-arg]
+    score: ScoreTable = ScoreTable()
+    analyze: AnalyzeTable = AnalyzeTable()
+
+    @model_validator(mode="after")
+    def _searching_needs_evidence(self) -> StudyFile:
+        if not self.cross.retrievers or not self.cross.perturbations:
+            raise ValueError("cross.retrievers and cross.perturbations need an entry each; use gold and unchanged")
+        return self
+
+
+SHIPPED = resources.files("shaketable") / "studies"
+
+
+def shipped_studies() -> list[str]:
+    return sorted(entry.name.removesuffix(".toml") for entry in SHIPPED.iterdir() if entry.name.endswith(".toml"))
+
+
+def load_study(path: str | Path, overrides: Sequence[str] = (), limit: int | None = None) -> Study:
+    """Read a study file, or a study that ships (by name), with `key=value` overrides."""
+    where, text = _read(path)
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(f"{where}: this is not TOML: {error}. See the studies that ship: shaketable ls studies.") from error
+    for override in overrides:
+        _override(tables, override)
+    if limit is not None:
+        for table in _dataset_tables(tables):
+            table["limit"] = limit
+    _resolve_paths(tables, Path(path))
+    return parse_study(tables, where)
+
+
+def parse_study(tables: Mapping[str, Any], where: str) -> Study:
+    try:
+        file = StudyFile.model_validate(tables)
+    except ValidationError as error:
+        raise StudyError("\n".join(_explain(problem, where) for problem in error.errors())) from error
+    datasets = file.dataset if isinstance(file.dataset, list) else [file.dataset]
+    cross = file.cross
+    return Study(
+        name=file.name,
+        seed=file.seed,
+        datasets=tuple(
+            DatasetChoice(
+                name=table.name,
+                settings=dict(sorted((table.model_extra or {}).items())),
+                balance_by=tuple(table.balance.by) if table.balance else (),
+                per_cell=table.balance.per_cell if table.balance else None,
+                limit=table.limit,
+            )
+            for table in datasets
+        ),
+        models=_unique(cross.models, "models", where),
+        methods=_unique(cross.methods, "methods", where),
+        retrievers=_unique(cross.retrievers, "retrievers", where),
+        perturbations=_unique(cross.perturbations, "perturbations", where),
+        variations=_unique(cross.variations, "variations", where),
+        temperatures=_temperatures(cross.temperatures, where),
+        repeats=cross.repeats,
+        generation=file.generation.model_dump(),
+        metrics=tuple(file.score.metrics),
+        analyses=tuple(file.analyze.analyses),
+    )
+
+
+def format_study(study: Study) -> str:
+    """The study as TOML again, every value spelled out: what a run freezes."""
+    tables: list[dict[str, Any]] = []
+    for choice in study.datasets:
+        table: dict[str, Any] = {"name": choice.name, **choice.settings}
+        if choice.balance_by:
+            table["balance"] = {"by": list(choice.balance_by)} | ({"per_cell": choice.per_cell} if choice.per_cell else {})
+        if choice.limit:
+            table["limit"] = choice.limit
+        tables.append(table)
+    return tomli_w.dumps(
+        {
+            "name": study.name,
+            "seed": study.seed,
+            "dataset": tables[0] if len(tables) == 1 else tables,
+            "cross": {
+                "models": list(study.models),
+                "methods": list(study.methods),
+                "retrievers": list(study.retrievers),
+                "variations": list(study.variations),
+                "perturbations": list(study.perturbations),
+                "temperatures": list(study.temperatures),
+                "repeats": study.repeats,
+            },
+            "generation": dict(study.generation),
+            "score": {"metrics": list(study.metrics)},
+            "analyze": {"analyses": list(study.analyses)},
+        }
+    )
+
+
+def study_schema() -> dict[str, Any]:
+    """A JSON Schema of study files, for editors."""
+    return StudyFile.model_json_schema()
+
+
+def _read(path: str | Path) -> tuple[str, str]:
+    file = Path(path)
+    if file.is_dir() and (file / "study.toml").is_file():
+        file = file / "study.toml"
+    if file.is_file():
+        return str(path), file.read_text("utf-8")
+    shipped = SHIPPED / f"{path}.toml"
+    if shipped.is_file():
+        return f"{path}.toml", shipped.read_text("utf-8")
+    names = shipped_studies()
+    near = did_you_mean(Path(path).stem, names)
+    raise StudyError(f"No study file {path}.{near} Give the path of a TOML file, or a study that ships: {', '.join(names)}.")
+
+
+def _override(tables: dict[str, Any], override: str) -> None:
+    key, equals, value = override.partition("=")
+    if not equals or not key.strip():
+        raise StudyError(f"--set {override}: write KEY=VALUE, such as --set generation.max_tokens=48.")
+    *path, last = key.strip().split(".")
+    for table in _dataset_tables(tables) if path[:1] == ["dataset"] else [tables]:
+        inner = table
+        for step in path[1:] if path[:1] == ["dataset"] else path:
+            inner = inner.setdefault(step, {})
+            if not isinstance(inner, dict):
+                raise StudyError(f"--set {override}: '{step}' is a value, not a table of the study.")
+        inner[last] = _parse_value(value)
+
+
+def _parse_value(text: str) -> Any:
+    """A TOML value; a bare word is a string."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _dataset_tables(tables: dict[str, Any]) -> list[dict[str, Any]]:
+    found = tables.setdefault("dataset", {})
+    return found if isinstance(found, list) else [found]
+
+
+def _resolve_paths(tables: dict[str, Any], study_path: Path) -> None:
+    """A dataset path may be relative to the working folder or to the study; a run keeps the absolute one."""
+    for table in _dataset_tables(tables):
+        if isinstance(table, dict) and isinstance(table.get("path"), str):
+            given = Path(table["path"]).expanduser()
+            beside = study_path.parent / given
+            table["path"] = str((given if given.exists() or not beside.exists() else beside).absolute())
+
+
+def _temperatures(given: Range | list[float], where: str) -> tuple[float, ...]:
+    if isinstance(given, list):
+        values = [float(value) for value in given]
+    else:
+        if given.to < given.start:
+            raise StudyError(f"{where}, cross.temperatures: 'to' ({given.to}) lies below 'from' ({given.start}).")
+        n_steps = int((given.to - given.start) / given.step + 1e-9)
+        values = [round(given.start + i * given.step, 9) for i in range(n_steps + 1)]
+    if not values:
+        raise StudyError(f"{where}, cross.temperatures: the list is empty. Give at least one, such as [0.0].")
+    return tuple(dict.fromkeys(values))
+
+
+def _unique(texts: list[str], key: str, where: str) -> tuple[str, ...]:
+    doubled = [text for text in dict.fromkeys(texts) if texts.count(text) > 1]
+    if doubled:
+        raise StudyError(f"{where}, cross.{key}: '{doubled[0]}' is listed twice. Name each part once.")
+    return tuple(texts)
+
+
+def _explain(problem: Any, where: str) -> str:
+    names = [str(step) for step in problem["loc"] if step not in ("list[DatasetTable]", "DatasetTable", "Range", "list")]
+    names = [name for name in names if not name.startswith(("list[", "function-"))]
+    place = f"{where}, {'.'.join(names)}" if names else where
+    if problem["type"] == "extra_forbidden":
+        table: Any = StudyFile
+        for name in names[:-1]:
+            field = table.model_fields.get(name)
+            table = field.annotation if field is not None and isinstance(field.annotation, type) else _Table
+        known = [field.alias or name for name, field in table.model_fields.items()]
+        return f"{place}: unknown key '{names[-1]}'.{did_you_mean(names[-1], known)} Known keys: {', '.join(known)}."
+    if problem["type"] == "missing":
+        return f"{place}: this key is missing. Add it to the study."
+    return f"{place}: found {problem['input']!r}; {problem['msg'][0].lower()}{problem['msg'][1:]}."

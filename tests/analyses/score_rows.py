@@ -1,0 +1,38 @@
+"""Score tables for tests, from runs written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+PLAIN: dict[str, Any] = {
+    "dataset": "builtin",
+    "type": None,
+    "n_facts": None,
+    "model": "smollm2",
+    "method": "single_retrieval",
+    "retriever": "gold",
+    "perturbation": "unchanged",
+    "variation": "original",
+    "temperature": 0.0,
+    "metric": "bertscore",
+    "reason": None,
+}
+TYPES = {"type": pl.String, "n_facts": pl.Int64, "retriever": pl.String, "perturbation": pl.String}
+TYPES |= {"value": pl.Float64, "reason": pl.String}
+
+
+def score_rows(runs: Mapping[str, Sequence[float | None]], **factors: Any) -> pl.DataFrame:
+    """One row per run of each question, in one condition."""
+    rows = [
+        PLAIN | factors | {"key": f"{question}/{repeat}", "question_id": question, "repeat": repeat, "value": value}
+        for question, values in runs.items()
+        for repeat, value in enumerate(values)
+    ]
+    return pl.DataFrame(rows, schema_overrides=TYPES)
+
+
+TWO_QUESTIONS = {"q1": (0.96, 0.95, 0.97), "q2": (0.90, 0.80, 0.70)}
+"""The worked example of the specification, section 8."""

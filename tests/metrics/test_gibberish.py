@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_records import record, scores, value
+
+from shaketable.metrics.gibberish import Gibberish, scripts
+from shaketable.types import Passage, Question, Sentence
+
+# Written by SmolLM2-135M-Instruct at temperatures 2.0 and 2.5, all tokens allowed.
+WORD_SALAD = [
+    "MR Ah underworld people coron  hidden Jack blue cant cans Van Cur fac thrown Ron flown Queen Protocols stalonkan "
+    "perfectly Demmassraised Scul deprived Soviet enchika surrendered marginalized marked diffusion death aside",
+    " execute leather bakery origin stage melting delectable sesame barrel lettleetum source Zed rabbi talking red "
+    "praxis whose \"' love mayrom sprangredded've Romeab abbreviatedLater kil       Babylonian sanctuary from ע",
+]
+TOKEN_SALAD = [
+    "getElemById ünktlich_qtyp rszr vrtlObj zqp hdrNamespc brxt",
+    "flownury behaken stalonkan enchika passagedefocious lettleetum resembl mayrom",
+    "the ответ это город который is",
+    "Paris 東京 Москва",
+    "кошка",
+    "वह मेंtheir 東京",
+]
+ANSWERS = [
+    "",
+    "1937",
+    "3.14 km 1,234 42",
+    "The Café de Flore in Paris",
+    "Mary Shelley is buried in the town of Bournemouth on the south coast of England.",
+    "Zoë Kravitz and Björk Guðmundsdóttir were both born in the same year.",
+    "Nguyễn Phú Trọng was the general secretary of the party in Vietnam.",
+    "Kwasniewski Wojciechowski",
+    "No.",
+    "The constants α and β are used by the µ-calculus.",
+]
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("text", TOKEN_SALAD)
+def test_token_salad_is_gibberish(text: str) -> None:
+    assert value(Gibberish(), text, "Paris") == 1.0
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("text", ANSWERS)
+def test_a_fine_answer_is_not_gibberish(text: str) -> None:
+    assert value(Gibberish(), text, "Paris") == 0.0
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("text", WORD_SALAD)
+def test_salad_of_real_words_is_found_by_its_lack_of_function_words(text: str) -> None:
+    assert value(Gibberish(), text, "Paris") == 0.0
+    assert value(Gibberish(min_function_words=0.1), text, "Paris") == 1.0
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("text", ANSWERS)
+def test_fine_answers_have_function_words_enough(text: str) -> None:
+    assert value(Gibberish(min_function_words=0.1), text, "Paris") == 0.0
+
+
+@pytest.mark.weights
+def test_words_of_the_documents_are_known() -> None:
+    text = "Blaqzirn toluweff grinskar vondelrup"
+    passage = Passage(id="p", title="Blaqzirn", sentences=(Sentence(id="p#0", text="Toluweff of Grinskar Vondelrup."),))
+    plain = Question(id="q", text="?", answers=())
+    told = Question(id="q", text="?", answers=(), documents=(passage,))
+    assert Gibberish().score([record(text)], {"q": plain})[0][0].value == 1.0
+    assert Gibberish().score([record(text)], {"q": told})[0][0].value == 0.0
+
+
+@pytest.mark.weights
+def test_half_of_the_words_may_be_unknown_but_not_more() -> None:
+    assert value(Gibberish(), "the town blaqzirn toluweff", "x") == 0.0
+    assert value(Gibberish(), "town blaqzirn toluweff", "x") == 1.0
+    assert value(Gibberish(max_unknown=0.9), "town blaqzirn toluweff", "x") == 0.0
+
+
+def test_a_failed_trial_is_not_gibberish() -> None:
+    score = scores(Gibberish(), None)["gibberish"]
+    assert (score.value, score.reason) == (None, "failed: timeout")
+
+
+@pytest.mark.weights
+def test_a_foreign_name_is_fine_where_it_is_accepted() -> None:
+    # 3 of 4 letters lie outside ASCII.
+    assert value(Gibberish(), "Łódź", "Łódź") == 0.0
+    assert value(Gibberish(), "Łódź", "Paris") == 1.0
+
+
+@pytest.mark.weights
+def test_a_fifth_of_the_letters_may_lie_outside_ascii_but_not_more() -> None:
+    assert value(Gibberish(), "Zoë is 100 !!", "x") == 0.0  # 1 of 5
+    assert value(Gibberish(), "Zoë 100 !!", "x") == 1.0  # 1 of 3
+
+
+def test_scripts_are_counted_by_letters_and_japanese_is_one() -> None:
+    assert scripts("Tokyo 東京 とうきょう トウキョウ") == {"LATIN", "EAST ASIAN"}
+    assert scripts("5 µm Ａ") == {"GREEK", "LATIN"}
+    assert scripts("12 — !") == set()
+
+
+@pytest.mark.weights
+@settings(deadline=None)
+@given(st.text())
+def test_the_value_is_zero_or_one(text: str) -> None:
+    assert value(Gibberish(), text, "Paris") in (0.0, 1.0)

@@ -1,0 +1,651 @@
+"""How `openai` deals with endpoints that misbehave. The endpoint here is a stand-in that says what each
+test needs; `test_openai_real_server.py` asks a real one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from shaketable import catalog
+from shaketable.errors import ModelError, PartError
+from shaketable.models import openai as part
+from shaketable.models.openai import Openai
+from shaketable.protocols import StreamingModel
+from shaketable.types import Completion, Failure, Message, Prompt, Sampling
+
+SECRET = "sk-a-secret-that-must-stay-one"
+
+Reply = tuple[int, dict[str, str], Any]
+"""Status, headers, and a body: text as it is, or a value to be sent as JSON."""
+
+
+class StandIn:
+    """Answers every request with what `reply(body, n)` returns, n counting requests from 1."""
+
+    def __init__(self) -> None:
+        self.reply: Callable[[dict[str, Any], int], Reply] = lambda body, n: said("Paris.")
+        self.requests: list[dict[str, Any]] = []
+        self.paths: list[str] = []
+        self.arrivals: list[float] = []
+        self.n_at_once = self.most_at_once = 0
+        self._counting = threading.Lock()
+        stand_in = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                with stand_in._counting:
+                    stand_in.requests.append(body)
+                    stand_in.paths.append(self.path)
+                    stand_in.arrivals.append(time.monotonic())
+                    number = len(stand_in.requests)
+                    stand_in.n_at_once += 1
+                    stand_in.most_at_once = max(stand_in.most_at_once, stand_in.n_at_once)
+                status, headers, content = stand_in.reply(body, number)
+                with stand_in._counting:
+                    stand_in.n_at_once -= 1
+                data = (content if isinstance(content, str) else json.dumps(content)).encode()
+                self.send_response(status)
+                for name, value in {"content-type": "application/json", **headers}.items():
+                    self.send_header(name, value)
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                with contextlib.suppress(BrokenPipeError):  # the client gave up waiting
+                    self.wfile.write(data)
+
+            def log_message(self, *arguments: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def model(self, **settings: Any) -> Openai:
+        return Openai(**{"model": "stand-in", "base_url": self.url, **settings})
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    monkeypatch.setattr(part, "FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.delenv("SHAKETABLE_OFFLINE", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    endpoint = StandIn()
+    yield endpoint
+    endpoint.server.shutdown()
+    endpoint.server.server_close()
+
+
+def said(text: str | None, finish: str = "stop", message: Any = None, choice: Any = None, **reply: Any) -> Reply:
+    choices = [{"finish_reason": finish, "message": {"content": text, **(message or {})}, **(choice or {})}]
+    usage = {"prompt_tokens": 11, "completion_tokens": 7}
+    return 200, {}, {"choices": choices, "usage": usage, "model": "stand-in-2", "system_fingerprint": "fp", **reply}
+
+
+def refused(status: int, message: str, headers: dict[str, str] | None = None, **more: Any) -> Reply:
+    return status, headers or {}, {"error": {"message": message, **more}}
+
+
+def prompt(text: str = "What is the capital of France?", **settings: Any) -> Prompt:
+    fields = {name: settings.pop(name) for name in ("seed", "layout", "wants", "messages") if name in settings}
+    fields = {"seed": 5, "messages": (Message(role="user", content=text),), **fields}
+    return Prompt(sampling=Sampling(**{"temperature": 0.7, "max_tokens": 20, **settings}), **fields)
+
+
+def complete(model: Openai, asked: Prompt | None = None) -> Completion:
+    [reply] = model.generate([asked or prompt()])
+    assert isinstance(reply, Completion), reply
+    return reply
+
+
+def fail(model: Openai, asked: Prompt | None = None) -> Failure:
+    [reply] = model.generate([asked or prompt()])
+    assert isinstance(reply, Failure), reply
+    return reply
+
+
+# --- what is sent -------------------------------------------------------------------------------
+
+
+def test_it_keeps_the_promise_of_a_streaming_model() -> None:
+    assert isinstance(Openai(model="m"), StreamingModel)
+
+
+def test_a_chat_request_spells_out_what_shapes_the_dice(stand_in: StandIn) -> None:
+    reply = complete(stand_in.model(), prompt(temperature=1.5, top_p=0.9))
+    assert stand_in.paths == ["/v1/chat/completions"]
+    assert stand_in.requests == [
+        {
+            "model": "stand-in",
+            "messages": [{"role": "user", "content": "What is the capital of France?"}],
+            "temperature": 1.5,
+            "top_p": 0.9,
+            "seed": 5,
+            "max_tokens": 20,
+        }
+    ]
+    assert reply.decoding == {"temperature": 1.5, "top_p": 0.9, "seed": 5, "max_tokens": 20}
+    assert (reply.text, reply.finish_reason, reply.n_prompt_tokens, reply.n_tokens) == ("Paris.", "end", 11, 7)
+    assert reply.notes == () and reply.seconds > 0
+
+
+def test_library_defaults_send_the_temperature_alone(stand_in: StandIn) -> None:
+    reply = complete(stand_in.model(extended=True, send_seed=False), prompt(top_k=5, library_defaults=True))
+    assert reply.decoding == {"temperature": 0.7, "max_tokens": 20}
+
+
+def test_top_k_and_penalty_are_sent_only_when_they_do_something(stand_in: StandIn) -> None:
+    complete(stand_in.model(), prompt(top_k=40, repetition_penalty=1.2))
+    assert stand_in.requests[0]["top_k"] == 40
+    assert stand_in.requests[0]["repetition_penalty"] == stand_in.requests[0]["repeat_penalty"] == 1.2
+
+
+def test_extended_spells_out_neutral_values_too(stand_in: StandIn) -> None:
+    reply = complete(stand_in.model(extended=True))
+    neutral = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0, "repeat_penalty": 1.0}
+    assert neutral.items() <= stand_in.requests[0].items()
+    assert neutral.items() <= reply.decoding.items()
+
+
+def test_the_largest_seed_does_not_become_llama_cpps_mark_for_random(stand_in: StandIn) -> None:
+    complete(stand_in.model(), prompt(seed=2**32 - 1))
+    assert stand_in.requests[0]["seed"] == 1  # 2**32 - 1 = 2 * (2**31 - 1) + 1
+
+
+def test_reasoning_models_get_their_own_name_for_max_tokens(stand_in: StandIn) -> None:
+    complete(stand_in.model(max_tokens_field="max_completion_tokens"))
+    assert stand_in.requests[0]["max_completion_tokens"] == 20
+    assert "max_tokens" not in stand_in.requests[0]
+
+
+def test_the_plain_layout_joins_the_contents_as_raw_text(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: (200, {}, {"choices": [{"text": " Paris", "finish_reason": "length"}]})
+    messages = (Message(role="user", content="Q: capital?\n"), Message(role="assistant", content="A:"))
+    reply = complete(stand_in.model(), prompt(messages=messages, layout="plain", wants=("logprobs",)))
+    assert stand_in.paths == ["/v1/completions"]
+    assert stand_in.requests[0]["prompt"] == "Q: capital?\nA:"
+    assert stand_in.requests[0]["logprobs"] == 20
+    assert "continue_final_message" not in stand_in.requests[0]
+    assert (reply.text, reply.finish_reason) == (" Paris", "length")
+
+
+@pytest.mark.parametrize(
+    ("given", "notes"), [(" Paris.", ()), ("The capital is Paris.", ("prefix_echoed",))], ids=["vLLM", "llama.cpp"]
+)
+def test_a_last_assistant_message_is_continued_and_not_repeated(
+    stand_in: StandIn, given: str, notes: tuple[str, ...]
+) -> None:
+    stand_in.reply = lambda body, n: said(given)
+    messages = (Message(role="user", content="Capital?"), Message(role="assistant", content="The capital is"))
+    reply = complete(stand_in.model(), prompt(messages=messages))
+    assert stand_in.requests[0]["continue_final_message"] is True
+    assert stand_in.requests[0]["add_generation_prompt"] is False
+    assert (reply.text, reply.notes) == (" Paris.", notes)
+
+
+# --- trying again -------------------------------------------------------------------------------
+
+
+def test_a_crowded_endpoint_is_tried_again_when_it_asked_to_be(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: refused(429, "slow down", {"retry-after": "0.4"}) if n == 1 else said("Paris.")
+    assert complete(stand_in.model()).text == "Paris."
+    first, second = stand_in.arrivals
+    assert 0.4 <= second - first < 3.0
+
+
+def test_a_retry_date_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time", lambda: 1_000_000.0)
+    assert part._retry_after({"retry-after": formatdate(1_000_030, usegmt=True)}) == 30.0
+    assert part._retry_after({"retry-after": formatdate(900_000, usegmt=True)}) == 0.0
+    assert part._retry_after({"retry-after-ms": "250", "retry-after": "9"}) == 0.25
+    assert part._retry_after({"retry-after": "soon"}) is None
+    assert part._retry_after({}) is None
+
+
+def test_a_pause_of_an_hour_is_not_waited_for(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: refused(429, "daily quota", {"retry-after": "3600"})
+    failure = fail(stand_in.model())
+    assert (failure.kind, failure.may_retry, len(stand_in.requests)) == ("rate_limit", True, 1)
+
+
+def test_waits_double_and_never_pass_their_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part.random, "uniform", lambda low, high: high)
+    assert [part._backoff(attempt) for attempt in (1, 2, 3, 20)] == [0.5, 1.0, 2.0, 30.0]
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 409])
+def test_a_broken_server_is_a_failure_once_the_attempts_run_out(stand_in: StandIn, status: int) -> None:
+    stand_in.reply = lambda body, n: refused(status, "out of memory")
+    failure = fail(stand_in.model(attempts=3))
+    assert len(stand_in.requests) == 3
+    assert (failure.kind, failure.step, failure.may_retry) == ("server", "generate", True)
+    assert f"HTTP {status}: out of memory" in failure.message
+
+
+def test_a_server_that_recovers_leaves_no_trace_of_its_errors(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: refused(503, "loading") if n < 3 else said("Paris.")
+    assert complete(stand_in.model()).notes == ()
+
+
+def test_a_silent_server_is_a_timeout(stand_in: StandIn) -> None:
+    def reply(body: dict[str, Any], n: int) -> Reply:
+        time.sleep(1.5)
+        return said("late")
+
+    stand_in.reply = reply
+    failure = fail(stand_in.model(timeout_seconds=0.2, attempts=2))
+    assert (failure.kind, failure.may_retry, len(stand_in.requests)) == ("timeout", True, 2)
+
+
+def test_a_closed_port_is_a_connection_failure(stand_in: StandIn) -> None:
+    model = stand_in.model(attempts=2)
+    stand_in.server.shutdown()
+    stand_in.server.server_close()
+    failure = fail(model)
+    assert (failure.kind, failure.may_retry) == ("connection", True)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "code", "kind", "may_retry"),
+    [
+        (401, "wrong key", "invalid_api_key", "authentication", True),
+        (403, "not yours", None, "authentication", True),
+        (404, "no such model", "model_not_found", "not_found", True),
+        (400, "temperature must be a number", None, "bad_request", False),
+        (422, "bad shape", None, "bad_request", False),
+        (400, "Unsupported value: 'temperature'", "unsupported_value", "refused_setting", False),
+        (429, "no money left", "insufficient_quota", "rate_limit", True),
+        # How OpenAI, vLLM, SGLang, llama.cpp and TGI say that a prompt is too long.
+        (400, "too big", "context_length_exceeded", "too_long", False),
+        (400, "This model's maximum context length is 2048 tokens. However, you …", None, "too_long", False),
+        (400, "The input (9 tokens) is longer than the model's context length (8 tokens).", None, "too_long", False),
+        (400, "request (31 tokens) exceeds the available context size (8 tokens)", None, "too_long", False),
+        (422, "`inputs` tokens + `max_new_tokens` must be <= 2048", None, "too_long", False),
+    ],
+)
+def test_a_refusal_is_named_and_not_repeated(
+    stand_in: StandIn, status: int, message: str, code: str | None, kind: str, may_retry: bool
+) -> None:
+    stand_in.reply = lambda body, n: refused(status, message, code=code)
+    failure = fail(stand_in.model())
+    assert (failure.kind, failure.may_retry, len(stand_in.requests)) == (kind, may_retry, 1)
+    assert message in failure.message
+
+
+@pytest.mark.parametrize(
+    "body",
+    ['{"choices": [{"mess', "<html>busy</html>", "[]", {"choices": []}, {"choices": [{"message": {"content": 7}}]}, {}],
+)
+def test_a_malformed_reply_is_a_failure_and_not_an_empty_answer(stand_in: StandIn, body: Any) -> None:
+    stand_in.reply = lambda _, n: (200, {}, body)
+    failure = fail(stand_in.model())
+    assert (failure.kind, failure.may_retry) == ("bad_reply", True)
+
+
+def test_a_page_in_place_of_json_is_a_bad_reply(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: (200, {"content-type": "text/html"}, "<html>login</html>")
+    assert fail(stand_in.model()).kind == "bad_reply"
+
+
+@pytest.mark.parametrize("asked", [prompt("half a character: \ud83d"), prompt(temperature=float("nan"))])
+def test_a_prompt_that_cannot_be_sent_is_not_blamed_on_the_server(stand_in: StandIn, asked: Prompt) -> None:
+    failure = fail(stand_in.model(), asked)
+    assert (failure.kind, failure.may_retry, len(stand_in.requests)) == ("bad_request", False, 0)
+
+
+def test_a_filtered_reply_is_a_failure(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("", finish="content_filter")
+    assert fail(stand_in.model()).kind == "content_filter"
+
+
+# --- what servers leave out ---------------------------------------------------------------------
+
+
+def test_missing_counts_are_estimated_and_say_so(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("Paris is it.", usage=None)
+    reply = complete(stand_in.model(), prompt("abcdefghi"))
+    assert reply.notes == ("usage_estimated",)
+    assert (reply.n_prompt_tokens, reply.n_tokens) == (3, 3)  # 9 and 12 characters, 4 to a token, rounded up
+
+
+def test_missing_logprobs_are_noted_and_not_invented(stand_in: StandIn) -> None:
+    reply = complete(stand_in.model(), prompt(wants=("logprobs", "entropy")))
+    assert stand_in.requests[0]["logprobs"] is True and stand_in.requests[0]["top_logprobs"] == 20
+    assert (reply.tokens, dict(reply.extras), reply.notes) == ((), {}, ("logprobs_missing", "entropy_missing"))
+
+
+def test_logprobs_of_chat_are_read(stand_in: StandIn) -> None:
+    top = [{"token": "Lyon", "logprob": -2.0}, {"token": "Paris", "logprob": -0.1}]
+    content = [
+        {"token": "Paris", "logprob": -0.1, "top_logprobs": top},
+        {"token": ".", "logprob": -0.3, "top_logprobs": []},
+    ]
+    stand_in.reply = lambda body, n: said("Paris.", choice={"logprobs": {"content": content}})
+    reply = complete(stand_in.model(), prompt(wants=("logprobs", "top_logprobs")))
+    assert reply.tokens == ("Paris", ".")
+    assert reply.extras == {
+        "logprobs": [-0.1, -0.3],
+        "top_logprobs": [[["Paris", -0.1], ["Lyon", -2.0]], []],
+    }
+    assert reply.notes == ()
+
+
+def test_logprobs_in_the_older_shape_are_read(stand_in: StandIn) -> None:
+    logprobs = {"tokens": [" Paris"], "token_logprobs": [-0.1], "top_logprobs": [{" Lyon": -2.0, " Paris": -0.1}]}
+    choice = {"text": " Paris", "finish_reason": "length", "logprobs": logprobs}
+    stand_in.reply = lambda body, n: (200, {}, {"choices": [choice]})
+    reply = complete(stand_in.model(), prompt(layout="plain", wants=("logprobs", "top_logprobs")))
+    assert reply.tokens == (" Paris",)
+    assert reply.extras == {"logprobs": [-0.1], "top_logprobs": [[[" Paris", -0.1], [" Lyon", -2.0]]]}
+
+
+# --- stop strings -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["stop_reason", "matched_stop"])
+def test_the_stop_string_is_put_back_when_the_server_names_it(stand_in: StandIn, name: str) -> None:
+    stand_in.reply = lambda body, n: said("One", choice={name: "\n"})
+    reply = complete(stand_in.model(), prompt(stop=(".", "\n")))
+    assert stand_in.requests[0]["stop"] == [".", "\n"]
+    assert (reply.text, reply.finish_reason, reply.notes) == ("One\n", "stop", ())
+
+
+@pytest.mark.parametrize("choice", [{"stop_reason": None}, {"matched_stop": 2}])
+def test_an_end_mark_that_the_server_names_is_no_stop_string(stand_in: StandIn, choice: dict[str, Any]) -> None:
+    stand_in.reply = lambda body, n: said("One", choice=choice)
+    reply = complete(stand_in.model(), prompt(stop=(".",)))
+    assert (reply.text, reply.finish_reason, reply.notes) == ("One", "end", ())
+
+
+def test_a_stop_that_the_server_does_not_name_is_noted_and_not_guessed(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("One")
+    reply = complete(stand_in.model(), prompt(stop=(".",)))
+    assert (reply.text, reply.finish_reason, reply.notes) == ("One", "end", ("stop_unknown",))
+
+
+def test_a_single_stop_string_is_known_from_a_finish_reason_of_its_own(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("One", finish="stop_sequence")
+    reply = complete(stand_in.model(), prompt(stop=(".",)))
+    assert (reply.text, reply.finish_reason) == ("One.", "stop")
+    unsure = complete(stand_in.model(), prompt(stop=(".", "\n")))
+    assert (unsure.text, unsure.finish_reason, unsure.notes) == ("One", "stop", ("stop_unknown",))
+
+
+def test_extended_asks_the_server_to_leave_the_stop_string_in_the_text(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("One.")
+    reply = complete(stand_in.model(extended=True), prompt(stop=(".",)))
+    assert stand_in.requests[0]["include_stop_str_in_output"] is stand_in.requests[0]["no_stop_trim"] is True
+    assert (reply.text, reply.finish_reason, reply.notes) == ("One.", "stop", ())
+
+
+def test_a_server_that_ignores_stop_strings_is_cut_and_noted(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("One. Two", finish="length")
+    reply = complete(stand_in.model(), prompt(stop=("Two", ".")))
+    assert (reply.text, reply.finish_reason, reply.notes) == ("One.", "stop", ("stop_ignored",))
+
+
+def test_stopping_at_the_client_cuts_text_and_tokens_alike(stand_in: StandIn) -> None:
+    content = [{"token": token, "logprob": -0.5} for token in ("One", ".", " Two")]
+    stand_in.reply = lambda body, n: said("One. Two", finish="length", choice={"logprobs": {"content": content}})
+    reply = complete(stand_in.model(stop_at="client"), prompt(stop=(".",), wants=("logprobs",)))
+    assert "stop" not in stand_in.requests[0]
+    assert (reply.text, reply.finish_reason, reply.notes) == ("One.", "stop", ())
+    assert reply.tokens == ("One", ".") and reply.extras["logprobs"] == [-0.5, -0.5]
+    assert reply.n_tokens == 7  # what was generated, and paid
+
+
+# --- thoughts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_thoughts_in_a_field_of_their_own_are_kept_apart(stand_in: StandIn, name: str) -> None:
+    stand_in.reply = lambda body, n: said("Paris.", message={name: "Lyon? No."})
+    reply = complete(stand_in.model())
+    assert (reply.thoughts, reply.text, reply.n_thought_tokens) == ("Lyon? No.", "Paris.", None)
+
+
+def test_thoughts_in_tags_are_kept_apart(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("<think>Lyon? No.</think>\n\nParis.")
+    reply = complete(stand_in.model())
+    assert (reply.thoughts, reply.text, reply.n_thought_tokens) == ("Lyon? No.", "Paris.", None)
+
+
+def test_thoughts_that_use_up_all_tokens_leave_an_empty_answer(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("<think>Lyon? N", finish="length")
+    reply = complete(stand_in.model())
+    assert (reply.thoughts, reply.text, reply.finish_reason) == ("Lyon? N", "", "length")
+
+
+def test_hidden_thoughts_are_counted(stand_in: StandIn) -> None:
+    details = {"reasoning_tokens": 5}
+    usage = {"prompt_tokens": 11, "completion_tokens": 7, "completion_tokens_details": details}
+    stand_in.reply = lambda body, n: said("Paris.", usage=usage)
+    reply = complete(stand_in.model())
+    assert (reply.thoughts, reply.n_thought_tokens) == ("", 5)
+
+
+def test_without_thoughts_their_count_is_zero(stand_in: StandIn) -> None:
+    assert complete(stand_in.model()).n_thought_tokens == 0
+
+
+# --- many at once -------------------------------------------------------------------------------
+
+
+def echo_slowly(body: dict[str, Any], n: int) -> Reply:
+    """The prompt says how many milliseconds its reply takes."""
+    wording = body["messages"][0]["content"]
+    time.sleep(float(wording) / 1000)
+    return said(wording)
+
+
+def test_replies_come_in_the_order_of_the_prompts(stand_in: StandIn) -> None:
+    stand_in.reply = echo_slowly
+    wordings = ["300", "10", "150", "11"]
+    replies = stand_in.model().generate([prompt(wording) for wording in wordings])
+    assert [reply.text for reply in replies if isinstance(reply, Completion)] == wordings
+
+
+def test_one_failure_does_not_spoil_its_neighbors(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: refused(400, "no") if body["messages"][0]["content"] == "bad" else said("Paris.")
+    replies = stand_in.model().generate([prompt("good"), prompt("bad"), prompt("good")])
+    assert [type(reply) for reply in replies] == [Completion, Failure, Completion]
+
+
+def test_no_more_requests_than_the_concurrency_are_under_way(stand_in: StandIn) -> None:
+    stand_in.reply = echo_slowly
+    stand_in.model(concurrency=3).generate([prompt("100")] * 9)
+    assert len(stand_in.requests) == 9
+    assert stand_in.most_at_once == 3
+
+
+def test_early_replies_are_collected_before_slow_ones(stand_in: StandIn) -> None:
+    stand_in.reply = echo_slowly
+    model = stand_in.model()
+    model.submit(1, prompt("2000"))
+    model.submit(2, prompt("10"))
+    [(ticket, _)] = model.collect()
+    assert ticket == 2
+    [(ticket, reply)] = model.collect()
+    assert (ticket, isinstance(reply, Completion)) == (1, True)
+    assert model.collect() == []
+
+
+def test_collecting_before_anything_was_submitted_gives_nothing() -> None:
+    assert Openai(model="m").collect() == []
+
+
+def test_generating_leaves_submitted_replies_alone(stand_in: StandIn) -> None:
+    model = stand_in.model()
+    model.submit(1, prompt())
+    complete(model)
+    assert [ticket for ticket, _ in model.collect()] == [1]
+    assert model.collect() == []
+
+
+def test_no_prompts_need_no_key_and_no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert Openai(model="m").generate([]) == []
+
+
+# --- keys, and what may not be used -------------------------------------------------------------
+
+
+def test_the_key_is_never_shown(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: refused(401, f"Incorrect API key provided: {SECRET}")
+    model = stand_in.model()
+    failure = fail(model)
+    assert failure.kind == "authentication" and "***" in failure.message
+    shown = f"{failure} {model!r} {model.environment()} {catalog.spelled(model)} {catalog.describe(model)}"
+    assert SECRET not in shown
+
+
+def test_a_missing_key_says_where_it_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("SHAKETABLE_OFFLINE", raising=False)
+    with pytest.raises(ModelError, match=r"api\.openai\.com.*OPENAI_API_KEY is not set.*api_key_variable"):
+        Openai(model="gpt").generate([prompt()])
+
+
+def test_a_local_server_needs_no_key(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert complete(stand_in.model()).text == "Paris."
+
+
+@pytest.mark.parametrize("setting", ["base_url", "variable"])
+def test_offline_a_remote_endpoint_is_refused(monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
+    monkeypatch.setenv("SHAKETABLE_OFFLINE", "1")
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://models.example/v1")
+    model = Openai(model="m", base_url="https://models.example/v1" if setting == "base_url" else None)
+    with pytest.raises(ModelError, match=r"models\.example and SHAKETABLE_OFFLINE is set"):
+        model.submit(1, prompt())
+
+
+def test_offline_a_server_on_this_machine_is_allowed(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHAKETABLE_OFFLINE", "1")
+    assert complete(stand_in.model()).text == "Paris."
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ("base_url='http://me:hidden-word@host/v1'", "user name, password"),
+        ("base_url='http://host/v1?key=hidden-word'", "query string"),
+        ("api_key_variable='sk-hidden-word'", "name of an environment variable"),
+        ("base_url='hidden-word'", "not a web address"),
+        ("concurrency=0", "concurrency is 0"),
+        ("stop_at='nowhere'", "stop_at is 'nowhere'"),
+        ("max_tokens_field='tokens'", "max_tokens_field is 'tokens'"),
+    ],
+)
+def test_a_wrong_setting_is_refused_in_words(settings: str, complaint: str) -> None:
+    with pytest.raises((PartError, ValueError), match=complaint):
+        Openai(**{"model": "m", **catalog.parse(f"openai({settings})")[1]})
+
+
+def test_a_secret_in_the_wrong_place_is_not_repeated() -> None:
+    for settings in ({"api_key_variable": SECRET}, {"base_url": f"http://me:{SECRET}@host/v1"}):
+        with pytest.raises(ValueError) as caught:
+            Openai(model="m", **settings)
+        assert SECRET not in str(caught.value)
+
+
+def test_settings_that_do_not_change_the_output_are_not_part_of_the_identity() -> None:
+    plain = Openai(model="m")
+    tuned = Openai(model="m", concurrency=2, timeout_seconds=9, attempts=1, price_in=1.0, api_key_variable="OTHER")
+    assert catalog.spelled(plain) == catalog.spelled(tuned)
+    assert catalog.spelled(plain) != catalog.spelled(Openai(model="m", extended=True))
+    assert catalog.label(plain) == "openai(model='m')"
+
+
+def test_the_environment_names_what_was_asked_and_what_was_reported(stand_in: StandIn) -> None:
+    model = stand_in.model()
+    before = model.environment()
+    complete(model)
+    after = model.environment()
+    assert before["engine"] == "openai-compatible" and before["model"] == "stand-in"
+    assert before["endpoint"] == stand_in.url.removeprefix("http://").removesuffix("/v1")
+    assert "reported_model" not in before
+    assert (after["reported_model"], after["reported_fingerprint"]) == ("stand-in-2", "fp")
+
+
+# --- noticing what is ignored -------------------------------------------------------------------
+
+
+def faithful(body: dict[str, Any]) -> str:
+    """A text that depends on wording, temperature and seed as it should."""
+    seed = body["seed"] if body["temperature"] else "greedy"
+    return f"{body['messages'][0]['content']} {body['temperature']} {seed}"
+
+
+def values(checks: dict[str, Any]) -> dict[str, bool | None]:
+    assert all(fact["reason"] for fact in checks.values())
+    return {name: fact["value"] for name, fact in checks.items()}
+
+
+def test_a_server_that_honors_everything_is_believed(stand_in: StandIn) -> None:
+    def reply(body: dict[str, Any], n: int) -> Reply:
+        text = faithful(body)
+        logprobs = {"content": [{"token": text, "logprob": -1.0}]} if body.get("logprobs") else None
+        status, headers, content = said(text, choice={"logprobs": logprobs})
+        return status, headers, {**content, "choices": content["choices"] * body.get("n", 1)}
+
+    stand_in.reply = reply
+    model = stand_in.model()
+    checks = model.check()
+    assert values(checks) == {
+        "n_honored": True,
+        "logprobs_given": True,
+        "seed_honored": True,
+        "temperature_applied": True,
+    }
+    assert model.environment()["checks"] == checks
+
+
+def test_a_server_that_ignores_n_and_logprobs_is_noticed(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said(faithful(body))
+    found = values(stand_in.model().check())
+    assert (found["n_honored"], found["logprobs_given"]) == (False, False)
+
+
+def test_a_server_that_ignores_seed_is_noticed(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said(f"text {n}" if body["temperature"] else "greedy")
+    model = stand_in.model()
+    found = values(model.check())
+    assert (found["seed_honored"], found["temperature_applied"]) == (False, True)
+    assert complete(model).notes == ("seed_ignored",)
+
+
+def test_a_server_that_always_says_the_same_ignores_the_temperature(stand_in: StandIn) -> None:
+    found = values(stand_in.model().check())
+    assert (found["seed_honored"], found["temperature_applied"]) == (None, False)
+
+
+def test_a_server_that_throws_its_own_dice_ignores_the_temperature(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said(f"text {n}")
+    found = values(stand_in.model().check())
+    assert (found["seed_honored"], found["temperature_applied"]) == (False, False)
+
+
+def test_empty_replies_tell_nothing(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("", finish="length")
+    found = values(stand_in.model().check())
+    assert (found["seed_honored"], found["temperature_applied"]) == (None, None)
+
+
+def test_a_refused_request_is_a_no_and_a_broken_one_tells_nothing(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: refused(400, "n is not supported") if "n" in body else refused(500, "down")
+    found = values(stand_in.model(attempts=1).check())
+    assert found == {"n_honored": False, "logprobs_given": None, "seed_honored": None, "temperature_applied": None}

@@ -1,0 +1,193 @@
+"""A run made up by hand: 2 models, 4 kinds of evidence, 6 temperatures, 3 repeats, 2 question types."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+
+from shaketable.analyses.correctness import correctness
+from shaketable.analyses.variability import variability
+from shaketable.types import Finding
+
+TEMPERATURES = (0.0, 0.4, 0.8, 1.2, 1.6, 2.0)
+COST = {"unchanged": 0.0, "entity_masking": 0.6, "sentence_replacement": 1.1, "sentence_removal": 1.6}
+MODELS = {"smollm2": (1.0, 1.0), "openai(model='gpt-4o')": (2.6, 1.6)}
+"""Skill in log odds, and the temperature at which it starts to melt."""
+
+
+def score_table(n_questions: int = 48, seed: int = 7) -> pl.DataFrame:
+    rng = random.Random(seed)
+    rows = []
+    for question in range(n_questions):
+        ease = rng.gauss(0, 1.3)
+        for model, (skill, melting) in MODELS.items():
+            for perturbation, cost in COST.items():
+                for temperature in TEMPERATURES:
+                    heat = 4 * max(0.0, temperature - melting / 2)
+                    right = 1 / (1 + math.exp(-(skill + ease - cost - heat)))
+                    luck = rng.random()
+                    for repeat in range(3):
+                        luck = luck if temperature == 0 else rng.random()
+                        failed = temperature == 2.0 and rng.random() < 0.01
+                        f1 = min(1.0, max(0.0, 0.25 + 0.6 * (luck < right) + 0.1 * temperature * rng.gauss(0, 1)))
+                        for metric, value in (("contains", float(luck < right)), ("token_f1", f1)):
+                            rows.append(
+                                {
+                                    "key": f"{question}-{model}-{perturbation}-{temperature}-{repeat}",
+                                    "dataset": "builtin",
+                                    "question_id": f"q{question:03}",
+                                    "type": "bridge" if question % 2 else "comparison",
+                                    "n_facts": 2,
+                                    "model": model,
+                                    "method": "single_retrieval",
+                                    "retriever": "gold",
+                                    "perturbation": perturbation,
+                                    "variation": "original",
+                                    "temperature": temperature,
+                                    "repeat": repeat,
+                                    "metric": metric,
+                                    "value": None if failed else value,
+                                    "reason": "failed: timeout" if failed else None,
+                                }
+                            )
+    return pl.DataFrame(rows, schema_overrides={"value": pl.Float64, "reason": pl.String}, infer_schema_length=None)
+
+
+def findings(n_questions: int = 48) -> list[Finding]:
+    table = score_table(n_questions)
+    return [correctness(table, n_resamples=500), variability(table, n_resamples=500)]
+
+
+STUDY_TEXT = """name = "context-temperature"
+seed = 7
+
+[dataset]
+name = "builtin"
+
+[cross]
+models = ["smollm2", "openai(model='gpt-4o')"]
+methods = ["single_retrieval"]
+retrievers = ["gold"]
+variations = ["original"]
+perturbations = ["unchanged", "sentence_replacement", "sentence_removal", "entity_masking"]
+temperatures = { from = 0.0, to = 2.0, step = 0.4 }
+repeats = 3
+"""
+
+BEFORE = (
+    "Saul Bellow was a Canadian-American writer awarded the Pulitzer Prize, the Nobel Prize for Literature, and the "
+    "National Medal of Arts. Humboldt's Gift is a 1975 novel by Saul Bellow, which won the 1976 Pulitzer Prize."
+)
+
+EXAMPLE: dict[str, Any] = {
+    "question": "Which prize did the author of Humboldt's Gift win in 1976?",
+    "wording": "Which prize did the author of Humboldt's Gift win in 1976?",
+    "gold": ["Pulitzer Prize"],
+    "evidence_before": BEFORE,
+    "evidence_after": BEFORE[: BEFORE.index("Humboldt")].strip(),
+    "perturbation": "sentence_removal",
+    "temperature": 0.0,
+    "answers": [
+        {"temperature": t, "repeat": r, "perturbation": p, "text": text, "correct": correct}
+        for t, p, text, correct in (
+            (0.0, "unchanged", "The author, Saul Bellow, won the Pulitzer Prize in 1976.", True),
+            (0.0, "sentence_removal", "The author won the National Medal of Arts.", False),
+            (2.0, "unchanged", "Pulitzer honour laurels hmm Prix wreath, scarf 1976 tonic", False),
+            (2.0, "sentence_removal", "No apparent evening <b>salt</b> was ministry, quarrel", False),
+        )
+        for r in range(3)
+    ],
+}
+
+
+@dataclass
+class StandInRun:
+    folder: Path
+    found: list[Finding] = field(default_factory=findings)
+    state: str = "finished_with_failures"
+    study_text: str = STUDY_TEXT
+    study: Any = field(default_factory=lambda: SimpleNamespace(name="context-temperature", seed=7))
+    changes: dict[str, Any] = field(default_factory=dict)
+    shown: list[dict[str, Any]] = field(default_factory=lambda: [EXAMPLE])
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "run": "context-temperature",
+            "study": "context-temperature",
+            "created": "2026-03-02T09:14:07+00:00",
+            "finished": "2026-03-02T10:02:41+00:00",
+            "trials": 6912,
+            "done": 6900,
+            "failed": 12,
+            "missing": 0,
+            "seconds": 2914.2,
+            "n_questions": 48,
+            "n_prompt_tokens": 1_204_551,
+            "n_tokens": 402_133,
+            "n_generations": 6912,
+            "n_searches": 6912,
+            "models": list(MODELS),
+            "datasets": ["builtin"],
+            "state": self.state,
+            "selection": {"limit": 48, "balance": {"by": ["type"], "per_cell": 24}, "seed": 7},
+        } | self.changes
+
+    def parts(self) -> list[dict[str, Any]]:
+        def part(kind: str, name: str, **settings: Any) -> dict[str, Any]:
+            return {"kind": kind, "label": name, "name": name, "version": 1, "settings": settings}
+
+        return [
+            part("dataset", "builtin"),
+            part("variation", "original"),
+            part("method", "single_retrieval", k=5),
+            part("retriever", "gold"),
+            *(part("perturbation", name, **({"seed": 0} if name != "unchanged" else {})) for name in COST),
+            part("model", "smollm2", threads=2),
+            part("model", "openai", model="gpt-4o"),
+            part("metric", "contains"),
+            part("metric", "token_f1"),
+        ]
+
+    def environments(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "model": "smollm2",
+                "engine": "transformers 5.0.0",
+                "dtype": "float32",
+                "threads": 2,
+                "revision": "SmolLM2-135M-Instruct Q4_1, sha256 4f1b…",
+                "decoding": {"top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0, "max_tokens": 1000},
+            },
+            {"model": "openai(model='gpt-4o')", "engine": "openai 2.0", "revision": "gpt-4o-2024-11-20"},
+        ]
+
+    def failures(self) -> list[dict[str, Any]]:
+        return [{"kind": "timeout", "message": "no reply within 120 s", "n": 12}]
+
+    def flags(self) -> list[dict[str, Any]]:
+        return [{"perturbation": "entity_masking", "flag": "nothing_to_mask", "n": 3}]
+
+    def unscored(self) -> list[dict[str, Any]]:
+        return [
+            {"metric": "contains", "reason": "failed: timeout", "n": 12},
+            {"metric": "token_f1", "reason": "failed: timeout", "n": 12},
+        ]
+
+    def findings(self) -> list[Finding]:
+        return self.found
+
+    def examples(self, n: int) -> list[dict[str, Any]]:
+        return self.shown[:n]
+
+
+def complete(run: StandInRun) -> StandInRun:
+    """The same run with nothing missing."""
+    whole = replace(run, state="finished", changes={"done": 6912, "failed": 0})
+    whole.failures = whole.flags = whole.unscored = list  # type: ignore[method-assign]
+    return whole
