@@ -119,9 +119,8 @@ def main(n_questions: int = 40, n_rounds: int = 3) -> None:
     print(f"{'':34}{'wall s':>8}{'ratio':>8}{'cpu s':>8}{'ratio':>8}{'max diff':>10}")
     for name, (wall, processor) in median.items():
         difference = max(abs(a - b) for a, b in zip(values[name], values["shaketable"], strict=True))
-        print(
-            f"{name:34}{wall:8.2f}{wall / own_wall:8.2f}{processor:8.2f}{processor / own_processor:8.2f}{difference:10.1e}"
-        )
+        ratios = wall / own_wall, processor / own_processor
+        print(f"{name:34}{wall:8.2f}{ratios[0]:8.2f}{processor:8.2f}{ratios[1]:8.2f}{difference:10.1e}")
 
 
 def _processor() -> str:

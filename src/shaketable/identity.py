@@ -37,10 +37,10 @@ def seed_from(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256(joined.encode("utf-8", "surrogatepass")).digest()[:4], "big")
 
 
-def trial_key(identity: str, item: str, wording: str, temperature: float, repeat: int) -> str:
+def trial_key(identity: str, item: str, variation: str, wording: str, temperature: float, repeat: int) -> str:
     """The digest of everything that determines a trial's output.
 
     `identity` spells out the parts, the generation settings and the study seed; `item` is the
     digest of the dataset item as far as a system can see it (never its accepted answers).
     """
-    return digest_text(f"{identity}\n{item}\n{wording}\n{temperature!r}\n{repeat}")
+    return digest_text(f"{identity}\n{item}\n{variation}\n{wording}\n{temperature!r}\n{repeat}")

@@ -139,7 +139,7 @@ def _main_metric(rows: list[dict[str, Any]]) -> str | None:
 
 
 def _add_sentences(rows: list[dict[str, Any]], main_metric: str | None, between: str) -> None:
-    """One sentence per system, at the hottest temperature; greedy answers do not vary, and shares vary in steps only."""
+    """One sentence per system, at the hottest temperature; greedy answers do not vary, shares only in steps."""
     for row in rows:
         row.update(headline=None, sentence=None, detail=None)
     said = [

@@ -27,8 +27,9 @@ class Gibberish:
     Garbled means: too many letters outside ASCII, too many unknown words, or too many scripts.
     Words of the question, its documents and its accepted answers are never held against an answer,
     so it may give the names it needs. Also known are the words of spaCy's small English pipeline
-    (49,000, names and short word endings among them); figures are not words. Salad made of real words, as small models write at
-    temperature 2, has only some 15 to 35 % unknown words and passes; `min_function_words` finds it.
+    (49,000, names and short word endings among them); figures are not words. Salad made of real
+    words, as small models write at temperature 2, has only some 15 to 35 % unknown words and
+    passes; `min_function_words` finds it.
     """
 
     version: ClassVar[int] = 1

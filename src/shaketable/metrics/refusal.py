@@ -43,7 +43,7 @@ PATTERNS = (
     r"\bnot (?:have )?enough (?:information|context|evidence|details?|data)\b",
     r"\b(?:need|require) (?:more|additional|further) (?:information|context|details?)\b.{0,30}(?:answer|determine|$)",
     # It cannot be known.
-    r"\b(?:can ?not|can't|could ?n[o']t|unable to|impossible to|not possible to|not able to|no way to|difficult to) "
+    r"\b(?:can ?not|can't|could ?n[o']t|unable to|impossible to|not possible to|not able to|no way to) "
     r"(?:be )?(?:\w+ly )?(?:determined?|answer(?:ed)?|identify|identified|verify|verified|confirm(?:ed)?|"
     r"ascertain(?:ed)?|conclude|infer(?:red)?|establish(?:ed)?|"
     r"find (?:any|the|this|an|enough|information)|say (?:for|with) )",
@@ -51,7 +51,8 @@ PATTERNS = (
     r"(?:determined|answered|found|known|inferred|given|deduced)",
     r"^\W*(?:the answer is |it is |it's |this is )?(?:unknown|unanswerable|undetermined|not (?:known|specified|stated|"
     r"mentioned|provided|given|available|answerable|applicable|clear|sure|certain)|n/a|no answer|none given)\W*$",
-    rf"{OPENING}(?:it is|it's|it remains) (?:unclear|unknown|not (?:clear|known|specified|stated))(?: from| based| in|\W*$)",
+    rf"{OPENING}(?:it is|it's|it remains) (?:unclear|unknown|not (?:clear|known|specified|stated))"
+    r"(?: from| based| in|\W*$)",
     # I do not know.
     rf"{OPENING}i (?:do not|don't|dont|really don't|honestly don't) (?:actually |really )?know(?:\W*$|[.,;!]|"
     r" (?:the answer|who|what|which|when|where|why|whether|if|that|this|enough|about|of|anything)\b)",

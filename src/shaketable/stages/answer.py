@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from shaketable import catalog
 from shaketable.errors import ModelError, ShaketableError
@@ -50,7 +50,6 @@ class Tick:
     n_done: int
     n_failed: int
     n_tokens: int
-    model: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,8 +117,14 @@ def _by_model(plan: Plan) -> Iterator[tuple[Any, Iterator[tuple[Trial, Condition
         yield model, of_model()
 
 
+class Sink(Protocol):
+    """Where finished records go."""
+
+    def append(self, records: Sequence[tuple[Record, Condition]], environment: Mapping[str, Any]) -> None: ...
+
+
 class Scheduler:
-    def __init__(self, plan: Plan, store: RecordStore, progress: Progress) -> None:
+    def __init__(self, plan: Plan, store: Sink, progress: Progress) -> None:
         self.store, self.progress = store, progress
         self.questions = {question.id: question for question in plan.questions}
         self.evidence: OrderedDict[tuple[Any, ...], Evidence | Failure] = OrderedDict()
@@ -127,13 +132,14 @@ class Scheduler:
         generation = dict(plan.study.generation)
         self.wants: tuple[str, ...] = ("logprobs",) if generation.pop("logprobs", False) else ()
         self.generation: dict[str, Any] = generation
+        self.engine: StreamingModel
         self.flights: dict[int, Flight] = {}
         self.searching: list[tuple[int, Search]] = []
         self.finished: list[tuple[Record, Condition]] = []
 
     def run(self, model: Model, trials: Iterator[tuple[Trial, Condition]]) -> None:
         """Drive all trials of one model to their ends."""
-        engine = model if isinstance(model, StreamingModel) else Batches(model)
+        self.engine = model if isinstance(model, StreamingModel) else Batches(model)
         ticket, more = 0, True
         while more or self.flights:
             room = WINDOW - len(self.flights)
@@ -142,16 +148,16 @@ class Scheduler:
             for trial, condition in started:
                 steps = condition.method.answer(trial.variant.text)
                 self.flights[ticket] = Flight(trial, condition, self.questions[trial.question_id], steps)
-                self._resume(ticket, None, engine)
+                self._resume(ticket, None)
                 ticket += 1
-            self._search(engine)
-            for done, reply in engine.collect():
-                self._take(done, reply, engine)
-            self._search(engine)
+            self._search()
+            for done, reply in self.engine.collect():
+                self._take(done, reply)
+            self._search()
             if self.finished:
                 self._store(model)
 
-    def _resume(self, ticket: int, reply: Reply, engine: StreamingModel) -> None:
+    def _resume(self, ticket: int, reply: Reply) -> None:
         """Hand a method its reply and do what it asks for next."""
         flight = self.flights[ticket]
         try:
@@ -172,12 +178,12 @@ class Scheduler:
         if isinstance(step, Search):
             self.searching.append((ticket, step))
         elif isinstance(step, Generate):
-            engine.submit(ticket, self._prompt(flight, step))
+            self.engine.submit(ticket, self._prompt(flight, step))
         else:
             [reading] = flight.condition.model.probe([step])
-            self._take(ticket, reading, engine)
+            self._take(ticket, reading)
 
-    def _take(self, ticket: int, reply: Evidence | Completion | Reading | Failure, engine: StreamingModel) -> None:
+    def _take(self, ticket: int, reply: Evidence | Completion | Reading | Failure) -> None:
         """Write a reply into the trace, count it, and go on."""
         flight = self.flights[ticket]
         flight.events.append(Event(step=flight.step, reply=reply))
@@ -193,7 +199,7 @@ class Scheduler:
             flight.n_prompt_tokens += reply.n_prompt_tokens
             flight.n_tokens += reply.n_tokens
             flight.seconds += reply.seconds
-        self._resume(ticket, reply, engine)
+        self._resume(ticket, reply)
 
     def _prompt(self, flight: Flight, step: Generate) -> Prompt:
         settings = {**self.generation, "temperature": flight.trial.temperature, **step.sampling}
@@ -208,7 +214,7 @@ class Scheduler:
             wants=(*self.wants, *step.wants),
         )
 
-    def _search(self, engine: StreamingModel) -> None:
+    def _search(self) -> None:
         """Answer the waiting searches, alike ones together, until no method asks for another."""
         while self.searching:
             waiting, self.searching = self.searching, []
@@ -219,7 +225,7 @@ class Scheduler:
                     wanted[key] = self.flights[ticket], step
             self._find(wanted)
             for ticket, step in waiting:
-                self._take(ticket, self.evidence[self._evidence_key(ticket, step)], engine)
+                self._take(ticket, self.evidence[self._evidence_key(ticket, step)])
             while len(self.evidence) > KEPT_EVIDENCE:
                 self.evidence.popitem(last=False)
 
@@ -272,7 +278,7 @@ class Scheduler:
         self.store.append(self.finished, model.environment())
         self.finished = []
         self.progress(
-            Tick(n_done=self.n_done, n_failed=self.n_failed, n_tokens=self.n_tokens, model=catalog.label(model))
+            Tick(n_done=self.n_done, n_failed=self.n_failed, n_tokens=self.n_tokens)
         )
 
 

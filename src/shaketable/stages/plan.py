@@ -84,7 +84,7 @@ class Plan:
     @functools.cached_property
     def fingerprint(self) -> str:
         """The digest of all trial keys there would be, without making them."""
-        asked = [(variant.question_id, self.items[variant.question_id], variant.text) for variant in self.asked]
+        asked = [(self.items[variant.question_id], variant.variation, variant.text) for variant in self.asked]
         identities = [condition.identity for condition in self.conditions]
         return digest([identities, asked, self.study.temperatures, self.study.repeats])
 
@@ -94,13 +94,13 @@ class Plan:
             own = [condition for condition in self.conditions if catalog.spelled(condition.model) == model]
             for variant in self.asked:
                 for condition in own:
-                    yield from self._trials_of(variant, condition)
+                    yield from self.trials_of(variant, condition)
 
-    def _trials_of(self, variant: Variant, condition: Condition) -> Iterator[tuple[Trial, Condition]]:
+    def trials_of(self, variant: Variant, condition: Condition) -> Iterator[tuple[Trial, Condition]]:
         item, labels = self.items[variant.question_id], condition.labels
         for temperature in self.study.temperatures:
             for repeat in range(self.study.repeats):
-                key = trial_key(condition.identity, item, variant.text, temperature, repeat)
+                key = trial_key(condition.identity, item, variant.variation, variant.text, temperature, repeat)
                 yield (
                     Trial(
                         key=key,

@@ -147,9 +147,9 @@ def _drops(finding: Finding, metric: str) -> Figure | None:
         metric,
         chart=evidence_drops(finding, metric),
         chapter="evidence",
-        title=f"What disturbed evidence costs: {TITLES.get(metric, metric).lower()}",
+        title=f"Drop with disturbed evidence: {TITLES.get(metric, metric).lower()}",
         headline="evidence",
-        note="Unchanged minus disturbed evidence, paired by question; to the right of the line is worse. "
+        note="Unchanged minus disturbed evidence, paired by question; right of the line the score fell. "
         f"Bars are {_confidence(finding)} intervals.",
         rows=rows,
     )

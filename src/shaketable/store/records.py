@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import sqlite3
 from collections import OrderedDict
@@ -89,6 +90,12 @@ class RecordStore:
     def set_meta(self, **values: object) -> None:
         with self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [(k, str(v)) for k, v in values.items()])
+
+    def note_time(self, seconds: float) -> None:
+        """Add the time of one go at answering, and say when it ended."""
+        before = float(self.meta().get("seconds", 0.0))
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        self.set_meta(seconds=before + seconds, finished=now)
 
     # --- writing ------------------------------------------------------------------------------
 

@@ -1,0 +1,5 @@
+"""Words → one stage call → words."""
+
+from shaketable.cli.app import main
+
+__all__ = ["main"]

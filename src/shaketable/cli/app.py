@@ -1,0 +1,47 @@
+"""The command `shaketable`: one command per stage, and a few to look around."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from shaketable import __version__
+from shaketable.cli import looking, running, sharing
+from shaketable.cli.console import INTERRUPTED, err
+
+app = typer.Typer(
+    name="shaketable",
+    help=(
+        "Puts question-answering systems on a shake table: temperature, evidence and wording, alone and together.\n\n"
+        "Start with `shaketable demo`: a small real study with the embedded model, ending in a report. Then "
+        "`shaketable ls` shows the parts there are, and `shaketable run STUDY.toml` runs a study of your own."
+    ),
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+for command in (running.demo, running.run, running.answer, running.score, running.analyze, running.report):
+    app.command()(command)
+for command in (looking.ls, looking.validate, looking.perturb, looking.doctor, looking.models):
+    app.command()(command)
+app.command("import")(sharing.import_)
+for command in (sharing.export, sharing.verify):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: bool = typer.Option(False, "--version", help="Say the version and stop.")) -> None:
+    if version:
+        typer.echo(f"shaketable {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    try:
+        app()
+    except KeyboardInterrupt:
+        err.print("Interrupted.")
+        sys.exit(INTERRUPTED)

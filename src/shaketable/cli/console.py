@@ -1,0 +1,115 @@
+"""What all commands share: where words go, how errors end, how long work shows that it moves."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import TimeElapsedColumn as Elapsed
+
+from shaketable.errors import ShaketableError
+from shaketable.stages.answer import Tick
+
+out = Console(soft_wrap=True)
+err = Console(stderr=True, soft_wrap=True)
+
+INTERRUPTED = 130
+LINE_EVERY_SECONDS = 10.0
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def guarded(command: Command) -> Command:
+    """What a user can mend prints without a traceback and ends with its own exit code."""
+
+    @functools.wraps(command)
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except ShaketableError as error:
+            err.print(f"[bold red]Error:[/] {_plain(str(error))}", highlight=False)
+            raise typer.Exit(error.exit_code) from error
+
+    return inner  # type: ignore[return-value]
+
+
+def print_json(value: Any) -> None:
+    """One JSON object on standard output, and nothing else."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    if not quiet:
+        err.print(text, highlight=False)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+@contextlib.contextmanager
+def answering(n_todo: int, *, quiet: bool = False) -> Iterator[Callable[[Tick], None]]:
+    """A bar with rate and time left on a terminal; a line every ten seconds elsewhere."""
+    if quiet:
+        yield lambda tick: None
+        return
+    if not err.is_terminal:
+        yield _lines(n_todo)
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("answering"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        Elapsed(),
+        TextColumn("left"),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("[red]{task.fields[failed]}"),
+    )
+    start = time.perf_counter()
+    with Progress(*columns, console=err) as bar:
+        task = bar.add_task("answering", total=n_todo, rate="", failed="")
+
+        def update(tick: Tick) -> None:
+            rate = f"{tick.n_tokens / max(time.perf_counter() - start, 1e-6):,.0f} tokens/s"
+            failed = f"{tick.n_failed} failed" if tick.n_failed else ""
+            bar.update(task, completed=tick.n_done + tick.n_failed, rate=rate, failed=failed)
+
+        yield update
+
+
+def _lines(n_todo: int) -> Callable[[Tick], None]:
+    start = last = time.perf_counter()
+
+    def update(tick: Tick) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        finished = tick.n_done + tick.n_failed
+        if now - last < LINE_EVERY_SECONDS and finished < n_todo:
+            return
+        last = now
+        left = (now - start) / max(finished, 1) * (n_todo - finished)
+        failed = f", {tick.n_failed} failed" if tick.n_failed else ""
+        say(
+            f"answered {finished:,} of {n_todo:,}{failed}, {tick.n_tokens / (now - start):,.0f} tokens/s, "
+            f"about {duration(left)} left"
+        )
+
+    return update
+
+
+def duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

@@ -1,0 +1,291 @@
+"""Commands that look around: the parts, a study, a perturbation, this machine."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib.metadata
+import inspect
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from shaketable import __version__, catalog, weights
+from shaketable.cli.console import guarded, out, print_json, say
+from shaketable.cli.running import JsonOption, LimitOption, SetOption, StudyArgument
+from shaketable.errors import DataError, StudyError, did_you_mean
+from shaketable.stages.plan import plan
+from shaketable.study import load_study, shipped_studies, study_schema
+from shaketable.types import Evidence, Hit, Query, Question
+
+
+@guarded
+def ls(
+    kind: Annotated[str | None, typer.Argument(help="One kind only: models, metrics, perturbations, studies …")] = None,
+    json_: JsonOption = False,
+) -> None:
+    """The parts there are, each with its settings and what it does."""
+    kinds = {folder: name for name, folder in catalog.KINDS.items() if catalog.known(name)}
+    listed = [*kinds, "studies"]
+    if kind is not None and kind not in listed:
+        raise StudyError(f"Unknown kind '{kind}'.{did_you_mean(kind, listed)} Known kinds: {', '.join(listed)}.")
+    rows = [row for folder in kinds if kind in (None, folder) for row in _rows(folder, kinds[folder])]
+    if kind in (None, "studies"):
+        rows += [
+            {"kind": "studies", "name": name, "settings": "", "about": _study_about(name)} for name in shipped_studies()
+        ]
+    if json_:
+        print_json(rows)
+        return
+    table = Table("kind", "name", "settings", "what it does", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(row["kind"], f"[bold]{row['name']}[/]", Text(row["settings"]), Text(row["about"]))
+    out.print(table)
+
+
+def _rows(folder: str, kind: str) -> list[dict[str, str]]:
+    rows = []
+    for name in catalog.known(kind):
+        part = catalog.find(kind, name)
+        about = (inspect.getdoc(part) or inspect.getdoc(sys.modules[part.__module__]) or "").split("\n\n")[0]
+        rows.append({"kind": folder, "name": name, "settings": _settings(part), "about": " ".join(about.split())})
+    return rows
+
+
+def _settings(part: Any) -> str:
+    if not dataclasses.is_dataclass(part):
+        parameters = list(inspect.signature(part).parameters.values())
+        given = [p for p in parameters if p.name != "table"]
+        return ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in given)
+    return ", ".join(
+        field.name if field.default is dataclasses.MISSING else f"{field.name}={field.default!r}"
+        for field in dataclasses.fields(part)
+    )
+
+
+def _study_about(name: str) -> str:
+    study = load_study(name)
+    return f"{len(study.models)} model, {len(study.perturbations)} kinds of evidence, {len(study.temperatures)} temperatures"
+
+
+@guarded
+def validate(
+    study: Annotated[str | None, typer.Argument(metavar="STUDY", help="A study file, or one that ships.")] = None,
+    limit: LimitOption = None,
+    set_: SetOption = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of study files, for editors.")] = False,
+    json_: JsonOption = False,
+) -> None:
+    """Check a study without running it: its keys, parts, settings and data."""
+    if schema:
+        print_json(study_schema())
+        return
+    if study is None:
+        raise StudyError("Which study? Give a file or a name: shaketable validate demo.")
+    planned = plan(load_study(study, set_ or (), limit))
+    counts = {
+        "study": planned.study.name,
+        "questions": len(planned.questions),
+        "rejected_rows": len(planned.rejected_rows),
+        "conditions": len(planned.conditions),
+        "cells": planned.n_cells,
+        "trials": planned.n_trials,
+    }
+    if json_:
+        print_json(counts)
+        return
+    say(
+        f"{study} is fine: {counts['questions']} questions, {counts['conditions']} conditions, {counts['trials']:,} trials."
+    )
+    for rejected in planned.rejected_rows[:5]:
+        say(f"Left out: {rejected.where}: {rejected.reason}")
+
+
+# --- what a perturbation does -----------------------------------------------------------------------
+
+
+@guarded
+def perturb(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A perturbation, such as sentence_removal.")],
+    dataset: Annotated[str, typer.Option(help="A dataset loader.")] = "builtin",
+    path: Annotated[str | None, typer.Option(help="The dataset's file.")] = None,
+    question: Annotated[str | None, typer.Option(help="A question's id; the first question if absent.")] = None,
+    retriever: Annotated[str, typer.Option(help="Where the evidence comes from.")] = "gold",
+    k: Annotated[int, typer.Option(help="Hits, for retrievers that rank.")] = 5,
+    json_: JsonOption = False,
+) -> None:
+    """Show what a perturbation does to a question's evidence, as a diff with its edit log."""
+    part = catalog.build("perturbation", name)
+    loaded = catalog.find("dataset", dataset)(**({"path": path} if path else {}))
+    chosen = _question(loaded.questions, question, dataset)
+    hits = catalog.build("retriever", retriever).search([Query(text=chosen.text, question=chosen)], k)[0]
+    if not hits:
+        raise DataError(f"Question {chosen.id} has no evidence for {retriever}. Choose another question or retriever.")
+    evidence: Evidence = part.perturb([chosen], [hits])[0]
+    before, after = _sentences(hits), _sentences(evidence.hits)
+    if json_:
+        print_json(
+            {
+                "question_id": chosen.id,
+                "question": chosen.text,
+                "perturbation": catalog.label(part),
+                "before": " ".join(before),
+                "after": " ".join(after),
+                "edits": [dataclasses.asdict(edit) for edit in evidence.edits],
+                "flags": list(evidence.flags),
+            }
+        )
+        return
+    out.print(f"[bold]{chosen.id}[/]  {chosen.text}", highlight=False)
+    for line in _diff(before, after):
+        out.print(line)
+    for edit in evidence.edits:
+        out.print(Text(f"  {edit.kind} {edit.sentence_id}  {edit.note}".rstrip(), style="dim"))
+    for flag in evidence.flags:
+        out.print(Text(f"  flag: {flag}", style="yellow"))
+
+
+def _question(questions: tuple[Question, ...], wanted: str | None, dataset: str) -> Question:
+    if wanted is None:
+        return questions[0]
+    by_id = {question.id: question for question in questions}
+    if wanted not in by_id:
+        raise DataError(f"{dataset} has no question '{wanted}'.{did_you_mean(wanted, by_id)} The first is {questions[0].id}.")
+    return by_id[wanted]
+
+
+def _sentences(hits: list[Hit] | tuple[Hit, ...]) -> list[str]:
+    return [sentence.text for hit in hits for sentence in hit.passage.sentences]
+
+
+def _diff(before: list[str], after: list[str]) -> list[Text]:
+    """Sentence by sentence; inside a changed sentence, word by word."""
+    lines = []
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            lines += [Text(f"  {sentence}") for sentence in before[a:b]]
+        elif kind == "replace" and b - a == d - c:
+            for old, new in zip(before[a:b], after[c:d], strict=True):
+                lines.append(_word_diff(old, new))
+        else:
+            lines += [Text(f"- {sentence}", style="red strike") for sentence in before[a:b]]
+            lines += [Text(f"+ {sentence}", style="green") for sentence in after[c:d]]
+    return lines
+
+
+def _word_diff(old: str, new: str) -> Text:
+    line = Text("~ ")
+    a, b = old.split(), new.split()
+    for kind, i, j, m, n in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if kind == "equal":
+            line.append(" ".join(a[i:j]) + " ")
+            continue
+        if i < j:
+            line.append(" ".join(a[i:j]), style="red strike").append(" ")
+        if m < n:
+            line.append(" ".join(b[m:n]), style="green").append(" ")
+    return line
+
+
+# --- this machine -----------------------------------------------------------------------------------
+
+LIBRARIES = ("torch", "transformers", "spacy", "polars", "altair", "vl-convert-python", "openai", "rouge-score-rs")
+
+
+@guarded
+def doctor(
+    endpoint: Annotated[
+        str | None, typer.Option(help="Also ask an endpoint what it honors: \"openai(model='…', base_url='…')\".")
+    ] = None,
+    json_: JsonOption = False,
+) -> None:
+    """What works on this machine, what is missing, and how to get it. Exit 1 if the demo could not run."""
+    checks = [*_library_checks(), *_weight_checks(), *_environment_checks()]
+    if endpoint:
+        found = catalog.build("model", endpoint).check()
+        checks += [
+            {"what": f"endpoint {name}", "ok": fact["value"], "found": fact["reason"], "advice": ""}
+            for name, fact in found.items()
+        ]
+    if json_:
+        print_json({"version": __version__, "checks": checks})
+    else:
+        for check in checks:
+            mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[yellow]·[/]"}[check["ok"]]
+            out.print(f"{mark} {check['what']}: ", Text(check["found"]), end="", highlight=False)
+            out.print(Text(f"  → {check['advice']}" if check["advice"] else ""))
+    raise typer.Exit(1 if any(check["ok"] is False for check in checks) else 0)
+
+
+def _library_checks() -> list[dict[str, Any]]:
+    rows = [{"what": "Python", "ok": sys.version_info >= (3, 11), "found": platform.python_version(), "advice": ""}]
+    for name in LIBRARIES:
+        try:
+            rows.append({"what": name, "ok": True, "found": importlib.metadata.version(name), "advice": ""})
+        except importlib.metadata.PackageNotFoundError:
+            rows.append({"what": name, "ok": False, "found": "not installed", "advice": f"pip install {name}"})
+    return rows
+
+
+def _weight_checks() -> list[dict[str, Any]]:
+    rows = []
+    for name, wanted in weights.EMBEDDED.items():
+        folder = weights.present(name)
+        needed = name != "smollm2-gguf"
+        rows.append(
+            {
+                "what": f"weights {name} ({wanted.what})",
+                "ok": True if folder else False if needed else None,
+                "found": str(folder) if folder else f"not in {weights.home()}",
+                "advice": "" if folder else f"shaketable models fetch {name}",
+            }
+        )
+    return rows
+
+
+def _environment_checks() -> list[dict[str, Any]]:
+    key = "OPENAI_API_KEY"
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return [
+        {"what": "cores", "ok": True, "found": str(cores), "advice": ""},
+        {
+            "what": key,
+            "ok": True if os.environ.get(key) else None,
+            "found": "set" if os.environ.get(key) else "not set",
+            "advice": "" if os.environ.get(key) else "needed for hosted models only",
+        },
+        {"what": "network", "ok": None if weights.is_offline() else True,
+         "found": "SHAKETABLE_OFFLINE is set" if weights.is_offline() else "allowed", "advice": ""},
+    ]  # fmt: skip
+
+
+@guarded
+def models(
+    action: Annotated[str | None, typer.Argument(metavar="[fetch]", help="`fetch` brings embedded weights here.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Which weights; all that the demo needs if absent.")] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Local weights: what is here and where. `shaketable models fetch` brings the embedded ones."""
+    if action not in (None, "fetch"):
+        raise StudyError(f"models knows no '{action}'.{did_you_mean(action or '', ['fetch'])} Use: shaketable models fetch.")
+    if action == "fetch":
+        for name in names or [name for name in weights.EMBEDDED if name != "smollm2-gguf"]:
+            folder = weights.fetch(name, say=lambda line: say(line, quiet=json_))
+            say(f"{name}: {folder}", quiet=json_)
+    rows = [
+        {"name": name, "what": wanted.what, "license": wanted.license, "folder": str(weights.present(name) or "")}
+        for name, wanted in weights.EMBEDDED.items()
+    ]
+    if json_:
+        print_json({"home": str(Path(weights.home())), "weights": rows})
+        return
+    table = Table("name", "what", "license", "folder", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(row["name"], row["what"], row["license"], row["folder"] or "not here")
+    out.print(table)

@@ -1,0 +1,269 @@
+"""Commands that make a run, stage by stage."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+import typer
+from rich.table import Table
+
+from shaketable import catalog
+from shaketable.cli.console import INTERRUPTED, answering, duration, guarded, out, print_json, say
+from shaketable.errors import RunError
+from shaketable.identity import canonical, digest
+from shaketable.stages.analyze import analyze as analyze_stage
+from shaketable.stages.answer import Answered
+from shaketable.stages.answer import answer as answer_stage
+from shaketable.stages.estimate import Forecast, estimate, remember_rate
+from shaketable.stages.plan import Plan, plan
+from shaketable.stages.report import report as report_stage
+from shaketable.stages.score import score as score_stage
+from shaketable.store import Run
+from shaketable.study import load_study
+from shaketable.types import Study
+
+StudyArgument = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A study file (TOML), a run's folder, or the name of a study that ships.")
+]
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="End with one JSON object on standard output.")]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", help="The run's folder. The same study into the same folder resumes it.")
+]
+LimitOption = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Take this many questions, balanced over the cells.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the study: --set generation.max_tokens=48."),
+]
+
+
+@guarded
+def demo(
+    out_folder: Annotated[Path, typer.Option("--out", help="Where the run goes.")] = Path("runs/demo"),
+    json_: JsonOption = False,
+) -> None:
+    """Run a small real study: built-in questions, embedded model, four kinds of evidence, five temperatures.
+
+    Takes a few minutes on two cores and ends with a report. Interrupt it and run it again: it goes on.
+    """
+    _whole_line(load_study("demo"), out_folder, json_)
+
+
+@guarded
+def run(
+    study: StudyArgument,
+    out_folder: OutOption = None,
+    limit: LimitOption = None,
+    set_: SetOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say trials, calls, tokens, time and money; run nothing.")
+    ] = False,
+    json_: JsonOption = False,
+) -> None:
+    """Plan, answer, score, analyze and report a study. Run it again to resume.
+
+    Examples: `shaketable run demo` · `shaketable run context_temperature --limit 12 --set generation.max_tokens=48`
+    · `shaketable run my.toml --dry-run`
+    """
+    loaded = load_study(study, set_ or (), limit)
+    if dry_run:
+        _dry_run(loaded, json_)
+        return
+    _whole_line(loaded, out_folder or _default_folder(loaded, study, bool(set_ or limit)), json_)
+
+
+@guarded
+def answer(run_folder: RunArgument, json_: JsonOption = False) -> None:
+    """Answer what a run has not answered yet."""
+    found = Run(run_folder)
+    result = _answer(found, plan(_answerable(found.study)), json_)
+    if json_:
+        print_json(_summary(found, result))
+
+
+@guarded
+def score(
+    run_folder: RunArgument,
+    metrics: Annotated[list[str] | None, typer.Option("--metric", help="Instead of the study's metrics.")] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Score the stored answers again, with the study's metrics or others."""
+    found = Run(run_folder)
+    n = score_stage(found, metrics, progress=lambda name: say(f"scoring {name}", quiet=json_))
+    if json_:
+        value = pl.col("value")
+        means = found.scores().group_by("metric", maintain_order=True)
+        rows = means.agg(mean=value.mean(), n=value.count(), missing=value.null_count()).to_dicts()
+        print_json({"run": str(run_folder), "scores": n, "metrics": rows})
+    else:
+        say(f"{n:,} scores in {run_folder / 'scores.parquet'}")
+
+
+@guarded
+def analyze(
+    run_folder: RunArgument,
+    analyses: Annotated[list[str] | None, typer.Option("--analysis", help="Instead of the study's analyses.")] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Ask the study's questions of its scores; scores first where there are none."""
+    found = Run(run_folder)
+    if not (run_folder / "scores.parquet").is_file():
+        score_stage(found, progress=lambda name: say(f"scoring {name}", quiet=json_))
+    findings = analyze_stage(found, analyses, progress=lambda name: say(f"analyzing {name}", quiet=json_))
+    if json_:
+        print_json({"run": str(run_folder), "findings": json.loads(canonical(findings))})
+        return
+    for finding in findings:
+        out.print(f"[bold]{finding.question}[/]")
+        for sentence in finding.sentences:
+            out.print(f"  {sentence}", highlight=False, markup=False)
+
+
+@guarded
+def report(run_folder: RunArgument, json_: JsonOption = False) -> None:
+    """Write the report and the figures from what is stored."""
+    page = report_stage(Run(run_folder))
+    if json_:
+        print_json({"run": str(run_folder), "report": str(page)})
+    else:
+        say(f"The report: {page}")
+
+
+# --- parts of the way -----------------------------------------------------------------------------
+
+
+def _whole_line(study: Study, folder: Path, json_: bool) -> None:
+    start = time.perf_counter()
+    planned = plan(study)
+    found = Run.prepare(folder, study)
+    result = _answer(found, planned, json_)
+    score_stage(found, progress=lambda name: say(f"scoring {name}", quiet=json_))
+    findings = analyze_stage(found, progress=lambda name: say(f"analyzing {name}", quiet=json_))
+    page = report_stage(found)
+    if json_:
+        print_json(_summary(found, result))
+        return
+    for finding in findings:
+        for sentence in finding.sentences[:3]:
+            out.print(f"• {sentence}", highlight=False, markup=False)
+    say(f"Done in {duration(time.perf_counter() - start)}. The report: {page}")
+
+
+def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
+    with found.writing() as store:
+        finished = store.n_finished()
+        say(
+            f"{planned.study.name}: {len(planned.questions)} questions, {len(planned.conditions)} conditions, "
+            f"{planned.n_trials:,} trials" + (f", {finished:,} already there" if finished else ""),
+            quiet=json_,
+        )
+        for cell in planned.short_cells:
+            say(f"Note: only {cell.n} questions for {_cell(cell)}.", quiet=json_)
+        store.set_meta(selection=json.dumps(_selection(planned)))
+        try:
+            with answering(planned.n_trials - finished, quiet=json_) as progress:
+                result = answer_stage(planned, store, progress)
+        except KeyboardInterrupt as interrupt:
+            say(
+                f"\nInterrupted; every finished trial is kept. Go on with: "
+                f"shaketable run {found.folder / 'study.toml'} --out {found.folder}"
+            )
+            raise typer.Exit(INTERRUPTED) from interrupt
+        store.note_time(result.seconds)
+    if result.n_done and result.seconds > 1 and len(planned.study.models) == 1:
+        tokens = sum(n for (n,) in found.store.rows("SELECT SUM(n_tokens) FROM records"))
+        remember_rate(catalog.label(planned.conditions[0].model), tokens, float(found.store.meta()["seconds"]))
+    if result.n_failed:
+        kinds = ", ".join(f"{failure['n']} × {failure['kind']}" for failure in found.failures())
+        say(f"{result.n_failed:,} trials failed: {kinds}. They are kept as failures, never as zeros.", quiet=json_)
+    return result
+
+
+def _selection(planned: Plan) -> dict[str, Any]:
+    return {
+        "datasets": [json.loads(canonical(choice)) for choice in planned.study.datasets],
+        "questions": len(planned.questions),
+        "rejected_rows": len(planned.rejected_rows),
+        "short_cells": {_cell(cell): cell.n for cell in planned.short_cells},
+        "rejected_variants": len(planned.variants) - len(planned.asked),
+    }
+
+
+def _cell(cell: Any) -> str:
+    values = cell.values
+    return ", ".join(f"{name} {value}" for name, value in values.items()) if hasattr(values, "items") else str(values)
+
+
+def _answerable(study: Study) -> Study:
+    if any(choice.name == "imported" for choice in study.datasets):
+        raise RunError("This run was imported: its answers were made elsewhere, so there is nothing to answer. Score it.")
+    return study
+
+
+def _summary(found: Run, result: Answered) -> dict[str, Any]:
+    """`failed` counts all failures of the run, also those of earlier goes."""
+    summary = found.summary()
+    return {
+        "run": str(found.folder),
+        "trials": result.n_trials,
+        "done": summary["done"],
+        "failed": summary["failed"],
+        "reused": result.n_reused,
+        "seconds": round(result.seconds, 3),
+    }
+
+
+def _default_folder(study: Study, given: str, changed: bool) -> Path:
+    """`runs/NAME`; a run's own folder when its frozen study was given; a suffix when keys were overridden."""
+    path = Path(given)
+    for folder in (path, path.parent):
+        if (folder / "records.sqlite").is_file() and not changed:
+            return folder
+    crossing = dataclasses.replace(study, metrics=(), analyses=())
+    return Path("runs") / (f"{study.name}-{digest(crossing)[:6]}" if changed else study.name)
+
+
+def _dry_run(study: Study, json_: bool) -> None:
+    planned = plan(study)
+    forecasts = estimate(planned)
+    if json_:
+        print_json(
+            {
+                "study": study.name,
+                "questions": len(planned.questions),
+                "conditions": len(planned.conditions),
+                "cells": planned.n_cells,
+                "trials": planned.n_trials,
+                "models": [dataclasses.asdict(forecast) for forecast in forecasts],
+            }
+        )
+        return
+    out.print(
+        f"{study.name}: {len(planned.questions)} questions × {len(planned.conditions)} conditions × "
+        f"{len(study.temperatures)} temperatures × {study.repeats} repeats = {planned.n_trials:,} trials",
+        highlight=False,
+    )
+    table = Table("model", "trials", "calls", "prompt tokens", "new tokens, at most", "time, at most", "money, at most")
+    for forecast in forecasts:
+        table.add_row(*_forecast_words(forecast))
+    out.print(table)
+    out.print("Token counts are estimates (4 characters each). Nothing was run.", highlight=False)
+
+
+def _forecast_words(forecast: Forecast) -> list[str]:
+    return [
+        forecast.model,
+        f"{forecast.trials:,}",
+        f"{forecast.calls:,}",
+        f"{forecast.prompt_tokens:,}",
+        f"{forecast.new_tokens:,}",
+        "not known before a first run" if forecast.seconds is None else duration(forecast.seconds),
+        "no price given" if forecast.dollars is None else f"${forecast.dollars:,.2f}",
+    ]

@@ -1,0 +1,207 @@
+"""Answers made elsewhere → a run that can be scored and analyzed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from shaketable.errors import DataError, did_you_mean
+from shaketable.identity import canonical, digest, seed_from, trial_key
+from shaketable.store import Run
+from shaketable.types import (
+    Answer,
+    Cost,
+    DatasetChoice,
+    Event,
+    Evidence,
+    Failure,
+    Hit,
+    Note,
+    Passage,
+    Question,
+    Record,
+    Search,
+    Study,
+    Trial,
+    Variant,
+)
+
+BATCH = 1000
+_NOT_ANSWERED = Failure(kind="not_answered", message="The file says null here.", step="import", may_retry=False)
+
+
+class SearchRow(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    query: str
+    hits: list[str] = []
+    gold_hit: bool | None = None
+
+
+class AnswerRow(BaseModel):
+    """One line of the file."""
+
+    model_config = ConfigDict(extra="forbid")
+    question_id: str = Field(min_length=1)
+    question: str
+    gold: str | list[str]
+    answer: str | None
+    dataset: str = "imported"
+    type: str | None = None
+    n_facts: int | None = None
+    model: str = "imported"
+    method: str = "imported"
+    retriever: str | None = None
+    variation: str = "original"
+    perturbation: str | None = None
+    temperature: float = 0.0
+    repeat: int = Field(0, ge=0)
+    n_searches: int | None = Field(None, ge=0)
+    n_generations: int | None = Field(None, ge=0)
+    n_tokens: int | None = Field(None, ge=0)
+    searches: list[SearchRow] = []
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportedCondition:
+    """The labels a file gives; what stands behind them is not known here."""
+
+    labels: Mapping[str, str | None]
+
+    @property
+    def identity(self) -> str:
+        return canonical(["imported", *self.labels.values()])
+
+    @property
+    def parts(self) -> list[dict[str, Any]]:
+        return [
+            {"kind": kind, "label": label, "name": label, "version": None, "settings": {}}
+            for kind, label in self.labels.items()
+            if label is not None
+        ]
+
+
+def import_answers(path: Path, out: Path) -> Run:
+    rows = _read(path)
+    questions = _questions(path, rows)
+    study = Study(
+        name=path.stem,
+        seed=0,
+        datasets=(DatasetChoice(name="imported", settings={"path": str(path.absolute())}),),
+        models=_seen(rows, "model"),
+        methods=_seen(rows, "method"),
+        retrievers=_seen(rows, "retriever") or ("gold",),
+        perturbations=_seen(rows, "perturbation") or ("unchanged",),
+        variations=_seen(rows, "variation"),
+        temperatures=tuple(sorted({row.temperature for _, row in rows})),
+        repeats=max(row.repeat for _, row in rows) + 1,
+        generation={"max_tokens": 1},
+        metrics=("contains", "token_f1", "rouge"),
+        analyses=("correctness", "variability"),
+    )
+    run = Run.prepare(out, study)
+    with run.writing() as store:
+        store.add_questions([(question, digest(question.id)) for question in questions.values()])
+        records = [_record(row) for _, row in rows]
+        keys: dict[str, int] = {}
+        for (line, _), (record, _) in zip(rows, records, strict=True):
+            first = keys.setdefault(record.trial.key, line)
+            if first != line:
+                raise DataError(
+                    f"{path.name} line {line}: the same question, condition, temperature and repeat as line {first}. "
+                    "Number repeated answers with 'repeat': 0, 1, 2 …"
+                )
+        for start in range(0, len(records), BATCH):
+            store.append(records[start : start + BATCH], {"engine": "imported"})
+        store.set_meta(n_trials=len(records), fingerprint=digest(sorted(keys)))
+    return run
+
+
+def _read(path: Path) -> list[tuple[int, AnswerRow]]:
+    if not path.is_file():
+        raise DataError(f"No file {path}. Give a JSON-lines file with question_id, question, gold and answer in each line.")
+    rows = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            rows.append((number, AnswerRow.model_validate(json.loads(line))))
+        except ValueError as error:
+            raise DataError(f"{path.name} line {number}: {_explain(error)}") from error
+    if not rows:
+        raise DataError(f"{path} holds no answers. Give one JSON object per line.")
+    return rows
+
+
+def _explain(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return f"this is not JSON: {error}. Give one JSON object per line."
+    problem = error.errors()[0]
+    name = ".".join(str(step) for step in problem["loc"])
+    known = list(AnswerRow.model_fields)
+    if problem["type"] == "extra_forbidden":
+        return f"unknown key '{name}'.{did_you_mean(name, known)} Known keys: {', '.join(known)}."
+    if problem["type"] == "missing":
+        return f"'{name}' is missing. Needed: question_id, question, gold, answer."
+    return f"'{name}' is {problem['input']!r}; {problem['msg'][0].lower()}{problem['msg'][1:]}."
+
+
+def _questions(path: Path, rows: list[tuple[int, AnswerRow]]) -> dict[str, Question]:
+    """One question per id: its text is that of the original wording where the file has it."""
+    questions: dict[str, Question] = {}
+    for line, row in sorted(rows, key=lambda numbered: numbered[1].variation != "original"):
+        gold = (row.gold,) if isinstance(row.gold, str) else tuple(row.gold)
+        if not any(answer.strip() for answer in gold):
+            raise DataError(f"{path.name} line {line}: 'gold' is empty. Give an accepted answer.")
+        known = questions.get(row.question_id)
+        if known is not None and known.answers != gold:
+            raise DataError(
+                f"{path.name} line {line}: question '{row.question_id}' has the gold answers {list(gold)}, but "
+                f"{list(known.answers)} in another line. One question has one list of accepted answers."
+            )
+        tags = {name: value for name, value in (("type", row.type), ("n_facts", row.n_facts)) if value is not None}
+        questions.setdefault(
+            row.question_id,
+            Question(id=row.question_id, text=row.question, answers=gold, dataset=row.dataset, tags=tags),
+        )
+    return questions
+
+
+def _record(row: AnswerRow) -> tuple[Record, ImportedCondition]:
+    labels = {name: getattr(row, name) for name in ("model", "method", "retriever", "perturbation")}
+    condition = ImportedCondition(labels=labels)
+    item = digest(row.question_id)
+    key = trial_key(condition.identity, item, row.variation, row.question, row.temperature, row.repeat)
+    variant = Variant(question_id=row.question_id, text=row.question, variation=row.variation)
+    trial = Trial(
+        key=key, question_id=row.question_id, variant=variant, temperature=row.temperature, repeat=row.repeat,
+        seed=seed_from(key), **labels,
+    )  # fmt: skip
+    n_searches = len(row.searches) if row.n_searches is None else row.n_searches
+    record = Record(
+        trial=trial,
+        answer=None if row.answer is None else Answer(text=row.answer),
+        failure=None if row.answer is not None else _NOT_ANSWERED,
+        trace=tuple(event for search in row.searches for event in _events(search)),
+        cost=Cost(n_searches=n_searches, n_generations=row.n_generations or 0, n_tokens=row.n_tokens or 0),
+    )
+    return record, condition
+
+
+def _events(search: SearchRow) -> list[Event]:
+    hits = tuple(
+        Hit(passage=Passage(id=name, title=name, sentences=()), rank=rank, score=None, source="imported")
+        for rank, name in enumerate(search.hits, 1)
+    )
+    events = [Event(step=Search(query=search.query, k=len(hits)), reply=Evidence(hits=hits))]
+    if search.gold_hit is not None:
+        events.append(Event(step=Note(name="gold_hit", values={"value": search.gold_hit}), reply=None))
+    return events
+
+
+def _seen(rows: list[tuple[int, AnswerRow]], name: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value for _, row in rows if (value := getattr(row, name)) is not None))

@@ -1,0 +1,61 @@
+"""Proves that nothing stored was lost, doubled or altered."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from shaketable.identity import digest_text, trial_key
+from shaketable.store.records import COLUMNS, RecordStore, checksum
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    n_records: int
+    n_planned: int | None
+    problems: tuple[str, ...]
+    """Empty: the run is sound."""
+    missing: int
+    """Planned trials without a record; a run that can be resumed, not a damaged one."""
+
+
+def verify(store: RecordStore) -> Verdict:
+    """Every checksum, every key worked out anew from what it stands for, every reference, SQLite's own check."""
+    problems = [f"SQLite: {line}" for (line,) in store.rows("PRAGMA integrity_check") if line != "ok"]
+    sql = f"""
+        SELECT r.{", r.".join(COLUMNS)}, r.checksum, c.identity, q.item, v.wording, v.variation
+        FROM records r LEFT JOIN conditions c ON c.id = r.condition LEFT JOIN variants v ON v.id = r.variant
+        LEFT JOIN questions q ON q.id = v.question_id"""
+    texts = dict(store.rows("SELECT digest, body FROM texts"))
+    problems += [f"text {name} was altered" for name, body in texts.items() if digest_text(body) != name]
+    n_records = 0
+    for row in store.rows(sql):
+        n_records += 1
+        values, found, identity, item, wording, variation = row[:16], *row[16:]
+        key, temperature, repeat = values[0], values[3], values[4]
+        if checksum(values) != found:
+            problems.append(f"record {key}: its content does not match its checksum")
+        if identity is None or item is None:
+            problems.append(f"record {key}: its condition or question is missing")
+            continue
+        if trial_key(identity, item, variation, wording, temperature, repeat) != key:
+            problems.append(f"record {key}: its key does not belong to its trial")
+        problems += [f"record {key}: text {name} is missing" for name in _references(values[15]) if name not in texts]
+    planned = store.meta().get("n_trials")
+    n_planned = int(planned) if planned is not None else None
+    if n_planned is not None and n_records > n_planned:
+        problems.append(f"{n_records} records for {n_planned} planned trials")
+    return Verdict(
+        n_records=n_records,
+        n_planned=n_planned,
+        problems=tuple(problems),
+        missing=max(0, (n_planned or n_records) - n_records),
+    )
+
+
+def _references(trace: str) -> list[str]:
+    body = json.loads(trace)
+    found = [body["hits"]] if "hits" in body else []
+    for event in body["events"]:
+        found += [event[name] for name in ("generate", "evidence") if name in event]
+    return found
