@@ -7,8 +7,12 @@ import dataclasses
 import functools
 import importlib
 import importlib.metadata
-from collections.abc import Mapping
+import inspect
+import typing
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from shaketable.errors import PartError, did_you_mean
 
@@ -76,8 +80,7 @@ def build(kind: str, text: str, where: str = "") -> Any:
             raise PartError(
                 f"{_prefix(where)}{name} has no setting '{setting}'.{did_you_mean(setting, fields)} Settings: {listed}."
             )
-        if isinstance(value, list):
-            settings[setting] = tuple(value)
+        settings[setting] = _typed(part_class, setting, value, f"{_prefix(where)}{name}")
     missing = [
         field.name
         for field in fields.values()
@@ -92,6 +95,21 @@ def build(kind: str, text: str, where: str = "") -> Any:
         return part_class(**settings)
     except (TypeError, ValueError) as error:
         raise PartError(f"{_prefix(where)}{text}: {error}") from error
+
+
+def bind(kind: str, text: str, where: str = "") -> Callable[..., Any]:
+    """The plain function a text names, such as an analysis, with its settings filled in."""
+    name, settings = parse(text)
+    function = find(kind, name, where)
+    known_settings = list(inspect.signature(function).parameters)[1:]
+    for setting in settings:
+        if setting not in known_settings:
+            listed = ", ".join(known_settings) or "none"
+            raise PartError(
+                f"{_prefix(where)}{name} has no setting '{setting}'.{did_you_mean(setting, known_settings)} "
+                f"Settings: {listed}."
+            )
+    return functools.partial(function, **settings)
 
 
 def name_of(part: Any) -> str:
@@ -128,6 +146,20 @@ def describe(part: Any) -> dict[str, Any]:
     return {"name": name_of(part), "version": type(part).version, "settings": ast.literal_eval(repr(settings_of(part)))}
 
 
+def _typed(part_class: type, setting: str, value: Any, where: str) -> Any:
+    """The value as its field declares it: a list becomes a tuple, 1 becomes 1.0, a wrong type is named."""
+    given = tuple(value) if isinstance(value, list) else value
+    try:
+        declared = typing.get_type_hints(part_class)[setting]
+    except NameError:  # A part of another package may name types that it imports for type checkers alone.
+        return given
+    try:
+        return TypeAdapter(declared).validate_python(given, strict=True)
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"]
+        raise PartError(f"{where}: '{setting}' is {value!r}; {problem[0].lower()}{problem[1:]}.") from error
+
+
 def _write(name: str, settings: Mapping[str, Any]) -> str:
     written = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
     return f"{name}({written})" if written else name
@@ -141,4 +173,4 @@ def _prefix(where: str) -> str:
     return f"{where}: " if where else ""
 
 
-__all__ = ["KINDS", "build", "describe", "find", "known", "label", "name_of", "parse", "settings_of", "spelled"]
+__all__ = ["KINDS", "bind", "build", "describe", "find", "known", "label", "name_of", "parse", "settings_of", "spelled"]

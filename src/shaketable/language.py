@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shaketable.errors import WeightsError
+from shaketable.normalize import without_surrogates
 from shaketable.weights import EMBEDDED, locate
 
 PIPELINE = "en_core_web_sm"
@@ -33,7 +34,7 @@ def pipeline(name: str = PIPELINE) -> Any:
 def sentences(text: str, name: str = PIPELINE) -> list[str]:
     """The sentences of a text in order, stripped, none empty."""
     (document,) = _read([text], name, ("tok2vec", "transformer", "parser", "senter", "sentencizer"))
-    return [stripped for sentence in document.sents if (stripped := sentence.text.strip())]
+    return [kept for sent in document.sents if (kept := text[sent.start_char : sent.end_char].strip())]
 
 
 def entities(text: str, name: str = PIPELINE) -> list[Span]:
@@ -59,5 +60,6 @@ def _read(texts: Iterable[str], name: str, needed: Sequence[str]) -> list[Any]:
     nlp = pipeline(name)
     unneeded = [component for component in nlp.pipe_names if component not in needed]
     # One text at a time: sums over a larger batch round differently, and a text's neighbours
-    # must not change what is found in it. It costs a third more time.
-    return list(nlp.pipe(texts, batch_size=1, disable=unneeded))
+    # must not change what is found in it. It costs a third more time. spaCy refuses lone surrogates;
+    # what stands for them is as long, so places in the text stay true.
+    return list(nlp.pipe(map(without_surrogates, texts), batch_size=1, disable=unneeded))

@@ -6,17 +6,17 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.types import DatasetChoice, Study
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, allow_inf_nan=False)
 
 
 class Balance(_Table):
@@ -37,13 +37,21 @@ class Range(_Table):
     step: float = Field(gt=0)
 
 
+def _shape(given: Any) -> Literal["list", "table"]:
+    """Which of two shapes a value is read as, so that a mistake in it is explained once."""
+    return "list" if isinstance(given, list) else "table"
+
+
 class Cross(_Table):
     models: list[str] = Field(["smollm2"], min_length=1)
     methods: list[str] = Field(["single_retrieval"], min_length=1)
     retrievers: list[str] = ["gold"]
     variations: list[str] = Field(["original"], min_length=1)
     perturbations: list[str] = ["unchanged"]
-    temperatures: Range | list[Annotated[float, Field(ge=0)]] = Field([0.0])
+    temperatures: Annotated[
+        Annotated[Range, Tag("table")] | Annotated[list[Annotated[float, Field(ge=0)]], Tag("list")],
+        Discriminator(_shape),
+    ] = [0.0]
     repeats: int = Field(1, ge=1)
 
 
@@ -69,7 +77,9 @@ class StudyFile(_Table):
 
     name: str = Field(min_length=1)
     seed: int = 0
-    dataset: DatasetTable | list[DatasetTable] = DatasetTable()  # type: ignore[call-arg]
+    dataset: Annotated[
+        Annotated[DatasetTable, Tag("table")] | Annotated[list[DatasetTable], Tag("list")], Discriminator(_shape)
+    ] = DatasetTable()  # type: ignore[call-arg]
     cross: Cross = Cross()  # type: ignore[call-arg]
     generation: Generation = Generation()  # type: ignore[call-arg]
     score: ScoreTable = ScoreTable()
@@ -81,6 +91,18 @@ class StudyFile(_Table):
             raise ValueError("cross.retrievers and cross.perturbations need an entry each; use gold and unchanged")
         return self
 
+
+TABLES: dict[tuple[str, ...], type[BaseModel]] = {
+    (): StudyFile,
+    ("dataset",): DatasetTable,
+    ("dataset", "balance"): Balance,
+    ("cross",): Cross,
+    ("cross", "temperatures"): Range,
+    ("generation",): Generation,
+    ("score",): ScoreTable,
+    ("analyze",): AnalyzeTable,
+}
+"""Where a table stands in a study → its keys."""
 
 SHIPPED = resources.files("shaketable") / "studies"
 
@@ -125,16 +147,16 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
             )
             for table in datasets
         ),
-        models=_unique(cross.models, "models", where),
-        methods=_unique(cross.methods, "methods", where),
-        retrievers=_unique(cross.retrievers, "retrievers", where),
-        perturbations=_unique(cross.perturbations, "perturbations", where),
-        variations=_unique(cross.variations, "variations", where),
+        models=_unique(cross.models, "cross.models", where),
+        methods=_unique(cross.methods, "cross.methods", where),
+        retrievers=_unique(cross.retrievers, "cross.retrievers", where),
+        perturbations=_unique(cross.perturbations, "cross.perturbations", where),
+        variations=_unique(cross.variations, "cross.variations", where),
         temperatures=_temperatures(cross.temperatures, where),
         repeats=cross.repeats,
         generation=file.generation.model_dump(),
-        metrics=tuple(file.score.metrics),
-        analyses=tuple(file.analyze.analyses),
+        metrics=_unique(file.score.metrics, "score.metrics", where),
+        analyses=_unique(file.analyze.analyses, "analyze.analyses", where),
     )
 
 
@@ -179,7 +201,10 @@ def _read(path: str | Path) -> tuple[str, str]:
     if file.is_dir() and (file / "study.toml").is_file():
         file = file / "study.toml"
     if file.is_file():
-        return str(path), file.read_text("utf-8")
+        try:
+            return str(path), file.read_text("utf-8")
+        except UnicodeDecodeError as error:
+            raise StudyError(f"{path}: byte {error.start} is not UTF-8. Save the study as UTF-8.") from error
     shipped = SHIPPED / f"{path}.toml"
     if shipped.is_file():
         return f"{path}.toml", shipped.read_text("utf-8")
@@ -212,13 +237,13 @@ def _parse_value(text: str) -> Any:
 
 def _dataset_tables(tables: dict[str, Any]) -> list[dict[str, Any]]:
     found = tables.setdefault("dataset", {})
-    return found if isinstance(found, list) else [found]
+    return [table for table in (found if isinstance(found, list) else [found]) if isinstance(table, dict)]
 
 
 def _resolve_paths(tables: dict[str, Any], study_path: Path) -> None:
     """A dataset path may be relative to the working folder or to the study; a run keeps the absolute one."""
     for table in _dataset_tables(tables):
-        if isinstance(table, dict) and isinstance(table.get("path"), str):
+        if isinstance(table.get("path"), str):
             given = Path(table["path"]).expanduser()
             beside = study_path.parent / given
             table["path"] = str((given if given.exists() or not beside.exists() else beside).absolute())
@@ -226,7 +251,7 @@ def _resolve_paths(tables: dict[str, Any], study_path: Path) -> None:
 
 def _temperatures(given: Range | list[float], where: str) -> tuple[float, ...]:
     if isinstance(given, list):
-        values = [float(value) for value in given]
+        values = [value + 0.0 for value in given]  # Not -0.0: it is the same temperature, and would be another key.
     else:
         if given.to < given.start:
             raise StudyError(f"{where}, cross.temperatures: 'to' ({given.to}) lies below 'from' ({given.start}).")
@@ -240,21 +265,21 @@ def _temperatures(given: Range | list[float], where: str) -> tuple[float, ...]:
 def _unique(texts: list[str], key: str, where: str) -> tuple[str, ...]:
     doubled = [text for text in dict.fromkeys(texts) if texts.count(text) > 1]
     if doubled:
-        raise StudyError(f"{where}, cross.{key}: '{doubled[0]}' is listed twice. Name each part once.")
+        raise StudyError(f"{where}, {key}: '{doubled[0]}' is listed twice. Name each part once.")
     return tuple(texts)
 
 
 def _explain(problem: Any, where: str) -> str:
-    names = [str(step) for step in problem["loc"] if step not in ("list[DatasetTable]", "DatasetTable", "Range", "list")]
-    names = [name for name in names if not name.startswith(("list[", "function-"))]
-    place = f"{where}, {'.'.join(names)}" if names else where
+    steps = [step for step in problem["loc"] if step not in ("list", "table")]
+    names = tuple(step for step in steps if isinstance(step, str))
+    written = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+    place = f"{where}, {written}" if written else where
     if problem["type"] == "extra_forbidden":
-        table: Any = StudyFile
-        for name in names[:-1]:
-            field = table.model_fields.get(name)
-            table = field.annotation if field is not None and isinstance(field.annotation, type) else _Table
-        known = [field.alias or name for name, field in table.model_fields.items()]
+        known = [field.alias or name for name, field in TABLES[names[:-1]].model_fields.items()]
         return f"{place}: unknown key '{names[-1]}'.{did_you_mean(names[-1], known)} Known keys: {', '.join(known)}."
     if problem["type"] == "missing":
         return f"{place}: this key is missing. Add it to the study."
+    if problem["type"] == "model_type":
+        known = [field.alias or name for name, field in TABLES[names].model_fields.items()]
+        return f"{place}: found {problem['input']!r}; write a table with the keys {', '.join(known)}."
     return f"{place}: found {problem['input']!r}; {problem['msg'][0].lower()}{problem['msg'][1:]}."

@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.progress import TimeElapsedColumn as Elapsed
 
+from rich.text import Text
+
 from shaketable.errors import ShaketableError
 from shaketable.stages.answer import Tick
 
@@ -35,8 +37,17 @@ def guarded(command: Command) -> Command:
         try:
             return command(*args, **kwargs)
         except ShaketableError as error:
-            err.print(f"[bold red]Error:[/] {_plain(str(error))}", highlight=False)
+            _print_error(str(error))
             raise typer.Exit(error.exit_code) from error
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            _print_error(f"{place}{error.strerror or error}. Check the path, its permissions and the disk's space.")
+            raise typer.Exit(1) from error
+        except KeyboardInterrupt as interrupt:
+            say("Interrupted.")
+            raise typer.Exit(INTERRUPTED) from interrupt
 
     return inner  # type: ignore[return-value]
 
@@ -47,12 +58,13 @@ def print_json(value: Any) -> None:
 
 
 def say(text: str, *, quiet: bool = False) -> None:
+    """Words for people, as they are: brackets in a path or a title are no markup."""
     if not quiet:
-        err.print(text, highlight=False)
+        err.print(text, highlight=False, markup=False)
 
 
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
+def _print_error(text: str) -> None:
+    err.print(Text.assemble(("Error:", "bold red"), " ", text))
 
 
 @contextlib.contextmanager

@@ -142,7 +142,7 @@ def perturb(
             }
         )
         return
-    out.print(f"[bold]{chosen.id}[/]  {chosen.text}", highlight=False)
+    out.print(Text.assemble((chosen.id, "bold"), "  ", chosen.text))
     for line in _diff(before, after):
         out.print(line)
     for edit in evidence.edits:
@@ -208,7 +208,10 @@ def doctor(
     """What works on this machine, what is missing, and how to get it. Exit 1 if the demo could not run."""
     checks = [*_library_checks(), *_weight_checks(), *_environment_checks()]
     if endpoint:
-        found = catalog.build("model", endpoint).check()
+        model = catalog.build("model", endpoint)
+        if not hasattr(model, "check"):
+            raise StudyError(f"--endpoint {endpoint}: this model has no endpoint to ask. Use openai(model=…, base_url=…).")
+        found = model.check()
         checks += [
             {"what": f"endpoint {name}", "ok": fact["value"], "found": fact["reason"], "advice": ""}
             for name, fact in found.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -49,7 +50,7 @@ def demo(
     out_folder: Annotated[Path, typer.Option("--out", help="Where the run goes.")] = Path("runs/demo"),
     json_: JsonOption = False,
 ) -> None:
-    """Run a small real study: built-in questions, embedded model, four kinds of evidence, five temperatures.
+    """Run a small real study: built-in questions, embedded model, four kinds of evidence, six temperatures.
 
     Takes a few minutes on two cores and ends with a report. Interrupt it and run it again: it goes on.
     """
@@ -141,7 +142,7 @@ def report(run_folder: RunArgument, json_: JsonOption = False) -> None:
 
 def _whole_line(study: Study, folder: Path, json_: bool) -> None:
     start = time.perf_counter()
-    planned = plan(study)
+    planned = plan(_answerable(study))
     found = Run.prepare(folder, study)
     result = _answer(found, planned, json_)
     score_stage(found, progress=lambda name: say(f"scoring {name}", quiet=json_))
@@ -172,14 +173,13 @@ def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
                 result = answer_stage(planned, store, progress)
         except KeyboardInterrupt as interrupt:
             say(
-                f"\nInterrupted; every finished trial is kept. Go on with: "
-                f"shaketable run {found.folder / 'study.toml'} --out {found.folder}"
+                "\nInterrupted; every finished trial is kept. Go on with: "
+                + shlex.join(["shaketable", "run", str(found.folder / "study.toml"), "--out", str(found.folder)])
             )
             raise typer.Exit(INTERRUPTED) from interrupt
         store.note_time(result.seconds)
     if result.n_done and result.seconds > 1 and len(planned.study.models) == 1:
-        tokens = sum(n for (n,) in found.store.rows("SELECT SUM(n_tokens) FROM records"))
-        remember_rate(catalog.label(planned.conditions[0].model), tokens, float(found.store.meta()["seconds"]))
+        remember_rate(catalog.label(planned.conditions[0].model), result.n_tokens, result.seconds)
     if result.n_failed:
         kinds = ", ".join(f"{failure['n']} × {failure['kind']}" for failure in found.failures())
         say(f"{result.n_failed:,} trials failed: {kinds}. They are kept as failures, never as zeros.", quiet=json_)
@@ -231,7 +231,7 @@ def _default_folder(study: Study, given: str, changed: bool) -> Path:
 
 
 def _dry_run(study: Study, json_: bool) -> None:
-    planned = plan(study)
+    planned = plan(_answerable(study))
     forecasts = estimate(planned)
     if json_:
         print_json(

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from transformers import AttentionInterface, DynamicCache
+from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
 from transformers.cache_utils import Cache
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
 
 NAME = "shaketable_shared_prefix"
 ROOM = 32
@@ -93,29 +94,34 @@ def attend(
     shared: PrefixCache | None = None,
     scaling: float | None = None,
     softcap: float | None = None,
+    sliding_window: int | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
     """One softmax over prompt and own tokens for each row; plain attention when no prefix is given."""
     if shared is None:
-        return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **kwargs)  # type: ignore[return-value]
+        return _read_prompt(module, query, key, value, attention_mask, scaling, softcap, **kwargs)
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     layer = int(module.layer_idx)  # type: ignore[arg-type]
     outputs, start = [], 0
     for prefix in shared.prefixes:
         end = start + prefix.n_rows
-        outputs.append(_attend_prefix(prefix, layer, query[start:end], scaling, softcap))
+        outputs.append(_attend_prefix(prefix, layer, query[start:end], scaling, softcap, sliding_window))
         start = end
     return torch.cat(outputs), None
 
 
 def _attend_prefix(
-    prefix: Prefix, layer: int, query: torch.Tensor, scaling: float, softcap: float | None
+    prefix: Prefix, layer: int, query: torch.Tensor, scaling: float, softcap: float | None, sliding_window: int | None
 ) -> torch.Tensor:
     n_rows, n_heads, _, width = query.shape
-    prompt_keys, prompt_values = prefix.prompt_keys[layer], prefix.prompt_values[layer]
-    own_length = prefix.own_length + 1
-    own_keys = prefix.own_keys[layer][:, :, :own_length]
-    own_values = prefix.own_values[layer][:, :, :own_length]
+    end = prefix.own_length + 1
+    # All rows of a prefix stand at the same position, so a window cuts the same tokens for all.
+    hidden = max(0, prefix.prompt_length + end - sliding_window) if sliding_window else 0
+    own_hidden = max(0, hidden - prefix.prompt_length)
+    prompt_keys, prompt_values = prefix.prompt_keys[layer][:, hidden:], prefix.prompt_values[layer][:, hidden:]
+    own_keys = prefix.own_keys[layer][:, :, own_hidden:end]
+    own_values = prefix.own_values[layer][:, :, own_hidden:end]
+    own_length = end - own_hidden
     groups, prompt_length, value_width = prompt_values.shape
     share = n_heads // groups
 
@@ -140,4 +146,29 @@ def _attend_prefix(
     return (from_prompt + from_own).reshape(n_rows, 1, n_heads, value_width)
 
 
+def _read_prompt(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    mask: torch.Tensor | None,
+    scaling: float | None,
+    softcap: float | None,
+    **kwargs: Any,
+) -> tuple[torch.Tensor, None]:
+    """The library's own attention while a prompt is read; it has no fused routine with a soft cap."""
+    if softcap is None:
+        return sdpa_attention_forward(module, query, key, value, mask, scaling=scaling, **kwargs)  # type: ignore[return-value]
+    share = query.shape[1] // key.shape[1]
+    key, value = key.repeat_interleave(share, 1), value.repeat_interleave(share, 1)
+    weights = query @ key.transpose(2, 3) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+    weights = torch.tanh(weights / softcap) * softcap
+    n_queries, n_keys = weights.shape[-2:]
+    seen = torch.ones(n_queries, n_keys, dtype=torch.bool, device=weights.device).tril(n_keys - n_queries)
+    seen = seen if mask is None else mask.bool() if mask.dtype == torch.bool else mask == 0
+    weights = torch.softmax(weights.masked_fill(~seen, -torch.inf), -1, dtype=torch.float32).to(query.dtype)
+    return (weights @ value).transpose(1, 2).contiguous(), None
+
+
 AttentionInterface.register(NAME, attend)
+AttentionMaskInterface.register(NAME, sdpa_mask)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -23,8 +23,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
 from shaketable.errors import ModelError
 from shaketable.identity import digest_text
-from shaketable.models import shared_prefix
 from shaketable.models.dice import draw, uniforms
+from shaketable.models.exactness import FIXED_ROWS, prove
 from shaketable.models.shared_prefix import Prefix, PrefixCache
 from shaketable.thoughts import split_thoughts
 from shaketable.types import Completion, Failure, Json, Message, Prompt, Sampling
@@ -32,6 +32,11 @@ from shaketable.types import Completion, Failure, Json, Message, Prompt, Samplin
 Exactness = Literal["any", "fixed", "alone"]
 TOP = 20
 """How many alternatives `top_logprobs` keeps."""
+
+
+_EMPTY_PROMPT = Failure(
+    kind="empty_prompt", message="The prompt has no tokens. Give the question a text.", step="generate", may_retry=False
+)
 
 
 @dataclass
@@ -53,7 +58,8 @@ class Group:
     """The rows that continue one prompt."""
 
     prompt_ids: list[int]
-    prefix: Prefix
+    prefix: Prefix | DynamicCache
+    """The library's own cache when the model runs plainly, one row at a time."""
     rows: list[Row]
     logits: torch.Tensor
     """The next token's, one row each."""
@@ -121,6 +127,9 @@ class SweepEngine:
         asked = self.waiting.pop(key)
         layout, messages = key
         prompt_ids = self.encode(messages, layout)
+        if not prompt_ids:
+            self.failed += [(ticket, _EMPTY_PROMPT) for ticket, _ in asked]
+            return
         rows: dict[Any, Row] = {}
         for ticket, prompt in asked:
             sampling = self._used(prompt.sampling)
@@ -134,7 +143,7 @@ class SweepEngine:
             else:
                 rows[same] = Row([ticket], prompt, sampling, uniforms(dice, sampling.max_tokens))
         todo = list(rows.values())
-        limit = {"any": len(todo), "fixed": self.n_rows, "alone": 1}[self.exactness]
+        limit = {"any": len(todo), "fixed": FIXED_ROWS, "alone": 1}[self.exactness]
         if len(todo) > limit:
             left = [(ticket, row.prompt) for row in todo[limit:] for ticket in row.tickets]
             self.waiting = {key: left, **self.waiting}
@@ -145,21 +154,22 @@ class SweepEngine:
     def _read(self, prompt_ids: list[int], rows: list[Row]) -> Group:
         """Read a prompt once for all its rows."""
         start = time.perf_counter()
-        cache, logits = self._prefill(prompt_ids)
-        n_slots = self.n_rows if self.exactness == "fixed" else len(rows)
-        group = Group(prompt_ids, Prefix(cache, n_slots), rows, logits.expand(n_slots, -1))
-        if self.exactness == "alone":
-            group.prefix.plain = cache  # type: ignore[attr-defined]
+        # Without the config every layer keeps all keys; the shared attention applies a window itself.
+        cache = DynamicCache(config=self.model.config) if self.exactness == "alone" else DynamicCache()
+        logits = self.read(prompt_ids, cache)
+        n_slots = FIXED_ROWS if self.exactness == "fixed" else len(rows)
+        prefix = cache if self.exactness == "alone" else Prefix(cache, n_slots)
+        group = Group(prompt_ids, prefix, rows, logits.expand(n_slots, -1))
         share = (time.perf_counter() - start) / len(rows)
         for row in rows:
             row.seconds += share
         return group
 
-    def _prefill(self, prompt_ids: list[int]) -> tuple[DynamicCache, torch.Tensor]:
-        cache = DynamicCache(config=self.model.config)
-        ids = torch.tensor([prompt_ids], device=self.device)
-        logits = self.model(ids, past_key_values=cache, use_cache=True, logits_to_keep=1).logits[:, -1]
-        return cache, logits
+    def read(self, ids: list[int], cache: DynamicCache) -> torch.Tensor:
+        """The next token's logits after these tokens, whose keys and values go to the cache."""
+        tensor = torch.tensor([ids], device=self.device)
+        logits: torch.Tensor = self.model(tensor, past_key_values=cache, use_cache=True, logits_to_keep=1).logits[:, -1]
+        return logits
 
     # --- one step of the batch ----------------------------------------------------------------
 
@@ -204,30 +214,30 @@ class SweepEngine:
         if len(kept) == len(group.rows):
             return
         group.rows = [group.rows[i] for i in kept]
-        if self.exactness == "any" and kept:
-            group.prefix.keep(torch.tensor(kept, device=self.device))
-        elif self.exactness == "fixed" and kept:
-            order = kept + [kept[-1]] * (self.n_rows - len(kept))
-            group.prefix.keep(torch.tensor(order, device=self.device))
+        if not kept or isinstance(group.prefix, DynamicCache):
+            return
+        slots = kept + kept[-1:] * (FIXED_ROWS - len(kept)) if self.exactness == "fixed" else kept
+        group.prefix.keep(torch.tensor(slots, device=self.device))
 
     def _advance(self) -> None:
         """One forward pass over the newest token of every row."""
-        if self.exactness == "alone":
-            self._advance_alone()
-            return
-        prefixes = [group.prefix for group in self.groups]
-        ids, positions = [], []
+        prefixes, ids = [], []
         for group in self.groups:
-            slots = [row.tokens[-1] for row in group.rows]
-            slots += slots[-1:] * (group.prefix.n_rows - len(slots))
-            ids += slots
-            positions += [group.prefix.prompt_length + group.prefix.own_length] * len(slots)
-        logits = self._forward(prefixes, ids, positions)
-        for group, part in zip(self.groups, logits.split([p.n_rows for p in prefixes]), strict=True):
-            group.logits = part
+            own = [row.tokens[-1] for row in group.rows]
+            if isinstance(group.prefix, DynamicCache):
+                group.logits = self.read(own, group.prefix)
+                continue
+            prefixes.append(group.prefix)
+            ids += own + own[-1:] * (group.prefix.n_rows - len(own))
+        if prefixes:
+            parts = self.advance(prefixes, ids).split([prefix.n_rows for prefix in prefixes])
+            for group, part in zip(self.groups, parts, strict=True):
+                group.logits = part
 
-    def _forward(self, prefixes: Sequence[Prefix], ids: list[int], positions: list[int]) -> torch.Tensor:
+    def advance(self, prefixes: Sequence[Prefix], ids: list[int]) -> torch.Tensor:
+        """The next logits of all rows of these prefixes after one more token each."""
         cache = PrefixCache(prefixes)
+        positions = [prefix.prompt_length + prefix.own_length for prefix in prefixes for _ in range(prefix.n_rows)]
         logits: torch.Tensor = self.model(
             torch.tensor(ids, device=self.device)[:, None],
             position_ids=torch.tensor(positions, device=self.device)[:, None],
@@ -237,12 +247,6 @@ class SweepEngine:
         ).logits[:, -1]
         cache.finish_step()
         return logits
-
-    def _advance_alone(self) -> None:
-        [group] = self.groups
-        ids = torch.tensor([[group.rows[0].tokens[-1]]], device=self.device)
-        cache = group.prefix.plain  # type: ignore[attr-defined]
-        group.logits = self.model(ids, past_key_values=cache, use_cache=True).logits[:, -1]
 
     # --- finishing ----------------------------------------------------------------------------
 
@@ -367,9 +371,7 @@ class SweepEngine:
             raise ModelError(f"device='{self.device}' was asked for, but PyTorch sees no CUDA device. Use device='cpu'.")
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-            model = AutoModelForCausalLM.from_pretrained(
-                folder, dtype=getattr(torch, self.dtype), attn_implementation=shared_prefix.NAME, **options
-            )
+            model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, self.dtype), **options)
         except (OSError, ValueError, KeyError) as error:
             reason = str(error).strip().splitlines()[0]
             raise ModelError(
@@ -382,19 +384,18 @@ class SweepEngine:
     def exactness(self) -> Exactness:
         """Which way of batching gives every row the bits it has alone: proved here, not assumed.
 
-        `any`: rows of any number in any order; `fixed`: one prompt at a time, always `n_rows` rows;
+        `any`: rows of any number in any order; `fixed`: one prompt at a time, always 64 rows;
         `alone`: the plain model, one row at a time, when the shared prefix does not fit this model.
         """
+        plain = self.model.config._attn_implementation
         with torch.inference_mode():
-            from shaketable.models.exactness import prove
-
-            return prove(self)
+            proved = prove(self)
+        if proved == "alone":
+            self.model.set_attn_implementation(plain)
+        return proved
 
 
 @functools.cache
 def engine(path: Path, device: str, dtype: str, n_rows: int) -> SweepEngine:
     """One engine per process for the same weights and settings."""
     return SweepEngine(path, device=device, dtype=dtype, n_rows=n_rows)
-
-
-__all__ = ["Exactness", "Mapping", "SweepEngine", "engine"]

@@ -16,8 +16,7 @@ def analyze(
     table = run.score_table()
     findings = []
     for text in analyses or run.study.analyses:
-        name, settings = catalog.parse(text)
-        progress(name)
-        findings.append(catalog.find("analysis", name, "analyze.analyses")(table, **settings))
+        progress(text)
+        findings.append(catalog.bind("analysis", text, "analyze.analyses")(table))
     run.write_findings(findings)
     return findings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import time
 from collections import OrderedDict
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from shaketable import catalog
-from shaketable.errors import ModelError, ShaketableError
+from shaketable.errors import ModelError, PartError, RunError, ShaketableError
 from shaketable.identity import seed_from
 from shaketable.protocols import Model, Steps, StreamingModel
 from shaketable.stages.plan import Condition, Plan
@@ -24,6 +25,7 @@ from shaketable.types import (
     Failure,
     Generate,
     Note,
+    Probe,
     Prompt,
     Query,
     Question,
@@ -59,6 +61,8 @@ class Answered:
     n_done: int
     """Answered now."""
     n_failed: int
+    n_tokens: int
+    """New tokens of this go."""
     seconds: float
 
 
@@ -85,7 +89,8 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
     start = time.perf_counter()
     n_trials = plan.n_trials
     if store.meta().get("fingerprint") == plan.fingerprint and store.n_finished() == n_trials:
-        return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, seconds=0.0)
+        return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
+    _refuse_strangers(plan, store)
     store.add_questions([(question, plan.items[question.id]) for question in plan.questions])
     store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials)
     finished = store.finished_keys()
@@ -97,8 +102,22 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
         n_reused=n_trials - scheduler.n_done - scheduler.n_failed,
         n_done=scheduler.n_done,
         n_failed=scheduler.n_failed,
+        n_tokens=scheduler.n_tokens,
         seconds=time.perf_counter() - start,
     )
+
+
+def _refuse_strangers(plan: Plan, store: RecordStore) -> None:
+    """Records of another version of a part, a prompt or the data must not be averaged with new ones."""
+    stored = store.keys()
+    if not stored or store.meta().get("fingerprint") == plan.fingerprint:
+        return
+    strangers = stored - {trial.key for trial, _ in plan.trials()}
+    if strangers:
+        raise RunError(
+            f"{store.path} holds {len(strangers):,} records that this study does not plan: the data, a prompt or the "
+            "version of a part changed since. No record was touched. Give a new folder with --out."
+        )
 
 
 def _by_model(plan: Plan) -> Iterator[tuple[Any, Iterator[tuple[Trial, Condition]]]]:
@@ -146,13 +165,19 @@ class Scheduler:
             started = list(itertools.islice(trials, room))
             more = more and len(started) == room
             for trial, condition in started:
-                steps = condition.method.answer(trial.variant.text)
+                steps = _steps(condition.method, trial.variant.text)
                 self.flights[ticket] = Flight(trial, condition, self.questions[trial.question_id], steps)
                 self._resume(ticket, None)
                 ticket += 1
             self._search()
-            for done, reply in self.engine.collect():
-                self._take(done, reply)
+            replies = self.engine.collect()
+            if self.flights and not replies:
+                raise ModelError(
+                    f"{catalog.label(model)} returned nothing while {len(self.flights)} prompts were waiting. "
+                    "`collect` works until at least one is finished."
+                )
+            for done, reply in replies:
+                self._take(done, _whole(reply))
             self._search()
             if self.finished:
                 self._store(model)
@@ -171,14 +196,16 @@ class Scheduler:
         except ShaketableError:
             raise
         except Exception as error:
-            failure = Failure(kind="method", message=f"{type(error).__name__}: {error}", step="method", may_retry=False)
-            self._finish(ticket, failure)
+            self._finish(ticket, _broken(f"{type(error).__name__}: {error}"))
             return
         flight.step = step
         if isinstance(step, Search):
             self.searching.append((ticket, step))
         elif isinstance(step, Generate):
             self.engine.submit(ticket, self._prompt(flight, step))
+        elif not isinstance(step, Probe):
+            flight.steps.close()
+            self._finish(ticket, _broken(f"It asked for {step!r}; a step is a Search, Generate, Probe or Note."))
         else:
             [reading] = flight.condition.model.probe([step])
             self._take(ticket, reading)
@@ -245,14 +272,16 @@ class Scheduler:
             questions = [flight.question for flight in flights]
             queries = [Query(text=wanted[key][1].query, question=wanted[key][0].question) for key in keys]
             assert condition.retriever is not None and condition.perturbation is not None
-            hits = condition.retriever.search(queries, k)
-            found = condition.perturbation.perturb(questions, hits)
+            hits = _for_each(condition.retriever, condition.retriever.search(queries, k), len(queries))
+            found = _for_each(condition.perturbation, condition.perturbation.perturb(questions, hits), len(queries))
             for key, question, evidence in zip(keys, questions, found, strict=True):
                 given = getattr(type(condition.retriever), "given", False)
                 self.evidence[key] = evidence if evidence.hits or not given else _no_evidence(question, condition)
 
     def _finish(self, ticket: int, end: Answer | Failure) -> None:
         flight = self.flights.pop(ticket)
+        if not isinstance(end, Answer | Failure):
+            end = _broken(f"It returned {end!r}; a method returns an Answer.")
         failure = end if isinstance(end, Failure) else None
         record = Record(
             trial=flight.trial,
@@ -303,6 +332,42 @@ class Batches:
                 "A model returns one per prompt, a Failure where it cannot answer."
             )
         return [(ticket, reply) for (ticket, _), reply in zip(waiting, replies, strict=True)]
+
+
+def _steps(method: Any, wording: str) -> Steps:
+    """A method's steps. It is called inside, so that one that raises at once spoils its own record only."""
+    return (yield from method.answer(wording))
+
+
+def _broken(message: str) -> Failure:
+    return Failure(kind="method", message=message, step="method", may_retry=False)
+
+
+def _for_each(part: Any, given: list[Any], n: int) -> list[Any]:
+    if len(given) != n:
+        raise PartError(f"{catalog.label(part)} returned {len(given)} values for {n} questions. A part returns one for each.")
+    return given
+
+
+def _whole(reply: Completion | Failure) -> Completion | Failure:
+    """Half a character (a lone surrogate, from a reply cut inside an emoji) cannot be stored or scored as text."""
+    if isinstance(reply, Failure):
+        return reply
+    try:
+        "".join((reply.text, reply.thoughts, *reply.tokens)).encode()
+        return reply
+    except UnicodeEncodeError:
+        return dataclasses.replace(
+            reply,
+            text=_mend(reply.text),
+            thoughts=_mend(reply.thoughts),
+            tokens=tuple(map(_mend, reply.tokens)),
+            notes=(*reply.notes, "half_characters_replaced"),
+        )
+
+
+def _mend(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _no_evidence(question: Question, condition: Condition) -> Failure:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from shaketable.errors import DataError, did_you_mean
+from shaketable.datasets.rows import read_rows
+from shaketable.errors import DataError, RunError, did_you_mean
 from shaketable.identity import canonical, digest, seed_from, trial_key
 from shaketable.store import Run
 from shaketable.types import (
@@ -58,7 +58,7 @@ class AnswerRow(BaseModel):
     retriever: str | None = None
     variation: str = "original"
     perturbation: str | None = None
-    temperature: float = 0.0
+    temperature: float = Field(0.0, ge=0, allow_inf_nan=False)
     repeat: int = Field(0, ge=0)
     n_searches: int | None = Field(None, ge=0)
     n_generations: int | None = Field(None, ge=0)
@@ -87,7 +87,7 @@ class ImportedCondition:
 
 def import_answers(path: Path, out: Path) -> Run:
     rows = _read(path)
-    questions = _questions(path, rows)
+    questions = _questions(rows)
     study = Study(
         name=path.stem,
         seed=0,
@@ -103,43 +103,43 @@ def import_answers(path: Path, out: Path) -> Run:
         metrics=("contains", "token_f1", "rouge"),
         analyses=("correctness", "variability"),
     )
+    records = [_record(row) for _, row in rows]
+    keys: dict[str, str] = {}
+    for (where, _), (record, _) in zip(rows, records, strict=True):
+        first = keys.setdefault(record.trial.key, where)
+        if first != where:
+            raise DataError(
+                f"{where}: the same question, condition, temperature and repeat as {first}. "
+                "Number repeated answers with 'repeat': 0, 1, 2 …"
+            )
+    fingerprint = digest([row.model_dump() for _, row in rows])
     run = Run.prepare(out, study)
     with run.writing() as store:
+        if store.meta().get("fingerprint", fingerprint) != fingerprint:
+            raise RunError(f"{out} holds answers of an earlier {path.name}. Nothing was changed. Give a new folder with --out.")
+        store.set_meta(n_trials=len(records), fingerprint=fingerprint)
         store.add_questions([(question, digest(question.id)) for question in questions.values()])
-        records = [_record(row) for _, row in rows]
-        keys: dict[str, int] = {}
-        for (line, _), (record, _) in zip(rows, records, strict=True):
-            first = keys.setdefault(record.trial.key, line)
-            if first != line:
-                raise DataError(
-                    f"{path.name} line {line}: the same question, condition, temperature and repeat as line {first}. "
-                    "Number repeated answers with 'repeat': 0, 1, 2 …"
-                )
         for start in range(0, len(records), BATCH):
             store.append(records[start : start + BATCH], {"engine": "imported"})
-        store.set_meta(n_trials=len(records), fingerprint=digest(sorted(keys)))
     return run
 
 
-def _read(path: Path) -> list[tuple[int, AnswerRow]]:
+def _read(path: Path) -> list[tuple[str, AnswerRow]]:
+    """Every row with its place."""
     if not path.is_file():
         raise DataError(f"No file {path}. Give a JSON-lines file with question_id, question, gold and answer in each line.")
     rows = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
+    for row in read_rows(path):
         try:
-            rows.append((number, AnswerRow.model_validate(json.loads(line))))
-        except ValueError as error:
-            raise DataError(f"{path.name} line {number}: {_explain(error)}") from error
+            rows.append((row.where, AnswerRow.model_validate(row.value)))
+        except ValidationError as error:
+            raise DataError(f"{row.where}: {_explain(error)}") from error
     if not rows:
         raise DataError(f"{path} holds no answers. Give one JSON object per line.")
     return rows
 
 
-def _explain(error: ValueError) -> str:
-    if not isinstance(error, ValidationError):
-        return f"this is not JSON: {error}. Give one JSON object per line."
+def _explain(error: ValidationError) -> str:
     problem = error.errors()[0]
     name = ".".join(str(step) for step in problem["loc"])
     known = list(AnswerRow.model_fields)
@@ -147,20 +147,22 @@ def _explain(error: ValueError) -> str:
         return f"unknown key '{name}'.{did_you_mean(name, known)} Known keys: {', '.join(known)}."
     if problem["type"] == "missing":
         return f"'{name}' is missing. Needed: question_id, question, gold, answer."
+    if not name:
+        return f"found {problem['input']!r}; give a JSON object with question_id, question, gold and answer."
     return f"'{name}' is {problem['input']!r}; {problem['msg'][0].lower()}{problem['msg'][1:]}."
 
 
-def _questions(path: Path, rows: list[tuple[int, AnswerRow]]) -> dict[str, Question]:
+def _questions(rows: list[tuple[str, AnswerRow]]) -> dict[str, Question]:
     """One question per id: its text is that of the original wording where the file has it."""
     questions: dict[str, Question] = {}
-    for line, row in sorted(rows, key=lambda numbered: numbered[1].variation != "original"):
+    for where, row in sorted(rows, key=lambda numbered: numbered[1].variation != "original"):
         gold = (row.gold,) if isinstance(row.gold, str) else tuple(row.gold)
         if not any(answer.strip() for answer in gold):
-            raise DataError(f"{path.name} line {line}: 'gold' is empty. Give an accepted answer.")
+            raise DataError(f"{where}: 'gold' is empty. Give an accepted answer.")
         known = questions.get(row.question_id)
         if known is not None and known.answers != gold:
             raise DataError(
-                f"{path.name} line {line}: question '{row.question_id}' has the gold answers {list(gold)}, but "
+                f"{where}: question '{row.question_id}' has the gold answers {list(gold)}, but "
                 f"{list(known.answers)} in another line. One question has one list of accepted answers."
             )
         tags = {name: value for name, value in (("type", row.type), ("n_facts", row.n_facts)) if value is not None}
@@ -203,5 +205,5 @@ def _events(search: SearchRow) -> list[Event]:
     return events
 
 
-def _seen(rows: list[tuple[int, AnswerRow]], name: str) -> tuple[str, ...]:
+def _seen(rows: list[tuple[str, AnswerRow]], name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for _, row in rows if (value := getattr(row, name)) is not None))

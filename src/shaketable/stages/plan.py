@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -117,7 +117,7 @@ class Plan:
 
 def plan(study: Study) -> Plan:
     questions, rejected, short = _load_questions(study)
-    variations = [catalog.build("variation", text, "cross.variations") for text in study.variations]
+    variations = _build("variation", study.variations)
     made = [variation.vary(questions) for variation in variations]
     return Plan(
         study=study,
@@ -142,6 +142,9 @@ def _load_questions(study: Study) -> tuple[tuple[Question, ...], tuple[Rejected,
                     f"dataset: {choice.name} has no setting '{setting}'.{did_you_mean(setting, known)} "
                     f"Settings: {', '.join([*known, 'balance', 'limit'])}."
                 )
+        path = choice.settings.get("path")
+        if not isinstance(path, str | None):
+            raise StudyError(f"dataset.path is {path!r}; give the path of a file, such as 'questions.jsonl'.")
         loaded = loader(**choice.settings)
         selection = select(
             loaded.questions, by=choice.balance_by, per_cell=choice.per_cell, limit=choice.limit, seed=study.seed
@@ -157,17 +160,27 @@ def _load_questions(study: Study) -> tuple[tuple[Question, ...], tuple[Rejected,
     return tuple(questions), tuple(rejected), tuple(short)
 
 
+def _build(kind: str, texts: Sequence[str]) -> list[Any]:
+    """The parts of one list of the study. Two texts for one part would make every trial twice under one key."""
+    built: dict[str, tuple[str, Any]] = {}
+    for i, text in enumerate(texts):
+        where = f"cross.{catalog.KINDS[kind]}[{i}]"
+        part = catalog.build(kind, text, where)
+        same, _ = built.setdefault(catalog.spelled(part), (text, part))
+        if same != text:
+            raise StudyError(f"{where}: '{text}' is the same part as '{same}'. Name each part once.")
+    return [part for _, part in built.values()]
+
+
 def _conditions(study: Study) -> tuple[Condition, ...]:
-    models = [catalog.build("model", text, f"cross.models[{i}]") for i, text in enumerate(study.models)]
-    methods = [catalog.build("method", text, f"cross.methods[{i}]") for i, text in enumerate(study.methods)]
-    retrievers = [catalog.build("retriever", text, f"cross.retrievers[{i}]") for i, text in enumerate(study.retrievers)]
-    perturbations = [
-        catalog.build("perturbation", text, f"cross.perturbations[{i}]") for i, text in enumerate(study.perturbations)
-    ]
+    models = _build("model", study.models)
+    methods = _build("method", study.methods)
+    retrievers = _build("retriever", study.retrievers)
+    perturbations = _build("perturbation", study.perturbations)
     for i, text in enumerate(study.metrics):
         catalog.build("metric", text, f"score.metrics[{i}]")
     for i, text in enumerate(study.analyses):
-        catalog.find("analysis", catalog.parse(text)[0], f"analyze.analyses[{i}]")
+        catalog.bind("analysis", text, f"analyze.analyses[{i}]")
     evidence = [(retriever, perturbation) for retriever in retrievers for perturbation in perturbations]
     conditions = []
     for model in models:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import sqlite3
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from shaketable.errors import StoreError
-from shaketable.identity import canonical, digest_text
+from shaketable.identity import canonical, digest, digest_text
 from shaketable.store import schema, trace
 from shaketable.types import Cost, Question, Record, Trial, Variant
 
@@ -42,11 +43,22 @@ class RecordStore:
         self._known_texts: set[str] = set()
         self._digests: OrderedDict[int, tuple[Any, str]] = OrderedDict()
         self._ids: dict[tuple[str, Any], int] = {}
-        try:
+        with self._explained():
             self._connection = self._open(read_only)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """What SQLite says against the file, in words with a next step."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise StoreError(
+                f"{self.path} cannot be used now: {error}. What was stored before is kept. "
+                "Check the disk's space and the file's permissions, then run again."
+            ) from error
         except sqlite3.DatabaseError as error:
             raise StoreError(
-                f"{path} cannot be read as a run's records: {error}. Nothing was changed. "
+                f"{self.path} cannot be read as a run's records: {error}. Nothing was changed. "
                 "Restore it from a copy, or move the folder away and run the study again."
             ) from error
 
@@ -56,7 +68,8 @@ class RecordStore:
             raise StoreError(f"There is no {self.path}. Answer the study first: shaketable run STUDY --out {self.path.parent}.")
         mode = "ro" if read_only else "rwc"
         connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", uri=True)
-        if is_new:
+        # A run that was killed in its first moment leaves a file without tables.
+        if not read_only and (is_new or not connection.execute("PRAGMA schema_version").fetchone()[0]):
             connection.execute("PRAGMA journal_mode = WAL")
             schema.create(connection)
         application = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -85,10 +98,10 @@ class RecordStore:
     # --- meta ---------------------------------------------------------------------------------
 
     def meta(self) -> dict[str, str]:
-        return dict(self._connection.execute("SELECT name, value FROM meta"))
+        return dict(self.rows("SELECT name, value FROM meta"))
 
     def set_meta(self, **values: object) -> None:
-        with self._connection:
+        with self._explained(), self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [(k, str(v)) for k, v in values.items()])
 
     def note_time(self, seconds: float) -> None:
@@ -105,8 +118,9 @@ class RecordStore:
             (q.id, q.dataset, q.text, canonical(q.answers), canonical(q.tags), canonical(q), item, place)
             for place, (q, item) in enumerate(questions)
         ]
-        with self._connection:
+        with self._explained(), self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO questions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('questions', ?)", (self.questions_digest(),))
 
     def _variant_id(self, variant: Variant) -> int:
         unique = (variant.question_id, variant.variation, variant.text)
@@ -152,7 +166,7 @@ class RecordStore:
             return self._keep(value, texts)
 
         rows = []
-        with self._connection:
+        with self._explained(), self._connection:
             environment_id = self._environment_id(environment)
             for record, condition in records:
                 trial, cost = record.trial, record.cost
@@ -175,30 +189,37 @@ class RecordStore:
         if remembered and remembered[0] is value:
             return remembered[1]
         body = canonical(value)
-        digest = digest_text(body)
-        if digest not in self._known_texts:
-            texts[digest] = body
-        self._digests[id(value)] = (value, digest)
+        name = digest_text(body)
+        if name not in self._known_texts:
+            texts[name] = body
+        self._digests[id(value)] = (value, name)
         if len(self._digests) > 4096:
             self._digests.popitem(last=False)
-        return digest
+        return name
 
     # --- reading ------------------------------------------------------------------------------
 
+    def keys(self) -> set[str]:
+        return {key for (key,) in self.rows("SELECT key FROM records")}
+
     def finished_keys(self) -> set[str]:
         """Keys that need no further run: answered, or failed for good."""
-        return {key for (key,) in self._connection.execute("SELECT key FROM records WHERE may_retry = 0")}
+        return {key for (key,) in self.rows("SELECT key FROM records WHERE may_retry = 0")}
 
     def n_finished(self) -> int:
-        return int(self._connection.execute("SELECT COUNT(*) FROM records WHERE may_retry = 0").fetchone()[0])
+        return int(self.rows("SELECT COUNT(*) FROM records WHERE may_retry = 0")[0][0])
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of a reading query."""
-        return self._connection.execute(sql, values).fetchall()
+        with self._explained():
+            return self._connection.execute(sql, values).fetchall()
 
     def questions(self) -> list[Question]:
-        rows = self._connection.execute("SELECT body FROM questions ORDER BY place")
-        return [_question(json.loads(body)) for (body,) in rows]
+        return [_question(json.loads(body)) for (body,) in self.rows("SELECT body FROM questions ORDER BY place")]
+
+    def questions_digest(self) -> str:
+        """The digest of every stored value of every question, accepted answers too."""
+        return digest(self.rows("SELECT * FROM questions ORDER BY place, id"))
 
     def records(self, where: str = "1", *values: Any) -> Iterator[Record]:
         """Records one after the other, in the order they were stored."""
@@ -208,7 +229,7 @@ class RecordStore:
                    c.model, c.method, c.retriever, c.perturbation
             FROM records r JOIN variants v ON v.id = r.variant JOIN conditions c ON c.id = r.condition
             WHERE {where} ORDER BY r.id"""
-        for row in self._connection.execute(sql, values):
+        for row in self._stream(sql, values):
             r = dict(zip(COLUMNS, row[SUMMED], strict=True))
             question_id, variation, wording, provenance, rejected, model, method, retriever, perturbation = row[16:]
             trial = Trial(
@@ -229,11 +250,24 @@ class RecordStore:
                 trial, r["answer"], r["failure"], cost, environments[r["environment"]], r["trace"], self._fetch
             )
 
-    def _fetch(self, digest: str) -> Any:
-        found = self._connection.execute("SELECT body FROM texts WHERE digest = ?", (digest,)).fetchone()
-        if found is None:
-            raise StoreError(f"{self.path}: the text {digest} that a record refers to is missing. Run: shaketable verify {self.path.parent}.")
-        return json.loads(found[0])
+    def _stream(self, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+        with self._explained():
+            cursor = self._connection.execute(sql, values)
+        while True:
+            with self._explained():
+                row = cursor.fetchone()
+            if row is None:
+                return
+            yield row
+
+    def _fetch(self, name: str) -> Any:
+        found = self.rows("SELECT body FROM texts WHERE digest = ?", name)
+        if not found:
+            raise StoreError(
+                f"{self.path}: the text {name} that a record refers to is missing. "
+                f"Run: shaketable verify {self.path.parent}."
+            )
+        return json.loads(found[0][0])
 
 
 def checksum(row: Sequence[Any]) -> str:

@@ -21,6 +21,7 @@ from shaketable.study import format_study, load_study
 from shaketable.types import Finding, Record, Score, Study
 
 FACTORS = ("dataset", "question_id", "model", "method", "retriever", "perturbation", "variation", "temperature", "repeat")
+UNFINISHED = "study.tmp"
 SCORE_SCHEMA = {"key": pl.String, "metric": pl.String, "value": pl.Float64, "reason": pl.String}
 
 
@@ -48,13 +49,15 @@ class Run:
                     "Give another folder with --out, or go on with the old study: "
                     f"shaketable run {frozen} --out {folder}."
                 )
-        elif folder.exists() and any(folder.iterdir()):
-            found = ", ".join(sorted(entry.name for entry in folder.iterdir())[:3])
+        elif folder.is_file():
+            raise RunError(f"{folder} is a file, and a run is a folder. Give an empty or new folder with --out.")
+        elif names := _strange_names(folder):
+            found = ", ".join(names[:3])
             raise RunError(f"{folder} is not empty and holds no run (found {found}). Give an empty or new folder with --out.")
         folder.mkdir(parents=True, exist_ok=True)
         text = format_study(study)
         if not frozen.is_file() or frozen.read_text("utf-8") != text:
-            temporary = frozen.with_suffix(".tmp")
+            temporary = folder / UNFINISHED
             temporary.write_text(text, "utf-8")
             temporary.replace(frozen)
         return cls(folder)
@@ -279,6 +282,11 @@ class Run:
                 for record in records
             ],
         }
+
+
+def _strange_names(folder: Path) -> list[str]:
+    """What a new folder should not hold; half a study is left there by a run that was killed in its first moment."""
+    return sorted(entry.name for entry in folder.iterdir() if entry.name != UNFINISHED) if folder.exists() else []
 
 
 def _differences(frozen: Study, wanted: Study) -> list[str]:

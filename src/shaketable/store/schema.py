@@ -42,10 +42,9 @@ MIGRATIONS: dict[int, str] = {}
 
 
 def create(connection: sqlite3.Connection) -> None:
-    connection.executescript(TABLES)
-    connection.execute(f"PRAGMA application_id = {APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {VERSION}")
-    connection.commit()
+    """All tables and the marks of the format in one transaction: a file is a run's, or still empty."""
+    marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+    connection.executescript(f"BEGIN IMMEDIATE; {TABLES} {marks} COMMIT;")
 
 
 def migrate(connection: sqlite3.Connection, found: int) -> None:

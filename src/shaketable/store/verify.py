@@ -20,28 +20,32 @@ class Verdict:
 
 
 def verify(store: RecordStore) -> Verdict:
-    """Every checksum, every key worked out anew from what it stands for, every reference, SQLite's own check."""
+    """Every checksum, every key worked out anew from what it stands for, every reference, the questions, SQLite's own check."""
     problems = [f"SQLite: {line}" for (line,) in store.rows("PRAGMA integrity_check") if line != "ok"]
     sql = f"""
-        SELECT r.{", r.".join(COLUMNS)}, r.checksum, c.identity, q.item, v.wording, v.variation
+        SELECT r.{", r.".join(COLUMNS)}, r.checksum, e.id, c.identity, q.item, v.wording, v.variation
         FROM records r LEFT JOIN conditions c ON c.id = r.condition LEFT JOIN variants v ON v.id = r.variant
-        LEFT JOIN questions q ON q.id = v.question_id"""
+        LEFT JOIN questions q ON q.id = v.question_id
+        LEFT JOIN environments e ON e.id = r.environment"""
     texts = dict(store.rows("SELECT digest, body FROM texts"))
     problems += [f"text {name} was altered" for name, body in texts.items() if digest_text(body) != name]
     n_records = 0
     for row in store.rows(sql):
         n_records += 1
-        values, found, identity, item, wording, variation = row[:16], *row[16:]
+        values, found, environment, identity, item, wording, variation = row[:16], *row[16:]
         key, temperature, repeat = values[0], values[3], values[4]
         if checksum(values) != found:
             problems.append(f"record {key}: its content does not match its checksum")
-        if identity is None or item is None:
-            problems.append(f"record {key}: its condition or question is missing")
+        if identity is None or item is None or environment is None:
+            problems.append(f"record {key}: its condition, question or environment is missing")
             continue
         if trial_key(identity, item, variation, wording, temperature, repeat) != key:
             problems.append(f"record {key}: its key does not belong to its trial")
         problems += [f"record {key}: text {name} is missing" for name in _references(values[15]) if name not in texts]
-    planned = store.meta().get("n_trials")
+    meta = store.meta()
+    if meta.get("questions") not in (None, store.questions_digest()):
+        problems.append("questions: their texts, accepted answers or evidence were altered")
+    planned = meta.get("n_trials")
     n_planned = int(planned) if planned is not None else None
     if n_planned is not None and n_records > n_planned:
         problems.append(f"{n_records} records for {n_planned} planned trials")

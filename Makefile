@@ -1,0 +1,42 @@
+# make demo: set up everything and run a small real study. make test: set up everything and test it.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.PHONY: setup demo test test-all check bench clean server-weights
+
+setup: $(INSTALLED)
+	@$(BIN)/shaketable models fetch > /dev/null
+
+# PyTorch comes first and by its exact version, so that no other package chooses a build for it.
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -m venv .venv || { echo "Python's venv module is missing. On Debian: apt-get install python3-venv"; exit 1; }
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/shaketable models fetch
+	@touch $@
+
+demo: setup
+	$(BIN)/shaketable demo
+
+# The tests also start a real llama.cpp server, which reads the same weights as a GGUF file.
+server-weights: setup
+	@$(BIN)/shaketable models fetch smollm2-gguf > /dev/null
+
+test: server-weights
+	$(BIN)/python -m pytest -m "not slow and not gpu"
+
+test-all: server-weights
+	$(BIN)/python -m pytest -m "not gpu"
+
+check: server-weights
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -m "not slow and not gpu"
+
+bench: setup
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv runs

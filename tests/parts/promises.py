@@ -1,0 +1,145 @@
+"""What every part is tried with: settings where defaults are not enough, questions, and texts that are hard to take."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+
+from shaketable import catalog
+from shaketable.datasets.builtin import load_builtin
+from shaketable.datasets.rows import make_question, passage
+from shaketable.types import Answer, Failure, Hit, Query, Question, Record, Trial, Variant
+
+CLASSES = ("variation", "perturbation", "retriever", "model", "method", "metric")
+FUNCTIONS = ("dataset", "analysis", "chart")
+
+NEEDED = {
+    "openai": "openai(model='gpt-4o')",
+    "transformers": "transformers(path='smollm2')",
+}
+"""How a part is written that has settings without a default."""
+
+WEIGHTS = {"bertscore", "entity_masking", "gibberish", "smollm2", "transformers"}
+"""Parts that read embedded weights when they work; building them reads nothing."""
+
+CHANGED = {
+    ("openai", "base_url"): "http://127.0.0.1:8000/v1",
+    ("openai", "api_key_variable"): "DEEPSEEK_API_KEY",
+}
+"""Another value for settings that take no word."""
+
+ODD_TEXTS = {
+    "empty": "",
+    "spaces": " \t\n ",
+    "emoji": "Who 👩🏽‍🚀 flew to the 🌕? 🇫🇷",
+    "right_to_left": "מי כתב את הספר? من كتب الكتاب؟ \u202eabc\u202c",
+    "combining": "Zo\u0301e\u0308 n\u0303 \u200bzero\u200d\ufeff",
+    "nul": "before\x00after \x1b[31mred\x07",
+    "markup": "</script><b>$question ${document} {slot} %s [MASK] \\",
+    "long": "All work and no play makes a dull day. " * 256,
+    "one_long_word": "x" * 10_000,
+    "half_a_character": "half an emoji \ud83d of a broken endpoint",
+    "lines": "first\r\nsecond\u2028third\n\n\n",
+}
+
+
+def text_of(name: str) -> str:
+    return NEEDED.get(name, name)
+
+
+def built(kind: str, *, without: set[str] | frozenset[str] = frozenset()) -> list[Any]:
+    """One test for each part of a kind; those that read weights carry the mark."""
+    marks = {name: [pytest.mark.weights] if name in WEIGHTS else [] for name in catalog.known(kind)}
+    names = [name for name in marks if name not in without]
+    return [pytest.param(catalog.build(kind, text_of(name)), id=name, marks=marks[name]) for name in names]
+
+
+def every_class() -> list[Any]:
+    return [pytest.param(kind, name, id=f"{kind}-{name}") for kind in CLASSES for name in catalog.known(kind)]
+
+
+def every_part() -> list[Any]:
+    return [pytest.param(kind, name, id=f"{kind}-{name}") for kind in catalog.KINDS for name in catalog.known(kind)]
+
+
+def another_value(part: Any, field: dataclasses.Field[Any]) -> Any:
+    """A value that a setting does not have yet; the same value where its type gives no hint."""
+    now = getattr(part, field.name)
+    if (given := CHANGED.get((catalog.name_of(part), field.name))) is not None:
+        return given
+    hint = get_type_hints(type(part))[field.name]
+    if get_origin(hint) is Literal:
+        return next(value for value in get_args(hint) if value != now)
+    match now:
+        case bool():
+            return not now
+        case int():
+            return now + 1
+        case float():
+            return 0.25 if now != 0.25 else 0.75
+        case str():
+            return f"{now} 'quoted' \"twice\" (n=1, é)"
+        case tuple() if all(isinstance(value, str) for value in now):
+            return (*now, "one, more", "it's")
+        case None:
+            return next((kind(3) for kind in (int, float, str) if kind in get_args(hint)), None)
+    return now
+
+
+# --- questions and evidence -----------------------------------------------------------------------
+
+
+@functools.cache
+def questions() -> list[Question]:
+    """A few of the questions that ship, of each type and number of facts, and one without documents."""
+    loaded = load_builtin().questions
+    cells = {(question.tags["type"], question.tags["n_facts"]): question for question in reversed(loaded)}
+    return [*cells.values(), load_builtin(part="facts").questions[0]]
+
+
+def odd_question(text: str, name: str) -> Question:
+    """The same odd text in every place that a dataset fills."""
+    odd = [text, f"{text} Paris", f"In 1990 {text}", "A plain sentence about Berlin."]
+    documents = [passage(f"Alpha {text}", odd), passage("Beta", ["Beta is a weekly.", *odd])]
+    facts = [("Beta", 0), (f"Alpha {text}", 1), (f"Alpha {text}", 2), ("Beta", 2)]
+    return make_question(
+        id=f"odd-{name}", text=text, answers=[text], dataset="odd", documents=documents, facts=facts, tags={}
+    )
+
+
+@functools.cache
+def odd_questions() -> list[Question]:
+    return [odd_question(text, name) for name, text in ODD_TEXTS.items()]
+
+
+def hits_of(retriever: str, asked: list[Question]) -> list[list[Hit]]:
+    found: list[list[Hit]] = catalog.build("retriever", retriever).search(
+        [Query(text=question.text, question=question) for question in asked], 5
+    )
+    return found
+
+
+# --- records --------------------------------------------------------------------------------------
+
+
+def record(text: str | None, question: Question, key: str) -> Record:
+    """A finished trial with this answer; None: a trial that timed out."""
+    trial = Trial(
+        key=key,
+        question_id=question.id,
+        variant=Variant(question_id=question.id, text=question.text, variation="original"),
+        method="closed_book",
+        retriever=None,
+        perturbation=None,
+        model="scripted",
+        temperature=0.0,
+        repeat=0,
+        seed=0,
+    )
+    if text is None:
+        failure = Failure(kind="timeout", message="60 s", step="generate", may_retry=True)
+        return Record(trial=trial, answer=None, failure=failure)
+    return Record(trial=trial, answer=Answer(text=text))

@@ -1,0 +1,266 @@
+"""Values flow right, imports point left: reads every import of the package and names those that bend."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import shaketable
+
+PACKAGE = Path(shaketable.__file__).parent
+
+# --- the drawing, as tables -----------------------------------------------------------------------
+
+PARTS = (
+    "datasets",
+    "variations",
+    "perturbations",
+    "retrievers",
+    "models",
+    "methods",
+    "metrics",
+    "analyses",
+    "charts",
+)
+"""Folders of interchangeable parts. Files that the folder's CATALOG does not list are its helpers."""
+
+MAY_IMPORT = {
+    # place: what it may import, beside the helpers of its own folder. `core` is every module at the top.
+    "core": ("core",),
+    **dict.fromkeys(PARTS, ("core",)),
+    "store": ("core", "store"),
+    "stages": ("core", "helpers", "charts", "store", "stages"),
+    "cli": ("core", "store", "stages", "cli"),
+}
+
+NEVER = {
+    # module or folder: what it never imports, though its place would allow it.
+    "types": ("core",),
+    "errors": ("core",),
+    "identity": ("core",),
+    "datasets": ("prompts", "encoder"),
+    "variations": ("study", "scoring"),
+    "perturbations": ("prompts", "study", "scoring"),
+    "retrievers": ("prompts", "study", "scoring"),
+    "models": ("prompts", "study", "scoring"),
+    "methods": ("catalog", "study", "scoring"),
+    "metrics": ("study",),
+    "analyses": ("prompts", "study"),
+    "charts": ("prompts", "study", "scoring", "encoder", "language"),
+    "store": ("prompts", "scoring", "encoder", "language"),
+}
+
+STAGES = ("plan", "answer", "score", "analyze", "report")
+"""The arrows from left to right; none imports one to its right."""
+
+HEAVY = ("torch", "transformers", "spacy", "altair", "vl_convert", "openai", "statsmodels")
+LIGHT = ("shaketable", "shaketable.catalog", "shaketable.study", "shaketable.stages.plan")
+"""What starts in an instant, because none of it loads a heavy library."""
+
+
+# --- the checker ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Import:
+    file: Path
+    line: int
+    importer: tuple[str, ...]
+    """The importing module below the package: `("metrics", "rouge")`."""
+    imported: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {'.'.join(self.importer) or 'the package'} imports {'.'.join(self.imported)}"
+
+
+def bends(package: Path) -> list[str]:
+    """One sentence for each import that bends: file, line, import, reason."""
+    parts = {folder: _listed(package / folder) for folder in PARTS}
+    found = []
+    for one in imports(package):
+        reason = _bend(one, parts)
+        if reason:
+            found.append(f"{one}: {reason}")
+    return found
+
+
+def imports(package: Path) -> Iterator[Import]:
+    """Every import of the package by itself, also those in functions, for type checkers, and by name."""
+    for file in sorted(package.rglob("*.py")):
+        inside = file.relative_to(package).with_suffix("").parts
+        importer = inside[:-1] if inside[-1] == "__init__" else inside
+        above = inside[:-1]
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            for imported in _imported(node, package, above):
+                yield Import(file=file.relative_to(package), line=node.lineno, importer=importer, imported=imported)
+
+
+def _imported(node: ast.AST, package: Path, above: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The modules below the package that a statement imports."""
+    root = package.name
+    match node:
+        case ast.Import(names=names):
+            texts = [alias.name for alias in names]
+        case ast.ImportFrom(module=module, names=names, level=level):
+            start = [root, *above[: len(above) - level + 1]] if level else []
+            base = ".".join([*start, *(module.split(".") if module else [])])
+            texts = [f"{base}.{alias.name}" for alias in names]
+        case ast.Call(args=[ast.Constant(value=str(text)), *_]) if _name(node.func) in ("import_module", "__import__"):
+            texts = [text]
+        case _:
+            return []
+    modules = {_module(package, text.split(".")[1:]) for text in texts if text.split(".")[0] == root}
+    return sorted(module for module in modules if module)
+
+
+def _name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _module(package: Path, steps: list[str]) -> tuple[str, ...]:
+    """The part of a dotted text that is a module; the rest are names in it."""
+    while steps and not (package.joinpath(*steps).with_suffix(".py").is_file() or package.joinpath(*steps).is_dir()):
+        steps = steps[:-1]
+    return tuple(steps)
+
+
+def _listed(folder: Path) -> set[str]:
+    """The files that a folder's CATALOG names."""
+    file = folder / "__init__.py"
+    for node in ast.parse(file.read_text("utf-8")).body if file.is_file() else ():
+        match node:
+            case ast.Assign(targets=[ast.Name(id="CATALOG")], value=value) | ast.AnnAssign(
+                target=ast.Name(id="CATALOG"), value=ast.expr() as value
+            ):
+                return {target.partition(":")[0].split(".")[0] for target in ast.literal_eval(value).values()}
+    return set()
+
+
+def _place(module: tuple[str, ...]) -> str:
+    return module[0] if module and module[0] in MAY_IMPORT else "core"
+
+
+def _bend(one: Import, parts: dict[str, set[str]]) -> str | None:
+    here, there = _place(one.importer), _place(one.imported)
+    is_part = there in PARTS and len(one.imported) > 1 and one.imported[1] in parts[there]
+    if here in PARTS and here == there:
+        same = one.importer[:2] == one.imported[:2]
+        return "parts do not import one another" if is_part and not same else None
+    if here in PARTS and there in PARTS:
+        return f"parts do not import one another, and {here} are none of {there}"
+    allowed = MAY_IMPORT[here]
+    if there not in allowed and not (there in PARTS and "helpers" in allowed and not is_part):
+        return f"{here} may import {', '.join(word for word in allowed)}"
+    own = one.importer[0] if one.importer and one.importer[0] in NEVER else ""
+    if own and (one.imported[0] in NEVER[own] or there in NEVER[own]):
+        return f"{own} never imports {', '.join(NEVER[own])}"
+    if here == there == "stages" and {one.importer[-1], one.imported[-1]} <= set(STAGES):
+        right = STAGES.index(one.imported[-1]) > STAGES.index(one.importer[-1])
+        return f"{one.imported[-1]} stands to the right of {one.importer[-1]}" if right else None
+    return None
+
+
+# --- the package ----------------------------------------------------------------------------------
+
+
+def test_every_import_points_left():
+    found = bends(PACKAGE)
+    assert not found, "These imports bend:\n" + "\n".join(found)
+
+
+def test_every_folder_has_a_place_on_the_line():
+    folders = {file.parent.name for file in PACKAGE.glob("*/__init__.py")}
+    assert folders - {"prompts"} == MAY_IMPORT.keys() - {"core"}
+
+
+def test_the_checker_sees_the_imports_there_are():
+    seen = {(one.importer, one.imported) for one in imports(PACKAGE)}
+    assert (("metrics", "token_f1"), ("scoring",)) in seen
+    assert (("stages", "plan"), ("datasets", "select")) in seen
+    assert (("models", "local"), ("models", "sweep")) in seen
+    assert len(seen) > 100
+
+
+def test_planning_loads_no_heavy_library():
+    code = f"import sys, {', '.join(LIGHT)}; print(*sorted(sys.modules.keys() & set({HEAVY!r})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [], f"Loaded with {', '.join(LIGHT)}: {done.stdout}"
+
+
+# --- the checker itself ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bent(tmp_path):
+    """What the checker says of one file in a small package that is straight otherwise."""
+    straight = {
+        "types.py": "",
+        "scoring.py": "from shaketable.types import Score",
+        "study.py": "from shaketable import types",
+        "catalog.py": "import importlib",
+        "prompts/__init__.py": "",
+        "datasets/__init__.py": "CATALOG = {'builtin': 'builtin:load_builtin'}",
+        "datasets/builtin.py": "from shaketable.datasets.rows import read",
+        "datasets/rows.py": "from shaketable import types",
+        "models/__init__.py": "CATALOG: dict[str, str] = {'small': 'small:Small'}",
+        "models/small.py": "",
+        "methods/__init__.py": "CATALOG = {'once': 'once:Once', 'twice': 'twice:Twice'}",
+        "methods/once.py": "from shaketable.methods.asking import ask\nfrom shaketable.prompts import ONCE",
+        "methods/twice.py": "",
+        "methods/asking.py": "",
+        "store/__init__.py": "from shaketable.store.run import Run",
+        "store/run.py": "from shaketable.study import load_study",
+        "stages/__init__.py": "",
+        "stages/plan.py": "from shaketable import catalog\nfrom shaketable.datasets.rows import read",
+        "stages/answer.py": "from shaketable.stages.plan import plan\nfrom shaketable.store import Run",
+        "cli/__init__.py": "from shaketable.cli import running",
+        "cli/running.py": "from shaketable.stages.plan import plan",
+    }
+
+    def check(path: str = "", text: str = "") -> list[str]:
+        package = tmp_path / "shaketable"
+        for name, code in (straight | ({path: text} if path else {})).items():
+            file = package / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(code)
+        return bends(package)
+
+    return check
+
+
+def test_a_straight_package_has_no_bends(bent):
+    assert bent() == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "names"),
+    [
+        ("types.py", "import shaketable.scoring", "types imports scoring"),
+        ("scoring.py", "from shaketable.methods.asking import ask", "scoring imports methods.asking"),
+        ("catalog.py", "from shaketable.store import Run", "catalog imports store"),
+        ("catalog.py", "import importlib\nimportlib.import_module('shaketable.cli')", "catalog imports cli"),
+        ("datasets/builtin.py", "from shaketable import models", "datasets.builtin imports models"),
+        ("methods/twice.py", "from shaketable.methods.once import Once", "methods.twice imports methods.once"),
+        ("methods/twice.py", "from .once import Once", "methods.twice imports methods.once"),
+        ("methods/asking.py", "from . import once", "methods.asking imports methods.once"),
+        ("methods/once.py", "from ..datasets import rows", "methods.once imports datasets.rows"),
+        ("methods/once.py", "def f():\n    from shaketable import store", "methods.once imports store"),
+        ("methods/once.py", "from shaketable.catalog import build", "methods.once imports catalog"),
+        ("models/small.py", "if TYPE_CHECKING:\n    import shaketable.prompts", "models.small imports prompts"),
+        ("store/run.py", "from shaketable.stages import plan", "store.run imports stages.plan"),
+        ("store/run.py", "from shaketable import scoring", "store.run imports scoring"),
+        ("stages/plan.py", "from shaketable.stages.answer import answer", "stages.plan imports stages.answer"),
+        ("stages/plan.py", "from shaketable.datasets.builtin import load", "stages.plan imports datasets.builtin"),
+        ("stages/plan.py", "from shaketable.cli import running", "stages.plan imports cli.running"),
+        ("cli/running.py", "from shaketable.datasets import rows", "cli.running imports datasets.rows"),
+    ],
+)
+def test_a_bent_import_is_named(bent, path, text, names):
+    (found,) = bent(path, text)
+    assert found.startswith(f"{path}:{text.count(chr(10)) + 1}: {names}: ")
