@@ -135,8 +135,9 @@ def _listed(folder: Path) -> set[str]:
     file = folder / "__init__.py"
     for node in ast.parse(file.read_text("utf-8")).body if file.is_file() else ():
         match node:
-            case ast.Assign(targets=[ast.Name(id="CATALOG")], value=value) | ast.AnnAssign(
-                target=ast.Name(id="CATALOG"), value=ast.expr() as value
+            case (
+                ast.Assign(targets=[ast.Name(id="CATALOG")], value=value)
+                | ast.AnnAssign(target=ast.Name(id="CATALOG"), value=ast.expr() as value)
             ):
                 return {target.partition(":")[0].split(".")[0] for target in ast.literal_eval(value).values()}
     return set()

@@ -1,9 +1,74 @@
 """Shaketable puts question-answering systems on a shake table."""
 
+import importlib
 import os
+from typing import TYPE_CHECKING, Any
 
-# Intel's matrix library promises the same bits for a row whatever the batch around it only in this
-# mode, and reads the variable once, before its first product (docs/decisions/0003).
+# Both are read once, before the first matrix product, so they are set before anything imports PyTorch.
+# Intel's matrix library promises a row the same bits whatever the batch around it only in this mode
+# (docs/decisions/0003), and threads that sleep instead of spinning are five times as fast on a busy machine.
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from shaketable.catalog import build, known
+    from shaketable.errors import ShaketableError
+    from shaketable.stages.analyze import analyze
+    from shaketable.stages.answer import answer
+    from shaketable.stages.plan import plan
+    from shaketable.stages.report import report
+    from shaketable.stages.run import run
+    from shaketable.stages.score import score
+    from shaketable.store import Run
+    from shaketable.study import load_study
+    from shaketable.types import Answer, Completion, Evidence, Failure, Finding, Hit, Question, Record, Score, Study
+
+_HOMES = {
+    "build": "catalog",
+    "known": "catalog",
+    "ShaketableError": "errors",
+    "plan": "stages.plan",
+    "answer": "stages.answer",
+    "score": "stages.score",
+    "analyze": "stages.analyze",
+    "report": "stages.report",
+    "run": "stages.run",
+    "Run": "store",
+    "load_study": "study",
+    **dict.fromkeys(
+        ("Answer", "Completion", "Evidence", "Failure", "Finding", "Hit", "Question", "Record", "Score", "Study"), "types"
+    ),
+}
+
+__all__ = [
+    "Answer",
+    "Completion",
+    "Evidence",
+    "Failure",
+    "Finding",
+    "Hit",
+    "Question",
+    "Record",
+    "Run",
+    "Score",
+    "ShaketableError",
+    "Study",
+    "analyze",
+    "answer",
+    "build",
+    "known",
+    "load_study",
+    "plan",
+    "report",
+    "run",
+    "score",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Names are looked up when they are used, so that importing the package stays instant."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'shaketable' has no attribute '{name}'")
+    return getattr(importlib.import_module(f"shaketable.{_HOMES[name]}"), name)

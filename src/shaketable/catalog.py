@@ -66,7 +66,9 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
                 return tree.func.id, settings
     except (SyntaxError, ValueError):
         pass
-    raise PartError(f"Cannot read the part '{text}'. Write name or name(setting=value), such as sentence_removal(seed=1).")
+    raise PartError(
+        f"Cannot read the part '{text}'. Write name or name(setting=value), such as sentence_removal(seed=1)."
+    )
 
 
 def build(kind: str, text: str, where: str = "") -> Any:

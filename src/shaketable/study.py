@@ -117,7 +117,9 @@ def load_study(path: str | Path, overrides: Sequence[str] = (), limit: int | Non
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise StudyError(f"{where}: this is not TOML: {error}. See the studies that ship: shaketable ls studies.") from error
+        raise StudyError(
+            f"{where}: this is not TOML: {error}. See the studies that ship: shaketable ls studies."
+        ) from error
     for override in overrides:
         _override(tables, override)
     if limit is not None:
@@ -166,7 +168,9 @@ def format_study(study: Study) -> str:
     for choice in study.datasets:
         table: dict[str, Any] = {"name": choice.name, **choice.settings}
         if choice.balance_by:
-            table["balance"] = {"by": list(choice.balance_by)} | ({"per_cell": choice.per_cell} if choice.per_cell else {})
+            table["balance"] = {"by": list(choice.balance_by)} | (
+                {"per_cell": choice.per_cell} if choice.per_cell else {}
+            )
         if choice.limit:
             table["limit"] = choice.limit
         tables.append(table)
@@ -210,7 +214,9 @@ def _read(path: str | Path) -> tuple[str, str]:
         return f"{path}.toml", shipped.read_text("utf-8")
     names = shipped_studies()
     near = did_you_mean(Path(path).stem, names)
-    raise StudyError(f"No study file {path}.{near} Give the path of a TOML file, or a study that ships: {', '.join(names)}.")
+    raise StudyError(
+        f"No study file {path}.{near} Give the path of a TOML file, or a study that ships: {', '.join(names)}."
+    )
 
 
 def _override(tables: dict[str, Any], override: str) -> None:

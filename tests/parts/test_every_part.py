@@ -133,7 +133,10 @@ print(json.dumps(report))
 """
     home = tmp_path / "home"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={"SHAKETABLE_HOME": str(home), "HOME": str(home)}
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"SHAKETABLE_HOME": str(home), "HOME": str(home)},
     )
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)

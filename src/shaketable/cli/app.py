@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import typer
 
@@ -23,13 +24,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for command in (running.demo, running.run, running.answer, running.score, running.analyze, running.report):
-    app.command()(command)
-for command in (looking.ls, looking.validate, looking.perturb, looking.doctor, looking.models):
-    app.command()(command)
-app.command("import")(sharing.import_)
-for command in (sharing.export, sharing.verify):
-    app.command()(command)
+MAKING = (running.demo, running.run, running.answer, running.score, running.analyze, running.report)
+LOOKING = (looking.ls, looking.validate, looking.perturb, looking.doctor, looking.models)
+COMMANDS: tuple[Callable[..., None], ...] = (*MAKING, *LOOKING, sharing.import_, sharing.export, sharing.verify)
+
+for command in COMMANDS:
+    app.command(command.__name__.rstrip("_"))(command)
 
 
 @app.callback(invoke_without_command=True)

@@ -14,7 +14,6 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.progress import TimeElapsedColumn as Elapsed
-
 from rich.text import Text
 
 from shaketable.errors import ShaketableError

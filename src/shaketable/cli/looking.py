@@ -18,7 +18,7 @@ from rich.text import Text
 
 from shaketable import __version__, catalog, weights
 from shaketable.cli.console import guarded, out, print_json, say
-from shaketable.cli.running import JsonOption, LimitOption, SetOption, StudyArgument
+from shaketable.cli.running import JsonOption, LimitOption, SetOption
 from shaketable.errors import DataError, StudyError, did_you_mean
 from shaketable.stages.plan import plan
 from shaketable.study import load_study, shipped_studies, study_schema
@@ -71,7 +71,8 @@ def _settings(part: Any) -> str:
 
 def _study_about(name: str) -> str:
     study = load_study(name)
-    return f"{len(study.models)} model, {len(study.perturbations)} kinds of evidence, {len(study.temperatures)} temperatures"
+    models = ", ".join(study.models)
+    return f"{models}: {len(study.perturbations)} kinds of evidence, {len(study.temperatures)} temperatures"
 
 
 @guarded
@@ -79,7 +80,9 @@ def validate(
     study: Annotated[str | None, typer.Argument(metavar="STUDY", help="A study file, or one that ships.")] = None,
     limit: LimitOption = None,
     set_: SetOption = None,
-    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of study files, for editors.")] = False,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON Schema of study files, for editors.")
+    ] = False,
     json_: JsonOption = False,
 ) -> None:
     """Check a study without running it: its keys, parts, settings and data."""
@@ -100,9 +103,8 @@ def validate(
     if json_:
         print_json(counts)
         return
-    say(
-        f"{study} is fine: {counts['questions']} questions, {counts['conditions']} conditions, {counts['trials']:,} trials."
-    )
+    said = f"{counts['questions']} questions, {counts['conditions']} conditions, {counts['trials']:,} trials"
+    say(f"{study} is fine: {said}.")
     for rejected in planned.rejected_rows[:5]:
         say(f"Left out: {rejected.where}: {rejected.reason}")
 
@@ -156,7 +158,9 @@ def _question(questions: tuple[Question, ...], wanted: str | None, dataset: str)
         return questions[0]
     by_id = {question.id: question for question in questions}
     if wanted not in by_id:
-        raise DataError(f"{dataset} has no question '{wanted}'.{did_you_mean(wanted, by_id)} The first is {questions[0].id}.")
+        raise DataError(
+            f"{dataset} has no question '{wanted}'.{did_you_mean(wanted, by_id)} The first is {questions[0].id}."
+        )
     return by_id[wanted]
 
 
@@ -210,7 +214,9 @@ def doctor(
     if endpoint:
         model = catalog.build("model", endpoint)
         if not hasattr(model, "check"):
-            raise StudyError(f"--endpoint {endpoint}: this model has no endpoint to ask. Use openai(model=…, base_url=…).")
+            raise StudyError(
+                f"--endpoint {endpoint}: this model has no endpoint to ask. Use openai(model=…, base_url=…)."
+            )
         found = model.check()
         checks += [
             {"what": f"endpoint {name}", "ok": fact["value"], "found": fact["reason"], "advice": ""}
@@ -221,7 +227,7 @@ def doctor(
     else:
         for check in checks:
             mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[yellow]·[/]"}[check["ok"]]
-            out.print(f"{mark} {check['what']}: ", Text(check["found"]), end="", highlight=False)
+            out.print(f"{mark} {check['what']}:", Text(check["found"]), end="", highlight=False)
             out.print(Text(f"  → {check['advice']}" if check["advice"] else ""))
     raise typer.Exit(1 if any(check["ok"] is False for check in checks) else 0)
 
@@ -270,13 +276,17 @@ def _environment_checks() -> list[dict[str, Any]]:
 
 @guarded
 def models(
-    action: Annotated[str | None, typer.Argument(metavar="[fetch]", help="`fetch` brings embedded weights here.")] = None,
+    action: Annotated[
+        str | None, typer.Argument(metavar="[fetch]", help="`fetch` brings embedded weights here.")
+    ] = None,
     names: Annotated[list[str] | None, typer.Argument(help="Which weights; all that the demo needs if absent.")] = None,
     json_: JsonOption = False,
 ) -> None:
     """Local weights: what is here and where. `shaketable models fetch` brings the embedded ones."""
     if action not in (None, "fetch"):
-        raise StudyError(f"models knows no '{action}'.{did_you_mean(action or '', ['fetch'])} Use: shaketable models fetch.")
+        raise StudyError(
+            f"models knows no '{action}'.{did_you_mean(action or '', ['fetch'])} Use: shaketable models fetch."
+        )
     if action == "fetch":
         for name in names or [name for name in weights.EMBEDDED if name != "smollm2-gguf"]:
             folder = weights.fetch(name, say=lambda line: say(line, quiet=json_))

@@ -203,7 +203,9 @@ def _cell(cell: Any) -> str:
 
 def _answerable(study: Study) -> Study:
     if any(choice.name == "imported" for choice in study.datasets):
-        raise RunError("This run was imported: its answers were made elsewhere, so there is nothing to answer. Score it.")
+        raise RunError(
+            "This run was imported: its answers were made elsewhere, so there is nothing to answer. Score it."
+        )
     return study
 
 

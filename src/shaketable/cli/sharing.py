@@ -47,7 +47,8 @@ def import_(
     if json_:
         print_json({name: summary[name] for name in ("run", "trials", "done", "failed", "n_questions")})
     else:
-        say(f"{summary['trials']:,} answers to {summary['n_questions']:,} questions. Next: shaketable analyze {out_folder}")
+        n_answers, n_questions = summary["trials"], summary["n_questions"]
+        say(f"{n_answers:,} answers to {n_questions:,} questions. Next: shaketable analyze {out_folder}")
 
 
 @guarded
@@ -68,7 +69,12 @@ def export(
         typer.echo(frame.write_csv() if chosen is Format.csv else frame.write_ndjson(), nl=False)
         return
     out_file.parent.mkdir(parents=True, exist_ok=True)
-    {Format.csv: frame.write_csv, Format.jsonl: frame.write_ndjson, Format.parquet: frame.write_parquet}[chosen](out_file)
+    if chosen is Format.csv:
+        frame.write_csv(out_file)
+    elif chosen is Format.jsonl:
+        frame.write_ndjson(out_file)
+    else:
+        frame.write_parquet(out_file)
     if json_:
         print_json({"run": str(run_folder), "table": table, "rows": frame.height, "file": str(out_file)})
     else:

@@ -88,10 +88,11 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
     """Answer what is not answered yet. Finished trials are committed before the next model call."""
     start = time.perf_counter()
     n_trials = plan.n_trials
+    _refuse_strangers(plan, store)
+    # Also when all is answered: keys do not know the accepted answers, and those may have been mended.
+    store.add_questions([(question, plan.items[question.id]) for question in plan.questions])
     if store.meta().get("fingerprint") == plan.fingerprint and store.n_finished() == n_trials:
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
-    _refuse_strangers(plan, store)
-    store.add_questions([(question, plan.items[question.id]) for question in plan.questions])
     store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials)
     finished = store.finished_keys()
     scheduler = Scheduler(plan, store, progress)
@@ -306,9 +307,7 @@ class Scheduler:
     def _store(self, model: Model) -> None:
         self.store.append(self.finished, model.environment())
         self.finished = []
-        self.progress(
-            Tick(n_done=self.n_done, n_failed=self.n_failed, n_tokens=self.n_tokens)
-        )
+        self.progress(Tick(n_done=self.n_done, n_failed=self.n_failed, n_tokens=self.n_tokens))
 
 
 class Batches:
@@ -336,7 +335,8 @@ class Batches:
 
 def _steps(method: Any, wording: str) -> Steps:
     """A method's steps. It is called inside, so that one that raises at once spoils its own record only."""
-    return (yield from method.answer(wording))
+    answer: Answer = yield from method.answer(wording)
+    return answer
 
 
 def _broken(message: str) -> Failure:
@@ -345,7 +345,9 @@ def _broken(message: str) -> Failure:
 
 def _for_each(part: Any, given: list[Any], n: int) -> list[Any]:
     if len(given) != n:
-        raise PartError(f"{catalog.label(part)} returned {len(given)} values for {n} questions. A part returns one for each.")
+        raise PartError(
+            f"{catalog.label(part)} returned {len(given)} values for {n} questions. A part returns one for each."
+        )
     return given
 
 

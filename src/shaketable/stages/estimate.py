@@ -76,7 +76,10 @@ def estimate(plan: Plan) -> list[Forecast]:
         )
         rate = known_rates().get(label)
         model = conditions[0].model
-        prices = getattr(model, "price_in", None), getattr(model, "price_out", None)
+        price_in, price_out = getattr(model, "price_in", None), getattr(model, "price_out", None)
+        dollars = None
+        if price_in is not None and price_out is not None:
+            dollars = (prompt_tokens * price_in + new_tokens * price_out) / 1e6
         forecasts.append(
             Forecast(
                 model=label,
@@ -85,7 +88,7 @@ def estimate(plan: Plan) -> list[Forecast]:
                 prompt_tokens=prompt_tokens,
                 new_tokens=new_tokens,
                 seconds=new_tokens / rate if rate else None,
-                dollars=None if None in prices else (prompt_tokens * prices[0] + new_tokens * prices[1]) / 1e6,
+                dollars=dollars,
             )
         )
     return forecasts

@@ -13,6 +13,7 @@ from shaketable.datasets.rows import read_rows
 from shaketable.errors import DataError, RunError, did_you_mean
 from shaketable.identity import canonical, digest, seed_from, trial_key
 from shaketable.store import Run
+from shaketable.study import Generation
 from shaketable.types import (
     Answer,
     Cost,
@@ -99,7 +100,7 @@ def import_answers(path: Path, out: Path) -> Run:
         variations=_seen(rows, "variation"),
         temperatures=tuple(sorted({row.temperature for _, row in rows})),
         repeats=max(row.repeat for _, row in rows) + 1,
-        generation={"max_tokens": 1},
+        generation=Generation(max_tokens=1).model_dump(),  # type: ignore[call-arg]
         metrics=("contains", "token_f1", "rouge"),
         analyses=("correctness", "variability"),
     )
@@ -116,7 +117,9 @@ def import_answers(path: Path, out: Path) -> Run:
     run = Run.prepare(out, study)
     with run.writing() as store:
         if store.meta().get("fingerprint", fingerprint) != fingerprint:
-            raise RunError(f"{out} holds answers of an earlier {path.name}. Nothing was changed. Give a new folder with --out.")
+            raise RunError(
+                f"{out} holds answers of an earlier {path.name}. Nothing was changed. Give a new folder with --out."
+            )
         store.set_meta(n_trials=len(records), fingerprint=fingerprint)
         store.add_questions([(question, digest(question.id)) for question in questions.values()])
         for start in range(0, len(records), BATCH):
@@ -127,7 +130,9 @@ def import_answers(path: Path, out: Path) -> Run:
 def _read(path: Path) -> list[tuple[str, AnswerRow]]:
     """Every row with its place."""
     if not path.is_file():
-        raise DataError(f"No file {path}. Give a JSON-lines file with question_id, question, gold and answer in each line.")
+        raise DataError(
+            f"No file {path}. Give a JSON-lines file with question_id, question, gold and answer in each line."
+        )
     rows = []
     for row in read_rows(path):
         try:

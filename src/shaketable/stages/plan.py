@@ -45,7 +45,12 @@ class Condition:
 
     @property
     def parts(self) -> list[dict[str, Any]]:
-        parts = {"model": self.model, "method": self.method, "retriever": self.retriever, "perturbation": self.perturbation}
+        parts = {
+            "model": self.model,
+            "method": self.method,
+            "retriever": self.retriever,
+            "perturbation": self.perturbation,
+        }
         return [
             {"kind": kind, "label": catalog.label(part), **catalog.describe(part)}
             for kind, part in parts.items()
@@ -156,7 +161,9 @@ def _load_questions(study: Study) -> tuple[tuple[Question, ...], tuple[Rejected,
             own_id = f"{choice.name}:{question.id}" if several else question.id
             questions.append(replace(question, id=own_id, dataset=choice.name))
     if not questions:
-        raise StudyError("The dataset has no question left to ask. Check dataset.path, dataset.balance and dataset.limit.")
+        raise StudyError(
+            "The dataset has no question left to ask. Check dataset.path, dataset.balance and dataset.limit."
+        )
     return tuple(questions), tuple(rejected), tuple(short)
 
 
@@ -188,16 +195,18 @@ def _conditions(study: Study) -> tuple[Condition, ...]:
             missing = [want for want in method.wants if want not in model.gives]
             if missing:
                 raise PartError(
-                    f"{catalog.label(method)} needs {', '.join(missing)} of its model, and {catalog.label(model)} does not "
-                    "give it. Use a local model (smollm2, transformers), or a method that needs only text."
+                    f"{catalog.label(method)} needs {', '.join(missing)} of its model, and {catalog.label(model)} "
+                    "does not give it. Use a local model (smollm2, transformers), or a method that needs only text."
                 )
             for retriever, perturbation in evidence if method.searches else [(None, None)]:
                 conditions.append(
                     Condition(
-                        model=model, method=method, retriever=retriever, perturbation=perturbation,
-                        generation=canonical(dict(study.generation)), seed=study.seed,
-                    )  # fmt: skip
+                        model=model,
+                        method=method,
+                        retriever=retriever,
+                        perturbation=perturbation,
+                        generation=canonical(dict(study.generation)),
+                        seed=study.seed,
+                    )
                 )
     return tuple(conditions)
-
-

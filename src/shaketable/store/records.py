@@ -17,9 +17,9 @@ from shaketable.store import schema, trace
 from shaketable.types import Cost, Question, Record, Trial, Variant
 
 COLUMNS = (
-    "key variant condition temperature repeat seed answer failure may_retry "
-    "n_searches n_generations n_prompt_tokens n_tokens seconds environment trace"
-).split()
+    *("key", "variant", "condition", "temperature", "repeat", "seed", "answer", "failure", "may_retry"),
+    *("n_searches", "n_generations", "n_prompt_tokens", "n_tokens", "seconds", "environment", "trace"),
+)
 SUMMED = slice(0, 16)
 INSERT = f"INSERT OR REPLACE INTO records ({', '.join(COLUMNS)}, checksum) VALUES ({', '.join('?' * 17)})"
 
@@ -65,7 +65,9 @@ class RecordStore:
     def _open(self, read_only: bool) -> sqlite3.Connection:
         is_new = not self.path.exists()
         if read_only and is_new:
-            raise StoreError(f"There is no {self.path}. Answer the study first: shaketable run STUDY --out {self.path.parent}.")
+            raise StoreError(
+                f"There is no {self.path}. Answer the study first: shaketable run STUDY --out {self.path.parent}."
+            )
         mode = "ro" if read_only else "rwc"
         connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", uri=True)
         # A run that was killed in its first moment leaves a file without tables.
@@ -75,10 +77,13 @@ class RecordStore:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if application != schema.APPLICATION:
-            raise StoreError(f"{self.path} is an SQLite file, but not one of Shaketable's. Nothing was changed. Use another folder.")
+            raise StoreError(
+                f"{self.path} is an SQLite file, but not one of Shaketable's. Nothing was changed. Use another folder."
+            )
         if version > schema.VERSION:
             raise StoreError(
-                f"{self.path} was written by a newer Shaketable (format {version}, this one reads up to {schema.VERSION}). Update Shaketable."
+                f"{self.path} was written by a newer Shaketable (format {version}, "
+                f"this one reads up to {schema.VERSION}). Update Shaketable."
             )
         if not read_only:
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -102,7 +107,9 @@ class RecordStore:
 
     def set_meta(self, **values: object) -> None:
         with self._explained(), self._connection:
-            self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [(k, str(v)) for k, v in values.items()])
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", [(k, str(v)) for k, v in values.items()]
+            )
 
     def note_time(self, seconds: float) -> None:
         """Add the time of one go at answering, and say when it ended."""
@@ -155,8 +162,9 @@ class RecordStore:
             return known
         found = self._connection.execute(f"SELECT id FROM {table} WHERE {where}", unique).fetchone()
         row_id = found[0] if found else self._connection.execute(f"INSERT INTO {table} {insert}", row).lastrowid
-        self._ids[table, unique] = int(row_id)
-        return int(row_id)
+        assert isinstance(row_id, int)
+        self._ids[table, unique] = row_id
+        return row_id
 
     def append(self, records: Sequence[tuple[Record, Condition]], environment: Mapping[str, Any]) -> None:
         """Finished records of one model, in one transaction."""
@@ -171,7 +179,8 @@ class RecordStore:
             for record, condition in records:
                 trial, cost = record.trial, record.cost
                 row = (
-                    trial.key, self._variant_id(trial.variant), self._condition_id(condition), trial.temperature, trial.repeat, trial.seed,
+                    trial.key, self._variant_id(trial.variant), self._condition_id(condition),
+                    trial.temperature, trial.repeat, trial.seed,
                     None if record.answer is None else record.answer.text,
                     None if record.failure is None else canonical(record.failure),
                     int(record.failure is not None and record.failure.may_retry),

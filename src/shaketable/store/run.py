@@ -20,7 +20,17 @@ from shaketable.store.records import RecordStore
 from shaketable.study import format_study, load_study
 from shaketable.types import Finding, Record, Score, Study
 
-FACTORS = ("dataset", "question_id", "model", "method", "retriever", "perturbation", "variation", "temperature", "repeat")
+FACTORS = (
+    "dataset",
+    "question_id",
+    "model",
+    "method",
+    "retriever",
+    "perturbation",
+    "variation",
+    "temperature",
+    "repeat",
+)
 UNFINISHED = "study.tmp"
 SCORE_SCHEMA = {"key": pl.String, "metric": pl.String, "value": pl.Float64, "reason": pl.String}
 
@@ -53,7 +63,9 @@ class Run:
             raise RunError(f"{folder} is a file, and a run is a folder. Give an empty or new folder with --out.")
         elif names := _strange_names(folder):
             found = ", ".join(names[:3])
-            raise RunError(f"{folder} is not empty and holds no run (found {found}). Give an empty or new folder with --out.")
+            raise RunError(
+                f"{folder} is not empty and holds no run (found {found}). Give an empty or new folder with --out."
+            )
         folder.mkdir(parents=True, exist_ok=True)
         text = format_study(study)
         if not frozen.is_file() or frozen.read_text("utf-8") != text:
@@ -81,7 +93,9 @@ class Run:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise RunError(f"Another process is writing to {self.folder}. Wait for it, or use another --out.") from error
+                raise RunError(
+                    f"Another process is writing to {self.folder}. Wait for it, or use another --out."
+                ) from error
             with RecordStore(self.records_path) as store:
                 if "created" not in store.meta():
                     store.set_meta(created=_now(), study=self.study.name)
@@ -96,9 +110,10 @@ class Run:
     def records(self) -> pl.DataFrame:
         """One row per record: key, every factor, answer, failure, counts."""
         columns = (
-            "key dataset question_id question gold type n_facts model method retriever perturbation variation wording "
-            "temperature repeat seed answer failure n_searches n_generations n_prompt_tokens n_tokens seconds"
-        ).split()
+            *("key", "dataset", "question_id", "question", "gold", "type", "n_facts", "model", "method", "retriever"),
+            *("perturbation", "variation", "wording", "temperature", "repeat", "seed", "answer", "failure"),
+            *("n_searches", "n_generations", "n_prompt_tokens", "n_tokens", "seconds"),
+        )
         rows = self.store.rows(
             """SELECT r.key, q.dataset, q.id, q.text, q.answers, json_extract(q.tags, '$.type'),
                       json_extract(q.tags, '$.n_facts'), c.model, c.method, c.retriever, c.perturbation, v.variation,
@@ -136,9 +151,10 @@ class Run:
         path = self.folder / "findings.json"
         if not path.is_file():
             raise RunError(f"{self.folder} has no findings yet. Run: shaketable analyze {self.folder}.")
+        found: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))
         return [
-            Finding(**{name: tuple(value) if isinstance(value, list) else value for name, value in found.items()})
-            for found in json.loads(path.read_text("utf-8"))
+            Finding(**finding | {name: tuple(finding[name]) for name in ("rows", "sentences", "caveats")})
+            for finding in found
         ]
 
     def write_findings(self, findings: Sequence[Finding]) -> None:
@@ -151,9 +167,9 @@ class Run:
     def summary(self) -> dict[str, Any]:
         """Counts, sums and state of the run."""
         meta = self.store.meta()
-        [(done, failed, seconds, n_prompt, n_tokens, n_generations, n_searches)] = self.store.rows(
-            """SELECT SUM(failure IS NULL), SUM(failure IS NOT NULL), SUM(seconds), SUM(n_prompt_tokens),
-                      SUM(n_tokens), SUM(n_generations), SUM(n_searches) FROM records"""
+        [(done, failed, n_prompt, n_tokens, n_generations, n_searches)] = self.store.rows(
+            """SELECT SUM(failure IS NULL), SUM(failure IS NOT NULL), SUM(n_prompt_tokens), SUM(n_tokens),
+                      SUM(n_generations), SUM(n_searches) FROM records"""
         )
         done, failed = done or 0, failed or 0
         trials = int(meta.get("n_trials", done + failed))
@@ -225,7 +241,9 @@ class Run:
         for perturbation, _, body in flagged:
             for flag in json.loads(body)["flags"]:
                 counts[perturbation, flag] = counts.get((perturbation, flag), 0) + 1
-        return [{"perturbation": perturbation, "flag": flag, "n": n} for (perturbation, flag), n in sorted(counts.items())]
+        return [
+            {"perturbation": perturbation, "flag": flag, "n": n} for (perturbation, flag), n in sorted(counts.items())
+        ]
 
     def unscored(self) -> list[dict[str, Any]]:
         missing = self.scores().filter(pl.col("value").is_null()).group_by("metric", "reason").len("n")
@@ -253,7 +271,10 @@ class Run:
         return [self._example(gap, correct) for gap in gaps.head(n).to_dicts()]
 
     def _example(self, gap: dict[str, Any], correct: dict[str, float | None]) -> dict[str, Any]:
-        where = "c.model = ? AND c.method = ? AND c.retriever = ? AND v.question_id = ? AND c.perturbation IN ('unchanged', ?)"
+        where = (
+            "c.model = ? AND c.method = ? AND c.retriever = ? AND v.question_id = ? "
+            "AND c.perturbation IN ('unchanged', ?)"
+        )
         factors = (gap["model"], gap["method"], gap["retriever"], gap["question_id"], gap["perturbation"])
         records: list[Record] = list(self.store.records(where, *factors))
         evidence: dict[str | None, str] = {

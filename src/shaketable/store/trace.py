@@ -93,7 +93,13 @@ def _pack_completion(reply: Completion) -> dict[str, Any]:
 
 
 def unpack(
-    trial: Trial, answer: str | None, failure: str | None, cost: Cost, environment: Mapping[str, Any], trace: str, fetch: Callable[[str], Any]
+    trial: Trial,
+    answer: str | None,
+    failure: str | None,
+    cost: Cost,
+    environment: Mapping[str, Any],
+    trace: str,
+    fetch: Callable[[str], Any],
 ) -> Record:
     body = json.loads(trace)
     return Record(

@@ -20,7 +20,7 @@ class Verdict:
 
 
 def verify(store: RecordStore) -> Verdict:
-    """Every checksum, every key worked out anew from what it stands for, every reference, the questions, SQLite's own check."""
+    """Every checksum, every key worked out anew, every reference, the questions, and SQLite's own check."""
     problems = [f"SQLite: {line}" for (line,) in store.rows("PRAGMA integrity_check") if line != "ok"]
     sql = f"""
         SELECT r.{", r.".join(COLUMNS)}, r.checksum, e.id, c.identity, q.item, v.wording, v.variation

@@ -119,6 +119,8 @@ def test_no_record_has_no_number(part):
 def test_a_metric_takes_any_text(part, name):
     odd, plain = odd_question(ODD_TEXTS[name], name), questions()[0]
     pairs = [(ODD_TEXTS[name], odd), (ODD_TEXTS[name], plain), ("Paris", odd)]
-    scored = part.score([record(text, q, key=str(i)) for i, (text, q) in enumerate(pairs)], {odd.id: odd, plain.id: plain})
+    scored = part.score(
+        [record(text, q, key=str(i)) for i, (text, q) in enumerate(pairs)], {odd.id: odd, plain.id: plain}
+    )
     assert len(scored) == 3
     assert all(score.value is None or math.isfinite(score.value) for scores in scored for score in scores)

@@ -1,0 +1,55 @@
+"""A key in the environment is found in no file of a run and in no output."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+
+from made_studies import STUDY
+
+MARKER = "sk-marker-that-must-be-found-nowhere"
+
+
+def closed_port():
+    """A loopback port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def run(folder, *words):
+    environment = os.environ | {"OPENAI_API_KEY": MARKER, "SHAKETABLE_HOME": str(folder / "home")}
+    command = [sys.executable, "-c", "from shaketable.cli import main; main()", *words]
+    return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
+
+
+def files_with_the_marker(folder):
+    return [path for path in folder.rglob("*") if path.is_file() and MARKER.encode() in path.read_bytes()]
+
+
+def test_a_key_is_written_nowhere_even_when_the_endpoint_fails(tmp_path):
+    endpoint = f"openai(model='m', base_url='http://127.0.0.1:{closed_port()}/v1', attempts=1)"
+    models = f'models = ["scripted", "{endpoint}"]'
+    text = "\n".join(models if line.startswith("models") else line for line in STUDY.splitlines())
+    (tmp_path / "keys.toml").write_text(text)
+    done = run(tmp_path, "run", "keys.toml", "--out", "run")
+    assert done.returncode == 0, done.stderr
+    # 32 trials of each model; those of the endpoint cannot be connected.
+    assert "32 trials failed: 32 × connection." in done.stderr
+    outputs = done.stdout + done.stderr
+    for words in (["verify", "run"], ["export", "run"], ["doctor", "--endpoint", endpoint]):
+        said = run(tmp_path, *words)
+        assert "Traceback" not in said.stderr
+        outputs += said.stdout + said.stderr
+    assert "OPENAI_API_KEY: set" in outputs
+    assert MARKER not in outputs
+    assert len(list((tmp_path / "run").rglob("*"))) > 5
+    assert files_with_the_marker(tmp_path) == []
+
+
+def test_the_search_for_the_marker_finds_it(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "leak").write_text(f"key = {MARKER}")
+    assert files_with_the_marker(tmp_path) == [tmp_path / "inner" / "leak"]

@@ -1,0 +1,163 @@
+"""What datasets, analyses and charts promise: plain functions, same values in, same values out."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+import polars as pl
+import pytest
+
+from shaketable import catalog
+from shaketable.datasets.loaded import Loaded
+from shaketable.errors import DataError
+from shaketable.identity import canonical
+from shaketable.types import Finding
+
+HOTPOT_ROW = {
+    "_id": "h1",
+    "question": "Which was founded first, Alpha or Beta?",
+    "answer": "Beta",
+    "type": "comparison",
+    "level": "easy",
+    "supporting_facts": [["Alpha", 0], ["Beta", 0]],
+    "context": [["Alpha", ["Alpha began in 1990. ", "It is red."]], ["Beta", ["Beta began in 1985."]]],
+}
+FILES = {
+    "hotpotqa": json.dumps([HOTPOT_ROW]),
+    "jsonl": json.dumps({"question": "What is the capital of Australia?", "answers": ["Canberra"]}) + "\n",
+}
+"""The smallest file of each dataset that reads one; the others ship their data."""
+
+
+@pytest.fixture
+def load(tmp_path):
+    def loaded(name):
+        if name not in FILES:
+            return catalog.find("dataset", name)()
+        path = tmp_path / f"{name}.json"
+        path.write_text(FILES[name], "utf-8")
+        return catalog.find("dataset", name)(path=str(path))
+
+    return loaded
+
+
+each_dataset = pytest.mark.parametrize("name", catalog.known("dataset"))
+each_analysis = pytest.mark.parametrize("name", catalog.known("analysis"))
+
+
+# --- datasets -------------------------------------------------------------------------------------
+
+
+@each_dataset
+def test_a_dataset_gives_the_same_questions_each_time(load, name):
+    first, second = load(name), load(name)
+    assert isinstance(first, Loaded)
+    assert first.questions
+    assert canonical(first) == canonical(second)
+
+
+@each_dataset
+def test_every_question_is_whole(load, name):
+    loaded = load(name)
+    ids = [question.id for question in loaded.questions]
+    assert len(set(ids)) == len(ids)
+    for question in loaded.questions:
+        assert question.dataset == name
+        assert question.text == question.text.strip() != ""
+        assert question.answers or question.tags.get("unanswerable")
+        assert question.tags["n_facts"] == len(question.supporting)
+        homes = {sentence.id: document for document in question.documents for sentence in document.sentences}
+        assert {homes[id].title for id in question.supporting} == set(question.gold_titles)
+
+
+@each_dataset
+def test_a_dataset_says_which_file_it_misses(name):
+    with pytest.raises(DataError, match="no-such-file|has no path"):
+        catalog.find("dataset", name)(path="no-such-file.jsonl")
+    assert "path" in inspect.signature(catalog.find("dataset", name)).parameters
+
+
+# --- analyses and charts --------------------------------------------------------------------------
+
+
+def score_table() -> pl.DataFrame:
+    """Two questions, two kinds of evidence, two temperatures, three repeats; one failed trial."""
+    rows = [
+        {
+            "key": f"{question}/{perturbation}/{temperature}/{repeat}",
+            "question_id": question,
+            "dataset": "builtin",
+            "type": "bridge" if question < "q3" else "comparison",
+            "n_facts": 2,
+            "model": "smollm2",
+            "method": "single_retrieval",
+            "retriever": "gold",
+            "perturbation": perturbation,
+            "variation": "original",
+            "temperature": temperature,
+            "repeat": repeat,
+            "metric": "contains",
+            "value": None
+            if (question, repeat, temperature) == ("q4", 2, 1.0)
+            else float((len(perturbation) + i + repeat) % 2),
+            "reason": "failed: timeout" if (question, repeat, temperature) == ("q4", 2, 1.0) else None,
+        }
+        for i, question in enumerate(("q1", "q2", "q3", "q4"))
+        for perturbation in ("unchanged", "sentence_removal")
+        for temperature in (0.0, 1.0)
+        for repeat in range(3)
+    ]
+    return pl.DataFrame(rows, schema_overrides={"value": pl.Float64, "reason": pl.String})
+
+
+@each_analysis
+def test_an_analysis_finds_the_same_each_time(name):
+    analysis = catalog.find("analysis", name)
+    table = score_table()
+    finding = analysis(table)
+    assert isinstance(finding, Finding)
+    assert finding.analysis == name
+    assert finding.question.endswith("?")
+    assert finding.rows
+    assert canonical(analysis(table)) == canonical(finding)
+    assert table.equals(score_table())
+
+
+@each_analysis
+def test_the_order_of_the_scores_changes_nothing(name):
+    analysis = catalog.find("analysis", name)
+    shuffled = score_table().sample(fraction=1, shuffle=True, seed=3)
+    assert canonical(analysis(shuffled)) == canonical(analysis(score_table()))
+
+
+@each_analysis
+def test_an_analysis_of_nothing_finds_nothing(name):
+    analysis = catalog.find("analysis", name)
+    assert analysis(score_table().clear()).rows == ()
+    all_failed = score_table().with_columns(value=pl.lit(None, dtype=pl.Float64), reason=pl.lit("failed: timeout"))
+    finding = analysis(all_failed)
+    assert {row["value"] for row in finding.rows} <= {None}
+    assert finding.sentences == ()
+
+
+@each_analysis
+def test_a_finding_is_plain_values_without_nan(name):
+    finding = catalog.find("analysis", name)(score_table())
+    json.dumps(json.loads(canonical(finding)), allow_nan=False)
+
+
+@each_analysis
+def test_a_failed_trial_changes_no_number_by_being_listed(name):
+    """Failures are left out, never averaged as zero."""
+    analysis = catalog.find("analysis", name)
+    with_failure = analysis(score_table())
+    without = analysis(score_table().filter(pl.col("value").is_not_null()))
+    numbers = [[row.get(part) for part in ("value", "low", "high")] for row in with_failure.rows]
+    assert numbers == [[row.get(part) for part in ("value", "low", "high")] for row in without.rows]
+
+
+@pytest.mark.parametrize("name", catalog.known("chart"))
+def test_a_chart_takes_one_finding(name):
+    first, *_ = inspect.signature(catalog.find("chart", name)).parameters
+    assert first == "finding"

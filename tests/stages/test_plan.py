@@ -1,0 +1,231 @@
+import dataclasses
+import json
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from made_studies import row, small_study, study_of, write_rows
+
+from shaketable.errors import DataError, PartError, StudyError
+from shaketable.methods.single_retrieval import SingleRetrieval
+from shaketable.prompts import Template
+from shaketable.stages.plan import plan
+from shaketable.types import DatasetChoice
+
+
+def keys(study):
+    return [trial.key for trial, _ in plan(study).trials()]
+
+
+def test_a_plan_counts_conditions_cells_and_trials(tmp_path):
+    planned = plan(small_study(tmp_path, perturbations=["unchanged", "sentence_removal"], repeats=3))
+    # 3 questions x 2 kinds of evidence x 2 temperatures x 3 repeats
+    assert (len(planned.conditions), planned.n_cells, planned.n_trials) == (2, 12, 36)
+    assert len(set(keys(planned.study))) == 36
+
+
+def test_a_method_that_does_not_search_is_not_crossed_with_evidence(tmp_path):
+    planned = plan(
+        small_study(
+            tmp_path,
+            methods=["closed_book", "single_retrieval"],
+            retrievers=["gold", "full_gold"],
+            perturbations=["unchanged", "sentence_removal"],
+        )
+    )
+    combinations = [tuple(condition.labels.values())[1:] for condition in planned.conditions]
+    assert combinations == [
+        ("closed_book", None, None),
+        ("single_retrieval", "gold", "unchanged"),
+        ("single_retrieval", "gold", "sentence_removal"),
+        ("single_retrieval", "full_gold", "unchanged"),
+        ("single_retrieval", "full_gold", "sentence_removal"),
+    ]
+    assert planned.n_trials == 5 * 3 * 2 * 2
+
+
+def test_models_follow_one_another_and_temperatures_stand_together(tmp_path):
+    study = small_study(tmp_path, n=2, models=["scripted", "scripted(replies=('a',))"], repeats=1)
+    order = [(trial.model, trial.question_id, trial.temperature) for trial, _ in plan(study).trials()]
+    assert order == [
+        (model, question, temperature)
+        for model in ("scripted", "scripted(replies=('a',))")
+        for question in [question.id for question in plan(study).questions]
+        for temperature in (0.0, 1.0)
+    ]
+
+
+def test_planning_again_gives_the_same_keys_and_seeds(tmp_path):
+    study = small_study(tmp_path)
+    first, second = ([(trial.key, trial.seed) for trial, _ in plan(study).trials()] for _ in range(2))
+    assert first == second
+
+
+def test_the_order_of_the_file_and_of_the_lists_changes_no_key(tmp_path):
+    rows = [row(n) for n in range(3)]
+    one = study_of(write_rows(tmp_path / "a.jsonl", rows), perturbations=["unchanged", "sentence_removal"])
+    other = study_of(write_rows(tmp_path / "b.jsonl", rows[::-1]), perturbations=["sentence_removal", "unchanged"])
+    assert set(keys(one)) == set(keys(other))
+
+
+def test_names_metrics_and_analyses_change_no_key(tmp_path):
+    study = small_study(tmp_path)
+    other = dataclasses.replace(study, name="other", metrics=("rouge",), analyses=("variability",))
+    assert keys(study) == keys(other)
+
+
+def test_settings_that_do_not_shape_answers_change_no_key(tmp_path):
+    plain, priced = (
+        small_study(tmp_path, models=[f"openai(model='m', base_url='http://127.0.0.1:1/v1'{more})"])
+        for more in ("", ", concurrency=3, price_in=1.0")
+    )
+    assert keys(plain) == keys(priced)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"models": ["scripted(replies=('x',))"]},
+        {"methods": ["single_retrieval(k=6)"]},
+        {"methods": ["closed_book"]},
+        {"retrievers": ["full_gold"]},
+        {"perturbations": ["sentence_removal"]},
+        {"temperatures": [0.1, 1.1]},
+        {"seed": 4},
+        {"generation": {"max_tokens": 9}},
+    ],
+)
+def test_every_part_setting_and_seed_changes_every_key(tmp_path, changed):
+    study = small_study(tmp_path)
+    assert not set(keys(study)) & set(keys(small_study(tmp_path, **changed)))
+
+
+def test_a_higher_version_of_a_part_changes_every_key(tmp_path, monkeypatch):
+    study = small_study(tmp_path)
+    before = keys(study)
+    monkeypatch.setattr(SingleRetrieval, "version", 2)
+    assert not set(before) & set(keys(study))
+
+
+def test_a_changed_prompt_text_changes_every_key(tmp_path, monkeypatch):
+    study = small_study(tmp_path)
+    before = keys(study)
+    changed = Template("answer_from_context")
+    changed.__dict__["text"] = "Please: $document $question"
+    monkeypatch.setattr(SingleRetrieval, "prompts", (changed,))
+    assert not set(before) & set(keys(study))
+
+
+@pytest.mark.parametrize(
+    ("changed", "n_same"),
+    [
+        ({"question": "Who has written book 0?"}, 0),
+        ({"facts": [["Book 0", 0]]}, 0),
+        ({"documents": [*row(0)["documents"], {"title": "More", "text": "More."}]}, 0),
+        ({"answers": ["Another gold answer"]}, 4),
+        ({"type": "bridge", "tags": {"source": "desk"}}, 4),
+        ({"reference": "It was Author 0."}, 4),
+    ],
+)
+def test_what_a_system_sees_of_a_question_is_in_the_key_and_its_gold_answer_is_not(tmp_path, changed, n_same):
+    before = keys(study_of(write_rows(tmp_path / "a.jsonl", [row(0)])))
+    after = keys(study_of(write_rows(tmp_path / "a.jsonl", [row(0, **changed)])))
+    assert len(before) == 4
+    assert len(set(before) & set(after)) == n_same
+
+
+def test_questions_of_several_datasets_keep_apart(tmp_path):
+    path = write_rows(tmp_path / "a.jsonl", [row(0)])
+    study = dataclasses.replace(
+        study_of(path),
+        datasets=(DatasetChoice(name="builtin", limit=1), DatasetChoice(name="jsonl", settings={"path": str(path)})),
+    )
+    ids = [question.id for question in plan(study).questions]
+    assert len(ids) == 2
+    assert ids[1] == "jsonl:q0"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"methods": ["single_retrieval", "single_retrieval(k=5)"]}, "is the same part as 'single_retrieval'"),
+        ({"models": ["scripted", "scripted()"]}, r"cross.models\[1\]: 'scripted\(\)' is the same part as 'scripted'"),
+        ({"variations": ["original", "original()"]}, r"cross.variations\[1\]: 'original\(\)' is the same part"),
+    ],
+)
+def test_one_part_in_two_spellings_is_refused(tmp_path, changed, message):
+    with pytest.raises(StudyError, match=message):
+        plan(small_study(tmp_path, **changed))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"models": ["scriptd"]}, r"^cross\.models\[0\]: Unknown model 'scriptd'\. Did you mean 'scripted'\?"),
+        ({"methods": ["closed_book", "x"]}, r"^cross\.methods\[1\]: Unknown method 'x'\."),
+        ({"perturbations": ["sentence_replacement(sede=1)"]}, r"no setting 'sede'\. Did you mean 'seed'\?"),
+    ],
+)
+def test_a_part_that_does_not_exist_is_found_before_anything_runs(tmp_path, changed, message):
+    with pytest.raises(PartError, match=message):
+        plan(small_study(tmp_path, **changed))
+
+
+def test_metrics_and_analyses_are_checked_before_anything_runs(tmp_path):
+    study = small_study(tmp_path)
+    with pytest.raises(PartError, match=r"^score\.metrics\[0\]: Unknown metric"):
+        plan(dataclasses.replace(study, metrics=("bleurg",)))
+    with pytest.raises(PartError, match=r"^analyze\.analyses\[0\]: correctness has no setting 'x'"):
+        plan(dataclasses.replace(study, analyses=("correctness(x=1)",)))
+
+
+def test_dataset_settings_are_checked(tmp_path):
+    study = small_study(tmp_path)
+    with pytest.raises(StudyError, match=r"dataset: jsonl has no setting 'pth'\. Did you mean 'path'\?"):
+        plan(dataclasses.replace(study, datasets=(DatasetChoice(name="jsonl", settings={"pth": "x"}),)))
+    with pytest.raises(StudyError, match=r"dataset\.path is 5; give the path of a file"):
+        plan(dataclasses.replace(study, datasets=(DatasetChoice(name="jsonl", settings={"path": 5}),)))
+    with pytest.raises(DataError, match=r"There is no file none\.jsonl in"):
+        plan(study_of(tmp_path / "none.jsonl"))
+
+
+FULL_SIZE = """
+import json, sys, time
+from shaketable.stages.plan import plan
+from shaketable.study import load_study
+start = time.perf_counter()
+planned = plan(load_study("context_temperature", [
+    "dataset.name=jsonl", "dataset.path=" + sys.argv[1],
+    "cross.models=['smollm2', 'transformers(path=\\"a\\")', 'transformers(path=\\"b\\")', "
+    "'openai(model=\\"gpt-4o\\")', 'openai(model=\\"deepseek-chat\\")']",
+]))
+kind = {q.id: q.tags["type"] for q in planned.questions}
+factors, keys = set(), set()
+for t, _ in planned.trials():
+    factors.add((t.model, t.temperature, t.perturbation, kind[t.question_id]))
+    keys.add(t.key)
+print(json.dumps({
+    "conditions": len(factors), "cells": planned.n_cells, "trials": planned.n_trials,
+    "keys": len(keys), "short": len(planned.short_cells),
+    "seconds": time.perf_counter() - start, "heavy": sorted({"torch", "transformers", "spacy"} & set(sys.modules)),
+}))
+"""
+
+
+def test_the_full_context_temperature_study_is_planned_in_seconds_without_torch(tmp_path):
+    rows = []
+    for n in range(600):
+        n_facts = 2 + n // 2 % 3
+        documents = [{"title": f"T{n}.{i}", "sentences": [f"Fact {n}.{i}.", "More."]} for i in range(n_facts)]
+        facts = [[document["title"], 0] for document in documents]
+        rows.append(row(n, type=("bridge", "comparison")[n % 2], documents=documents, facts=facts))
+    assert set(Counter((one["type"], len(one["facts"])) for one in rows).values()) == {100}
+    path = write_rows(tmp_path / "hotpot.jsonl", rows)
+    done = subprocess.run([sys.executable, "-c", FULL_SIZE, str(path)], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    # 5 models x 11 temperatures x 4 kinds of evidence x 2 types; x 300 questions of each type; x 3 repeats
+    assert (found["conditions"], found["cells"], found["trials"]) == (440, 132_000, 396_000)
+    assert found["keys"] == 396_000
+    assert (found["short"], found["heavy"]) == (0, [])
+    assert found["seconds"] < 60

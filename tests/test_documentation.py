@@ -1,0 +1,429 @@
+"""The README and the documentation are held to what there is: commands, options, studies, parts, Python."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from shaketable import catalog
+from shaketable.cli.app import app
+from shaketable.errors import ShaketableError
+from shaketable.study import StudyFile, load_study, parse_study, shipped_studies
+from shaketable.types import Study
+
+ROOT = Path(__file__).parent.parent
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if page.is_file()]
+PARTS_PAGE = ROOT / "docs" / "parts.md"
+
+TAKES = {
+    # command: kind of part that its first word names
+    "perturb": "perturbation",
+    "vary": "variation",
+}
+OPTIONS = {f"--{kind}": kind for kind in catalog.KINDS}
+"""Options that name a part, wherever a command has them."""
+CROSSED = {
+    "models": "model",
+    "methods": "method",
+    "retrievers": "retriever",
+    "variations": "variation",
+    "perturbations": "perturbation",
+    "metrics": "metric",
+}
+GIVEN = {"table", "questions", "finding", "metric"}
+"""What the line hands to analyses and charts; the other parameters are settings."""
+NEEDS_WEIGHTS = re.compile(
+    r"smollm2|bertscore|entity_masking|gibberish|MiniLM|[\"']demo[\"']|[\"']context_temperature[\"']"
+)
+NEEDS_AN_ENDPOINT = re.compile(r"openai")
+
+
+# --- reading pages --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    line: int
+    """Where its first line stands in the page."""
+    language: str
+    text: str
+
+
+def blocks(page: str, *languages: str) -> list[Block]:
+    """The fenced blocks of these languages. Indented fences count too."""
+    found, start, language, lines = [], 0, "", []
+    for number, line in enumerate(page.splitlines(), 1):
+        fence = re.match(r"\s*(```+|~~~+)\s*(\S*)", line)
+        if fence and not start:
+            start, language, lines = number + 1, fence[2], []
+        elif fence:
+            found.append(Block(line=start, language=language, text=inspect.cleandoc("\n".join(["", *lines]))))
+            start = 0
+        elif start:
+            lines.append(line)
+    return [block for block in found if block.language in languages]
+
+
+def commands(page: str) -> Iterator[tuple[int, list[str]]]:
+    """Each call of `shaketable` in a shell block: its line, and its words without the program's name."""
+    for block in blocks(page, "bash", "sh", "shell", "console"):
+        joined = block.text.replace("\\\n", "  ")
+        for offset, line in enumerate(joined.splitlines()):
+            reader = shlex.shlex(re.sub(r"^\s*\$ ", "", line), posix=True, punctuation_chars=True)
+            reader.whitespace_split = True
+            words: list[str] = []
+            for word in [*reader, ";"]:
+                if set(word) <= set("();<>|&"):
+                    while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
+                        words = words[1:]
+                    if words[:1] == ["shaketable"]:
+                        yield block.line + offset, words[1:]
+                    words = []
+                else:
+                    words.append(word)
+
+
+def studies(page: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each TOML block with a key of studies; a fragment gets a name."""
+    for block in blocks(page, "toml"):
+        tables = tomllib.loads(block.text)
+        if tables.keys() & (StudyFile.model_fields.keys() - {"name", "seed"}):
+            yield block.line, {"name": "fragment", **tables}
+
+
+def parts_tables(page: str) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Folder → part → settings, as the tables under the headings of a page have them."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    folder = ""
+    for line in page.splitlines():
+        if heading := re.match(r"#+\s+(.*)", line):
+            folder = heading[1].strip().lower()
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if folder in catalog.KINDS.values() and len(cells) >= 3 and (name := re.fullmatch(r"`(\w+)`", cells[0])):
+            found.setdefault(folder, {})[name[1]] = tuple(re.findall(r"`([^`]+)`", cells[1]))
+    return found
+
+
+# --- what is wrong with them ----------------------------------------------------------------------
+
+
+def wrong_commands(page: str, folder: Path) -> list[str]:
+    return [
+        f"line {line}, shaketable {shlex.join(words)}: {wrong}"
+        for line, words in commands(page)
+        for wrong in _wrong_command(words, folder)
+    ]
+
+
+def _wrong_command(words: list[str], folder: Path) -> Iterator[str]:
+    command: Any = get_command(app)
+    while words and hasattr(command, "commands") and not words[0].startswith("-"):
+        if words[0] not in command.commands:
+            yield f"there is no command '{words[0]}'"
+            return
+        command, words = command.commands[words[0]], words[1:]
+    given, plain, wrong = _split(command, words)
+    yield from wrong
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    if len(plain) > len(arguments) and all(argument.nargs == 1 for argument in arguments):
+        yield f"'{plain[-1]}' is one word too many"
+    if any(option == "--help" for option, _ in given):
+        return
+    if len(plain) < sum(argument.required for argument in arguments):
+        yield f"it needs {', '.join(argument.name for argument in arguments if argument.required)}"
+    missing = [p for p in command.params if p.required and p.param_type_name == "option"]
+    yield from (f"it needs {p.opts[0]}" for p in missing if not {option for option, _ in given} & set(p.opts))
+    yield from _unknown_names(command.name, given, plain)
+    yield from _wrong_settings([value for option, value in given if option == "--set" and value], folder)
+
+
+def _split(command: Any, words: list[str]) -> tuple[list[tuple[str, str | None]], list[str], list[str]]:
+    """Options with their values, plain words, and what is wrong with the options."""
+    known = {name: p for p in command.params if p.param_type_name == "option" for name in (*p.opts, *p.secondary_opts)}
+    given: list[tuple[str, str | None]] = []
+    plain: list[str] = []
+    wrong: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        option, equals, value = word.partition("=")
+        if not word.startswith("-") or word == "-":
+            plain.append(word)
+        elif option == "--help":
+            given.append((option, None))
+        elif option not in known:
+            wrong.append(f"there is no option {option}")
+        elif known[option].is_flag:
+            given.append((option, None))
+        else:
+            given.append((option, value if equals else next(rest, None)))
+            if given[-1][1] is None:
+                wrong.append(f"{option} needs a value")
+    return given, plain, wrong
+
+
+def _unknown_names(command: str, given: list[tuple[str, str | None]], plain: list[str]) -> Iterator[str]:
+    named = [(OPTIONS[option], value) for option, value in given if option in OPTIONS and value]
+    named += [(TAKES[command], plain[0])] if command in TAKES and plain else []
+    for kind, text in named:
+        yield from _unknown_part(kind, text)
+    if command == "ls" and plain and plain[0] not in (*catalog.KINDS.values(), "studies"):
+        yield f"there is no kind '{plain[0]}'"
+    if (
+        command in ("run", "validate")
+        and plain
+        and re.fullmatch(r"\w+", plain[0])
+        and plain[0] not in shipped_studies()
+    ):
+        yield f"no study '{plain[0]}' ships"
+
+
+def _wrong_settings(overrides: list[str], folder: Path) -> Iterator[str]:
+    """Overrides of a small study; what they name must be there."""
+    if not overrides:
+        return
+    file = folder / "study.toml"
+    file.write_text('name = "example"\n', "utf-8")
+    try:
+        yield from unknown_parts(load_study(file, overrides))
+    except ShaketableError as error:
+        yield str(error)
+
+
+def wrong_studies(page: str) -> list[str]:
+    found = []
+    for line, tables in studies(page):
+        try:
+            wrong = list(unknown_parts(parse_study(tables, "study")))
+        except ShaketableError as error:
+            wrong = [str(error)]
+        found += [f"line {line}: {one}" for one in wrong]
+    return found
+
+
+def unknown_parts(study: Study) -> Iterator[str]:
+    for field, kind in CROSSED.items():
+        for text in getattr(study, field):
+            yield from _unknown_part(kind, text)
+    for text in study.analyses:
+        yield from _unknown_part("analysis", text)
+    for choice in study.datasets:
+        yield from _unknown_part("dataset", choice.name, dict(choice.settings))
+
+
+def _unknown_part(kind: str, text: str, settings: dict[str, Any] | None = None) -> Iterator[str]:
+    try:
+        name, given = catalog.parse(text)
+        part = catalog.find(kind, name)
+        if dataclasses.is_dataclass(part):
+            catalog.build(kind, text)
+            return
+        known = inspect.signature(part).parameters
+        yield from (
+            f"{name} has no setting '{one}'" for one in (given if settings is None else settings) if one not in known
+        )
+    except ShaketableError as error:
+        yield str(error)
+
+
+def wrong_parts(page: str) -> list[str]:
+    """Where the tables of parts differ from the catalog, and the row that would be right."""
+    found, listed = [], parts_tables(page)
+    for kind, folder in catalog.KINDS.items():
+        rows = listed.get(folder, {})
+        known = {name: settings_of(kind, name) for name in _own(kind)}
+        found += [f"{folder}: `{name}` is no {kind}. Take its row out." for name in rows.keys() - known.keys()]
+        for name, settings in known.items():
+            cell = ", ".join(f"`{setting}`" for setting in settings) or "none"
+            if rows.get(name) != settings:
+                wrong = "has other settings" if name in rows else "has no row"
+                found.append(f"{folder}: `{name}` {wrong}. The row starts: | `{name}` | {cell} |")
+    return found
+
+
+def _own(kind: str) -> dict[str, str]:
+    """The parts of this package; other packages document their own."""
+    return {name: place for name, place in catalog.known(kind).items() if place.startswith("shaketable.")}
+
+
+def settings_of(kind: str, name: str) -> tuple[str, ...]:
+    """`k=5` for a setting with a default, `path` for one without."""
+    part = catalog.find(kind, name)
+    if dataclasses.is_dataclass(part):
+        pairs = [(field.name, field.default) for field in dataclasses.fields(part)]
+    else:
+        parameters = inspect.signature(part).parameters.values()
+        pairs = [(p.name, p.default) for p in parameters if p.name not in GIVEN]
+    missing = (dataclasses.MISSING, inspect.Parameter.empty)
+    return tuple(name if default in missing else f"{name}={default!r}" for name, default in pairs)
+
+
+def run_python(page: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """All Python blocks of a page, one after another in one program: later ones may use earlier names."""
+    program = "\n".join(block.text for block in blocks(page, "python"))
+    file = folder / "example.py"
+    file.write_text(program, "utf-8")
+    environment = {**os.environ, "SHAKETABLE_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, file.name], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )
+
+
+# --- the pages ------------------------------------------------------------------------------------
+
+each_page = pytest.mark.parametrize(
+    "page", [pytest.param(p.read_text("utf-8"), id=str(p.relative_to(ROOT))) for p in PAGES]
+)
+
+
+@each_page
+def test_every_command_on_a_page_exists(page, tmp_path):
+    wrong = wrong_commands(page, tmp_path)
+    assert not wrong, "\n".join(wrong)
+
+
+@each_page
+def test_every_study_on_a_page_is_one(page):
+    wrong = wrong_studies(page)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_page_of_parts_lists_what_there_is():
+    wrong = wrong_parts(PARTS_PAGE.read_text("utf-8"))
+    assert not wrong, "docs/parts.md differs from the catalog:\n" + "\n".join(wrong)
+
+
+def python_pages() -> list[Any]:
+    pages = []
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        code = "\n".join(block.text for block in blocks(text, "python"))
+        if code and not NEEDS_AN_ENDPOINT.search(code):
+            marks = [pytest.mark.weights] if NEEDS_WEIGHTS.search(code) else []
+            pages.append(pytest.param(text, id=str(page.relative_to(ROOT)), marks=marks))
+    return pages
+
+
+@pytest.mark.parametrize("page", python_pages())
+def test_the_python_on_a_page_runs(page, tmp_path):
+    done = run_python(page, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@each_page
+def test_the_python_on_a_page_is_python(page):
+    for block in blocks(page, "python"):
+        compile(block.text, f"line {block.line}", "exec")
+
+
+# --- the checks themselves ------------------------------------------------------------------------
+
+GOOD = """
+# Start
+
+```bash
+pip install shaketable
+shaketable demo                       # a comment
+$ shaketable run context_temperature --limit 12 --set generation.max_tokens=48 \\
+    --set "cross.perturbations=['unchanged', 'sentence_replacement(seed=3)']"
+OPENAI_API_KEY=none shaketable run mine.toml --dry-run --json | head -1 && shaketable ls metrics
+shaketable perturb entity_masking --retriever full_gold
+shaketable export runs/demo --table scores --out scores.csv
+shaketable score runs/demo --metric token_f1 --metric "contains(match='token')"
+shaketable run --help
+```
+
+```toml
+[dataset]
+name = "jsonl"
+path = "questions.jsonl"
+```
+
+```toml
+[project.entry-points."shaketable.metrics"]
+length = "mine:Length"
+```
+
+```python
+from shaketable import catalog
+```
+
+```python
+assert catalog.build("metric", "token_f1").version == 1
+```
+"""
+
+
+def test_a_good_page_has_nothing_wrong(tmp_path):
+    assert [words[0] for _, words in commands(GOOD)] == [
+        "demo", "run", "run", "ls", "perturb", "export", "score", "run"
+    ]  # fmt: skip
+    assert wrong_commands(GOOD, tmp_path) == []
+    assert len(list(studies(GOOD))) == 1
+    assert wrong_studies(GOOD) == []
+    assert run_python(GOOD, tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "wrong"),
+    [
+        ("fly", "no command 'fly'"),
+        ("run demo --quick", "no option --quick"),
+        ("run demo --out", "--out needs a value"),
+        ("run", "it needs study"),
+        ("run dmeo", "no study 'dmeo' ships"),
+        ("run demo twice", "'twice' is one word too many"),
+        ("run demo --set generation.max_token=3", "unknown key 'max_token'"),
+        ("run demo --set \"cross.perturbations=['sentence_remval']\"", "Did you mean 'sentence_removal'?"),
+        ("run demo --set \"cross.methods=['single_retrieval(kk=2)']\"", "no setting 'kk'"),
+        ("perturb typpos", "Unknown perturbation 'typpos'"),
+        ("perturb unchanged --retriever golden", "Unknown retriever 'golden'"),
+        ("score RUN --metric exact_mach", "Did you mean 'exact_match'?"),
+        ("import answers.jsonl", "it needs --out"),
+        ("ls metric", "no kind 'metric'"),
+    ],
+)
+def test_a_wrong_command_is_named(tmp_path, command, wrong):
+    (found,) = wrong_commands(f"text\n\n```bash\ncd here\nshaketable {command}\n```\n", tmp_path)
+    assert found.startswith("line 5, ")
+    assert wrong in found
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ('[cross]\nmodel = ["smollm2"]', "unknown key 'model'"),
+        ('[cross]\nmodels = ["smolm2"]', "Did you mean 'smollm2'?"),
+        ('[score]\nmetrics = ["token_f1(strict=True)"]', "no setting 'strict'"),
+        ('[analyze]\nanalyses = ["corectness"]', "Did you mean 'correctness'?"),
+        ('[dataset]\nname = "jsonl"\nfile = "q.jsonl"', "jsonl has no setting 'file'"),
+        ('name = "x"\n[dataset]\nname = "squad"', "Unknown dataset 'squad'"),
+    ],
+)
+def test_a_wrong_study_is_named(text, wrong):
+    (found,) = wrong_studies(f"```toml\n{text}\n```")
+    assert wrong in found
+
+
+def test_a_wrong_row_of_parts_is_named():
+    page = PARTS_PAGE.read_text("utf-8")
+    assert any("`contains`" in one for one in wrong_parts(page.replace("| `contains` |", "| `holds` |")))
+    assert any("`holds` is no metric" in one for one in wrong_parts(page.replace("| `contains` |", "| `holds` |")))
+    assert any("`k=5`" in one for one in wrong_parts(page.replace("`k=5`", "`k=6`")))
+    assert len(wrong_parts("")) == sum(len(_own(kind)) for kind in catalog.KINDS)
+
+
+def test_python_that_fails_is_seen(tmp_path):
+    assert "NameError" in run_python("```python\nnothing\n```", tmp_path).stderr

@@ -1,0 +1,294 @@
+import dataclasses
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaketable.errors import StudyError
+from shaketable.study import format_study, load_study, parse_study, shipped_studies
+from shaketable.types import DatasetChoice, Study
+
+GENERATION = {
+    "max_tokens": 256,
+    "top_p": 1.0,
+    "top_k": 0,
+    "repetition_penalty": 1.0,
+    "library_defaults": False,
+    "logprobs": False,
+}
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Load a study from its text."""
+
+    def loader(text, *overrides, limit=None):
+        path = tmp_path / "typos.toml"
+        path.write_text(text, "utf-8")
+        try:
+            return load_study(path, overrides, limit)
+        except StudyError as error:
+            raise StudyError(str(error).replace(f"{tmp_path}/", "")) from error
+
+    return loader
+
+
+def test_a_name_is_enough_for_a_study(load):
+    study = load('name = "x"')
+    assert study.datasets == (DatasetChoice(name="builtin"),)
+    assert (study.models, study.temperatures, study.repeats) == (("smollm2",), (0.0,), 1)
+    assert study.generation == GENERATION
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sede = 1\nname = 'x'", "typos.toml, sede: unknown key 'sede'. Did you mean 'seed'? Known keys: name, seed,"),
+        (
+            "name = 'x'\n[cross]\nmodel = ['a']",
+            "typos.toml, cross.model: unknown key 'model'. Did you mean 'models'? Known keys: models, methods,",
+        ),
+        (
+            "name = 'x'\n[dataset]\nbalance = { by = ['type'], percell = 2 }",
+            "dataset.balance.percell: unknown key 'percell'. Did you mean 'per_cell'? Known keys: by, per_cell.",
+        ),
+        (
+            "name = 'x'\n[[dataset]]\n[[dataset]]\nbalance = { by = ['type'], percell = 2 }",
+            "typos.toml, dataset[1].balance.percell: unknown key 'percell'.",
+        ),
+        (
+            "name = 'x'\n[cross]\ntemperatures = { from = 0, to = 1, stp = 1, step = 1 }",
+            "typos.toml, cross.temperatures.stp: unknown key 'stp'. Did you mean 'step'? Known keys: from, to, step.",
+        ),
+        (
+            "name = 'x'\n[cross]\nrepeats = 'two'",
+            "typos.toml, cross.repeats: found 'two'; input should be a valid integer",
+        ),
+        ("name = 'x'\n[cross]\nmodels = 'a'", "typos.toml, cross.models: found 'a'; input should be a valid list."),
+        (
+            "name = 'x'\n[cross]\nrepeats = 0",
+            "typos.toml, cross.repeats: found 0; input should be greater than or equal",
+        ),
+        (
+            "name = 'x'\n[cross]\ntemperatures = [0.0, -1.0]",
+            "typos.toml, cross.temperatures[1]: found -1.0; input should",
+        ),
+        (
+            "name = 'x'\n[cross]\ntemperatures = [inf]",
+            "typos.toml, cross.temperatures[0]: found inf; input should be a finite",
+        ),
+        (
+            "name = 'x'\n[cross]\ntemperatures = [nan]",
+            "typos.toml, cross.temperatures[0]: found nan; input should be a finite",
+        ),
+        (
+            "name = 'x'\n[cross]\ntemperatures = []",
+            "typos.toml, cross.temperatures: the list is empty. Give at least one",
+        ),
+        (
+            "name = 'x'\n[cross]\ntemperatures = { from = 1, to = 0, step = 0.1 }",
+            "typos.toml, cross.temperatures: 'to' (0.0) lies below 'from' (1.0).",
+        ),
+        (
+            "name = 'x'\n[cross]\ntemperatures = { from = 0, to = 1, step = 0 }",
+            "typos.toml, cross.temperatures.step: found 0; input should be greater than 0.",
+        ),
+        (
+            "name = 'x'\n[cross]\ntemperatures = { from = 0, to = inf, step = 1 }",
+            "typos.toml, cross.temperatures.to: found inf; input should be a finite number.",
+        ),
+        (
+            "name = 'x'\n[cross]\nmethods = ['a', 'b', 'a']",
+            "typos.toml, cross.methods: 'a' is listed twice. Name each part once.",
+        ),
+        (
+            "name = 'x'\n[score]\nmetrics = ['rouge', 'rouge']",
+            "typos.toml, score.metrics: 'rouge' is listed twice. Name each part once.",
+        ),
+        ("name = 'x'\n[cross]\nretrievers = []", "cross.retrievers and cross.perturbations need an entry each"),
+        (
+            "name = 'x'\n[dataset]\nlimit = 0",
+            "typos.toml, dataset.limit: found 0; input should be greater than or equal to 1.",
+        ),
+        (
+            "name = 'x'\ndataset = 'nq'",
+            "typos.toml, dataset: found 'nq'; write a table with the keys name, balance, limit.",
+        ),
+        ("seed = 1", "typos.toml, name: this key is missing. Add it to the study."),
+        ("name = ", "typos.toml: this is not TOML: "),
+    ],
+)
+def test_a_wrong_study_is_named_with_place_finding_and_expectation(load, text, message):
+    with pytest.raises(StudyError) as caught:
+        load(text)
+    assert message in str(caught.value)
+
+
+def test_one_mistake_is_explained_in_one_line_and_two_in_two(load):
+    with pytest.raises(StudyError) as caught:
+        load("name = 'x'\n[dataset]\nlimit = 0\n[cross]\ntemperatures = { from = -1, to = 1, step = 1 }")
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_a_study_in_another_encoding_is_refused_with_the_place(tmp_path):
+    path = tmp_path / "old.toml"
+    path.write_bytes("name = 'Zürich'".encode("latin-1"))
+    with pytest.raises(StudyError, match=r"old\.toml: byte 9 is not UTF-8\. Save the study as UTF-8\."):
+        load_study(path)
+
+
+def test_a_missing_file_is_answered_with_the_studies_that_ship():
+    with pytest.raises(StudyError) as caught:
+        load_study("dmeo")
+    assert str(caught.value).startswith(
+        "No study file dmeo. Did you mean 'demo'? Give the path of a TOML file, or a study"
+    )
+    assert all(name in str(caught.value) for name in shipped_studies())
+
+
+@pytest.mark.parametrize("name", shipped_studies())
+def test_the_studies_that_ship_load_by_name(name):
+    assert load_study(name).models
+
+
+# --- temperatures -----------------------------------------------------------------------------------
+
+
+def test_a_range_gives_the_numbers_a_person_would_write(load):
+    study = load("name = 'x'\n[cross]\ntemperatures = { from = 0.0, to = 2.0, step = 0.2 }")
+    assert study.temperatures == (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("start", "to", "step", "expected"),
+    [
+        (0, 0, 0.5, (0.0,)),
+        (0, 1, 0.3, (0.0, 0.3, 0.6, 0.9)),
+        (0.1, 0.7, 0.1, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)),
+    ],
+)
+def test_a_range_ends_at_the_last_step_that_fits(load, start, to, step, expected):
+    study = load(f"name = 'x'\n[cross]\ntemperatures = {{ from = {start}, to = {to}, step = {step} }}")
+    assert study.temperatures == expected
+
+
+def test_minus_zero_is_zero(load):
+    [zero] = load("name = 'x'\n[cross]\ntemperatures = [-0.0]").temperatures
+    assert repr(zero) == "0.0"
+
+
+# --- overrides --------------------------------------------------------------------------------------
+
+
+def test_overrides_are_toml_values_and_bare_words_are_texts(load):
+    study = load(
+        "name = 'x'",
+        "seed=11",
+        "name=other",
+        "generation.top_p=0.5",
+        "generation.logprobs=true",
+        "cross.models=['scripted', 'smollm2']",
+        "cross.temperatures={from=0, to=1, step=0.5}",
+        "cross.repeats = 3",
+    )
+    assert (study.seed, study.name, study.repeats) == (11, "other", 3)
+    assert study.generation == {**GENERATION, "top_p": 0.5, "logprobs": True}
+    assert study.models == ("scripted", "smollm2")
+    assert study.temperatures == (0.0, 0.5, 1.0)
+
+
+def test_an_override_reaches_the_dataset_and_its_inner_tables(load):
+    study = load("name = 'x'", "dataset.name=jsonl", "dataset.path=/data/q.jsonl", "dataset.balance.by=['type']")
+    assert study.datasets == (DatasetChoice(name="jsonl", settings={"path": "/data/q.jsonl"}, balance_by=("type",)),)
+
+
+def test_an_override_and_a_limit_reach_every_dataset(load):
+    study = load("name = 'x'\n[[dataset]]\n[[dataset]]\nname = 'jsonl'", "dataset.part=facts", limit=3)
+    assert [(choice.limit, choice.settings["part"]) for choice in study.datasets] == [(3, "facts"), (3, "facts")]
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("seed", "--set seed: write KEY=VALUE, such as --set generation.max_tokens=48."),
+        ("=3", "--set =3: write KEY=VALUE"),
+        ("name.first=3", "--set name.first=3: 'name' is a value, not a table of the study."),
+        ("generation.max_tokenz=4", "generation.max_tokenz: unknown key 'max_tokenz'. Did you mean 'max_tokens'?"),
+        ("cross.repeats=two", "cross.repeats: found 'two'; input should be a valid integer"),
+    ],
+)
+def test_a_wrong_override_is_named(load, override, message):
+    with pytest.raises(StudyError) as caught:
+        load("name = 'x'", override)
+    assert message in str(caught.value)
+
+
+def test_a_dataset_that_is_no_table_is_named_even_with_a_limit(load):
+    with pytest.raises(StudyError, match="dataset: found 'nq'; write a table"):
+        load("name = 'x'\ndataset = 'nq'", "dataset.path=a", limit=2)
+
+
+# --- paths ------------------------------------------------------------------------------------------
+
+
+def test_a_dataset_path_is_found_beside_the_study_and_kept_absolute(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    (tmp_path / "q.jsonl").write_text("")
+    (tmp_path / "s.toml").write_text("name = 'x'\n[dataset]\nname = 'jsonl'\npath = 'q.jsonl'")
+    assert load_study("../s.toml").datasets[0].settings["path"].endswith("q.jsonl")
+    assert load_study(tmp_path / "s.toml").datasets[0].settings == {"path": str(tmp_path / "q.jsonl")}
+
+
+def test_a_dataset_path_in_the_working_folder_goes_first(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for place in (tmp_path, tmp_path / "here"):
+        (place / "q.jsonl").write_text("")
+    (tmp_path / "s.toml").write_text("name = 'x'\n[dataset]\nname = 'jsonl'\npath = 'q.jsonl'")
+    assert load_study(tmp_path / "s.toml").datasets[0].settings == {"path": str(tmp_path / "here" / "q.jsonl")}
+
+
+# --- frozen studies ---------------------------------------------------------------------------------
+
+words = st.text(string.ascii_letters + " '\"\\äé漢=#\n\t", min_size=1, max_size=12)
+lists = st.lists(words, min_size=1, max_size=3, unique=True).map(tuple)
+choices = st.builds(
+    DatasetChoice,
+    name=words,
+    settings=st.dictionaries(st.sampled_from(["kind", "part"]), words | st.integers(-9, 9) | st.booleans()),
+    balance_by=st.lists(words, min_size=1, max_size=2).map(tuple),
+    per_cell=st.none() | st.integers(1, 9),
+    limit=st.none() | st.integers(1, 9),
+)
+studies = st.builds(
+    Study,
+    name=words,
+    seed=st.integers(-(2**31), 2**31),
+    datasets=st.lists(choices, min_size=1, max_size=2).map(tuple),
+    models=lists,
+    methods=lists,
+    retrievers=lists,
+    perturbations=lists,
+    variations=lists,
+    temperatures=st.lists(st.floats(0, 5).map(abs), min_size=1, max_size=3, unique=True).map(tuple),
+    repeats=st.integers(1, 9),
+    generation=st.just(GENERATION),
+    metrics=lists,
+    analyses=lists,
+)
+
+
+@given(studies)
+def test_a_frozen_study_reads_back_as_the_same_study(study):
+    import tomllib
+
+    assert parse_study(tomllib.loads(format_study(study)), "frozen") == study
+
+
+def test_a_run_folder_stands_for_its_frozen_study(tmp_path, load):
+    study = load("name = 'x'")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "study.toml").write_text(format_study(dataclasses.replace(study, name="frozen")))
+    assert load_study(tmp_path / "run").name == "frozen"
