@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import fake_parts
+import hypothesis
 import pytest
 
 from shaketable import catalog
+
+# A busy machine is slow at times; that is no finding.
+hypothesis.settings.register_profile("shaketable", deadline=None)
+hypothesis.settings.load_profile("shaketable")
 
 
 @pytest.fixture

@@ -122,6 +122,11 @@ def test_a_function_gets_its_settings_and_refuses_others():
         catalog.bind("analysis", "correctness(levle=0.9)", "analyze.analyses[0]")
 
 
+def test_a_setting_of_a_function_is_checked_too():
+    with pytest.raises(PartError, match=r"^correctness: 'confidence' is 'high'; input should be a valid number"):
+        catalog.bind("analysis", "correctness(confidence='high')")
+
+
 @pytest.fixture
 def other_package(tmp_path, monkeypatch):
     """A package of somebody else, installed as far as Python can tell."""

@@ -104,13 +104,14 @@ def bind(kind: str, text: str, where: str = "") -> Callable[..., Any]:
     name, settings = parse(text)
     function = find(kind, name, where)
     known_settings = list(inspect.signature(function).parameters)[1:]
-    for setting in settings:
+    for setting, value in settings.items():
         if setting not in known_settings:
             listed = ", ".join(known_settings) or "none"
             raise PartError(
                 f"{_prefix(where)}{name} has no setting '{setting}'.{did_you_mean(setting, known_settings)} "
                 f"Settings: {listed}."
             )
+        settings[setting] = _typed(function, setting, value, f"{_prefix(where)}{name}")
     return functools.partial(function, **settings)
 
 
@@ -148,12 +149,12 @@ def describe(part: Any) -> dict[str, Any]:
     return {"name": name_of(part), "version": type(part).version, "settings": ast.literal_eval(repr(settings_of(part)))}
 
 
-def _typed(part_class: type, setting: str, value: Any, where: str) -> Any:
+def _typed(owner: Any, setting: str, value: Any, where: str) -> Any:
     """The value as its field declares it: a list becomes a tuple, 1 becomes 1.0, a wrong type is named."""
     given = tuple(value) if isinstance(value, list) else value
     try:
-        declared = typing.get_type_hints(part_class)[setting]
-    except NameError:  # A part of another package may name types that it imports for type checkers alone.
+        declared = typing.get_type_hints(owner)[setting]
+    except (KeyError, NameError):  # A part of another package may name types that it imports for type checkers alone.
         return given
     try:
         return TypeAdapter(declared).validate_python(given, strict=True)

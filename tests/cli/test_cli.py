@@ -477,6 +477,14 @@ def test_a_folder_that_cannot_be_made_is_named():
     assert found == "taken/inside: Not a directory. Check the path, its permissions and the disk's space."
 
 
+def test_half_a_character_in_the_data_is_named():
+    write_study('name = "x"\n[dataset]\nname = "jsonl"\npath = "q.jsonl"\n[cross]\nmodels = ["scripted"]\n')
+    Path("q.jsonl").write_text('{"question": "Who is \\ud83d?", "answers": ["x"]}\n')
+    assert "a text holds half a character (a lone surrogate), after 'Who is'." in refused(
+        1, "run", "small.toml", "--json"
+    )
+
+
 def test_brackets_in_a_message_are_no_markup():
     assert "No study file [bold]x[/nope].toml." in refused(2, "run", "[bold]x[/nope].toml")
 

@@ -247,6 +247,15 @@ def test_early_rows_come_back_before_late_ones(folder):
     assert engine.collect() == []
 
 
+def test_after_an_error_no_reply_reaches_another_prompt(folder, monkeypatch):
+    engine = SweepEngine(folder("llama"), n_rows=8)
+    expected = texts(engine.generate([prompt(SHORT, 0.0, 1)]))
+    with monkeypatch.context() as broken, pytest.raises(ZeroDivisionError):
+        broken.setattr(engine, "_complete", lambda *_: 1 / 0)
+        engine.generate([prompt(LONG, 0.0, 1)])
+    assert texts(engine.generate([prompt(SHORT, 0.0, 1)])) == expected
+
+
 def test_a_folder_without_a_model_is_named(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(ModelError, match="does not load as a causal language model"):
@@ -266,3 +275,15 @@ def test_a_gguf_file_loads_as_it_is(embedded):
     engine = SweepEngine(file, n_rows=4)
     asked = prompt(EMBEDDED[0][0], 0.0, 1, layout="chat", max_tokens=8)
     assert texts(engine.generate([asked])) == texts(embedded.generate([asked]))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_gpu_keeps_the_promise_too(folder, family, dtype):
+    engine = SweepEngine(folder(family), device="cuda", dtype=dtype, n_rows=16)
+    prompts = sweep()
+    together = texts(engine.generate(prompts))
+    assert texts(engine.generate(prompts[::-1])) == together[::-1]
+    for i in (0, 7, 19, 33):
+        assert texts(engine.generate([prompts[i]])) == [together[i]]

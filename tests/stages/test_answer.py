@@ -186,7 +186,11 @@ def test_no_prompt_holds_a_gold_answer_that_the_evidence_does_not(tmp_path, with
     assert "Xylophone" not in repr(with_fake_parts.prompts)
 
 
-def test_evidence_is_searched_once_and_fixed_for_all_temperatures_and_repeats(tmp_path, with_fake_parts):
+@pytest.mark.parametrize("window", [5, 512])
+def test_evidence_is_searched_once_and_fixed_for_all_temperatures_and_repeats(
+    tmp_path, with_fake_parts, monkeypatch, window
+):
+    monkeypatch.setattr(stage, "WINDOW", window)
     evidence = {"retrievers": ["watched_gold"], "perturbations": EVIDENCE}
     study = small_study(tmp_path, models=["counting"], temperatures=[0.0, 0.5, 1.0], repeats=4, **evidence)
     _, records = answered(study, tmp_path / "r.sqlite")

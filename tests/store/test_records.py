@@ -92,7 +92,7 @@ def test_a_very_long_answer_comes_back_whole(tmp_path, planned):
     assert found == record
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text())
 def test_any_text_comes_back_as_it_went_in(tmp_path_factory, planned, text):
     step = Generate(messages=(Message(role="user", content=text),))
@@ -127,7 +127,9 @@ def test_an_append_is_whole_or_not_at_all(tmp_path, planned):
     good, condition = record_of(planned)
     bad, _ = record_of(planned, n=1, answer=Answer(text="half a character \ud83d"))
     with RecordStore(tmp_path / "r.sqlite") as store:
-        with pytest.raises(UnicodeEncodeError):
+        with pytest.raises(
+            StoreError, match=r"holds half a character .*, after 'half a character'\. .* mend it in the data"
+        ):
             store.append([(good, condition), (bad, condition)], {"engine": "e"})
         assert store.keys() == set()
 
@@ -218,11 +220,13 @@ def test_damage_inside_the_file_is_named_and_not_a_traceback(tmp_path):
 
 
 def test_there_is_nothing_to_read_before_a_first_run(tmp_path):
-    with pytest.raises(
-        StoreError, match=r"There is no .*r\.sqlite\. Answer the study first: shaketable run STUDY --out"
-    ):
+    message = r"There are no records in .*r\.sqlite yet\. Answer the study first: shaketable run .* --out"
+    with pytest.raises(StoreError, match=message):
         RecordStore(tmp_path / "r.sqlite", read_only=True)
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "r.sqlite").touch()
+    with pytest.raises(StoreError, match=message):
+        RecordStore(tmp_path / "r.sqlite", read_only=True)
 
 
 @pytest.mark.parametrize("stage", ["nothing", "journal"])
@@ -233,6 +237,15 @@ def test_a_file_that_a_killed_run_left_without_tables_is_gone_on_with(tmp_path, 
         connection = sqlite3.connect(path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.close()
+    record, condition = record_of(planned)
+    assert stored(path, planned, (record, condition)) == [record]
+
+
+def test_tables_are_made_all_at_once(tmp_path, planned, monkeypatch):
+    path = tmp_path / "r.sqlite"
+    with monkeypatch.context() as patched, pytest.raises(StoreError):
+        patched.setattr(schema, "TABLES", schema.TABLES + "CREATE NOTHING;")
+        RecordStore(path)
     record, condition = record_of(planned)
     assert stored(path, planned, (record, condition)) == [record]
 

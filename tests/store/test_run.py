@@ -19,6 +19,7 @@ from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
 from shaketable.store import RecordStore, Run
 from shaketable.store.verify import verify
+from shaketable.study import load_study
 from shaketable.types import Finding, Score
 
 SLOW_MODEL = '''
@@ -83,7 +84,7 @@ class SlowRuns:
 
     def start(self, run, seconds=0.001):
         environment = os.environ | {
-            "PYTHONPATH": str(self.folder / "package"),
+            "PYTHONPATH": os.pathsep.join([str(self.folder / "package"), os.environ.get("PYTHONPATH", "")]),
             "SHAKETABLE_HOME": str(self.folder / "home"),
             "SLOW_SECONDS": str(seconds),
             "SLOW_DIARY": str(run.folder.with_suffix(".diary")),
@@ -209,6 +210,12 @@ def test_the_same_study_goes_on_in_its_folder(tmp_path):
     study = small_study(tmp_path)
     first = Run.prepare(tmp_path / "run", study)
     assert Run.prepare(tmp_path / "run", study).study == first.study == study
+
+
+def test_a_study_that_people_wrote_is_not_written_over(tmp_path):
+    (tmp_path / "study.toml").write_text("# mine\nname = 'x'\n")
+    Run.prepare(tmp_path, load_study(tmp_path / "study.toml"))
+    assert (tmp_path / "study.toml").read_text().startswith("# mine")
 
 
 def test_other_metrics_and_analyses_go_into_the_same_run(tmp_path):

@@ -22,7 +22,6 @@ from shaketable.stages.answer import Answered
 from shaketable.stages.answer import answer as answer_stage
 from shaketable.stages.estimate import Forecast, estimate, remember_rate
 from shaketable.stages.plan import Plan, plan
-from shaketable.stages.report import report as report_stage
 from shaketable.stages.score import score as score_stage
 from shaketable.store import Run
 from shaketable.study import load_study
@@ -137,6 +136,13 @@ def report(run_folder: RunArgument, json_: JsonOption = False) -> None:
         say(f"The report: {page}")
 
 
+def report_stage(found: Run) -> Path:
+    """The drawing library takes a second to import; only the report needs it."""
+    from shaketable.stages.report import report
+
+    return report(found)
+
+
 # --- parts of the way -----------------------------------------------------------------------------
 
 
@@ -180,10 +186,19 @@ def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
         store.note_time(result.seconds)
     if result.n_done and result.seconds > 1 and len(planned.study.models) == 1:
         remember_rate(catalog.label(planned.conditions[0].model), result.n_tokens, result.seconds)
-    if result.n_failed:
-        kinds = ", ".join(f"{failure['n']} × {failure['kind']}" for failure in found.failures())
-        say(f"{result.n_failed:,} trials failed: {kinds}. They are kept as failures, never as zeros.", quiet=json_)
+    _tell_failures(found, result, json_)
     return result
+
+
+def _tell_failures(found: Run, result: Answered, json_: bool) -> None:
+    failures = found.failures()
+    lines = [f"{failure['n']:,} × {failure['kind']}, such as: {failure['message']}" for failure in failures]
+    n_failed = sum(failure["n"] for failure in failures)
+    if failures and n_failed == result.n_trials:
+        raise RunError("\n".join([f"All {n_failed:,} trials failed.", *lines, f"They are kept in {found.folder}."]))
+    if failures:
+        words = [f"{n_failed:,} of {result.n_trials:,} trials failed; they are kept as failures, never as zeros.", *lines]
+        say("\n".join(words), quiet=json_)
 
 
 def _selection(planned: Plan) -> dict[str, Any]:

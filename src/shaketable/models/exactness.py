@@ -2,7 +2,7 @@
 
 Matrix libraries choose their kernels by shape, and kernels round differently; near ties then flip
 and a resumed run gives other texts. Kernels do not look at the numbers, so comparing bits for the
-shapes that occur is a proof for those shapes. Costs about a second per model and process.
+shapes that occur is a proof for those shapes. Costs a few seconds per model and process.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ FIXED_ROWS = 64
 """The one batch size where only one is used; a setting would change texts."""
 
 STEPS = 2
-TOLERANCE = 2e-3
-"""The shared prefix adds the same numbers in another order than the plain model; more than this is another model."""
+TOLERANCE = {torch.float32: 1e-3, torch.float16: 2e-2, torch.bfloat16: 8e-2}
+"""Of the largest logit: the shared prefix adds the same numbers in another order than the plain model; a greater
+difference is another model."""
 
 
 def prove(engine: SweepEngine) -> Exactness:
@@ -35,9 +36,10 @@ def prove(engine: SweepEngine) -> Exactness:
         alone = [_decode(engine, [prompts[0]], [rows])[0] for rows in ([3], [8])]
     except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
         return "alone"  # The model's attention takes another road than the interface we plug into.
-    if not torch.allclose(alone[0], expected, atol=TOLERANCE, rtol=TOLERANCE):
+    if (alone[0] - expected).abs().max() > TOLERANCE[expected.dtype] * expected.abs().max():
         return "alone"
-    if _holds(engine, prompts, alone):
+    # A GPU's library picks kernels by size in ways that no sample of sizes can settle.
+    if engine.device == "cpu" and _holds(engine, prompts, alone):
         return "any"
     return "fixed" if _holds_fixed(engine, prompts[0]) else "alone"
 

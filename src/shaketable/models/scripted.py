@@ -21,6 +21,10 @@ class Scripted:
     version: ClassVar[int] = 1
     gives: ClassVar[frozenset[str]] = frozenset()
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.replies, tuple) or not self.replies:
+            raise ValueError("replies is a list of texts with at least one entry, such as replies=('Paris', 'London')")
+
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
         return [self._reply(prompt) for prompt in prompts]
 

@@ -26,6 +26,7 @@ from shaketable.identity import digest_text
 from shaketable.models.dice import draw, uniforms
 from shaketable.models.exactness import FIXED_ROWS, prove
 from shaketable.models.shared_prefix import Prefix, PrefixCache
+from shaketable.normalize import without_surrogates
 from shaketable.thoughts import split_thoughts
 from shaketable.types import Completion, Failure, Json, Message, Prompt, Sampling
 
@@ -83,9 +84,17 @@ class SweepEngine:
     def submit(self, ticket: int, prompt: Prompt) -> None:
         self.waiting.setdefault((prompt.layout, prompt.messages), []).append((ticket, prompt))
 
-    @torch.inference_mode()
     def collect(self) -> list[tuple[int, Completion | Failure]]:
         """Decode until at least one row is finished; empty when nothing waits."""
+        try:
+            with torch.inference_mode():
+                return self._decode_until_one_is_finished()
+        except BaseException:
+            # Whoever catches this starts anew: no reply to an old ticket may reach a new one.
+            self.waiting, self.groups, self.failed = {}, [], []
+            raise
+
+    def _decode_until_one_is_finished(self) -> list[tuple[int, Completion | Failure]]:
         while True:
             while self.waiting and self._has_room():
                 self._start_next()
@@ -325,9 +334,9 @@ class SweepEngine:
 
     def encode(self, messages: Sequence[Message], layout: str) -> list[int]:
         """The prompt's token ids: through the chat template, or as raw text."""
+        turns = [{"role": message.role, "content": without_surrogates(message.content)} for message in messages]
         if layout == "plain":
-            return list(self.tokenizer("".join(message.content for message in messages))["input_ids"])
-        turns = [{"role": message.role, "content": message.content} for message in messages]
+            return list(self.tokenizer("".join(turn["content"] for turn in turns))["input_ids"])
         goes_on = messages[-1].role == "assistant"
         encoded = self.tokenizer.apply_chat_template(
             turns, add_generation_prompt=not goes_on, continue_final_message=goes_on, return_dict=True

@@ -51,6 +51,12 @@ class RecordStore:
         """What SQLite says against the file, in words with a next step."""
         try:
             yield
+        except UnicodeEncodeError as error:
+            near = error.object[max(0, error.start - 30) : error.start].strip()
+            raise StoreError(
+                f"{self.path}: a text holds half a character (a lone surrogate), after '{near}'. It cannot be stored; "
+                "mend it in the data, then run again."
+            ) from error
         except sqlite3.OperationalError as error:
             raise StoreError(
                 f"{self.path} cannot be used now: {error}. What was stored before is kept. "
@@ -63,15 +69,23 @@ class RecordStore:
             ) from error
 
     def _open(self, read_only: bool) -> sqlite3.Connection:
-        is_new = not self.path.exists()
-        if read_only and is_new:
-            raise StoreError(
-                f"There is no {self.path}. Answer the study first: shaketable run STUDY --out {self.path.parent}."
-            )
+        if read_only and not self.path.exists():
+            raise self._nothing_yet()
         mode = "ro" if read_only else "rwc"
         connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", uri=True)
+        try:
+            self._check(connection, read_only)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _check(self, connection: sqlite3.Connection, read_only: bool) -> None:
+        """Make the tables of a new file; refuse files that are not a run's, or a later format's."""
         # A run that was killed in its first moment leaves a file without tables.
-        if not read_only and (is_new or not connection.execute("PRAGMA schema_version").fetchone()[0]):
+        if not connection.execute("PRAGMA schema_version").fetchone()[0]:
+            if read_only:
+                raise self._nothing_yet()
             connection.execute("PRAGMA journal_mode = WAL")
             schema.create(connection)
         application = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -89,7 +103,12 @@ class RecordStore:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = OFF")
             schema.migrate(connection, version)
-        return connection
+
+    def _nothing_yet(self) -> StoreError:
+        return StoreError(
+            f"There are no records in {self.path} yet. "
+            f"Answer the study first: shaketable run {self.path.parent} --out {self.path.parent}."
+        )
 
     def close(self) -> None:
         self._connection.close()

@@ -67,10 +67,9 @@ class Run:
                 f"{folder} is not empty and holds no run (found {found}). Give an empty or new folder with --out."
             )
         folder.mkdir(parents=True, exist_ok=True)
-        text = format_study(study)
-        if not frozen.is_file() or frozen.read_text("utf-8") != text:
+        if not frozen.is_file() or load_study(frozen) != study:
             temporary = folder / UNFINISHED
-            temporary.write_text(text, "utf-8")
+            temporary.write_text(format_study(study), "utf-8")
             temporary.replace(frozen)
         return cls(folder)
 
