@@ -72,7 +72,7 @@ def main(n_prompts):
     plain = SweepEngine(weights.locate("smollm2"))  # its model keeps the library's own attention
     sample = prompts[:: max(1, len(prompts) // 36)][:36]
     tokens_per_second, answers_per_second = one_call_per_sample(plain, sample)
-    print(f"one generate call per sample: {tokens_per_second:.0f} tokens/s, on every {len(prompts) // 36}th of the answers")
+    print(f"one generate call per sample: {tokens_per_second:.0f} tokens/s ({len(sample)} answers, evenly chosen)")
     print(f"ratio of tokens/s: {engine.n_positions / seconds / tokens_per_second:.1f}")
     print(f"ratio of answers/s: {len(prompts) / seconds / answers_per_second:.1f}")
     print(f"{describe()}, torch {torch.__version__}, {torch.get_num_threads()} threads")

@@ -38,7 +38,8 @@ _HOMES = {
     "Run": "store",
     "load_study": "study",
     **dict.fromkeys(
-        ("Answer", "Completion", "Evidence", "Failure", "Finding", "Hit", "Question", "Record", "Score", "Study"), "types"
+        ("Answer", "Completion", "Evidence", "Failure", "Finding", "Hit", "Question", "Record", "Score", "Study"),
+        "types",
     ),
 }
 

@@ -18,7 +18,11 @@ from shaketable.types import Completion, Failure, Message, Prompt, Sampling
 LONG = "a tiny model reads letter by letter here"
 SHORT = "w5 !"
 SENTENCES = "The station opened in 1931 and closed in 2001. It was built by Ann Lee. "
-EMBEDDED = [(SENTENCES + "When did it open?", "chat"), (SENTENCES * 4 + "Who built it?", "chat"), ("One, two,", "plain")]
+EMBEDDED = [
+    (SENTENCES + "When did it open?", "chat"),
+    (SENTENCES * 4 + "Who built it?", "chat"),
+    ("One, two,", "plain"),
+]
 
 
 def prompt(text, temperature, seed, *, layout="plain", max_tokens=12, wants=(), **more):
@@ -58,7 +62,9 @@ def token_ids(engine, prompts, monkeypatch):
     """The generated ids of each prompt, which texts of random bytes do not show."""
     seen, complete = {}, engine._complete
     monkeypatch.setattr(
-        engine, "_complete", lambda row, *rest: (seen.update(dict.fromkeys(row.tickets, row.tokens)), complete(row, *rest))[1]
+        engine,
+        "_complete",
+        lambda row, *rest: (seen.update(dict.fromkeys(row.tickets, row.tokens)), complete(row, *rest))[1],
     )
     engine.generate(prompts)
     return [seen[ticket] for ticket in range(len(prompts))]
@@ -235,7 +241,8 @@ def test_library_defaults_are_those_of_the_checkpoint_and_are_stored(folder, tmp
     engine.defaults.top_p, engine.defaults.top_k, engine.defaults.repetition_penalty = 0.8, 20, 1.05
     neutral, shipped = engine.generate([prompt(SHORT, 1.0, 1), prompt(SHORT, 1.0, 1, library_defaults=True)])
     assert (neutral.decoding["top_p"], neutral.decoding["top_k"]) == (1.0, 0)
-    assert (shipped.decoding["top_p"], shipped.decoding["top_k"], shipped.decoding["repetition_penalty"]) == (0.8, 20, 1.05)
+    used = [shipped.decoding[name] for name in ("top_p", "top_k", "repetition_penalty")]
+    assert used == [0.8, 20, 1.05]
 
 
 def test_early_rows_come_back_before_late_ones(folder):

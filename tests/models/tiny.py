@@ -41,7 +41,9 @@ SHAPE = {
 FAMILIES = {
     "llama": lambda: LlamaForCausalLM(LlamaConfig(**SHAPE)),
     "qwen2": lambda: Qwen2ForCausalLM(Qwen2Config(**SHAPE)),
-    "gemma2": lambda: Gemma2ForCausalLM(Gemma2Config(**{**SHAPE, "initializer_range": 0.03}, head_dim=16, sliding_window=16)),
+    "gemma2": lambda: Gemma2ForCausalLM(
+        Gemma2Config(**{**SHAPE, "initializer_range": 0.03}, head_dim=16, sliding_window=16)
+    ),
     "odd": lambda: LlamaForCausalLM(LlamaConfig(**{**SHAPE, "hidden_size": 48, "intermediate_size": 83})),
     "mistral": lambda: MistralForCausalLM(MistralConfig(**SHAPE, sliding_window=16)),
     "neox": lambda: GPTNeoXForCausalLM(

@@ -197,7 +197,10 @@ def _tell_failures(found: Run, result: Answered, json_: bool) -> None:
     if failures and n_failed == result.n_trials:
         raise RunError("\n".join([f"All {n_failed:,} trials failed.", *lines, f"They are kept in {found.folder}."]))
     if failures:
-        words = [f"{n_failed:,} of {result.n_trials:,} trials failed; they are kept as failures, never as zeros.", *lines]
+        words = [
+            f"{n_failed:,} of {result.n_trials:,} trials failed; they are kept as failures, never as zeros.",
+            *lines,
+        ]
         say("\n".join(words), quiet=json_)
 
 

@@ -30,7 +30,9 @@ def prove(engine: SweepEngine) -> Exactness:
     """Leaves the model with the shared-prefix attention, whatever comes out."""
     vocabulary = engine.model.get_input_embeddings().num_embeddings
     prompts = [[(7 * i + shift) % vocabulary for i in range(length)] for shift, length in ((5, 41), (11, 67))]
-    expected = engine.read([*prompts[0], *(3 + step for step in range(STEPS))], DynamicCache(config=engine.model.config))
+    expected = engine.read(
+        [*prompts[0], *(3 + step for step in range(STEPS))], DynamicCache(config=engine.model.config)
+    )
     try:
         engine.model.set_attn_implementation(NAME)
         alone = [_decode(engine, [prompts[0]], [rows])[0] for rows in ([3], [8])]
@@ -47,7 +49,7 @@ def prove(engine: SweepEngine) -> Exactness:
 def _holds(engine: SweepEngine, prompts: list[list[int]], alone: list[torch.Tensor]) -> bool:
     """Rows 3 and 8 alone, in batches of many sizes, at other places, and beside another prompt."""
     for size, beside in ((2, 0), (5, 0), (16, 0), (33, 0), (engine.n_rows, 0), (3, 1), (13, engine.n_rows)):
-        rows = ([9, 3, 8] + list(range(10, 10 + size)))[:size]
+        rows = [9, 3, 8, *range(10, 10 + size)][:size]
         groups, queries = [prompts[0]], [rows]
         if beside:
             groups, queries = [prompts[1], prompts[0]], [list(range(20, 20 + beside)), rows]
@@ -62,7 +64,7 @@ def _holds_fixed(engine: SweepEngine, prompt: list[int]) -> bool:
     """At the one shape that is used, a row's place and its neighbours change nothing."""
     n_rows = FIXED_ROWS
     first = _decode(engine, [prompt], [[3, 8] + [9] * (n_rows - 2)])[0]
-    second = _decode(engine, [prompt], [list(range(20, 20 + n_rows - 2)) + [8, 3]])[0]
+    second = _decode(engine, [prompt], [[*range(20, 20 + n_rows - 2), 8, 3]])[0]
     return torch.equal(first[0], second[-1]) and torch.equal(first[1], second[-2])
 
 

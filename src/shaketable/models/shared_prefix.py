@@ -26,7 +26,7 @@ class Prefix:
     """A prompt that was read, and the own tokens of the rows that continue it."""
 
     def __init__(self, prompt_cache: DynamicCache, n_rows: int) -> None:
-        self.prompt_length = prompt_cache.get_seq_length()
+        self.prompt_length = int(prompt_cache.get_seq_length())
         self.prompt_keys = [layer.keys[0].contiguous() for layer in prompt_cache.layers]
         self.prompt_values = [layer.values[0].contiguous() for layer in prompt_cache.layers]
         self.n_rows = n_rows
@@ -55,12 +55,12 @@ def _own(n_rows: int, like: torch.Tensor) -> torch.Tensor:
     return like.new_empty((n_rows, heads, ROOM, width))
 
 
-class PrefixCache(Cache):
+class PrefixCache(Cache):  # type: ignore[misc]
     """What transformers sees: rows of several prefixes, one after the other."""
 
     def __init__(self, prefixes: Sequence[Prefix]) -> None:
         self.prefixes = prefixes
-        self.layers = []
+        self.layers: list[Any] = []
         self.layer_class_to_replicate = None
         self.offloading = False
 
@@ -158,7 +158,8 @@ def _read_prompt(
 ) -> tuple[torch.Tensor, None]:
     """The library's own attention while a prompt is read; it has no fused routine with a soft cap."""
     if softcap is None:
-        return sdpa_attention_forward(module, query, key, value, mask, scaling=scaling, **kwargs)  # type: ignore[return-value]
+        output, _ = sdpa_attention_forward(module, query, key, value, mask, scaling=scaling, **kwargs)
+        return output, None
     share = query.shape[1] // key.shape[1]
     key, value = key.repeat_interleave(share, 1), value.repeat_interleave(share, 1)
     weights = query @ key.transpose(2, 3) * (query.shape[-1] ** -0.5 if scaling is None else scaling)

@@ -185,7 +185,7 @@ class SweepEngine:
     def _step(self) -> list[tuple[int, Completion | Failure]]:
         """Draw a token for every row, finish what is finished, and read the new tokens."""
         start = time.perf_counter()
-        finished = []
+        finished: list[tuple[int, Completion | Failure]] = []
         rows = [row for group in self.groups for row in group.rows]
         logits = torch.cat([group.logits[: len(group.rows)] for group in self.groups])
         seen = [
@@ -377,7 +377,9 @@ class SweepEngine:
         if self.path.suffix == ".gguf":
             folder, options = self.path.parent, {"gguf_file": self.path.name}
         if self.device.startswith("cuda") and not torch.cuda.is_available():
-            raise ModelError(f"device='{self.device}' was asked for, but PyTorch sees no CUDA device. Use device='cpu'.")
+            raise ModelError(
+                f"device='{self.device}' was asked for, but PyTorch sees no CUDA device. Use device='cpu'."
+            )
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, **options)
             model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, self.dtype), **options)
