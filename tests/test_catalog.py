@@ -106,8 +106,8 @@ def test_a_setting_of_a_wrong_type_is_named(text, message):
     assert str(caught.value) == message
 
 
-def test_a_text_is_not_taken_for_a_list_of_letters():
-    with pytest.raises(PartError, match="'replies' is 'Paris'"):
+def test_a_parts_own_words_about_a_setting_go_first():
+    with pytest.raises(PartError, match=r"^scripted\(replies='Paris'\): replies is a list of texts"):
         catalog.build("model", "scripted(replies='Paris')")
 
 

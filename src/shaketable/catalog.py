@@ -76,13 +76,17 @@ def build(kind: str, text: str, where: str = "") -> Any:
     name, settings = parse(text)
     part_class = find(kind, name, where)
     fields = {field.name: field for field in dataclasses.fields(part_class)}
+    wrong: PartError | None = None
     for setting, value in settings.items():
         if setting not in fields:
             listed = ", ".join(fields) or "none"
             raise PartError(
                 f"{_prefix(where)}{name} has no setting '{setting}'.{did_you_mean(setting, fields)} Settings: {listed}."
             )
-        settings[setting] = _typed(part_class, setting, value, f"{_prefix(where)}{name}")
+        try:
+            settings[setting] = _typed(part_class, setting, value, f"{_prefix(where)}{name}")
+        except PartError as error:
+            wrong = wrong or error
     missing = [
         field.name
         for field in fields.values()
@@ -94,9 +98,14 @@ def build(kind: str, text: str, where: str = "") -> Any:
         example = ", ".join(f"{setting}=…" for setting in missing)
         raise PartError(f"{_prefix(where)}{name} needs the setting {', '.join(missing)}: {name}({example}).")
     try:
-        return part_class(**settings)
-    except (TypeError, ValueError) as error:
+        part = part_class(**settings)
+    except ValueError as error:  # The part's own words go before those about types.
         raise PartError(f"{_prefix(where)}{text}: {error}") from error
+    except TypeError as error:
+        raise wrong or PartError(f"{_prefix(where)}{text}: {error}") from error
+    if wrong:
+        raise wrong
+    return part
 
 
 def bind(kind: str, text: str, where: str = "") -> Callable[..., Any]:

@@ -144,10 +144,18 @@ def test_without_json_the_words_go_to_people_and_the_findings_to_standard_output
     result = call("run", write_study(), "--out", "r")
     assert result.exit_code == 0
     assert "small: 4 questions, 2 conditions, 32 trials" in result.stderr
-    assert "trials failed:" in result.stderr
-    assert "They are kept as failures, never as zeros." in result.stderr
+    assert " of 32 trials failed; they are kept as failures, never as zeros." in result.stderr
     assert "The report: r/report.html" in result.stderr
     assert result.stdout.startswith("• ")
+
+
+def test_a_run_in_which_everything_failed_is_a_failed_run_and_keeps_its_failures(no_report):
+    result = call(
+        "run", write_study(), "--set", "cross.models=[\"scripted(replies=['ERROR'])\"]", "--out", "r", "--json"
+    )
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "All 32 trials failed." in result.stderr
+    assert {record.failure.kind for record in stored(Path("r")).values()} == {"scripted"}
 
 
 def test_a_limit_takes_questions_balanced_over_the_cells(no_report):
