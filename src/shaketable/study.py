@@ -66,6 +66,11 @@ class Generation(_Table):
 
 class ScoreTable(_Table):
     metrics: list[str] = ["contains"]
+    reference: str = Field(
+        "short",
+        description="What answers are compared with: short (the accepted answers), template (a fixed sentence), or a "
+        "model that writes a sentence for each question, such as smollm2.",
+    )
 
 
 class AnalyzeTable(_Table):
@@ -82,7 +87,7 @@ class StudyFile(_Table):
     ] = DatasetTable()  # type: ignore[call-arg]
     cross: Cross = Cross()  # type: ignore[call-arg]
     generation: Generation = Generation()  # type: ignore[call-arg]
-    score: ScoreTable = ScoreTable()
+    score: ScoreTable = ScoreTable()  # type: ignore[call-arg]
     analyze: AnalyzeTable = AnalyzeTable()
 
     @model_validator(mode="after")
@@ -158,6 +163,7 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         repeats=cross.repeats,
         generation=file.generation.model_dump(),
         metrics=_unique(file.score.metrics, "score.metrics", where),
+        reference=file.score.reference,
         analyses=_unique(file.analyze.analyses, "analyze.analyses", where),
     )
 
@@ -189,7 +195,7 @@ def format_study(study: Study) -> str:
                 "repeats": study.repeats,
             },
             "generation": dict(study.generation),
-            "score": {"metrics": list(study.metrics)},
+            "score": {"metrics": list(study.metrics), "reference": study.reference},
             "analyze": {"analyses": list(study.analyses)},
         }
     )

@@ -98,15 +98,22 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Edit:
-    """One change to one sentence; replaying the edits of a log on the input gives the output."""
+    """One change to one sentence, or a passage that moves; replaying a log's edits on the input gives the output."""
 
     kind: Literal["replace", "remove", "insert", "move"]
     sentence_id: str
+    """A passage moves with its first sentence."""
     before: str | None
     """None: inserted."""
     after: str | None
     """None: removed."""
     note: str = ""
+    rank: int | None = None
+    """Where a moved or new passage stands after all edits, 1 is first; None: the edit stays inside its passage."""
+    title: str | None = None
+    """Of the new passage that the inserted sentence belongs to; None: it joins a passage that is there."""
+    source: str | None = None
+    """The part that brings the new passage."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -375,3 +382,5 @@ class Study:
     """max_tokens, top_p, top_k, repetition_penalty, library_defaults, logprobs."""
     metrics: tuple[str, ...]
     analyses: tuple[str, ...]
+    reference: str = "short"
+    """What answers are compared with: short, template, or the model that writes a sentence for each question."""

@@ -112,9 +112,9 @@ def analyze(
     analyses: Annotated[list[str] | None, typer.Option("--analysis", help="Instead of the study's analyses.")] = None,
     json_: JsonOption = False,
 ) -> None:
-    """Ask the study's questions of its scores; scores first where there are none."""
+    """Ask the study's questions of its scores; scores first what is not scored yet."""
     found = Run(run_folder)
-    if not (run_folder / "scores.parquet").is_file():
+    if not found.has_current_scores():
         score_stage(found, progress=lambda name: say(f"scoring {name}", quiet=json_))
     findings = analyze_stage(found, analyses, progress=lambda name: say(f"analyzing {name}", quiet=json_))
     if json_:

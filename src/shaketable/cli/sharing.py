@@ -62,7 +62,7 @@ def export(
     """Write a run's table for other tools. Records carry key, every factor, answer, failure and counts."""
     run = Run(run_folder)
     frame = _frame(run, table)
-    chosen = format_ or _format_of(out_file)
+    chosen = format_ or (Format.jsonl if json_ and out_file is None else _format_of(out_file))
     if out_file is None:
         if chosen is Format.parquet:
             raise StudyError("Parquet is binary: give a file with --out.")

@@ -33,3 +33,5 @@ class Template:
 
 ANSWER_FROM_CONTEXT = Template("answer_from_context")
 ANSWER_CLOSED_BOOK = Template("answer_closed_book")
+REFERENCE_ANSWER = Template("reference_answer")
+REFERENCE_TEMPLATE = Template("reference_template")

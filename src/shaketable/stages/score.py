@@ -6,13 +6,18 @@ from collections.abc import Callable, Sequence
 
 from shaketable import catalog
 from shaketable.errors import ShaketableError
+from shaketable.stages.reference import SHORT, write_references
 from shaketable.store import Run
 from shaketable.types import Score
 
 
 def score(run: Run, metrics: Sequence[str] | None = None, progress: Callable[[str], None] = lambda name: None) -> int:
     """Score every stored record by every metric of the study; returns how many numbers there are."""
-    questions = {question.id: question for question in run.store.questions()}
+    made_by = None if run.study.reference == SHORT else run.study.reference
+    if made_by is not None:
+        progress("reference answers")
+        write_references(run)
+    questions = {question.id: question for question in run.store.questions(made_by)}
     records = list(run.store.records())
     scores: list[Score] = []
     for text in metrics or run.study.metrics:

@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -148,6 +149,12 @@ class RecordStore:
             self._connection.executemany("INSERT OR REPLACE INTO questions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
             self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('questions', ?)", (self.questions_digest(),))
 
+    def add_references(self, made_by: str, rows: Sequence[tuple[str, str, str, Sequence[str]]]) -> None:
+        """Reference answers: question id, text, the whole text it was cut from, flags."""
+        values = [(question_id, made_by, text, whole, canonical(flags)) for question_id, text, whole, flags in rows]
+        with self._explained(), self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO reference_answers VALUES (?, ?, ?, ?, ?)", values)
+
     def _variant_id(self, variant: Variant) -> int:
         unique = (variant.question_id, variant.variation, variant.text)
         known = self._ids.get(("variants", unique))
@@ -242,8 +249,14 @@ class RecordStore:
         with self._explained():
             return self._connection.execute(sql, values).fetchall()
 
-    def questions(self) -> list[Question]:
-        return [_question(json.loads(body)) for (body,) in self.rows("SELECT body FROM questions ORDER BY place")]
+    def questions(self, made_by: str | None = None) -> list[Question]:
+        """The questions, with the sentence-form reference answers that `made_by` wrote, where it is given."""
+        rows = self.rows("SELECT body FROM questions ORDER BY place")
+        questions = [_question(json.loads(body)) for (body,) in rows]
+        if made_by is None:
+            return questions
+        written = dict(self.rows("SELECT question_id, text FROM reference_answers WHERE made_by = ?", made_by))
+        return [replace(question, reference=written.get(question.id)) for question in questions]
 
     def questions_digest(self) -> str:
         """The digest of every stored value of every question, accepted answers too."""

@@ -135,6 +135,13 @@ class Run:
             raise RunError(f"{self.folder} has no scores yet. Run: shaketable score {self.folder}.")
         return pl.read_parquet(path)
 
+    def has_current_scores(self) -> bool:
+        """Whether every stored record has been scored."""
+        if not (self.folder / "scores.parquet").is_file():
+            return False
+        [(n_records,)] = self.store.rows("SELECT COUNT(*) FROM records")
+        return bool(self.scores()["key"].n_unique() == n_records)
+
     def score_table(self) -> pl.DataFrame:
         """Scores with the factors of their records: what analyses read."""
         factors = self.records().select("key", *FACTORS, "type", "n_facts")
@@ -311,7 +318,7 @@ def _strange_names(folder: Path) -> list[str]:
 
 def _differences(frozen: Study, wanted: Study) -> list[str]:
     """Keys whose values differ, apart from what can be done again on stored answers."""
-    names = [field.name for field in dataclasses.fields(Study) if field.name not in ("metrics", "analyses")]
+    names = [field.name for field in dataclasses.fields(Study) if field.name not in ("metrics", "analyses", "reference")]
     return [
         f"{name} was {canonical(getattr(frozen, name))}, now {canonical(getattr(wanted, name))}"
         for name in names

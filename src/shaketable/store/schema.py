@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 1
+VERSION = 2
 APPLICATION = 0x53484B54  # "SHKT": tells a run from any other SQLite file.
 
 TABLES = """
@@ -37,7 +37,15 @@ CREATE INDEX records_by_variant ON records (variant);
 CREATE INDEX records_by_condition ON records (condition, temperature);
 """
 
-MIGRATIONS: dict[int, str] = {}
+REFERENCES = """
+CREATE TABLE reference_answers (
+    question_id TEXT NOT NULL, made_by TEXT NOT NULL, text TEXT NOT NULL, whole TEXT NOT NULL, flags TEXT NOT NULL,
+    PRIMARY KEY (question_id, made_by)
+) STRICT, WITHOUT ROWID;
+"""
+TABLES += REFERENCES
+
+MIGRATIONS: dict[int, str] = {1: REFERENCES}
 """Version n → the statements that make it n + 1."""
 
 
