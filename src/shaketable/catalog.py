@@ -9,7 +9,7 @@ import importlib
 import importlib.metadata
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -108,7 +108,7 @@ def build(kind: str, text: str, where: str = "") -> Any:
     return part
 
 
-def bind(kind: str, text: str, where: str = "") -> Callable[..., Any]:
+def bind(kind: str, text: str, where: str = "") -> functools.partial[Any]:
     """The plain function a text names, such as an analysis, with its settings filled in."""
     name, settings = parse(text)
     function = find(kind, name, where)

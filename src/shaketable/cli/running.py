@@ -174,6 +174,8 @@ def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
         for cell in planned.short_cells:
             say(f"Note: only {cell.n} questions for {_cell(cell)}.", quiet=json_)
         store.set_meta(selection=json.dumps(_selection(planned)))
+        if finished < planned.n_trials:
+            _check_endpoints(planned, json_)
         try:
             with answering(planned.n_trials - finished, quiet=json_) as progress:
                 result = answer_stage(planned, store, progress)
@@ -188,6 +190,17 @@ def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
         remember_rate(catalog.label(planned.conditions[0].model), result.n_tokens, result.seconds)
     _tell_failures(found, result, json_)
     return result
+
+
+def _check_endpoints(planned: Plan, json_: bool) -> None:
+    """Ask each endpoint, by a few small requests, what it honors; the answers are stored with its records."""
+    for model in {catalog.label(condition.model): condition.model for condition in planned.conditions}.values():
+        if not hasattr(model, "check"):
+            continue
+        for name, fact in model.check().items():
+            if fact["value"] is not True:
+                judged = "no" if fact["value"] is False else "could not be told"
+                say(f"Note: {catalog.label(model)}: {name.replace('_', ' ')}: {judged} ({fact['reason']})", quiet=json_)
 
 
 def _tell_failures(found: Run, result: Answered, json_: bool) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 
 from shaketable import catalog
+from shaketable.stages.heat_check import ignoring_temperature
 from shaketable.store import Run
 from shaketable.types import Finding
 
@@ -14,9 +18,22 @@ def analyze(
 ) -> list[Finding]:
     """Ask every question of the study of its score table, and keep the findings with the run."""
     table = run.score_table()
+    ignoring = ignoring_temperature(run.records())
     findings = []
     for text in analyses or run.study.analyses:
         progress(text)
-        findings.append(catalog.bind("analysis", text, "analyze.analyses")(table))
+        ask = catalog.bind("analysis", text, "analyze.analyses")
+        if ignoring and "not_applied" in inspect.signature(ask).parameters:
+            ask = functools.partial(ask, **{"not_applied": tuple(ignoring), **ask.keywords})
+        findings.append(_marked(ask(table), ignoring))
     run.write_findings(findings)
     return findings
+
+
+def _marked(finding: Finding, ignoring: Mapping[str, str]) -> Finding:
+    """A finding with a caveat for each model on which temperature had no effect."""
+    caveats = [
+        f"Temperature was not applied by {model}: {reason}. Its curve says nothing about robustness."
+        for model, reason in ignoring.items()
+    ]
+    return dataclasses.replace(finding, caveats=(*caveats, *finding.caveats))

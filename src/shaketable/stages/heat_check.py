@@ -1,0 +1,60 @@
+"""Records → the models on which temperature had no effect, so that a flat curve is not taken for robustness."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+COOL, HOT = 0.3, 1.5
+"""Temperatures that must be there, at most and at least, for a comparison to mean anything."""
+MIN_CELLS = 5
+SAME = 0.05
+"""Shares of differing answers that lie closer than this count as equal, if their interval allows it."""
+CELL = ("model", "method", "retriever", "perturbation", "variation", "question_id")
+
+
+def ignoring_temperature(records: pl.DataFrame) -> dict[str, str]:
+    """Model → what showed that it ignores its temperature. Models that cannot be judged are left out."""
+    found = {}
+    answered = records.filter(pl.col("answer").is_not_null())
+    for model in answered["model"].unique(maintain_order=True).to_list():
+        reason = _reason(answered.filter(pl.col("model") == model))
+        if reason:
+            found[model] = reason
+    return found
+
+
+def _reason(records: pl.DataFrame) -> str | None:
+    cool, hot = records["temperature"].min(), records["temperature"].max()
+    if not isinstance(cool, float) or not isinstance(hot, float) or cool > COOL or hot < HOT:
+        return None
+    cells = _answers(records, cool).join(_answers(records, hot), on=CELL, suffix="_hot", nulls_equal=True)
+    if cells.height < MIN_CELLS:
+        return None
+    pairs = list(cells.select("answer", "answer_hot").iter_rows())
+    if all(set(a) == set(b) for a, b in pairs):
+        return f"the answers at temperature {hot:g} are those at {cool:g} in all {len(pairs)} cells"
+    gains = np.array([_spread(b) - _spread(a) for a, b in pairs if len(a) > 1 and len(b) > 1])
+    cool_spread = float(np.mean([_spread(a) for a, _ in pairs]))
+    # Greedy answers do not vary; where they do at the coolest, the endpoint samples at a temperature of its own.
+    if len(gains) < MIN_CELLS or cool_spread == 0 or gains.std() == 0:
+        return None
+    interval = stats.bootstrap((gains,), np.mean, n_resamples=2000, rng=0, method="percentile").confidence_interval
+    if interval.low <= 0 <= interval.high and abs(gains.mean()) < SAME:
+        return (
+            f"repeated answers differ as often at {hot:g} as at {cool:g}: difference {gains.mean():+.2f} "
+            f"[{interval.low:.2f}, {interval.high:.2f}], n = {len(gains)} cells"
+        )
+    return None
+
+
+def _answers(records: pl.DataFrame, temperature: float) -> pl.DataFrame:
+    return records.filter(pl.col("temperature") == temperature).group_by(CELL).agg("answer")
+
+
+def _spread(answers: list[str]) -> float:
+    """The share of pairs of repeats that differ."""
+    n = len(answers)
+    differing = sum(answers[i] != answers[j] for i in range(n) for j in range(i))
+    return differing / (n * (n - 1) / 2) if n > 1 else 0.0
