@@ -1,10 +1,10 @@
-"""Text → sentences and named entities, with a spaCy pipeline that loads on first use."""
+"""Text → sentences, tagged words and named entities, with a spaCy pipeline that loads on first use."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from shaketable.errors import WeightsError
 from shaketable.normalize import without_surrogates
@@ -13,6 +13,16 @@ from shaketable.weights import EMBEDDED, locate
 PIPELINE = "en_core_web_sm"
 Span = tuple[int, int, str]
 """First character, character after the last, entity label."""
+
+
+class Word(NamedTuple):
+    start: int
+    end: int
+    """The character after the last."""
+    tag: str
+    """Of the Penn Treebank: `NN`, `VBD` ..."""
+    lemma: str
+    """The basic form; empty where the pipeline finds none."""
 
 
 @functools.cache
@@ -46,6 +56,15 @@ def entities_of_each(texts: Sequence[str], name: str = PIPELINE) -> list[list[Sp
     """The named entities of each text."""
     documents = _read(texts, name, ("tok2vec", "transformer", "ner"))
     return [[(span.start_char, span.end_char, span.label_) for span in document.ents] for document in documents]
+
+
+def words_of_each(texts: Sequence[str], name: str = PIPELINE) -> list[list[Word]]:
+    """The words of each text with their tags, punctuation among them."""
+    needed = ("tok2vec", "transformer", "tagger", "morphologizer", "attribute_ruler", "lemmatizer")
+    return [
+        [Word(token.idx, token.idx + len(token), token.tag_, token.lemma_) for token in document]
+        for document in _read(texts, name, needed)
+    ]
 
 
 @functools.cache

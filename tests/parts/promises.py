@@ -22,10 +22,20 @@ NEEDED = {
 }
 """How a part is written that has settings without a default."""
 
-WEIGHTS = {"bertscore", "entity_masking", "gibberish", "smollm2", "transformers"}
+WEIGHTS = {
+    "antonym",
+    "bertscore",
+    "entity_masking",
+    "entity_replacement",
+    "gibberish",
+    "smollm2",
+    "synonym",
+    "transformers",
+}
 """Parts that read embedded weights when they work; building them reads nothing."""
 
 CHANGED = {
+    ("sentence_removal", "indexes"): (1, 2),
     ("openai", "base_url"): "http://127.0.0.1:8000/v1",
     ("openai", "api_key_variable"): "DEEPSEEK_API_KEY",
 }

@@ -6,6 +6,7 @@ import pytest
 
 from shaketable import language
 from shaketable.datasets.rows import make_question, passage
+from shaketable.language import Word
 from shaketable.retrievers.gold import Gold
 from shaketable.types import Query
 
@@ -65,3 +66,32 @@ def known_entities(monkeypatch):
         return [[(*match.span(), "X") for match in re.finditer(pattern, text)] for text in texts]
 
     monkeypatch.setattr(language, "entities_of_each", find)
+
+
+TAGS = {
+    "large": ("JJ", "large"),
+    "old": ("JJ", "old"),
+    "magazine": ("NN", "magazine"),
+    "magazines": ("NNS", "magazine"),
+    "Beta": ("NNP", "Beta"),
+    "Berlin": ("NNP", "Berlin"),
+    "founded": ("VBN", "found"),
+    "began": ("VBD", "begin"),
+    "buys": ("VBZ", "buy"),
+    "is": ("VBZ", "be"),
+    "quickly": ("RB", "quickly"),
+}
+
+
+@pytest.fixture
+def known_tags(monkeypatch):
+    """A stand-in for the tagger that knows a few words."""
+
+    def tag(texts, name):
+        return [
+            [Word(*found.span(), *TAGS.get(found.group(), TAGS.get(found.group().lower(), ("X", ""))))
+             for found in re.finditer(r"\w+", text)]
+            for text in texts
+        ]  # fmt: skip
+
+    monkeypatch.setattr(language, "words_of_each", tag)

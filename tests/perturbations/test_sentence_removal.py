@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from shaketable.perturbations.sentence_removal import SentenceRemoval
+from shaketable.retrievers.distractor import Distractor
 from shaketable.retrievers.full_gold import FullGold
 from shaketable.types import Query
 
@@ -38,3 +41,70 @@ def test_one_fact_is_too_few(example, shake, gold):
     evidence = shake(SentenceRemoval(), example(1))
     assert evidence.hits == tuple(gold(example(1)))
     assert evidence.flags == ("too_few_sentences",)
+
+
+def ids(evidence):
+    return [sentence.id for hit in evidence.hits for sentence in hit.passage.sentences]
+
+
+def test_given_positions_go(example, shake):
+    evidence = shake(SentenceRemoval(mode="indexes", indexes=(3, 0, 0)), example())
+    assert ids(evidence) == ["Alpha#2", "Beta#0"]
+    assert evidence.flags == ()
+    assert shake(SentenceRemoval(mode="indexes", indexes=(1, 9)), example()).flags == ("no_such_sentence",)
+
+
+def test_leaving_one_out_goes_by_place_and_not_by_text(example, shake):
+    question = example(alpha=["Same.", "x", "Same.", "y"])
+    outputs = [ids(shake(SentenceRemoval(mode="leave_one_out", index=index), question)) for index in range(4)]
+    assert outputs == [
+        ["Alpha#2", "Beta#0", "Beta#1"],
+        ["Alpha#0", "Beta#0", "Beta#1"],
+        ["Alpha#0", "Alpha#2", "Beta#1"],
+        ["Alpha#0", "Alpha#2", "Beta#0"],
+    ]
+    assert shake(SentenceRemoval(mode="leave_one_out", index=4), question).flags == ("no_such_sentence",)
+
+
+@pytest.fixture
+def counterfactual(example, shake):
+    """The question asks for a red logo; Alpha and Beta are gold, Gamma is not."""
+
+    def run(alpha, gamma=("A red thing.", "x."), beta=("B.",), **settings):
+        question = replace(
+            example(facts=[("Alpha", 0), ("Beta", 0)], alpha=alpha, beta=beta, others=[("Gamma", gamma)]),
+            text="Which logo is red?",
+        )
+        (hits,) = Distractor().search([Query(text="?", question=question)], 0)
+        return shake(SentenceRemoval(mode="counterfactual", **settings), question, hits)
+
+    return run
+
+
+def removed(evidence):
+    return [edit.sentence_id for edit in evidence.edits]
+
+
+def test_the_smallest_set_that_costs_the_rank_goes(counterfactual):
+    assert removed(counterfactual(["Blue.", "The logo is red."])) == ["Alpha#1"]
+    # Without either sentence alone Alpha still ranks before Gamma.
+    both = counterfactual(["The red logo.", "A pause.", "Its logo: red."])
+    assert removed(both) == ["Alpha#0", "Alpha#2"]
+    assert both.flags == ()
+
+
+def test_of_equal_sizes_the_first_positions_go(counterfactual):
+    evidence = counterfactual(["The logo.", "The logo.", "The logo."], gamma=["Logo logo."], k=1, max_size=2)
+    assert removed(evidence) == sorted(removed(evidence))
+    assert len(removed(evidence)) <= 2
+
+
+def test_no_counterfactual_is_said(counterfactual):
+    sentences = ["The red logo.", "Red logo.", "A red logo."]
+    assert counterfactual(sentences, max_size=2).flags == ("no_counterfactual",)
+    assert len(removed(counterfactual(sentences, max_size=3))) == 3
+    assert counterfactual(["Nothing."]).flags == ("already_below_rank",)
+
+
+def test_evidence_without_gold_has_no_document_to_lower(example, shake):
+    assert shake(SentenceRemoval(mode="counterfactual"), example(), []).flags == ("no_gold_document",)

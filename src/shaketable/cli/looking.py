@@ -148,7 +148,8 @@ def perturb(
     for line in _diff(before, after):
         out.print(line)
     for edit in evidence.edits:
-        out.print(Text(f"  {edit.kind} {edit.sentence_id}  {edit.note}".rstrip(), style="dim"))
+        where = f" to place {edit.rank}" if edit.rank is not None else ""
+        out.print(Text(f"  {edit.kind} {edit.sentence_id}{where}  {edit.note}".rstrip(), style="dim"))
     for flag in evidence.flags:
         out.print(Text(f"  flag: {flag}", style="yellow"))
 
@@ -191,10 +192,15 @@ def _word_diff(old: str, new: str) -> Text:
             line.append(" ".join(a[i:j]) + " ")
             continue
         if i < j:
-            line.append(" ".join(a[i:j]), style="red strike").append(" ")
+            line.append(_marked(" ".join(a[i:j]), "[-", "-]"), style="red strike").append(" ")
         if m < n:
-            line.append(" ".join(b[m:n]), style="green").append(" ")
+            line.append(_marked(" ".join(b[m:n]), "{+", "+}"), style="green").append(" ")
     return line
+
+
+def _marked(words: str, start: str, end: str) -> str:
+    """Marks stand in for colors where there are none, as in a file or a pipe."""
+    return words if out.is_terminal else f"{start}{words}{end}"
 
 
 # --- this machine -----------------------------------------------------------------------------------

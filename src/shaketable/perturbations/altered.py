@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import random
+import re
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from shaketable.types import Edit, Hit, Question, Sentence
+from shaketable.identity import seed_from
+from shaketable.types import Edit, Evidence, Hit, Passage, Question, Sentence
+
+MASK = "[MASK]"
+Which = Literal["altered", "all"]
+"""The sentences that the paper's rule takes, or every sentence of the evidence."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,26 +27,63 @@ class Target:
     """Of the passage it stands in."""
 
 
-def choose_targets(question: Question, hits: Sequence[Hit]) -> tuple[list[Target], list[str]]:
-    """The last floor(n/2) of the n supporting sentences among the hits, in the dataset's order, and flags.
+# --- which sentences ------------------------------------------------------------------------------
 
-    TempPerturb-Eval (arXiv 2512.01183): 2 facts → 1, 3 → 1, 4 → 2. Hits of a real retriever may hold
-    no supporting sentence; then the rule takes all their sentences, in reading order.
-    """
+
+def sentences_of(hits: Sequence[Hit]) -> list[Target]:
+    """Every sentence of the hits in reading order; one that stands in two hits counts once."""
     present = {
         sentence.id: Target(sentence=sentence, title=hit.passage.title)
         for hit in hits
         for sentence in hit.passage.sentences
     }
+    return list(present.values())
+
+
+def choose_targets(question: Question, hits: Sequence[Hit], which: Which = "altered") -> tuple[list[Target], list[str]]:
+    """The last floor(n/2) of the n supporting sentences among the hits, in the dataset's order, and flags.
+
+    TempPerturb-Eval (arXiv 2512.01183): 2 facts → 1, 3 → 1, 4 → 2. Hits of a real retriever may hold
+    no supporting sentence; then the rule takes all their sentences, in reading order.
+    """
+    everything = sentences_of(hits)
+    if which == "all":
+        return everything, [] if everything else ["too_few_sentences"]
+    present = {target.sentence.id: target for target in everything}
     flags = []
     candidates = [present[id] for id in question.supporting if id in present]
     if not candidates:
         flags.append("no_supporting_sentence")
-        candidates = list(present.values())
+        candidates = everything
     n_altered = len(candidates) // 2
     if n_altered == 0:
         flags.append("too_few_sentences")
     return candidates[len(candidates) - n_altered :], flags
+
+
+def is_gold(question: Question, passage: Passage) -> bool:
+    """Whether a passage is, or is a piece of, a document that supports the answer."""
+    supporting = set(question.supporting)
+    return passage.title in question.gold_titles or any(sentence.id in supporting for sentence in passage.sentences)
+
+
+def dice(seed: int, part: str, question: Question, target: Target) -> random.Random:
+    """One sentence's own dice: what is drawn for it does not depend on the sentences around it."""
+    return random.Random(seed_from(seed, part, question.id, target.sentence.id))
+
+
+def share_of(p: float, n: int) -> int:
+    """ceil(p·n), where rounding in the last bit adds nothing: 7 of 100 are 0.07 of them."""
+    return math.ceil(p * n - 1e-9)
+
+
+def split_end(text: str) -> tuple[str, str]:
+    """A sentence without its final punctuation, and that."""
+    body = re.sub(r"[^\w\s]+$", "", text.rstrip()).rstrip()
+    return body, text[len(body) :]
+
+
+# --- edits ----------------------------------------------------------------------------------------
 
 
 def remove(target: Target) -> Edit:
@@ -53,26 +100,104 @@ def exchange(target: Target, donor: Sentence, origin: str) -> Edit:
     return rewrite(target, donor.text, note=f"{origin}: {donor.id}")
 
 
+def insert(text: str, side: Literal["before", "after"], anchor: Sentence) -> Edit:
+    """A new sentence joins the passage of another. The note reads `SIDE: ANCHOR_ID`."""
+    return Edit(kind="insert", sentence_id=f"{anchor.id}/{side}", before=None, after=text, note=f"{side}: {anchor.id}")
+
+
+def move(hit: Hit, rank: int) -> Edit:
+    """A passage goes to another rank. It is known by its first sentence, so it must have one."""
+    first = hit.passage.sentences[0]
+    return Edit(kind="move", sentence_id=first.id, before=first.text, after=first.text, rank=rank)
+
+
+def bring(passage: Passage, rank: int, source: str, note: str) -> list[Edit]:
+    """A new passage takes a rank, one edit for each of its sentences."""
+    return [
+        Edit(
+            kind="insert",
+            sentence_id=sentence.id,
+            before=None,
+            after=sentence.text,
+            note=note,
+            rank=rank,
+            title=passage.title,
+            source=source,
+        )
+        for sentence in passage.sentences
+    ]
+
+
+# --- replay ---------------------------------------------------------------------------------------
+
+
+def disturbed(hits: Sequence[Hit], edits: Iterable[Edit], flags: Iterable[str] = ()) -> Evidence:
+    """The evidence that a log of edits makes; each flag counts once."""
+    log = tuple(edits)
+    return Evidence(hits=replay(hits, log), edits=log, flags=tuple(dict.fromkeys(flags)))
+
+
 def replay(hits: Sequence[Hit], edits: Iterable[Edit]) -> tuple[Hit, ...]:
-    """The hits after the edits. A hit that loses all its sentences goes, and ranks close up."""
-    by_sentence = {edit.sentence_id: edit for edit in edits}
-    kept = []
+    """The hits after the edits. A hit that loses all its sentences goes, and ranks close up.
+
+    Moved and new passages stand where their edits say; the others keep their order around them.
+    """
+    inside: dict[str, list[Edit]] = defaultdict(list)
+    moves: dict[str, deque[Edit]] = defaultdict(deque)
+    placed: dict[int, Hit] = {}
+    for edit in edits:
+        if edit.kind == "insert" and edit.rank is not None:
+            placed[edit.rank] = _grown(placed.get(edit.rank), edit)
+        elif edit.kind == "insert":
+            inside[edit.note.partition(": ")[2]].append(edit)
+        elif edit.kind == "move" and edit.rank is not None:
+            moves[edit.sentence_id].append(edit)
+        elif edit.kind == "remove" or (edit.kind == "replace" and edit.after is not None):
+            inside[edit.sentence_id].append(edit)
+        else:
+            raise ValueError(f"cannot replay '{edit.kind}' of the sentence '{edit.sentence_id}'")
+    kept: deque[Hit] = deque()
     for hit in hits:
-        sentences = _edited(hit.passage.sentences, by_sentence)
-        if sentences or not hit.passage.sentences:
-            kept.append(replace(hit, passage=replace(hit.passage, sentences=sentences)))
-    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(kept, 1))
+        sentences = _edited(hit.passage.sentences, inside)
+        if not sentences and hit.passage.sentences:
+            continue
+        changed = replace(hit, passage=replace(hit.passage, sentences=sentences))
+        going = moves.get(hit.passage.sentences[0].id) if hit.passage.sentences else None
+        if going:
+            placed[going.popleft().rank or 0] = changed
+        else:
+            kept.append(changed)
+    n_hits = len(kept) + len(placed)
+    if any(not 1 <= rank <= n_hits for rank in placed):
+        raise ValueError(f"cannot place passages at the ranks {sorted(placed)} of {n_hits}")
+    return tuple(
+        replace(placed[rank] if rank in placed else kept.popleft(), rank=rank) for rank in range(1, n_hits + 1)
+    )
 
 
-def _edited(sentences: Iterable[Sentence], edits: Mapping[str, Edit]) -> tuple[Sentence, ...]:
+def _grown(hit: Hit | None, edit: Edit) -> Hit:
+    """A new passage with one sentence more. Its id is the part of the sentence's id before the index."""
+    sentence = Sentence(id=edit.sentence_id, text=edit.after or "")
+    if hit is not None:
+        return replace(hit, passage=replace(hit.passage, sentences=(*hit.passage.sentences, sentence)))
+    passage = Passage(id=edit.sentence_id.rpartition("#")[0], title=edit.title or "", sentences=(sentence,))
+    return Hit(passage=passage, rank=edit.rank or 0, score=None, source=edit.source or "")
+
+
+def _edited(sentences: Iterable[Sentence], edits: Mapping[str, Sequence[Edit]]) -> tuple[Sentence, ...]:
     result = []
     for sentence in sentences:
-        edit = edits.get(sentence.id)
-        if edit is None:
-            result.append(sentence)
-        elif edit.kind == "replace" and edit.after is not None:
-            _, _, donor_id = edit.note.partition(": ")
-            result.append(Sentence(id=donor_id or sentence.id, text=edit.after))
-        elif edit.kind != "remove":
-            raise ValueError(f"cannot replay '{edit.kind}' of the sentence '{edit.sentence_id}'")
+        own: Sentence | None = sentence
+        before: list[Sentence] = []
+        after: list[Sentence] = []
+        for edit in edits.get(sentence.id, ()):
+            if edit.kind == "remove":
+                own = None
+            elif edit.kind == "replace":
+                _, _, donor_id = edit.note.partition(": ")
+                own = Sentence(id=donor_id or sentence.id, text=edit.after or "")
+            else:
+                side = before if edit.note.startswith("before: ") else after
+                side.append(Sentence(id=edit.sentence_id, text=edit.after or ""))
+        result += [*before, *([own] if own else []), *after]
     return tuple(result)

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 from shaketable import language
-from shaketable.perturbations.altered import Target, choose_targets, replay, rewrite
+from shaketable.perturbations.altered import MASK, Target, choose_targets, replay, rewrite
 from shaketable.types import Edit, Evidence, Hit, Question
 
-MASK = "[MASK]"
 Scope = Literal["all_plus_title", "title_only", "all"]
 Unit = Literal["span", "token"]
 Range = tuple[int, int]

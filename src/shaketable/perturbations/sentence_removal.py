@@ -1,26 +1,102 @@
-"""The later half of the supporting sentences goes."""
+"""Sentences go: the later half of the supporting ones, given ones, or the fewest that cost a document its rank."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from shaketable.perturbations.altered import choose_targets, remove, replay
+from shaketable.perturbations.altered import Target, choose_targets, disturbed, is_gold, remove, sentences_of
+from shaketable.perturbations.checks import check_choice, check_count
+from shaketable.ranking import Documents
 from shaketable.types import Evidence, Hit, Question
+
+Mode = Literal["last_half", "indexes", "leave_one_out", "counterfactual"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceRemoval:
-    """`remove_half` of TempPerturb-Eval (arXiv 2512.01183): drop the last floor(n/2) facts."""
+    """`remove_half` of TempPerturb-Eval (arXiv 2512.01183) drops the last floor(n/2) facts; other modes drop others.
+
+    Positions count the sentences of the evidence in reading order from 0. A sentence goes by its place: another
+    one with the same text stays, where RAG-Ex deletes every copy.
+    """
 
     version: ClassVar[int] = 1
 
+    mode: Mode = "last_half"
+    """`indexes`: those at `indexes`. `leave_one_out`: the one at `index`. `counterfactual`: the smallest set whose
+    removal puts the best-ranked gold document of the evidence below rank `k`, equal sizes in lexicographic order.
+    The ranker is BM25 with the question over the record's documents, each as the evidence shows it."""
+    indexes: tuple[int, ...] = ()
+    index: int = 0
+    k: int = 1
+    max_size: int = 3
+    """Sentences in a counterfactual set at most."""
+
+    def __post_init__(self) -> None:
+        check_choice("mode", self.mode, Mode)
+        check_count("index", self.index)
+        check_count("k", self.k, 1)
+        check_count("max_size", self.max_size, 1)
+        for position in self.indexes:
+            check_count("a position in indexes", position)
+
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        return [_without_later_half(question, found) for question, found in zip(questions, hits, strict=True)]
+        return [self._removed(question, found) for question, found in zip(questions, hits, strict=True)]
+
+    def _removed(self, question: Question, hits: Sequence[Hit]) -> Evidence:
+        match self.mode:
+            case "last_half":
+                targets, flags = choose_targets(question, hits)
+            case "indexes":
+                targets, flags = _at(self.indexes, hits)
+            case "leave_one_out":
+                targets, flags = _at((self.index,), hits)
+            case "counterfactual":
+                targets, flags = self._counterfactual(question, hits)
+        return disturbed(hits, map(remove, targets), flags)
+
+    def _counterfactual(self, question: Question, hits: Sequence[Hit]) -> tuple[list[Target], list[str]]:
+        sentences = _by_document(question, hits)
+        places = {id: place for place, id in enumerate(sentences)}
+        ranked = Documents.of([_text(targets) for targets in sentences.values()])
+        gold = {hit.passage.id for hit in hits if hit.passage.sentences and is_gold(question, hit.passage)}
+        if not gold:
+            return [], ["no_gold_document"]
+        rank, best = min((ranked.rank(question.text, places[id]), id) for id in gold)
+        if rank > self.k:
+            return [], ["already_below_rank"]
+        for removed in _subsets(sentences[best], self.max_size):
+            left = [target for target in sentences[best] if target not in removed]
+            if ranked.with_text(places[best], _text(left)).rank(question.text, places[best]) > self.k:
+                return removed, []
+        return [], ["no_counterfactual"]
 
 
-def _without_later_half(question: Question, hits: Sequence[Hit]) -> Evidence:
-    targets, flags = choose_targets(question, hits)
-    edits = tuple(remove(target) for target in targets)
-    return Evidence(hits=replay(hits, edits), edits=edits, flags=tuple(flags))
+def _at(positions: Sequence[int], hits: Sequence[Hit]) -> tuple[list[Target], list[str]]:
+    sentences = sentences_of(hits)
+    targets = [sentences[position] for position in sorted(set(positions)) if position < len(sentences)]
+    return targets, ["no_such_sentence"] if len(targets) < len(set(positions)) else []
+
+
+def _by_document(question: Question, hits: Sequence[Hit]) -> dict[str, list[Target]]:
+    """The sentences of each document: those the hits show, or all of a document that no hit shows."""
+    found: dict[str, list[Target]] = {}
+    for hit in hits:
+        own = found.setdefault(hit.passage.id, [])
+        own += [target for target in sentences_of([hit]) if target not in own]
+    for document in question.documents:
+        if document.id not in found:
+            found[document.id] = [Target(sentence=one, title=document.title) for one in document.sentences]
+    return found
+
+
+def _text(targets: Sequence[Target]) -> str:
+    return " ".join(target.sentence.text for target in targets)
+
+
+def _subsets(targets: Sequence[Target], max_size: int) -> Iterator[list[Target]]:
+    for size in range(1, max_size + 1):
+        yield from map(list, itertools.combinations(targets, size))

@@ -1,0 +1,57 @@
+"""A few words become their opposites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from shaketable import language, lexicon
+from shaketable.perturbations.altered import Which, choose_targets, dice, disturbed, rewrite
+from shaketable.perturbations.checks import check_choice, check_count
+from shaketable.perturbations.word_forms import exchanged, exchanges
+from shaketable.types import Edit, Evidence, Hit, Question
+
+
+@dataclass(frozen=True, kw_only=True)
+class Antonym:
+    """Up to `m` words of each chosen sentence give way to the WordNet antonym of their first sense.
+
+    RAG-Ex has a language model rewrite the sentence; here the change is exact and the same for everyone.
+    """
+
+    version: ClassVar[int] = 1
+
+    m: int = 1
+    """Words of a sentence at most; where more could change, they are drawn."""
+    sentences: Which = "altered"
+    lexicon: str | None = None
+    """A WordNet folder; None: the table that ships."""
+    pipeline: str = language.PIPELINE
+    """Tags the words."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("m", self.m)
+        check_choice("sentences", self.sentences, Which)
+
+    def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
+        return [self._opposed(question, found) for question, found in zip(questions, hits, strict=True)]
+
+    def _opposed(self, question: Question, hits: Sequence[Hit]) -> Evidence:
+        if self.m == 0:
+            return Evidence(hits=tuple(hits))
+        targets, flags = choose_targets(question, hits, self.sentences)
+        words = lexicon.load(self.lexicon)
+        tagged = language.words_of_each([target.sentence.text for target in targets], self.pipeline) if targets else []
+        edits: list[Edit] = []
+        for target, tags in zip(targets, tagged, strict=True):
+            text = target.sentence.text
+            possible = exchanges(text, tags, words, words.antonyms)
+            chosen = dice(self.seed, "antonym", question, target).sample(possible, min(self.m, len(possible)))
+            if chosen:
+                note = ", ".join(f"{one.before} → {one.after}" for one in sorted(chosen, key=lambda one: one.start))
+                edits.append(rewrite(target, exchanged(text, chosen), note))
+        if len(edits) < len(targets):
+            flags.append("partly_replaced" if edits else "nothing_to_replace")
+        return disturbed(hits, edits, flags)

@@ -1,0 +1,78 @@
+"""Words that mean nothing here come in between."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from shaketable import lexicon
+from shaketable.identity import seed_from
+from shaketable.perturbations.altered import Target, Which, choose_targets, dice, disturbed, insert, rewrite
+from shaketable.perturbations.checks import check_choice, check_count
+from shaketable.types import Edit, Evidence, Hit, Question
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomNoise:
+    """`r` random words of WordNet enter each chosen sentence, each gap between two words as likely for each.
+
+    RAG-Ex adds 2 words to each unit.
+    """
+
+    version: ClassVar[int] = 1
+
+    r: int = 2
+    """Words for each sentence."""
+    around: bool = False
+    """Also `r` words before and `r` after each passage with a chosen sentence, as sentences of their own."""
+    sentences: Which = "altered"
+    lexicon: str | None = None
+    """A WordNet folder; None: the table that ships."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("r", self.r)
+        check_choice("sentences", self.sentences, Which)
+
+    def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
+        return [self._noisy(question, found) for question, found in zip(questions, hits, strict=True)]
+
+    def _noisy(self, question: Question, hits: Sequence[Hit]) -> Evidence:
+        if self.r == 0:
+            return Evidence(hits=tuple(hits))
+        targets, flags = choose_targets(question, hits, self.sentences)
+        edits = [self._between(target, dice(self.seed, "random_noise", question, target)) for target in targets]
+        if self.around:
+            edits += self._around(question, hits, targets)
+        return disturbed(hits, edits, flags)
+
+    def _between(self, target: Target, rng: random.Random) -> Edit:
+        text, noise = target.sentence.text, self._draw(rng)
+        # One word alone has no gap; the noise goes before it, so that final punctuation stays final.
+        starts = [word.start() for word in re.finditer(r"\S+", text)]
+        gaps = sorted(rng.choice(starts[1:] or [0]) for _ in noise)
+        for gap, word in reversed(list(zip(gaps, noise, strict=True))):
+            text = f"{text[:gap]}{word} {text[gap:]}"
+        return rewrite(target, text, f"noise {' '.join(noise)}")
+
+    def _around(self, question: Question, hits: Sequence[Hit], targets: Sequence[Target]) -> list[Edit]:
+        ids = {target.sentence.id for target in targets}
+        edits: dict[str, Edit] = {}
+        for hit in hits:
+            sentences = hit.passage.sentences
+            if ids.isdisjoint(sentence.id for sentence in sentences):
+                continue
+            rng = random.Random(seed_from(self.seed, "random_noise around", question.id, sentences[0].id))
+            for one in (
+                insert(" ".join(self._draw(rng)), "before", sentences[0]),
+                insert(" ".join(self._draw(rng)), "after", sentences[-1]),
+            ):
+                edits.setdefault(one.sentence_id, one)
+        return list(edits.values())
+
+    def _draw(self, rng: random.Random) -> list[str]:
+        words = lexicon.load(self.lexicon).words
+        return [rng.choice(words) for _ in range(self.r)]

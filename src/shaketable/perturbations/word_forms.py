@@ -1,0 +1,103 @@
+"""Words of a sentence that the lexicon can exchange, in the form in which they stand: for antonym and synonym."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from shaketable.language import Word
+from shaketable.lexicon import Lexicon, PartOfSpeech
+
+TAGS: dict[str, PartOfSpeech] = {
+    "NN": "noun", "NNS": "noun",
+    "VB": "verb", "VBP": "verb", "VBZ": "verb", "VBD": "verb", "VBN": "verb", "VBG": "verb",
+    "JJ": "adj", "RB": "adv",
+}  # fmt: skip
+"""Names, comparatives and particles are missing on purpose: no other word fits in their place."""
+AUXILIARIES = frozenset({"be", "have", "do"})
+
+Lookup = Callable[[str, PartOfSpeech], Sequence[str]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Exchange:
+    start: int
+    end: int
+    before: str
+    after: str
+
+
+def exchanges(text: str, words: Iterable[Word], lexicon: Lexicon, lookup: Lookup) -> list[Exchange]:
+    """Every word that could be exchanged, with the first other word that takes its form.
+
+    A word whose form follows no rule is left alone: better no change than a word that does not exist.
+    """
+    found = []
+    for word in words:
+        before, part = text[word.start : word.end], TAGS.get(word.tag)
+        lemma = word.lemma.lower() or before.lower()
+        if part is None or lemma in AUXILIARIES or inflected(lemma, word.tag, lexicon) != before.lower():
+            continue
+        forms = (inflected(other, word.tag, lexicon) for other in lookup(lemma, part))
+        after = next((form for form in forms if form), None)
+        if after and after != before.lower():
+            found.append(Exchange(start=word.start, end=word.end, before=before, after=cased_like(before, after)))
+    return found
+
+
+def exchanged(text: str, chosen: Iterable[Exchange]) -> str:
+    for one in sorted(chosen, key=lambda one: -one.start):
+        text = text[: one.start] + one.after + text[one.end :]
+    return text
+
+
+def cased_like(before: str, after: str) -> str:
+    """Small, Capitalized or CAPITALS as the word before."""
+    if len(before) > 1 and before.isupper():
+        return after.upper()
+    return after[:1].upper() + after[1:] if before[:1].isupper() else after
+
+
+def inflected(lemma: str, tag: str, lexicon: Lexicon) -> str | None:
+    """The form that a tag asks for, where a plain rule gives it; None where it may not."""
+    if not re.fullmatch(r"[a-z]+", lemma):
+        return None
+    match tag:
+        case "NN" | "VB" | "VBP" | "JJ" | "RB":
+            return lemma
+        case "NNS":
+            # A basic form that ends in s is often a plural already: headquarters, mathematics.
+            plural_already = re.search(r"[^su]s$", lemma)
+            return None if lexicon.is_irregular(lemma, "noun") or plural_already else _with_s(lemma)
+        case "VBZ":
+            return _with_s(lemma)
+        case "VBD" | "VBN" | "VBG" if not lexicon.is_irregular(lemma, "verb") and not _may_double(lemma):
+            return _with_ing(lemma) if tag == "VBG" else _with_ed(lemma)
+    return None
+
+
+def _with_s(lemma: str) -> str | None:
+    # Monarchs, but marches; photos, but heroes; quizzes: no plain rule tells them apart.
+    if re.search(r"(arch|och|tech|stomach|eunuch|[^aeiou]o|[^z]z)$", lemma):
+        return None
+    if re.search(r"(s|x|z|ch|sh)$", lemma):
+        return f"{lemma}es"
+    return f"{lemma[:-1]}ies" if re.search(r"[^aeiou]y$", lemma) else f"{lemma}s"
+
+
+def _with_ed(lemma: str) -> str:
+    if lemma.endswith("e"):
+        return f"{lemma}d"
+    return f"{lemma[:-1]}ied" if re.search(r"[^aeiou]y$", lemma) else f"{lemma}ed"
+
+
+def _with_ing(lemma: str) -> str | None:
+    if lemma.endswith("ie"):
+        return None
+    return f"{lemma[:-1]}ing" if re.search(r"[^eoy]e$", lemma) else f"{lemma}ing"
+
+
+def _may_double(lemma: str) -> bool:
+    """Planned, panicked: one short syllable, or a final c."""
+    return bool(re.fullmatch(r"[^aeiou]*(qu)?[aeiou][^aeiouwxy]", lemma)) or lemma.endswith("c")
