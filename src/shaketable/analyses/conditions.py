@@ -42,7 +42,7 @@ def labelled_rows(analysis: str, cells: pl.DataFrame, table: pl.DataFrame) -> li
     """Conditions as rows in a fixed order, with `analysis`, `system` and `unit`."""
     return (
         cells.join(_units(table), on="metric")
-        .with_columns(analysis=pl.lit(analysis), system=_system(table))
+        .with_columns(analysis=pl.lit(analysis), system=system_of(table))
         .select("analysis", "system", *CONDITION, "type", pl.exclude("analysis", "system", *CONDITION, "type"))
         .drop(selectors.list())
         .sort(*CONDITION, "type", "contrast")
@@ -50,7 +50,7 @@ def labelled_rows(analysis: str, cells: pl.DataFrame, table: pl.DataFrame) -> li
     )
 
 
-def _system(table: pl.DataFrame) -> pl.Expr:
+def system_of(table: pl.DataFrame) -> pl.Expr:
     """The model, and whatever else of the pipeline differs within this table: `smollm2 · closed_book`."""
     others = ("dataset", "method", "retriever", "variation")
     varying = [factor for factor in others if table[factor].drop_nulls().n_unique() > 1]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import stats
 
 from shaketable.identity import seed_from
 
 Numbers = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Statistic = Callable[[Numbers], Numbers]
 """How often each question was drawn (draws × questions) → values (conditions × draws)."""
 
@@ -31,15 +33,60 @@ def with_estimates(
     """
     done = [_estimated(cells.clear(), np.empty((0, 3)))]
     for (question_ids,), group in cells.group_by("question_ids"):
-        estimates = np.full((len(group), 3), np.nan)
-        ids = list(question_ids)
-        statistic = statistic_of(group)
-        if ids:
-            estimates[:, 0] = statistic(np.ones((1, len(ids))))[:, 0]
-        if len(ids) > 1:
-            estimates[:, 1:] = np.stack(bootstrap(statistic, ids, confidence, n_resamples), axis=-1)
+        estimates = estimated(
+            statistic_of(group), list(question_ids), len(group), confidence=confidence, n_resamples=n_resamples
+        )
         done.append(_estimated(group, estimates))
     return pl.concat(done)
+
+
+def mean_estimates(
+    values: Numbers, question_ids: Sequence[str], *, confidence: float, n_resamples: int
+) -> tuple[Numbers, NDArray[np.int64]]:
+    """Value, low and high for each row of values (conditions × questions), and its n.
+
+    NaN stands for a question without a value; each row is estimated from the questions it has.
+    """
+    here = ~np.isnan(values)
+    estimates = np.full((len(values), 3), np.nan)
+    for rows, columns in alike(here):
+        ids = [question_ids[i] for i in columns]
+        statistic = mean_of(values[np.ix_(rows, columns)])
+        estimates[rows] = estimated(statistic, ids, len(rows), confidence=confidence, n_resamples=n_resamples)
+    return estimates, here.sum(axis=1)
+
+
+def complete(values: Numbers) -> Indices:
+    """The questions (last axis) that have a value everywhere."""
+    return np.flatnonzero(~np.isnan(values).any(axis=tuple(range(values.ndim - 1))))
+
+
+def alike(here: NDArray[np.bool_]) -> Iterator[tuple[Indices, Indices]]:
+    """The rows that have the same questions, with these questions; rows without any are left out."""
+    found: dict[bytes, list[int]] = {}
+    for i, row in enumerate(here):
+        if row.any():
+            found.setdefault(row.tobytes(), []).append(i)
+    for rows in found.values():
+        yield np.array(rows), np.flatnonzero(here[rows[0]])
+
+
+def estimated(
+    statistic: Statistic, question_ids: Sequence[str], n_conditions: int, *, confidence: float, n_resamples: int
+) -> Numbers:
+    """Value, low and high of a statistic for each condition; NaN where there are too few questions."""
+    estimates = np.full((n_conditions, 3), np.nan)
+    if question_ids:
+        estimates[:, 0] = statistic(np.ones((1, len(question_ids))))[:, 0]
+    if len(question_ids) > 1:
+        estimates[:, 1:] = np.stack(bootstrap(statistic, question_ids, confidence, n_resamples), axis=-1)
+    return estimates
+
+
+def known(estimate: Numbers) -> dict[str, Any]:
+    """The three numbers of an estimate as columns of a row: None where there is none."""
+    named = zip(("value", "low", "high"), estimate, strict=True)
+    return {name: None if np.isnan(number) else float(number) for name, number in named}
 
 
 def bootstrap(
@@ -47,20 +94,25 @@ def bootstrap(
 ) -> tuple[Numbers, Numbers]:
     """Percentile bounds for each condition. The seed is made of the question ids alone, so that neither
     order nor company of the conditions changes an interval."""
+    from scipy import stats  # It takes more than a second to import.
+
     n = len(question_ids)
 
     def resampled(drawn: NDArray[np.int64], axis: int = -1) -> Numbers:
         return statistic(np.apply_along_axis(np.bincount, axis, np.atleast_2d(drawn), minlength=n).astype(np.float64))
 
-    interval = stats.bootstrap(
-        (np.arange(n),),
-        resampled,
-        vectorized=True,
-        method="percentile",
-        confidence_level=confidence,
-        n_resamples=n_resamples,
-        rng=np.random.default_rng(seed_from("bootstrap", *question_ids)),
-    ).confidence_interval
+    with warnings.catch_warnings():
+        # A statistic that some resamples leave undefined has no bounds; callers say so in words.
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        interval = stats.bootstrap(
+            (np.arange(n),),
+            resampled,
+            vectorized=True,
+            method="percentile",
+            confidence_level=confidence,
+            n_resamples=n_resamples,
+            rng=np.random.default_rng(seed_from("bootstrap", *question_ids)),
+        ).confidence_interval
     # Sums of thirds leave dust such as 1e-17, which would push a bound off zero.
     return np.round(interval.low, 12), np.round(interval.high, 12)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from shaketable.analyses.conditions import CONDITION, ORIGINAL, by_question, labelled_rows, pooled_and_by_type
 from shaketable.analyses.intervals import Numbers, Statistic, mean_of, with_estimates
+from shaketable.analyses.spread import Level
 from shaketable.analyses.wording import bounds, number, questions
 from shaketable.types import Finding
 
-Level = Literal["per_question", "ratio_of_means", "across_questions"]
 BETWEEN = {
     "per_question": "between runs of a question",
     "ratio_of_means": "between runs",

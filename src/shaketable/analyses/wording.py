@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -45,6 +45,16 @@ def difference(row: Row) -> str:
     return number(row["value"], row["unit"]) + (" points" if row["unit"] == "share" else "") + bounds(row)
 
 
+def measured(metric: str) -> str:
+    """What a metric measures, where people have a word for it."""
+    return "correctness" if metric == "contains" else metric
+
+
+def cost(row: Row) -> str:
+    """`19 points [8, 30] of correctness` or `0.0300 [0.0200, 0.0400] bertscore`."""
+    return f"{difference(row)} {'of ' if row['unit'] == 'share' else ''}{measured(row['metric'])}"
+
+
 def holds_zero(row: Row) -> bool:
     """Whether the interval allows no difference; without an interval nothing is claimed."""
     return row["low"] is None or row["low"] <= 0 <= row["high"]
@@ -52,3 +62,26 @@ def holds_zero(row: Row) -> bool:
 
 def questions(n: int) -> str:
     return f"n = {n:,} question{'' if n == 1 else 's'}"
+
+
+def at_temperatures(some: Sequence[float], tried: Sequence[float]) -> str:
+    """`at every temperature tried`, or `at temperature 0 to 0.6, 2`, where neighbours are drawn together."""
+    if len(some) == len(tried) > 1:
+        return "at every temperature tried"
+    order = sorted(tried)
+    runs: list[list[float]] = []
+    for temperature in sorted(some):
+        if runs and order.index(temperature) == order.index(runs[-1][-1]) + 1:
+            runs[-1].append(temperature)
+        else:
+            runs.append([temperature])
+    told = [
+        f"{run[0]:g} to {run[-1]:g}" if len(run) > 2 else ", ".join(f"{temperature:g}" for temperature in run)
+        for run in runs
+    ]
+    return "at temperature " + ", ".join(told)
+
+
+def said(row: Row) -> str:
+    """A row's sentence with what stands behind it."""
+    return f"{row['sentence']} {row['detail']}" if row["detail"] else str(row["sentence"])

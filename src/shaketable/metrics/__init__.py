@@ -8,4 +8,5 @@ CATALOG: dict[str, str] = {
     "bertscore": "bertscore:Bertscore",
     "refusal": "refusal:Refusal",
     "gibberish": "gibberish:Gibberish",
+    "terse": "terse:Terse",
 }

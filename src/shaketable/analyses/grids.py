@@ -1,0 +1,199 @@
+"""Question means laid out as arrays: what analyses that compare evidence and temperatures work on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from shaketable.analyses.conditions import ORIGINAL, by_question, system_of
+from shaketable.analyses.intervals import Numbers
+from shaketable.errors import PartError, did_you_mean
+
+Row = dict[str, Any]
+PLACE = ("dataset", "model", "method", "retriever", "variation")
+"""What makes a system, besides its evidence and temperature."""
+LOWER_IS_BETTER = ("gibberish", "refusal", "terse")
+"""Flags of failure; their drops would read the wrong way round."""
+ROUNDING = 12
+"""Decimals kept of a difference: thirds leave dust such as 1e-17, which would break ties and hide zeros."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """The scores of one system by one metric: means over runs, evidence × temperatures × questions."""
+
+    metric: str
+    unit: str
+    """`share` for a metric whose values are only 0 and 1, else `score`."""
+    system: str
+    """The model, and whatever else of the pipeline differs within the table."""
+    place: Mapping[str, str | None]
+    """Dataset, model, method, retriever, variation."""
+    type: str | None
+    """None: all types pooled."""
+    evidence: tuple[str | None, ...]
+    """Perturbations, the original first where there is one; None: the method does not search."""
+    has_original: bool
+    temperatures: tuple[float, ...]
+    """Ascending."""
+    question_ids: tuple[str, ...]
+    """Ascending."""
+    types: tuple[str | None, ...]
+    """The type of each question."""
+    means: Numbers
+    """NaN where a question has no score."""
+    n_missing: NDArray[np.int64]
+    """Records without a score, in the same places."""
+
+    @property
+    def perturbations(self) -> tuple[str, ...]:
+        """The disturbances that can be compared with the original; none without an original."""
+        return tuple(str(name) for name in self.evidence[1:]) if self.has_original else ()
+
+    def drops(self) -> Numbers:
+        """Original minus disturbed, perturbations × temperatures × questions; NaN without both."""
+        return np.round(self.means[:1] - self.means[1:], ROUNDING)
+
+    def n_missing_pairs(self) -> NDArray[np.int64]:
+        """Records without a score among original and disturbed, perturbations × temperatures."""
+        counted: NDArray[np.int64] = (self.n_missing[:1] + self.n_missing[1:]).sum(axis=-1)
+        return counted
+
+    def of(self, chosen: NDArray[np.bool_], *, type: str | None) -> Grid:
+        """The same for some of the questions."""
+        picked = np.flatnonzero(chosen)
+        return replace(
+            self,
+            type=type,
+            question_ids=tuple(self.question_ids[i] for i in picked),
+            types=tuple(self.types[i] for i in picked),
+            means=self.means[..., picked],
+            n_missing=self.n_missing[..., picked],
+        )
+
+    def by_type(self) -> list[Grid]:
+        """One grid per type of question, none where questions have no types."""
+        known = sorted({name for name in self.types if name is not None})
+        return [self.of(np.array([one == name for one in self.types]), type=name) for name in known]
+
+    def row(
+        self, analysis: str, *, perturbation: str | None = None, temperature: float | None = None, **more: Any
+    ) -> Row:
+        """A row of a finding; more takes value, low, high, n, n_missing and what the analysis adds."""
+        place = dict(self.place)
+        return {
+            "analysis": analysis,
+            "system": self.system,
+            "metric": self.metric,
+            "dataset": place["dataset"],
+            "model": place["model"],
+            "method": place["method"],
+            "retriever": place["retriever"],
+            "perturbation": perturbation,
+            "variation": place["variation"],
+            "temperature": temperature,
+            "type": self.type,
+            "unit": self.unit,
+            **more,
+        }
+
+
+def systems(table: pl.DataFrame, metric: str | None) -> Iterator[Grid]:
+    """One grid for each metric asked for and each system, in a fixed order, all types pooled."""
+    questions = by_question(table).join(
+        table.select(*PLACE, system=system_of(table)).unique(), on=PLACE, nulls_equal=True
+    )
+    for name in chosen_metrics(table, metric):
+        values = table.filter(metric=name)["value"].drop_nulls()
+        unit = "share" if values.is_in([0.0, 1.0]).all() else "score"
+        places = questions.filter(metric=name).partition_by(*PLACE)
+        for place in sorted(places, key=lambda one: str(one.select(PLACE).row(0))):
+            yield _grid(place, name, unit)
+
+
+def grids(table: pl.DataFrame, metric: str | None) -> Iterator[Grid]:
+    """As `systems`, each pooled and then by type."""
+    for pooled in systems(table, metric):
+        yield pooled
+        yield from pooled.by_type()
+
+
+def main_metric(table: pl.DataFrame) -> str | None:
+    """The one that answers are judged by: bertscore, else contains, else the first by name. None: no scores."""
+    names = sorted(table["metric"].unique())
+    return next((name for name in ("bertscore", "contains") if name in names), names[0] if names else None)
+
+
+def chosen_metrics(table: pl.DataFrame, metric: str | None) -> tuple[str, ...]:
+    """None: the main one; `all`: every one of which more is better."""
+    names = sorted(table["metric"].unique())
+    if metric is None or not names:
+        return tuple(name for name in names if name == main_metric(table))
+    if metric == "all":
+        return tuple(name for name in names if name not in LOWER_IS_BETTER)
+    if metric not in names:
+        raise PartError(
+            f"metric is '{metric}', which these scores do not have.{did_you_mean(metric, names)} "
+            f"Scored metrics: {', '.join(names)}."
+        )
+    return (metric,)
+
+
+def margin(delta: float | None, unit: str) -> float:
+    """How much of a difference is too little to matter; None: 0.01, or 5 points of a share."""
+    if delta is not None:
+        return delta
+    return 0.05 if unit == "share" else 0.01
+
+
+def even(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """All rows with the same columns, None where a row has nothing to say."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return tuple({name: row.get(name) for name in names} for row in rows)
+
+
+def _grid(questions: pl.DataFrame, metric: str, unit: str) -> Grid:
+    first = questions.row(0, named=True)
+    evidence = sorted(questions["perturbation"].unique(), key=lambda name: (not _is_original(name), str(name)))
+    if None in evidence and ORIGINAL in evidence:  # Both mean the original; one name is enough.
+        evidence.remove(None)
+        questions = questions.with_columns(pl.col("perturbation").fill_null(ORIGINAL))
+    temperatures = sorted(questions["temperature"].unique())
+    type_of = dict(questions.select("question_id", "type").sort("question_id").iter_rows())
+    ids = list(type_of)
+    where = tuple(
+        np.array([positions[value] for value in questions[column]], dtype=np.intp)
+        for column, positions in (
+            ("perturbation", {name: i for i, name in enumerate(evidence)}),
+            ("temperature", {value: i for i, value in enumerate(temperatures)}),
+            ("question_id", {id: i for i, id in enumerate(ids)}),
+        )
+    )
+    shape = (len(evidence), len(temperatures), len(ids))
+    means = np.full(shape, np.nan)
+    means[where] = questions["mean"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    n_missing = np.zeros(shape, dtype=np.int64)
+    n_missing[where] = questions["n_missing"].to_numpy()
+    return Grid(
+        metric=metric,
+        unit=unit,
+        system=first["system"],
+        place={name: first[name] for name in PLACE},
+        type=None,
+        evidence=tuple(evidence),
+        has_original=_is_original(evidence[0]),
+        temperatures=tuple(temperatures),
+        question_ids=tuple(ids),
+        types=tuple(type_of.values()),
+        means=means,
+        n_missing=n_missing,
+    )
+
+
+def _is_original(perturbation: str | None) -> bool:
+    return perturbation is None or perturbation == ORIGINAL

@@ -1,0 +1,25 @@
+"""The coefficient of variation, at the three levels it can be taken."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import polars as pl
+
+Level = Literal["per_question", "ratio_of_means", "across_questions"]
+
+
+def coefficient_of_variation(level: Level, ddof: int) -> pl.Expr:
+    """sd / mean of one condition, from the `mean` and `sd` of its questions; None where the mean is 0.
+
+    `per_question` averages the CV over runs of each question, `ratio_of_means` divides the mean sd over runs by the
+    mean score, `across_questions` takes the sd between question means.
+    """
+    mean, sd = pl.col("mean"), pl.col("sd")
+    if level == "per_question":
+        return (sd / mean).filter(mean != 0).mean()
+    if level == "ratio_of_means":
+        over, under = sd.mean(), mean.filter(sd.is_not_null()).mean()
+    else:
+        over, under = pl.when(mean.count() > ddof).then(mean.std(ddof=ddof)), mean.mean()
+    return pl.when(under != 0).then(over / under)
