@@ -30,6 +30,7 @@ def finding() -> Callable[..., Finding]:
                 "value": 0.6 - 0.2 * temperature - 0.1 * i,
                 "low": 0.4 - 0.2 * temperature - 0.1 * i,
                 "high": 0.8 - 0.2 * temperature - 0.1 * i,
+                "sd_runs": 0.05,
                 "baseline": 0.25,
                 "n": 10,
             }

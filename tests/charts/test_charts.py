@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from shaketable.charts.drawing import draw_png, draw_svg
 from shaketable.charts.evidence_drops import drop_rows
 from shaketable.charts.looks import INK, looks
 from shaketable.charts.panels import few, panel_rows
-from shaketable.charts.score_by_temperature import score_by_temperature
+from shaketable.charts.score_boxes import box_rows, cool_and_hot, score_boxes
+from shaketable.charts.score_by_temperature import banded, score_by_temperature
 from shaketable.charts.spark import spark, spark_rows
 from shaketable.types import Finding
 
@@ -22,7 +24,7 @@ def test_every_chart_of_the_catalog_draws_svg_and_png(name: str, finding: Make) 
     chart = find("chart", name)(finding(), "contains")
     svg = draw_svg(chart, name)
     assert svg.startswith("<svg")
-    assert "sentence removal" in svg
+    assert "removal" in svg and "typos" in svg  # a long name may take two lines
     assert draw_png(chart).startswith(b"\x89PNG")
 
 
@@ -55,8 +57,100 @@ def test_shares_run_from_zero_to_one_and_scores_do_not_have_to(finding: Make) ->
 
 
 def _value_scale(found: Finding) -> dict[str, Any]:
-    layers = score_by_temperature(found, "contains").to_dict()["spec"]["layer"]
-    return next(layer["encoding"]["y"]["scale"] for layer in layers if "scale" in layer["encoding"]["y"])
+    axes = [layer["encoding"].get("y", {}) for layer in _layers(score_by_temperature(found, "contains").to_dict())]
+    return next(axis["scale"] for axis in axes if "scale" in axis)
+
+
+def _drawn_rows(chart: Any) -> list[dict[str, Any]]:
+    (rows,) = chart.to_dict()["datasets"].values()
+    return list(rows)
+
+
+def _layers(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """The layers that draw, however deep they are nested."""
+    inner = spec.get("layer") or ([spec["spec"]] if "spec" in spec else [])
+    return [layer for one in inner for layer in _layers(one)] if inner else [spec]
+
+
+def test_types_stand_in_the_order_of_the_paper(finding: Make) -> None:
+    assert score_by_temperature(finding(), "contains").to_dict()["facet"]["row"]["sort"] == ["comparison", "bridge"]
+
+
+def test_bands_are_intervals_or_deviations_between_runs_as_asked(finding: Make) -> None:
+    rows = panel_rows(finding(), "contains")
+    assert banded(rows, "interval") == rows
+    # The first row: 0.6 ± 0.05; its interval is 0.4 to 0.8.
+    first = banded(rows, "sd")[0]
+    assert (first["low"], first["high"]) == (pytest.approx(0.55), pytest.approx(0.65))
+    single = banded(panel_rows(finding(sd_runs=None), "contains"), "sd")[0]
+    assert single["low"] is single["high"] is None
+
+
+def test_a_deviation_band_is_drawn_from_the_deviation(finding: Make) -> None:
+    drawn = _drawn_rows(score_by_temperature(finding(), "contains", band="sd"))
+    assert {round(row["high"] - row["low"], 9) for row in drawn} == {0.1}
+
+
+def test_a_ceiling_is_marked_once_in_each_panel_and_only_where_there_is_one(finding: Make) -> None:
+    marked = draw_svg(score_by_temperature(finding(ceiling=0.4), "contains"), "score")
+    assert marked.count("ceiling 0.4") == 2 * 2  # systems × types
+    assert "ceiling" not in draw_svg(score_by_temperature(finding(), "contains"), "score")
+
+
+def test_the_words_of_a_ceiling_stay_inside_its_panel(finding: Make) -> None:
+    def words(ceiling: float) -> dict[str, Any]:
+        rows = _drawn_rows(score_by_temperature(finding(ceiling=ceiling), "contains"))
+        return next(row for row in rows if row["ceiling"] is not None)
+
+    assert words(0.2)["words_right"] == "ceiling 0.2" and words(0.2)["words_left"] is None
+    assert words(0.9)["words_left"] == "ceiling 0.9" and words(0.9)["words_right"] is None
+
+
+def test_a_remark_stands_in_the_title_of_its_panels(finding: Make) -> None:
+    svg = draw_svg(score_by_temperature(finding(systems=("gpt",), remark="temperature not applied"), "contains"), "s")
+    assert ">temperature not applied<" in svg
+    assert ">gpt<" in svg
+
+
+def _questions(make: Make, values: list[float], **changes: Any) -> Finding:
+    """One system, one type, one evidence, at two temperatures: a row per question."""
+    found = make(systems=("gpt",), unit="score")
+    (row,) = [
+        row
+        for row in found.rows
+        if (row["perturbation"], row["type"], row["temperature"], row["contrast"]) == ("typos", "bridge", 0.0, None)
+    ]
+    return replace(
+        found,
+        rows=tuple(
+            {**row, "question_id": f"q{i}", "temperature": temperature, "value": value, **changes}
+            for temperature in (0.0, 0.4, 1.0)
+            for i, value in enumerate(values)
+        ),
+    )
+
+
+def test_boxes_show_a_cool_temperature_beside_the_hottest(finding: Make) -> None:
+    assert {row["at"] for row in box_rows(_questions(finding, [0.1, 0.2]), "contains")} == {
+        "temperature 0.4",
+        "temperature 1",
+    }
+    # The study's grid has 0.6; of two equally near the cooler is taken.
+    assert cool_and_hot({0.0, 0.6, 2.0}, 0.6) == [0.6, 2.0]
+    assert cool_and_hot({0.5, 0.7, 2.0}, 0.6) == [0.5, 2.0]
+    assert cool_and_hot({0.6}, 0.6) == [0.6]
+
+
+def test_every_question_is_a_point_and_outliers_are_ringed(finding: Make) -> None:
+    # Quartiles of 1 to 9 are 3 and 7, so whiskers end within -3 and 13; 14 lies beyond, 13 would not.
+    values = [1.0, 2, 3, 4, 5, 6, 7, 8, 9]
+    inside = draw_svg(score_boxes(_questions(finding, values), "contains"), "boxes")
+    # With 14 the quartiles are 3.25 and 7.75, and the upper fence is 14.5; with 20 they are the same.
+    fence = draw_svg(score_boxes(_questions(finding, [*values, 14.0]), "contains"), "boxes")
+    beyond = draw_svg(score_boxes(_questions(finding, [*values, 20.0]), "contains"), "boxes")
+    rings = 'stroke-width="1.4" opacity="0.9"'
+    assert [inside.count(rings), fence.count(rings), beyond.count(rings)] == [0, 0, 2]
+    assert len(box_rows(_questions(finding, values), "contains")) == 2 * len(values)
 
 
 def test_panels_show_types_where_there_are_several(finding: Make) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,9 +12,16 @@ from typing import Any
 
 import polars as pl
 
+from shaketable.analyses.amplification import amplification
+from shaketable.analyses.cases import cases
 from shaketable.analyses.correctness import correctness
+from shaketable.analyses.degradation import degradation
+from shaketable.analyses.dominance import dominance
+from shaketable.analyses.equivalence import equivalence
+from shaketable.analyses.guidelines import guidelines
+from shaketable.analyses.ranking import ranking
 from shaketable.analyses.variability import variability
-from shaketable.types import Finding
+from shaketable.types import Answer, Failure, Finding, Hit, Passage, Question, Record, Sentence, Trial, Variant
 
 TEMPERATURES = (0.0, 0.4, 0.8, 1.2, 1.6, 2.0)
 COST = {"unchanged": 0.0, "entity_masking": 0.6, "sentence_replacement": 1.1, "sentence_removal": 1.6}
@@ -21,12 +29,14 @@ MODELS = {"smollm2": (1.0, 1.0), "openai(model='gpt-4o')": (2.6, 1.6)}
 """Skill in log odds, and the temperature at which it starts to melt."""
 
 
-def score_table(n_questions: int = 48, seed: int = 7) -> pl.DataFrame:
+def score_table(
+    n_questions: int = 48, seed: int = 7, models: Mapping[str, tuple[float, float]] = MODELS
+) -> pl.DataFrame:
     rng = random.Random(seed)
     rows = []
     for question in range(n_questions):
         ease = rng.gauss(0, 1.3)
-        for model, (skill, melting) in MODELS.items():
+        for model, (skill, melting) in models.items():
             for perturbation, cost in COST.items():
                 for temperature in TEMPERATURES:
                     heat = 4 * max(0.0, temperature - melting / 2)
@@ -62,6 +72,27 @@ def score_table(n_questions: int = 48, seed: int = 7) -> pl.DataFrame:
 def findings(n_questions: int = 48) -> list[Finding]:
     table = score_table(n_questions)
     return [correctness(table, n_resamples=500), variability(table, n_resamples=500)]
+
+
+def all_findings(table: pl.DataFrame, not_applied: tuple[str, ...] = ()) -> list[Finding]:
+    """What every analysis finds, marked as the analyze stage does where a model ignores its temperature."""
+    few: Any = {"n_resamples": 200}
+    found = [
+        correctness(table, **few),
+        variability(table, **few),
+        degradation(table, **few),
+        equivalence(table, **few),
+        ranking(table, n_permutations=50, **few),
+        dominance(table, **few),
+        amplification(table, **few),
+        cases(table),
+        guidelines(table, not_applied=not_applied, **few),
+    ]
+    caveats = tuple(
+        f"Temperature was not applied by {model}: its answers are the same. Its curve says nothing about robustness."
+        for model in not_applied
+    )
+    return [replace(finding, caveats=(*caveats, *finding.caveats)) for finding in found]
 
 
 STUDY_TEXT = """name = "context-temperature"
@@ -107,6 +138,38 @@ EXAMPLE: dict[str, Any] = {
 
 
 @dataclass
+class StandInStore:
+    """Records of the score table, by key; each answers with its own key, save those at 2.0 that have no score."""
+
+    table: pl.DataFrame
+
+    def records(self, where: str = "1", *keys: str) -> list[Record]:
+        assert where == f"r.key IN ({', '.join('?' * len(keys))})"
+        rows = self.table.filter(pl.col("key").is_in(keys)).unique("key", maintain_order=True)
+        return [_record(row) for row in rows.to_dicts()]
+
+    def questions(self) -> list[Question]:
+        ids = sorted(self.table["question_id"].unique())
+        return [Question(id=id, text=f"Who is asked in {id}?", answers=(f"gold of {id}",)) for id in ids]
+
+
+def _record(row: dict[str, Any]) -> Record:
+    same = ("key", "question_id", "method", "retriever", "perturbation", "model", "temperature", "repeat")
+    variant = Variant(
+        question_id=row["question_id"], text=f"Who is asked in {row['question_id']}?", variation="original"
+    )
+    evidence = BEFORE if row["perturbation"] == "unchanged" else EXAMPLE["evidence_after"]
+    passage = Passage(id="p", title="Saul Bellow", sentences=(Sentence(id="p#0", text=evidence),))
+    hit = Hit(passage=passage, rank=1, score=None, source="gold")
+    failed = row["value"] is None
+    return Record(
+        trial=Trial(**{name: row[name] for name in same}, variant=variant, seed=0),
+        answer=None if failed else Answer(text=f"answer {row['key']}", hits=(hit,)),
+        failure=Failure(kind="timeout", message="no reply", step="generate", may_retry=True) if failed else None,
+    )
+
+
+@dataclass
 class StandInRun:
     folder: Path
     found: list[Finding] = field(default_factory=findings)
@@ -115,6 +178,15 @@ class StandInRun:
     study: Any = field(default_factory=lambda: SimpleNamespace(name="context-temperature", seed=7))
     changes: dict[str, Any] = field(default_factory=dict)
     shown: list[dict[str, Any]] = field(default_factory=lambda: [EXAMPLE])
+    table: pl.DataFrame = field(default_factory=lambda: score_table(1).clear())
+    """Empty: no boxes of single questions, which take long to draw."""
+
+    @property
+    def store(self) -> StandInStore:
+        return StandInStore(self.table)
+
+    def score_table(self) -> pl.DataFrame:
+        return self.table
 
     def summary(self) -> dict[str, Any]:
         return {

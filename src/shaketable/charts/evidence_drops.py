@@ -14,22 +14,25 @@ def evidence_drops(finding: Finding, metric: str) -> alt.TopLevelMixin:
     share = rows[0]["unit"] == "share"
     temperatures = list(dict.fromkeys(row["at"] for row in rows))
     systems = {row["system"] for row in rows}
+    label_room = 8 * max(len(row["row"]) for row in rows)
+    width = (WIDTH - label_room) // len(temperatures) - 20
     order = [row["row"] for row in sorted(rows, key=lambda row: (row["temperature"], -row["value"]))]
     channels = evidence_channels(rows, legend=len(systems) > 1)
     base = alt.Chart().encode(
         x=alt.X(
             "value:Q",
             title=f"Drop ({'points' if share else metric})",
-            axis=alt.Axis(tickCount=5, labelExpr="format(datum.value * 100, '~g')" if share else "datum.label"),
+            axis=alt.Axis(
+                tickCount=5 if width > 200 else 3,
+                labelExpr="format(datum.value * 100, '~g')" if share else "datum.label",
+            ),
         ),
-        y=alt.Y("row:N", title=None, sort=list(dict.fromkeys(order)), axis=alt.Axis(labelLimit=300, ticks=False)),
+        y=alt.Y("row:N", title=None, sort=list(dict.fromkeys(order)), axis=alt.Axis(labelLimit=380, ticks=False)),
         color=channels["color"],
     )
     zero = alt.Chart().mark_rule(opacity=0.5).encode(x=alt.datum(0))
     interval = base.mark_rule(strokeWidth=2.5).encode(x="low:Q", x2="high:Q")
     point = base.mark_point(filled=True, size=95, opacity=1).encode(shape=channels["shape"])
-    label_room = 8 * max(len(row["row"]) for row in rows)
-    width = (WIDTH - label_room) // len(temperatures) - 20
     return themed(
         (zero + interval + point)
         .properties(width=width, height=alt.Step(30))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -13,6 +13,8 @@ from shaketable.types import Finding
 WIDTH = 1000
 """Pixels, all panels together."""
 ALL_TYPES = "all types"
+BROKEN = "replace(replace(datum.label, '(', ' · '), regexp('[()\"\\']', 'g'), '')"
+"""A label that also breaks before its settings, without their brackets and quotes."""
 Row = dict[str, Any]
 
 
@@ -24,12 +26,16 @@ def panel_rows(finding: Finding, metric: str) -> list[Row]:
 
 
 def worded(rows: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """The rows with the words that legends and panels show; a method that does not search has no evidence."""
+    """The rows with the words that legends and panels show; a method that does not search has no evidence.
+
+    `remark`, where a row has one, is a warning about its system that every panel of it must show.
+    """
     return [
         {
             **row,
             "evidence": (row["perturbation"] or "no_evidence").replace("_", " "),
             "type": row["type"] or ALL_TYPES,
+            "panel": f"{row['system']} · {row['remark']}" if row.get("remark") else row["system"],
         }
         for row in rows
     ]
@@ -47,16 +53,41 @@ def lines(rows: Sequence[Row], x: alt.X, y: alt.Y) -> alt.LayerChart:
 
 
 def small_multiples(layers: alt.LayerChart, rows: Sequence[Row]) -> alt.TopLevelMixin:
-    systems = list(dict.fromkeys(row["system"] for row in rows))
-    header = alt.Header(title=None, labelOrient="top", labelAnchor="start")
+    panels = list(dict.fromkeys(row["panel"] for row in rows))
+    types = sorted({row["type"] for row in rows}, key=type_order)
+    gap = 24
     return themed(
-        layers.properties(width=WIDTH // len(systems) - 66, height=200).facet(
+        layers.properties(width=(WIDTH - 60) // len(panels) - gap, height=200).facet(
             data=alt.InlineData(rows),
-            column=alt.Column("system:N", sort=systems, header=header),
-            row=alt.Row("type:N", header=alt.Header(title=None, labelOrient="left")),
-            spacing={"column": 28, "row": 26},
+            column=alt.Column("panel:N", sort=panels, header=panel_header(len(panels))),
+            row=alt.Row("type:N", sort=types, header=alt.Header(title=None, labelOrient="left")),
+            spacing={"column": gap, "row": 26},
         )
     )
+
+
+def panel_header(n: int) -> alt.Header:
+    """A line for each piece of a system's name, smaller and in shorter lines where many stand side by side."""
+    return alt.Header(
+        title=None,
+        labelOrient="top",
+        labelAnchor="start",
+        labelExpr=f"split({'datum.label' if n < 3 else BROKEN}, ' · ')",
+        labelFontSize=13 if n < 4 else 10,
+        labelLimit=(WIDTH - 60) // n,
+    )
+
+
+def type_order(name: str) -> tuple[bool, str]:
+    """Comparison above bridge, as readers of the study know its figures; others by name."""
+    return name != "comparison", name
+
+
+def one_per_panel(rows: Sequence[Row], words: Callable[[Row], Row]) -> list[Row]:
+    """The rows, with what `words` makes of the first of each panel: a mark that is drawn once."""
+    first = {(row["panel"], row["type"]): i for i, row in reversed(list(enumerate(rows)))}
+    nothing = dict.fromkeys(words(rows[0])) if rows else {}
+    return [{**row, **(words(row) if first[row["panel"], row["type"]] == i else nothing)} for i, row in enumerate(rows)]
 
 
 def temperature_axis(rows: Sequence[Row]) -> alt.X:

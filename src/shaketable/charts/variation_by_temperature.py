@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import altair as alt
 
-from shaketable.charts.panels import Row, lines, panel_rows, small_multiples, temperature_axis
+from shaketable.charts.panels import Row, lines, one_per_panel, panel_rows, small_multiples, temperature_axis
 from shaketable.types import Finding
 
 
 def variation_by_temperature(finding: Finding, metric: str) -> alt.TopLevelMixin:
-    rows = _with_one_baseline_per_panel(panel_rows(finding, metric))
+    rows = one_per_panel(panel_rows(finding, metric), _baseline)
     y = alt.Y("value:Q", title=f"CV of {metric} (sd / mean)", axis=alt.Axis(tickCount=5))
     base = alt.Chart().transform_filter("isValid(datum.baseline)")
     dotted = base.mark_rule(strokeDash=[1, 4], strokeWidth=2, strokeCap="round").encode(y="baseline:Q")
@@ -19,11 +19,7 @@ def variation_by_temperature(finding: Finding, metric: str) -> alt.TopLevelMixin
     return small_multiples(alt.layer(lines(rows, temperature_axis(rows), y), dotted, label), rows)
 
 
-def _with_one_baseline_per_panel(rows: list[Row]) -> list[Row]:
-    first = {(row["system"], row["type"]): i for i, row in reversed(list(enumerate(rows)))}
-    marked = []
-    for i, row in enumerate(rows):
-        baseline = row["baseline"] if first[row["system"], row["type"]] == i else None
-        words = f"stability baseline {baseline:.3g}" if baseline is not None else None
-        marked.append({**row, "baseline": baseline, "baseline_words": words})
-    return marked
+def _baseline(row: Row) -> Row:
+    baseline = row["baseline"]
+    words = f"stability baseline {baseline:.3g}" if baseline is not None else None
+    return {"baseline": baseline, "baseline_words": words}

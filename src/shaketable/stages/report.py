@@ -10,10 +10,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import jinja2
+import polars as pl
 from markupsafe import Markup
 
+from shaketable.analyses.figure_table import figure_table
+from shaketable.analyses.grids import main_metric
+from shaketable.charts.score_by_temperature import Band
 from shaketable.stages import report_content as content
-from shaketable.stages.report_figures import Figure, draw_cards, draw_figures
+from shaketable.stages.report_blocks import make_blocks
+from shaketable.stages.report_cards import draw_cards
+from shaketable.stages.report_cases import Store, cases_of
+from shaketable.stages.report_figures import Figure, draw_figures
 from shaketable.types import Finding
 
 
@@ -26,6 +33,8 @@ class Run(Protocol):
     def study(self) -> Any: ...
     @property
     def study_text(self) -> str: ...
+    @property
+    def store(self) -> Store: ...
 
     def summary(self) -> dict[str, Any]: ...
     def parts(self) -> list[dict[str, Any]]: ...
@@ -34,54 +43,76 @@ class Run(Protocol):
     def flags(self) -> list[dict[str, Any]]: ...
     def unscored(self) -> list[dict[str, Any]]: ...
     def findings(self) -> list[Finding]: ...
+    def score_table(self) -> pl.DataFrame: ...
     def examples(self, n: int) -> list[dict[str, Any]]: ...
 
 
 N_EXAMPLES = 4
+"""Cases that are open on the page; others are folded."""
 
 
-def report(run: Run) -> Path:
-    """Write the page and its figures into the run's folder; returns the page."""
-    findings = run.findings()
-    figures = draw_figures(findings)
-    write_figures(figures, run.folder / "figures")
+def report(run: Run, *, band: Band = "interval") -> Path:
+    """Write the page and its figures into the run's folder; returns the page.
+
+    Bands of scores are intervals over questions, or with `sd` the standard deviation between runs.
+    """
+    findings, table = run.findings(), run.score_table()
+    figures = draw_figures(findings, table, band)
+    write_figures(figures, table, run.folder / "figures")
     page = run.folder / "report.html"
-    page.write_text(render(run, findings, figures), encoding="utf-8")
+    page.write_text(render(run, findings, table, figures), encoding="utf-8")
     return page
 
 
-def write_figures(figures: Sequence[Figure], folder: Path) -> None:
+def write_figures(figures: Sequence[Figure], table: pl.DataFrame, folder: Path) -> None:
+    """Each as SVG, PNG and CSV, and `figure_table.csv`, from which those of the main metric can be drawn again."""
     folder.mkdir(parents=True, exist_ok=True)
     for figure in figures:
         (folder / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")
         (folder / f"{figure.name}.png").write_bytes(figure.png)
         (folder / f"{figure.name}.csv").write_text(figure.csv, encoding="utf-8")
+    if metric := main_metric(table):
+        figure_table(table, metric).write_csv(folder / "figure_table.csv")
 
 
-def render(run: Run, findings: Sequence[Finding], figures: Sequence[Figure]) -> str:
+def render(run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: Sequence[Figure]) -> str:
     """The page as text. Autoescape is on; only our own drawings, styles and script pass as markup."""
     summary = run.summary()
-    cards, more_sentences = draw_cards(findings)
-    examples = [content.example(one) for one in run.examples(N_EXAMPLES)]
+    blocks = make_blocks(findings)
+    on_page = [figure for figure in figures if figure.is_on_page]
+    targets = {figure.name for figure in on_page} | {block.name for block in blocks}
+    cards, more = draw_cards(findings, targets)
+    chosen = cases_of(findings, run.store, table) or run.examples(N_EXAMPLES)
+    examples = [content.example(one) for one in chosen]
     flags, unscored = run.flags(), run.unscored()
     missing = content.missing(summary, flags, unscored)
-    by_chapter = {chapter: [one for one in figures if one.chapter == chapter] for chapter in ("dice", "evidence")}
+    dice, evidence = (
+        content.Chapter(
+            figures=[figure for figure in on_page if figure.chapter == chapter],
+            blocks=[block for block in blocks if block.chapter == chapter],
+        )
+        for chapter in ("dice", "evidence")
+    )
     script = _environment.get_template("report.js").render()
     return _environment.get_template("report.html").render(
         summary=summary,
         facts=content.facts(summary, findings),
         banner=content.banner(summary, _resume_command(run.folder)),
-        chapters=content.chapters(cards=cards, examples=examples, **by_chapter),
+        chapters=content.chapters(cards=cards or more, dice=dice, evidence=evidence or examples),
         cards=cards,
-        more_sentences=more_sentences,
+        more=more,
         missing=missing,
         nothing_missing=not any(count["n"] for count in missing),
         failures=run.failures(),
         flags=flags,
         unscored=unscored,
-        figures=by_chapter,
-        examples=examples,
-        caveats=list(dict.fromkeys(caveat for finding in findings for caveat in finding.caveats)),
+        dice=dice,
+        evidence=evidence,
+        not_applied=list(content.not_applied(findings).values()),
+        n_files=len(figures) - len(on_page),
+        examples=examples[:N_EXAMPLES],
+        more_examples=examples[N_EXAMPLES:],
+        caveats=content.caveats(findings),
         parts=run.parts(),
         environments=run.environments(),
         costs=content.costs(summary, run.study.seed),
@@ -105,7 +136,7 @@ def _data_uri(text: str, kind: str) -> str:
 
 
 def _cell(value: Any, row: Mapping[str, Any], name: str) -> str:
-    unit = row.get("unit", "") if name in ("value", "low", "high") else ""
+    unit = row.get("unit", "") if name in ("value", "low", "high", "lowest", "q1", "median", "q3", "highest") else ""
     return content.cell(value, unit)
 
 

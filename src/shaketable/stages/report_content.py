@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +12,11 @@ from shaketable.charts.panels import few
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
+METRIC_WORDS = {"contains": "Correct answers"}
+CONDITIONS = ("correctness", "variability")
+"""The analyses whose rows are all conditions of the run."""
+NOT_APPLIED = "Temperature was not applied by "
+"""How the caveat of a model begins that ignores its temperature."""
 BANNERS = {
     "empty": ("Nothing has been answered yet.", "{trials:,} trials are planned. Start them with"),
     "running": ("This run is still going: all results are partial.", "{done:,} of {trials:,} trials are done."),
@@ -34,7 +40,7 @@ def banner(summary: Row, resume: str) -> dict[str, str | None] | None:
 
 def facts(summary: Row, findings: Sequence[Finding]) -> list[tuple[str, str]]:
     """What stood on the table, one line each."""
-    rows = [row for finding in findings for row in finding.rows]
+    rows = [row for finding in findings if finding.analysis in CONDITIONS for row in finding.rows]
     said = [
         ("Systems", ", ".join(summary["models"])),
         ("Data", f"{', '.join(summary['datasets'])}: {_count(summary['n_questions'], 'question')}"),
@@ -70,15 +76,63 @@ def missing(summary: Row, flags: Sequence[Row], unscored: Sequence[Row]) -> list
     ]
 
 
-def chapters(
-    *, cards: Sequence[Any], dice: Sequence[Any], evidence: Sequence[Any], examples: Sequence[Any]
-) -> list[tuple[str, str]]:
-    """The chapters that this run supports."""
+def rows_of(finding: Finding) -> Sequence[Row]:
+    """The rows of a finding, as values of the types its analysis promises."""
+    return finding.rows
+
+
+def not_applied(findings: Sequence[Finding]) -> dict[str, str]:
+    """Model → the caveat that it ignores its temperature."""
+    caveats = {caveat for finding in findings for caveat in finding.caveats if caveat.startswith(NOT_APPLIED)}
+    models = sorted({str(row.get("model")) for finding in findings for row in finding.rows})
+    return {model: caveat for model in models for caveat in caveats if caveat.startswith(f"{NOT_APPLIED}{model}:")}
+
+
+def extreme_systems(findings: Sequence[Finding]) -> list[str]:
+    """The systems that heat moves most and least, the most first: those that single questions are shown of."""
+    finding = next((one for one in findings if one.analysis == "correctness"), None)
+    if finding is None:
+        return []
+    moved = {
+        str(row["system"]): abs(float(str(row["value"])))
+        for row in finding.rows
+        if str(row["contrast"]).startswith("temperature") and row["type"] is None and row["value"] is not None
+        if row["metric"] == finding.settings.get("main_metric") and row["perturbation"] in ("unchanged", None)
+    }
+    ordered = sorted(moved, key=lambda system: (-moved[system], system))
+    ordered = ordered or sorted({str(row["system"]) for row in finding.rows})
+    return ordered if len(ordered) < 3 else [ordered[0], ordered[-1]]
+
+
+def caveats(findings: Sequence[Finding]) -> list[tuple[str, list[str]]]:
+    """By the question they belong to; one that several findings share stands with the first."""
+    told: set[str] = set()
+    grouped = []
+    for finding in findings:
+        new = [caveat for caveat in finding.caveats if caveat not in told]
+        told.update(new)
+        if new:
+            grouped.append((finding.question, new))
+    return grouped
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chapter:
+    figures: Sequence[Any]
+    blocks: Sequence[Any]
+
+    def __bool__(self) -> bool:
+        """Whether there is anything in it."""
+        return bool(self.figures or self.blocks)
+
+
+def chapters(*, cards: object, dice: object, evidence: object) -> list[tuple[str, str]]:
+    """The chapters that this run supports; what is empty is not there."""
     every = [
         ("verdict", "The verdict", cards),
         ("missing", "What is missing", True),
         ("dice", "Dice", dice),
-        ("evidence", "Evidence", evidence or examples),
+        ("evidence", "Evidence", evidence),
         ("method", "Method", True),
     ]
     return [(name, title) for name, title, there in every if there]
@@ -103,6 +157,7 @@ def example(one: Row) -> dict[str, Any]:
     columns = sorted({answer["perturbation"] for answer in answers}, key=lambda name: name != "unchanged")
     temperatures = few(sorted({answer["temperature"] for answer in answers}))
     return {
+        "headline": one.get("headline"),
         "question": one["question"],
         "wording": one["wording"],
         "gold": one["gold"],
@@ -127,12 +182,17 @@ def word_diff(before: str, after: str) -> list[tuple[str, str]]:
 
 def _alike(answers: Sequence[Row], temperature: float, perturbation: str | None) -> list[dict[str, Any]]:
     """Equal answers once, with how often they came."""
-    counted: dict[tuple[str, bool | None], int] = {}
+    counted: dict[tuple[Any, ...], int] = {}
     for answer in answers:
         if answer["temperature"] == temperature and answer["perturbation"] == perturbation:
-            same = answer["text"], answer["correct"]
+            # A mark says right or wrong already; the tags beside it say how.
+            tags = tuple(tag for tag in answer.get("tags", ()) if tag != "wrong")
+            same = answer["text"], answer["correct"], tags, answer.get("failure")
             counted[same] = counted.get(same, 0) + 1
-    return [{"text": text, "correct": correct, "n": n} for (text, correct), n in counted.items()]
+    return [
+        {"text": text, "correct": correct, "tags": tags, "failure": failure, "n": n}
+        for (text, correct, tags, failure), n in counted.items()
+    ]
 
 
 def named_evidence(perturbation: str | None) -> str:

@@ -1,43 +1,31 @@
-"""The figures and verdict cards of a report, drawn from findings."""
+"""The figures of a report, drawn from findings and, where single questions are shown, from the score table."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
 import polars as pl
 from markupsafe import Markup
 
-from shaketable.analyses.wording import bounds, difference, level
+from shaketable.analyses.conditions import ORIGINAL, by_question, system_of
+from shaketable.analyses.grids import main_metric
+from shaketable.analyses.wording import measured, number
 from shaketable.charts.drawing import draw_png, draw_svg
 from shaketable.charts.evidence_drops import drop_rows, evidence_drops
-from shaketable.charts.panels import panel_rows
-from shaketable.charts.score_by_temperature import score_by_temperature
-from shaketable.charts.spark import spark, spark_rows
+from shaketable.charts.panels import panel_rows, type_order
+from shaketable.charts.score_boxes import box_rows, score_boxes
+from shaketable.charts.score_by_temperature import Band, banded, score_by_temperature
 from shaketable.charts.variation_by_temperature import variation_by_temperature
+from shaketable.stages.report_content import CONDITIONS, METRIC_WORDS, extreme_systems, named_evidence, not_applied
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
-N_CARDS = 6
 FILES = {"heat": "score_by_temperature", "evidence": "evidence_drops", "variability": "variation_by_temperature"}
 """Where the evidence of each kind of headline is drawn."""
-KICKERS = {
-    "heat": "Dice · {system}",
-    "evidence": "Evidence · {system}",
-    "level": "Level · {system}",
-    "variability": "Spread · {system}",
-}
-SPARKS = {
-    "heat": "{metric} by temperature",
-    "evidence": "Loss by temperature",
-    "level": "{metric} by temperature",
-    "variability": "Coefficient of variation by temperature",
-}
-TITLES = {"contains": "Correct answers"}
 COLUMNS = {
     "system": "System",
     "type": "Question type",
@@ -49,7 +37,20 @@ COLUMNS = {
     "n": "Questions",
     "n_missing": "Records missing",
 }
-NOT_IN_CSV = ("headline", "sentence", "detail", "row", "at")
+BOX_COLUMNS = {
+    "evidence": "Evidence",
+    "temperature": "Temperature",
+    "n": "Questions",
+    "lowest": "Lowest",
+    "q1": "Lower quartile",
+    "median": "Median",
+    "q3": "Upper quartile",
+    "highest": "Highest",
+}
+NOT_IN_CSV = ("headline", "sentence", "detail", "row", "at", "panel", "remark", "group", "jitter")
+N_SAID = 3
+"""Sentences of a caption, at most."""
+REMARK = "temperature not applied"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,9 @@ class Figure:
     note: str
     """How to read it, with n."""
     is_main: bool
-    """False: the same for another metric, folded away."""
+    """False: the same for another metric or system, folded away."""
+    is_on_page: bool = True
+    """False: only a file, because there are many alike."""
     svg: Markup
     png: bytes
     columns: Mapping[str, str]
@@ -71,74 +74,98 @@ class Figure:
     csv: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Card:
-    kicker: str
-    number: str
-    interval: str
-    sentence: str
-    detail: str
-    spark_title: str
-    svg: Markup | None
-    """None: a single temperature makes no line."""
-    link: str | None
-    """The figure that shows the evidence."""
-
-
-def draw_figures(findings: Sequence[Finding]) -> list[Figure]:
+def draw_figures(findings: Sequence[Finding], table: pl.DataFrame, band: Band = "interval") -> list[Figure]:
     """Analyses without a picture, and findings with nothing to draw, give no figure."""
-    drawers = {"correctness": (_score, _drops), "variability": (_variation,)}
-    drawn = (
-        draw(finding, metric)
+    marked, captions = _with_marks(findings), _captions(findings)
+    by_ceiling = {str(row["metric"]) for finding in marked for row in finding.rows if row.get("ceiling") is not None}
+    drawn: list[Figure | None] = []
+    for finding in marked:
+        for metric in _metrics(finding, by_ceiling):
+            is_main = metric == finding.settings.get("main_metric") or metric in by_ceiling
+            if finding.analysis == "correctness":
+                drawn += [_score(finding, metric, band, is_main), _drops(finding, metric, is_main)]
+            elif finding.analysis == "variability":
+                drawn.append(_variation(finding, metric, is_main))
+    if any(finding.analysis == "correctness" for finding in findings):
+        drawn += _boxes(findings, table)
+    return [
+        replace(figure, caption=figure.caption or captions.get(figure.name, ""))
+        for figure in drawn
+        if figure is not None
+    ]
+
+
+def figure_name(headline: str, metric: str) -> str:
+    return f"{FILES[headline]}_{re.sub(r'[^A-Za-z0-9]+', '_', metric)}"
+
+
+# --- what panels are marked with ------------------------------------------------------------------
+
+
+def _with_marks(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings that are drawn: rows with their system's `ceiling`, and a `remark` on temperature not applied."""
+    ceilings = {
+        (row["metric"], row["system"]): row["value"]
         for finding in findings
-        for metric in _metrics(finding)
-        for draw in drawers.get(finding.analysis, ())
-    )
-    return [figure for figure in drawn if figure]
+        for row in finding.rows
+        if finding.analysis == "guidelines" and row.get("decides") and row["next_temperature"] is not None
+    }
+    flat = not_applied(findings)
+
+    def marked(row: Row) -> dict[str, Any]:
+        remark = REMARK if row["model"] in flat else None
+        return {**row, "ceiling": ceilings.get((row["metric"], row["system"])), "remark": remark}
+
+    return [
+        replace(finding, rows=tuple(marked(row) for row in finding.rows))
+        for finding in findings
+        if finding.analysis in CONDITIONS
+    ]
 
 
-def draw_cards(findings: Sequence[Finding]) -> tuple[list[Card], list[str]]:
-    """A few headlines of each kind as cards, the first of every kind before the second of any, and what is left."""
-    kinds: dict[str, list[tuple[Finding, Row]]] = {}
+def _captions(findings: Sequence[Finding]) -> dict[str, str]:
+    """What guidelines say of figures that correctness, which speaks of one metric, says nothing of."""
+    kinds = {"ceiling": "heat", "noise": "evidence"}
+    told: dict[str, list[str]] = {}
     for finding in findings:
-        rows = {_said(row): row for row in finding.rows if row.get("headline") in KICKERS}
-        for sentence in finding.sentences:
-            if sentence in rows:
-                kinds.setdefault(str(rows[sentence]["headline"]), []).append((finding, rows[sentence]))
-    in_turn = [pick for turn in zip_longest(*kinds.values()) for pick in turn if pick]
-    chosen = sorted(in_turn[:N_CARDS], key=lambda pick: list(kinds).index(pick[1]["headline"]))
-    shown = {_said(row) for _, row in chosen}
-    left = [sentence for finding in findings for sentence in finding.sentences if sentence not in shown]
-    return [_card(finding, row, f"spark-{i}") for i, (finding, row) in enumerate(chosen)], left
+        for row in finding.rows if finding.analysis == "guidelines" else ():
+            if row["headline"] in kinds:
+                told.setdefault(figure_name(kinds[str(row["headline"])], str(row["metric"])), []).append(
+                    str(row["sentence"])
+                )
+    return {name: " ".join(sentences[:N_SAID]) for name, sentences in told.items()}
 
 
-def _said(row: Row) -> str:
-    return f"{row['sentence']} {row['detail']}"
-
-
-def _metrics(finding: Finding) -> list[str]:
-    """The main metric first."""
+def _metrics(finding: Finding, first: set[str]) -> list[str]:
+    """Those with a ceiling and the main one first."""
     metrics = dict.fromkeys(str(row["metric"]) for row in finding.rows)
-    return sorted(metrics, key=lambda metric: metric != finding.settings.get("main_metric"))
+    return sorted(metrics, key=lambda metric: (metric not in first, metric != finding.settings.get("main_metric")))
 
 
-def _score(finding: Finding, metric: str) -> Figure | None:
+# --- small multiples and forests ------------------------------------------------------------------
+
+
+def _score(finding: Finding, metric: str, band: Band, is_main: bool) -> Figure | None:
     rows = panel_rows(finding, metric)
     if len({row["temperature"] for row in rows}) < 2:
         return None
+    bands = f"{_confidence(finding)} intervals" if band == "interval" else "± the standard deviation between runs"
+    ceiling = any(row["ceiling"] is not None for row in rows)
+    beyond = " The broken line is the ceiling; beyond it, in the shade, too much may be lost." if ceiling else ""
     return _figure(
         finding,
         metric,
-        chart=score_by_temperature(finding, metric),
+        chart=score_by_temperature(finding, metric, band=band),
         chapter="dice",
-        title=f"{TITLES.get(metric, metric)} against temperature",
+        title=f"{METRIC_WORDS.get(metric, metric)} against temperature",
         headline="heat",
-        note=f"Lines are means over questions, bands {_confidence(finding)} intervals.",
-        rows=rows,
+        note=f"Lines are means over questions, bands {bands}.{beyond}",
+        is_main=is_main,
+        rows=banded(rows, band),
     )
 
 
-def _drops(finding: Finding, metric: str) -> Figure | None:
+def _drops(finding: Finding, metric: str, is_main: bool) -> Figure | None:
     rows = drop_rows(finding, metric)
     if not rows:
         return None
@@ -147,15 +174,16 @@ def _drops(finding: Finding, metric: str) -> Figure | None:
         metric,
         chart=evidence_drops(finding, metric),
         chapter="evidence",
-        title=f"Drop with disturbed evidence: {TITLES.get(metric, metric).lower()}",
+        title=f"{METRIC_WORDS.get(metric, metric)} with disturbed evidence",
         headline="evidence",
         note="Unchanged minus disturbed evidence, paired by question; right of the line the score fell. "
         f"Bars are {_confidence(finding)} intervals.",
+        is_main=is_main,
         rows=rows,
     )
 
 
-def _variation(finding: Finding, metric: str) -> Figure | None:
+def _variation(finding: Finding, metric: str, is_main: bool) -> Figure | None:
     rows = panel_rows(finding, metric)
     if len({row["temperature"] for row in rows}) < 2:
         return None
@@ -168,6 +196,7 @@ def _variation(finding: Finding, metric: str) -> Figure | None:
         headline="variability",
         note="The coefficient of variation is standard deviation divided by mean; the dotted stability baseline "
         f"is its mean over temperatures with unchanged evidence. Bands are {_confidence(finding)} intervals.",
+        is_main=is_main,
         rows=rows,
     )
 
@@ -181,11 +210,14 @@ def _figure(
     title: str,
     headline: str,
     note: str,
+    is_main: bool,
     rows: Sequence[Row],
 ) -> Figure:
-    name = _figure_name(headline, metric)
+    name = figure_name(headline, metric)
     captions = {
-        _said(row): row["sentence"] for row in finding.rows if (row["headline"], row["metric"]) == (headline, metric)
+        f"{row['sentence']} {row['detail']}": row["sentence"]
+        for row in finding.rows
+        if (row["headline"], row["metric"]) == (headline, metric)
     }
     counts = sorted({row["n"] for row in rows})
     n = f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
@@ -197,7 +229,7 @@ def _figure(
         title=title,
         caption=str(next((captions[text] for text in finding.sentences if text in captions), "")),
         note=f"{note} {n} questions behind each point.",
-        is_main=metric == finding.settings["main_metric"],
+        is_main=is_main,
         svg=Markup(draw_svg(chart, name)),
         png=draw_png(chart),
         columns=COLUMNS | extra,
@@ -206,27 +238,90 @@ def _figure(
     )
 
 
-def _figure_name(headline: str, metric: str) -> str:
-    return f"{FILES[headline]}_{re.sub(r'[^A-Za-z0-9]+', '_', metric)}"
-
-
 def _confidence(finding: Finding) -> str:
     return f"{100 * float(finding.settings['confidence']):g} % bootstrap"  # type: ignore[arg-type]
 
 
-def _card(finding: Finding, row: Row, name: str) -> Card:
-    headline = row["headline"]
-    line = spark_rows(finding, row)
-    is_line = len(line) > 1
-    return Card(
-        kicker=KICKERS[headline].format(**row),
-        number=(difference(row) if row["contrast"] else level(row)).removesuffix(bounds(row)),
-        interval=bounds(row).strip(),
-        sentence=row["sentence"],
-        detail=row["detail"],
-        spark_title=SPARKS[headline].format(metric=TITLES.get(row["metric"], row["metric"])),
-        svg=Markup(draw_svg(spark(finding, row), name)) if is_line else None,
-        link=_figure_name(headline, row["metric"])
-        if headline in FILES and (is_line or headline == "evidence")
-        else None,
+# --- single questions -----------------------------------------------------------------------------
+
+
+def _boxes(findings: Sequence[Finding], table: pl.DataFrame) -> Iterator[Figure]:
+    """One for each system and type of question; on the page those that heat moves most and least."""
+    metric = main_metric(table)
+    if metric is None:
+        return
+    correct = next(finding for finding in findings if finding.analysis == "correctness")
+    unit = next((str(row["unit"]) for row in correct.rows if row["metric"] == metric), "score")
+    flat, shown = not_applied(findings), extreme_systems(findings)
+    questions = by_question(table.filter(metric=metric)).with_columns(system=system_of(table), unit=pl.lit(unit))
+    questions = questions.rename({"mean": "value"}).drop("sd")
+    groups = questions.partition_by("system", "type", as_dict=True)
+    for system, type_ in sorted(groups, key=lambda key: (str(key[0]), type_order(str(key[1])))):
+        rows = [{**row, "remark": REMARK if row["model"] in flat else None} for row in groups[system, type_].to_dicts()]
+        finding = Finding(analysis="questions", question="How do single questions fare?", rows=tuple(rows))
+        if any(row["value"] is not None for row in rows):
+            yield _box(finding, metric, unit, shown)
+
+
+def _box(finding: Finding, metric: str, unit: str, shown: Sequence[str]) -> Figure:
+    rows = box_rows(finding, metric)
+    system, type_ = rows[0]["system"], rows[0]["type"]
+    name = "score_boxes_" + "_".join(re.sub(r"[^A-Za-z0-9.-]+", "_", part) for part in (metric, system, type_))
+    chart = score_boxes(finding, metric)
+    summaries = _five_numbers(rows, unit)
+    counts = sorted({summary["n"] for summary in summaries})
+    n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return Figure(
+        chapter="evidence",
+        name=name,
+        title=f"Single questions: {measured(metric)} of {rows[0]['panel']}, {type_}",
+        caption=_medians(summaries, metric, unit),
+        note="Each point is the mean over the runs of one question; boxes reach from quartile to quartile, whiskers "
+        f"up to 1.5 times that distance, and points beyond are ringed. n = {n} questions in each box.",
+        is_main=system == shown[0] if shown else True,
+        is_on_page=system in shown or not shown,
+        svg=Markup(draw_svg(chart, name)),
+        png=draw_png(chart),
+        columns=BOX_COLUMNS,
+        rows=summaries,
+        csv=pl.DataFrame(rows, infer_schema_length=None).drop(*NOT_IN_CSV, strict=False).write_csv(),
     )
+
+
+def _five_numbers(rows: Sequence[Row], unit: str) -> list[dict[str, Any]]:
+    """What a box shows, as numbers."""
+    value = pl.col("value")
+    found = (
+        pl.DataFrame(rows, infer_schema_length=None)
+        .group_by("temperature", "evidence", maintain_order=True)
+        .agg(
+            n=value.count().cast(pl.Int64),
+            lowest=value.min(),
+            q1=value.quantile(0.25, "linear"),
+            median=value.median(),
+            q3=value.quantile(0.75, "linear"),
+            highest=value.max(),
+        )
+        .sort("temperature", pl.col("evidence") != ORIGINAL, "evidence")
+    )
+    return [{**row, "unit": unit} for row in found.to_dicts()]
+
+
+def _medians(summaries: Sequence[Row], metric: str, unit: str) -> str:
+    """`At temperature 0.6 the median … is 0.93 with unchanged evidence, and lowest with sentence removal: 0.88.`"""
+    told = []
+    percent = " %" if unit == "share" else ""
+    for temperature in dict.fromkeys(row["temperature"] for row in summaries):
+        here = [row for row in summaries if row["temperature"] == temperature]
+        original = next((row for row in here if row["evidence"] == ORIGINAL), None)
+        others = [row for row in here if row is not original]
+        first = original or others[0]
+        with_ = f"with {named_evidence(first['evidence'])}{' evidence' if original else ''}"
+        median = f"{number(first['median'], unit)}{percent} {with_}"
+        text = f"At temperature {temperature:g} the median {measured(metric)} is {median}"
+        if original and others:
+            lowest = min(others, key=lambda row: row["median"])
+            text += f", and of the disturbed lowest with {lowest['evidence']}: "
+            text += f"{number(lowest['median'], unit)}{percent}"
+        told.append(text + ".")
+    return " ".join(told)

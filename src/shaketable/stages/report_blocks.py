@@ -1,0 +1,519 @@
+"""What the analyses of evidence and temperature found, as blocks of a chapter: sentences, matrices, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from shaketable.analyses.wording import bounds, difference, measured, named, number
+from shaketable.stages.report_content import NOT_APPLIED, rows_of
+from shaketable.types import Finding
+
+Row = Mapping[str, Any]
+
+
+class Cell(NamedTuple):
+    kind: str
+    """How it looks: `good`, `bad`, `even` or `quiet`; words and marks say the same."""
+    mark: str
+    lines: tuple[str, ...] = ()
+
+
+NOTHING = Cell("quiet", "–")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    title: str
+    """Empty: the block's title is enough."""
+    columns: Sequence[str]
+    groups: Sequence[tuple[str, Sequence[tuple[str, Sequence[Cell]]]]]
+    """Systems, each with its disturbances and their cells."""
+    is_folded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    title: str
+    columns: Mapping[str, str]
+    rows: Sequence[Row]
+    is_folded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    chapter: str
+    name: str
+    title: str
+    sentences: Sequence[str]
+    notes: Sequence[str]
+    """How to read it."""
+    matrices: Sequence[Matrix] = ()
+    tables: Sequence[Table] = ()
+
+
+def make_blocks(findings: Sequence[Finding]) -> list[Block]:
+    """One for each finding that has something to show, in the order of the chapters."""
+    made = [make(finding) for name, make in MAKERS.items() for finding in findings if finding.analysis == name]
+    seen: set[str] = set()
+    blocks = []
+    for block in made:
+        if block.name not in seen and (block.sentences or block.matrices or block.tables):
+            seen.add(block.name)
+            blocks.append(block)
+    return blocks
+
+
+# --- dice -----------------------------------------------------------------------------------------
+
+
+def _guidelines(finding: Finding) -> Block:
+    onsets = {
+        (row["metric"], row["system"], row["type"], row["perturbation"]): row
+        for row in rows_of(finding)
+        if row["kind"] == "onset"
+    }
+    deciding, others = [], []
+    for row in rows_of(finding):
+        if row["kind"] != "ceiling":
+            continue
+        shared = {
+            "system": _place(row),
+            "metric": row["metric"],
+            "ceiling": row["reason"] or f"{row['value']:g}{_ends(row)}",
+            "n": row["n"],
+        }
+        if row["decides"]:
+            original = next((onsets[key] for name in ("unchanged", None) if (key := _key(row, name)) in onsets), None)
+            deciding.append(shared | {"worst": _worst(row), "next": _next_loss(row)} | _onset(original))
+        else:
+            onset = onsets.get((row["metric"], row["system"], row["type"], row["perturbation"]))
+            evidence = named(row["perturbation"] or "no evidence")
+            others.append(shared | {"evidence": evidence, **_onset(onset)})
+    margins = {_margin(row["delta"], row["score_unit"]) for row in rows_of(finding) if row["decides"]}
+    ends = {"onset": "Begins to fall at", "n": "Questions"}
+    return Block(
+        chapter="dice",
+        name=finding.analysis,
+        title="Ceiling and onset",
+        sentences=_sentences(finding, "ceiling", "onset", "choice"),
+        notes=_notes(finding),
+        tables=_full(
+            Table(
+                title=f"Ceilings for a loss of at most {' or '.join(sorted(margins))}",
+                columns={
+                    "system": "System",
+                    "metric": "Metric",
+                    "ceiling": "Keep at or below",
+                    "worst": "Decided by",
+                    "next": "Loss one step above",
+                    **ends,
+                },
+                rows=deciding,
+            ),
+            Table(
+                title="By evidence and type of question",
+                columns={
+                    "system": "System",
+                    "metric": "Metric",
+                    "evidence": "Evidence",
+                    "ceiling": "Ceiling",
+                    "slope": "Change per unit beyond the onset",
+                    **ends,
+                },
+                rows=others,
+                is_folded=True,
+            ),
+        ),
+    )
+
+
+def _key(row: Row, perturbation: str | None) -> tuple[Any, ...]:
+    return row["metric"], row["system"], None, perturbation
+
+
+def _onset(row: Row | None) -> dict[str, Any]:
+    if row is None:
+        return {"onset": None, "slope": None}
+    slope = {"value": row["slope"], "low": row["slope_low"], "high": row["slope_high"], "unit": "score"}
+    return {
+        "onset": row["reason"] or f"{row['value']:g}{_ends(row)}",
+        "slope": None if slope["value"] is None else number(slope["value"], "score") + bounds(slope),
+    }
+
+
+def _ends(row: Row) -> str:
+    return "" if row["low"] is None else f" [{row['low']:g}, {row['high']:g}]"
+
+
+def _margin(delta: float, unit: str) -> str:
+    return f"{100 * delta:g} points" if unit == "share" else f"{delta:g}"
+
+
+def _worst(row: Row) -> str:
+    return ", ".join(part for part in (named(row["worst_perturbation"] or ""), row["worst_type"]) if part)
+
+
+def _next_loss(row: Row) -> str | None:
+    if row["next_loss"] is None:
+        return None
+    loss = {name: row[f"next_loss{end}"] for name, end in (("value", ""), ("low", "_low"), ("high", "_high"))}
+    return f"{difference({**loss, 'unit': row['score_unit']})} at {row['next_temperature']:g}"
+
+
+def _dominance(finding: Finding) -> Block:
+    places: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows_of(finding):
+        line = places.setdefault(
+            (row["metric"], row["system"], row["type"]), {"system": _place(row), "metric": row["metric"], "n": row["n"]}
+        )
+        line[row["effect"]] = row["reason"] if row["value"] is None else number(row["value"], "ratio") + bounds(row)
+        line["verdict"] = row["verdict"] or row["reason"]
+    return Block(
+        chapter="dice",
+        name=finding.analysis,
+        title="Temperature against evidence",
+        sentences=_sentences(finding),
+        notes=_notes(finding),
+        tables=_full(
+            Table(
+                title="Partial eta squared",
+                columns={
+                    "system": "System",
+                    "metric": "Metric",
+                    "verdict": "Moves it more",
+                    "temperature": "Temperature",
+                    "evidence": "Evidence",
+                    "interaction": "Interaction",
+                    "difference": "Difference",
+                    "n": "Questions",
+                },
+                rows=list(places.values()),
+            )
+        ),
+    )
+
+
+def _variability(finding: Finding) -> Block:
+    metric = finding.settings.get("main_metric")
+    main = [row for row in rows_of(finding) if row["metric"] == metric and row["value"] is not None]
+    places: dict[tuple[Any, ...], list[Row]] = {}
+    for row in main:
+        places.setdefault((row["system"], row["type"], row["perturbation"]), []).append(row)
+    rows = []
+    for line in places.values():
+        ordered = sorted(line, key=lambda row: row["temperature"])
+        cool, hot = ordered[0], ordered[-1]
+        rows.append(
+            {
+                "system": _place(cool),
+                "metric": metric,
+                "evidence": named(cool["perturbation"] or "no evidence"),
+                "cool": f"{number(cool['value'], 'ratio')}{bounds(cool)} at {cool['temperature']:g}",
+                "hot": f"{number(hot['value'], 'ratio')}{bounds(hot)} at {hot['temperature']:g}",
+                "baseline": None if cool["baseline"] is None else number(cool["baseline"], "ratio"),
+                "n": cool["n"],
+            }
+        )
+    return Block(
+        chapter="dice",
+        name=finding.analysis,
+        title="Spread of repeated answers",
+        sentences=_sentences(finding),
+        notes=_notes(finding),
+        tables=_full(
+            Table(
+                title="Coefficient of variation",
+                columns={
+                    "system": "System",
+                    "evidence": "Evidence",
+                    "cool": "Coolest",
+                    "hot": "Hottest",
+                    "baseline": "Stability baseline",
+                    "n": "Questions",
+                },
+                rows=rows,
+                is_folded=True,
+            )
+        ),
+    )
+
+
+# --- evidence -------------------------------------------------------------------------------------
+
+
+def _degradation(finding: Finding) -> Block:
+    def cell(row: Row) -> Cell:
+        if row["verdict"] is None:
+            return NOTHING
+        is_worse = row["verdict"] == "yes"
+        kind, word = ("bad", "▼ worse") if is_worse else ("quiet", "○ not shown")
+        return Cell(kind, word, (*_short(row), _p(row["p_holm"])))
+
+    def everywhere(line: Sequence[Row]) -> Cell:
+        first = line[0]
+        if first["everywhere"] is None:
+            return NOTHING
+        is_everywhere = first["everywhere"] == "yes"
+        kind, word = ("bad", "▼ yes") if is_everywhere else ("quiet", "○ not shown")
+        return Cell(kind, word, (f"{first['n_shown']} of {first['n_temperatures']}",))
+
+    return Block(
+        chapter="evidence",
+        name=finding.analysis,
+        title=finding.question,
+        sentences=_sentences(finding),
+        notes=_notes(finding, "Cells hold the shift with its interval, and p adjusted over temperatures."),
+        matrices=_matrices(rows_of(finding), cell, last=("At all of them?", everywhere)),
+    )
+
+
+def _equivalence(finding: Finding) -> Block:
+    looks = {
+        "equivalent": ("good", "≈ equivalent"),
+        "different": ("bad", "≠ different"),
+        "undecided": ("quiet", "? undecided"),
+    }
+
+    def cell(row: Row) -> Cell:
+        if row["verdict"] is None:
+            return _none(row)
+        return Cell(*looks[row["verdict"]], _short(row))
+
+    margins = sorted({(row["delta"], row["unit"]) for row in rows_of(finding) if row["delta"] is not None})
+    within = ", ".join(_margin(*margin) for margin in margins)
+    return Block(
+        chapter="evidence",
+        name=finding.analysis,
+        title="Where is disturbed evidence as good as the original?",
+        sentences=_sentences(finding),
+        notes=_notes(finding, f"Cells hold original minus disturbed with its interval; the margin is {within}."),
+        matrices=_matrices(rows_of(finding), cell),
+    )
+
+
+def _ranking(finding: Finding) -> Block:
+    def cell(row: Row) -> Cell:
+        if row["rank"] is None:
+            return NOTHING
+        return Cell("even" if row["rank"] > 1 else "bad", f"rank {row['rank']}", _short(row))
+
+    of = {kind: [row for row in rows_of(finding) if row["kind"] == kind] for kind in ("drop", "contrast", "tau")}
+    pairs: dict[tuple[Any, ...], list[Row]] = {}
+    for row in of["contrast"]:
+        pairs.setdefault((row["metric"], row["system"], row["type"], row["perturbation"], row["other"]), []).append(row)
+    contrasts = []
+    for line in pairs.values():
+        known = [row for row in line if row["value"] is not None]
+        if known:
+            most, least = (pick(known, key=lambda row: row["value"]) for pick in (max, min))
+            contrasts.append(
+                {
+                    "system": _place(line[0]),
+                    "metric": line[0]["metric"],
+                    "pair": f"{named(line[0]['perturbation'])} − {named(line[0]['other'])}",
+                    "verdict": line[0]["verdict"],
+                    "p": _p(line[0]["p_holm"]),
+                    "least": f"{' '.join(_short(least))} at {least['temperature']:g}",
+                    "most": f"{' '.join(_short(most))} at {most['temperature']:g}",
+                    "n": line[0]["n"],
+                }
+            )
+    coolest = min((row["temperature"] for row in of["tau"]), default=None)
+    taus = [
+        {
+            "system": _place(row),
+            "metric": row["metric"],
+            "between": f"{row['temperature']:g} and {row['other_temperature']:g}",
+            "tau": row["reason"] if row["value"] is None else number(row["value"], "ratio") + bounds(row),
+            "n": row["n"],
+        }
+        for row in of["tau"]
+        if row["temperature"] == coolest
+    ]
+    return Block(
+        chapter="evidence",
+        name=finding.analysis,
+        title=finding.question,
+        sentences=_sentences(finding),
+        notes=_notes(finding, "Cells hold the rank, 1 for the largest drop, and the drop with its interval."),
+        matrices=_matrices(of["drop"], cell),
+        tables=_full(
+            Table(
+                title="Pairs of disturbances",
+                columns={
+                    "system": "System",
+                    "metric": "Metric",
+                    "pair": "Drop of",
+                    "verdict": "With temperature",
+                    "p": "Interaction test",
+                    "least": "Least",
+                    "most": "Most",
+                    "n": "Questions",
+                },
+                rows=contrasts,
+            ),
+            Table(
+                title="Kendall's tau of the ranking with that at the coolest temperature",
+                columns={
+                    "system": "System",
+                    "metric": "Metric",
+                    "between": "Temperatures",
+                    "tau": "Tau",
+                    "n": "Questions",
+                },
+                rows=taus,
+                is_folded=True,
+            ),
+        ),
+    )
+
+
+def _amplification(finding: Finding) -> Block:
+    def cell(row: Row) -> Cell:
+        if row["value"] is None:
+            return _none(row)
+        ratio, *interval = _short(row)
+        return Cell("even", f"× {ratio}", tuple(interval))
+
+    slopes = {_line_key(row): row for row in rows_of(finding) if row["kind"] == "slope"}
+
+    def slope(line: Sequence[Row]) -> Cell:
+        row = slopes.get(_line_key(line[0]))
+        if row is None or row["value"] is None:
+            return NOTHING
+        is_clear = row["low"] is not None and not row["low"] <= 0 <= row["high"]
+        grows = row["value"] > 0
+        mark = ("▲ grows" if grows else "▼ shrinks") if is_clear else "○ no change found"
+        return Cell(("bad" if grows else "even") if is_clear else "quiet", mark, _short(row))
+
+    ratios = [row for row in rows_of(finding) if row["kind"] == "ratio"]
+    return Block(
+        chapter="evidence",
+        name=finding.analysis,
+        title=finding.question,
+        sentences=_sentences(finding),
+        notes=_notes(finding, "Cells hold the drop as a multiple of that at the coolest temperature."),
+        matrices=_matrices(ratios, cell, last=("Slope per unit", slope)),
+    )
+
+
+MAKERS: dict[str, Callable[[Finding], Block]] = {
+    "guidelines": _guidelines,
+    "dominance": _dominance,
+    "variability": _variability,
+    "degradation": _degradation,
+    "equivalence": _equivalence,
+    "ranking": _ranking,
+    "amplification": _amplification,
+}
+
+
+# --- what blocks are made of ----------------------------------------------------------------------
+
+
+def _sentences(finding: Finding, *headlines: str) -> list[str]:
+    """Its sentences in their order; with headlines, those of these kinds."""
+    if not headlines:
+        return list(finding.sentences)
+    wanted = {
+        f"{row['sentence']} {row['detail']}" if row["detail"] else row["sentence"]
+        for row in rows_of(finding)
+        if row["headline"] in headlines
+    }
+    return [sentence for sentence in finding.sentences if sentence in wanted]
+
+
+def _notes(finding: Finding, *first: str) -> list[str]:
+    """How to read it, and its caveats; models without temperature have a banner of their own."""
+    return [*first, *(caveat for caveat in finding.caveats if not caveat.startswith(NOT_APPLIED))]
+
+
+def _matrices(
+    rows: Iterable[Row],
+    cell: Callable[[Row], Cell],
+    *,
+    last: tuple[str, Callable[[Sequence[Row]], Cell]] | None = None,
+) -> list[Matrix]:
+    """Disturbance × temperature, of all questions and, folded, by type."""
+    pooled = [row for row in rows if row["type"] is None]
+    typed = [row for row in rows if row["type"] is not None]
+    made = [_matrix(pooled, cell, last, "", is_folded=False)] if pooled else []
+    return made + ([_matrix(typed, cell, last, "By type of question", is_folded=True)] if typed else [])
+
+
+def _matrix(
+    rows: Sequence[Row],
+    cell: Callable[[Row], Cell],
+    last: tuple[str, Callable[[Sequence[Row]], Cell]] | None,
+    title: str,
+    *,
+    is_folded: bool,
+) -> Matrix:
+    temperatures = sorted({row["temperature"] for row in rows})
+    lines: dict[str, dict[str, list[Row]]] = {}
+    for row in rows:
+        lines.setdefault(f"{_place(row)}, {measured(row['metric'])}", {}).setdefault(row["perturbation"], []).append(
+            row
+        )
+
+    def cells(line: Sequence[Row]) -> list[Cell]:
+        at = {row["temperature"]: row for row in line}
+        made = [cell(at[temperature]) if temperature in at else NOTHING for temperature in temperatures]
+        return made + ([last[1](line)] if last else [])
+
+    return Matrix(
+        title=title,
+        columns=[*(f"{temperature:g}" for temperature in temperatures), *([last[0]] if last else [])],
+        groups=[
+            (place, [(named(perturbation), cells(line)) for perturbation, line in of_place.items()])
+            for place, of_place in lines.items()
+        ],
+        is_folded=is_folded,
+    )
+
+
+def _full(*tables: Table) -> list[Table]:
+    """Those with rows. A metric that all rows share stands in the title, not in each row."""
+    shown = []
+    for table in tables:
+        metrics = {row["metric"] for row in table.rows}
+        if len(metrics) == 1:
+            columns = {name: title for name, title in table.columns.items() if name != "metric"}
+            table = replace(table, title=f"{table.title}: {measured(metrics.pop())}", columns=columns)
+        if table.rows:
+            shown.append(table)
+    return shown
+
+
+def _line_key(row: Row) -> tuple[Any, ...]:
+    return row["metric"], row["system"], row["type"], row["perturbation"]
+
+
+def _place(row: Row) -> str:
+    """`smollm2 · bridge`."""
+    return f"{row['system']} · {row['type']}" if row["type"] else str(row["system"])
+
+
+def _none(row: Row) -> Cell:
+    return Cell("quiet", "–", (row["reason"],) if row["reason"] else ())
+
+
+def _short(row: Row) -> tuple[str, ...]:
+    """A difference and its interval with a fixed number of decimals, so that cells stay narrow and line up."""
+    is_share = row["unit"] == "share"
+    places = {"share": 0, "ratio": 2}.get(row["unit"], 3)
+
+    def text(value: float) -> str:
+        # Adding 0 turns a rounded −0.000 into 0.000.
+        return f"{round(100 * value if is_share else value, places) + 0:.{places}f}".replace("-", "−")
+
+    first = text(row["value"]) + (" points" if is_share else "")
+    return (first,) if row["low"] is None else (first, f"[{text(row['low'])}, {text(row['high'])}]")
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return "–"
+    return f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
