@@ -190,7 +190,10 @@ def truncated(path):
 BROKEN = [
     (lambda path: path.write_bytes(b"This is a letter, not a database. " * 100), "file is not a database"),
     (foreign, "is an SQLite file, but not one of Shaketable's. Nothing was changed. Use another folder."),
-    (newer, f"a newer Shaketable (format {schema.VERSION + 1}, this one reads up to {schema.VERSION}). Update Shaketable."),
+    (
+        newer,
+        f"a newer Shaketable (format {schema.VERSION + 1}, this one reads up to {schema.VERSION}). Update Shaketable.",
+    ),
     (truncated, "cannot be read as a run's records: database disk image is malformed. Nothing was changed. Restore"),
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import json
 import shlex
 import time
@@ -42,6 +43,11 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the study: --set generation.max_tokens=48."),
 ]
+
+
+class Band(enum.StrEnum):
+    interval = "interval"
+    sd = "sd"
 
 
 @guarded
@@ -127,20 +133,24 @@ def analyze(
 
 
 @guarded
-def report(run_folder: RunArgument, json_: JsonOption = False) -> None:
+def report(
+    run_folder: RunArgument,
+    band: Annotated[Band, typer.Option(help="Shade intervals, or ± one standard deviation over runs.")] = Band.interval,
+    json_: JsonOption = False,
+) -> None:
     """Write the report and the figures from what is stored."""
-    page = report_stage(Run(run_folder))
+    page = report_stage(Run(run_folder), band)
     if json_:
         print_json({"run": str(run_folder), "report": str(page)})
     else:
         say(f"The report: {page}")
 
 
-def report_stage(found: Run) -> Path:
+def report_stage(found: Run, band: Band = Band.interval) -> Path:
     """The drawing library takes a second to import; only the report needs it."""
     from shaketable.stages.report import report
 
-    return report(found)
+    return report(found, band=band.value)
 
 
 # --- parts of the way -----------------------------------------------------------------------------
