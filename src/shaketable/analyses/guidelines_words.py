@@ -100,6 +100,8 @@ def _levels(row: Row) -> str:
     told = []
     if row["value"] is not None and row["low"] is not None:
         told.append(f"The ceiling is {row['value']:g} [{row['low']:g}, {row['high']:g}].")
+        if row["point"] is not None and row["point"] > row["value"]:
+            told.append(f"By the means alone it would be {row['point']:g}; more questions can tell.")
     if row.get("cool") is not None and row.get("hot") is not None:
         cool, hot = (
             level({"value": row[at], "low": row[f"{at}_low"], "high": row[f"{at}_high"], "unit": row["score_unit"]})
