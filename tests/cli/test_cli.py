@@ -34,7 +34,7 @@ def own_home(monkeypatch, tmp_path):
 @pytest.fixture
 def no_report(monkeypatch):
     """The report is drawn once, in `finished`; elsewhere it would only take time."""
-    monkeypatch.setattr(running, "report_stage", lambda run: run.folder / "report.html")
+    monkeypatch.setattr(running, "report_stage", lambda run, *_: run.folder / "report.html")
 
 
 @pytest.fixture(scope="module")

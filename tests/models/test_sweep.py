@@ -277,6 +277,7 @@ def test_a_cuda_device_that_is_not_there_is_named(folder):
 
 
 @pytest.mark.weights
+@pytest.mark.slow
 def test_a_gguf_file_loads_as_it_is(embedded):
     file = next(weights.locate("smollm2-gguf").glob("*.gguf"))
     engine = SweepEngine(file, n_rows=4)
