@@ -77,7 +77,21 @@ class WhiteBoxModel(Model, Protocol):
 
 
 @runtime_checkable
+class LogitModel(Model, Protocol):
+    """A model that tells the next token's distribution after any beginning of an answer."""
+
+    def expand(self, asked: Sequence[tuple[Prompt, Sequence[tuple[int, ...]]]]) -> list[list[Any]]:
+        """For each prompt and each of its beginnings, the log-probabilities of all tokens at temperature 1."""
+
+    def token_bytes(self) -> tuple[list[bytes], frozenset[int]]:
+        """What each token adds to the text, and the tokens that end it."""
+
+
+@runtime_checkable
 class Metric(Protocol):
+    """A metric that reads the answer alone says `reads_trace: ClassVar[bool] = False`; its records then come without
+    trace and evidence, which is faster."""
+
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
         """The scores of each record: one number for most metrics, several named ones for some."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -12,7 +13,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
 from shaketable.errors import StudyError, did_you_mean
-from shaketable.types import DatasetChoice, Study
+from shaketable.types import DatasetChoice, Scan, Study
 
 
 class _Table(BaseModel):
@@ -62,6 +63,9 @@ class Generation(_Table):
     repetition_penalty: float = Field(1.0, gt=0)
     library_defaults: bool = Field(False, description="Use the checkpoint's or provider's own truncation values.")
     logprobs: bool = Field(False, description="Keep the log-probability of every generated token.")
+    top_logprobs: bool = Field(
+        False, description="Keep each token's likeliest alternatives too, of the answers at temperature 0."
+    )
 
 
 class ScoreTable(_Table):
@@ -70,6 +74,21 @@ class ScoreTable(_Table):
         "short",
         description="What answers are compared with: short (the accepted answers), template (a fixed sentence), or a "
         "model that writes a sentence for each question, such as smollm2.",
+    )
+
+
+class ScanTable(_Table):
+    strategy: Literal["full", "incremental", "curtailed", "bisection", "curtailed_bisection", "sequential", "none"] = (
+        Field("full", description="How each fact's temperatures are walked through; none: by its curve alone.")
+    )
+    known: str | None = Field(
+        "exact_match", description="The metric that must be 1 at temperature 0; '' scans every question."
+    )
+    limit: int | None = Field(None, ge=1, description="Known facts per condition and dataset; absent: all.")
+    correct: str = Field("contains", description="The metric that judges sampled answers.")
+    threshold: float = Field(0.5, gt=0, lt=1, description="Broken: the share of correct answers lies below this.")
+    curves: Literal["none", "known", "all"] = Field(
+        "none", description="For which questions the curve over all temperatures is estimated from logits."
     )
 
 
@@ -87,6 +106,7 @@ class StudyFile(_Table):
     ] = DatasetTable()  # type: ignore[call-arg]
     cross: Cross = Cross()  # type: ignore[call-arg]
     generation: Generation = Generation()  # type: ignore[call-arg]
+    scan: ScanTable | None = Field(None, description="Facts: which are scanned, and how. Absent: all is crossed.")
     score: ScoreTable = ScoreTable()  # type: ignore[call-arg]
     analyze: AnalyzeTable = AnalyzeTable()
 
@@ -104,6 +124,7 @@ TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("cross",): Cross,
     ("cross", "temperatures"): Range,
     ("generation",): Generation,
+    ("scan",): ScanTable,
     ("score",): ScoreTable,
     ("analyze",): AnalyzeTable,
 }
@@ -165,6 +186,7 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         metrics=_unique(file.score.metrics, "score.metrics", where),
         reference=file.score.reference,
         analyses=_unique(file.analyze.analyses, "analyze.analyses", where),
+        scan=None if file.scan is None else Scan(**file.scan.model_dump() | {"known": file.scan.known or None}),
     )
 
 
@@ -180,6 +202,7 @@ def format_study(study: Study) -> str:
         if choice.limit:
             table["limit"] = choice.limit
         tables.append(table)
+    scan = {} if study.scan is None else {"scan": _written(study.scan)}
     return tomli_w.dumps(
         {
             "name": study.name,
@@ -195,10 +218,17 @@ def format_study(study: Study) -> str:
                 "repeats": study.repeats,
             },
             "generation": dict(study.generation),
+            **scan,
             "score": {"metrics": list(study.metrics), "reference": study.reference},
             "analyze": {"analyses": list(study.analyses)},
         }
     )
+
+
+def _written(scan: Scan) -> dict[str, Any]:
+    """TOML has no word for nothing: an absent limit is left out, an absent metric is empty."""
+    fields = {**dataclasses.asdict(scan), "known": scan.known or ""}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def study_schema() -> dict[str, Any]:
@@ -271,7 +301,10 @@ def _temperatures(given: Range | list[float], where: str) -> tuple[float, ...]:
         values = [round(given.start + i * given.step, 9) for i in range(n_steps + 1)]
     if not values:
         raise StudyError(f"{where}, cross.temperatures: the list is empty. Give at least one, such as [0.0].")
-    return tuple(dict.fromkeys(values))
+    doubled = next((value for value in values if values.count(value) > 1), None)
+    if doubled is not None:
+        raise StudyError(f"{where}, cross.temperatures: {doubled} is listed twice. Give each temperature once.")
+    return tuple(values)
 
 
 def _unique(texts: list[str], key: str, where: str) -> tuple[str, ...]:

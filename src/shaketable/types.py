@@ -162,7 +162,8 @@ class Prompt:
     layout: Literal["chat", "plain"] = "chat"
     """`plain` joins the contents as raw text without a chat template."""
     wants: tuple[str, ...] = ()
-    """Extras per token: `logprobs`, `top_logprobs`, `entropy`, `processed_entropy`."""
+    """Extras per token: `logprobs`, `top_logprobs`, `entropy`, and `processed_logprobs`, `processed_entropy` of the
+    distribution that was really sampled; `token_ids`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -219,6 +220,8 @@ class Generate:
     sampling: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """Values that the method fixes for this step alone, such as temperature=0.7."""
     wants: tuple[str, ...] = ()
+    purpose: str = ""
+    """What a call beside the method's own is for, such as `answer_completion`; such calls can be left out of counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -228,6 +231,14 @@ class Probe:
     text: str
     wants: tuple[str, ...]
     """`tokens`, `attention`, `logprobs`, `entropy` ..."""
+    token_ids: tuple[int, ...] | None = None
+    """The very tokens to read, such as those just generated; None: the text is cut into tokens anew."""
+    before: tuple[Message, ...] = ()
+    """A prompt to read first; the reading is of the text alone."""
+    layout: Literal["chat", "plain"] = "chat"
+    """Of the prompt before, as in Generate."""
+    beginning_mark: bool = False
+    """Read the model's beginning mark before a text that has no prompt, so that the first token has a probability."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -235,7 +246,10 @@ class Reading:
     """The reply to a Probe."""
 
     tokens: tuple[str, ...]
+    """As text; a token that begins a word keeps the space before it."""
     extras: Mapping[str, Any]
+    """`attention`: of the last layer, heads x tokens x tokens; `logprobs` and `entropy` of each token given those
+    before it, None for the first of all; `token_ids`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -310,6 +324,44 @@ class Record:
     """Engine, version, dtype, threads, model revision."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Curve:
+    """The probability of a correct answer to one prompt, for all temperatures at once."""
+
+    key: str
+    """Of the record at temperature 0 whose prompt the curve continues."""
+    temperatures: tuple[float, ...] = ()
+    low: tuple[float, ...] = ()
+    """Certified: correct paths found so far, at each temperature."""
+    high: tuple[float, ...] = ()
+    """Certified: one minus the wrong paths found so far."""
+    value: tuple[float | None, ...] = ()
+    """The estimate between the bounds; None where too few samples can say."""
+    value_low: tuple[float | None, ...] = ()
+    value_high: tuple[float | None, ...] = ()
+    level: float = 0.95
+    """Of the interval from value_low to value_high, which samples leave open."""
+    breaking: float | None = None
+    """The temperature at which the estimate first falls below the threshold; None: it never does within `settings`."""
+    breaking_low: float | None = None
+    """Certified: not broken below this temperature."""
+    breaking_high: float | None = None
+    """Certified: broken at this temperature; None: not certified anywhere."""
+    position_losses: tuple[float, ...] = ()
+    """Mass lost to wrong tokens at each position of the answer, at the breaking temperature (or at 1)."""
+    wrong: tuple[Mapping[str, Json], ...] = ()
+    """The most likely wrong answers found: text, probability, temperature."""
+    n_expanded: int = 0
+    """Tree nodes whose next token was computed."""
+    n_positions: int = 0
+    """Token positions computed in all, samples included."""
+    n_samples: int = 0
+    settings: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    """Threshold, match, truncation, budget, scan step: what the numbers mean."""
+    reason: str | None = None
+    """Why there is no curve; None: there is one."""
+
+
 # --- numbers ------------------------------------------------------------------------------------
 
 
@@ -365,6 +417,26 @@ class DatasetChoice:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Scan:
+    """How the temperatures of one fact are walked through, and which facts are walked at all."""
+
+    strategy: Literal["full", "incremental", "curtailed", "bisection", "curtailed_bisection", "sequential", "none"] = (
+        "full"
+    )
+    """`none`: no temperature above 0 is sampled; curves alone tell."""
+    known: str | None = None
+    """The metric that must be 1 at temperature 0; None: every question is scanned."""
+    limit: int | None = None
+    """Known facts per condition and dataset, the first in order; None: all."""
+    correct: str = "contains"
+    """The metric that judges sampled answers."""
+    threshold: float = 0.5
+    """A fact is broken where the share of correct answers lies strictly below this."""
+    curves: Literal["none", "known", "all"] = "none"
+    """For which questions the curve over all temperatures is estimated from the model's logits."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Study:
     """What one experiment crosses. Parts are texts; the plan builds them."""
 
@@ -384,3 +456,5 @@ class Study:
     analyses: tuple[str, ...]
     reference: str = "short"
     """What answers are compared with: short, template, or the model that writes a sentence for each question."""
+    scan: Scan | None = None
+    """None: every question is asked at every temperature."""

@@ -5,7 +5,20 @@ import polars
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from shaketable.datasets.rows import Row, check_ids, checked, corpus_of, make_question, passage, read_rows, trouble
+from shaketable.datasets.loaded import Rejected
+from shaketable.datasets.rows import (
+    Row,
+    check_ids,
+    checked,
+    corpus_of,
+    make_question,
+    nested,
+    paragraph,
+    passage,
+    read_rows,
+    scan_rows,
+    trouble,
+)
 from shaketable.errors import DataError
 
 ROWS = [{"a": 1}, {"a": "é\u2028x"}]
@@ -39,9 +52,12 @@ def test_parquet_rows_are_read(tmp_path):
 
 def test_what_cannot_be_read_says_where_and_what_to_do(tmp_path):
     cases = {
-        "bad.jsonl": ('{"a": 1}\n{"a": \n', r"bad.jsonl line 2: broken JSON at column 7: .*one JSON object per line"),
+        "bad.jsonl": (
+            '{"a": 1}\n{"a": \n',
+            r"bad.jsonl line 2: broken JSON at column 7: .*one JSON object per line, in UTF-8",
+        ),
         "bad.json": ('[\n{"a": 1},\n{"a" 2}]', r"bad.json: broken JSON at line 3, column 6"),
-        "latin.jsonl": (b'{"a": "\xe9"}', r"latin.jsonl: byte 7 is not UTF-8"),
+        "latin.jsonl": (b'{"a": "\xe9"}', r"latin.jsonl line 1: byte 7 is not UTF-8"),
         "cut.gz": (gzip.compress(b'{"a": 1}' * 99)[:-9], r"cut.gz is a broken gzip file"),
         "cut.parquet": (b"PAR1 nothing", r"cut.parquet is a broken Parquet file"),
     }
@@ -114,6 +130,61 @@ def test_a_fact_that_does_not_resolve_says_why(facts, reason):
 
 def test_two_documents_with_one_title_are_trouble():
     assert trouble([], [passage("A", ["x"]), passage("A", ["y"])]) == "two documents are titled 'A'"
+
+
+def test_one_object_over_many_lines_is_one_row(tmp_path):
+    nested_object = {"data": [{"a": 1}], "version": 2}
+    for indent in (None, 1):
+        path = write(tmp_path / "one.json", json.dumps(nested_object, indent=indent))
+        assert [row.value for row in read_rows(path)] == [nested_object]
+    with pytest.raises(DataError, match=r"one.json: broken JSON at line 3, column 9"):
+        list(read_rows(write(tmp_path / "one.json", '{\n "a": 1,\n "data" 2\n}')))
+
+
+def test_a_broken_line_is_rejected_and_the_others_are_read(tmp_path):
+    path = write(tmp_path / "rows.jsonl", b'{"a": \n{"a": 2}\n\xff\n' + b"[" * 100_000 + b'\n{"a": 5}\r\n')
+    rows = list(scan_rows(path))
+    assert [row.value for row in rows if isinstance(row, Row)] == [{"a": 2}, {"a": 5}]
+    assert rows[4].where == "rows.jsonl line 5"
+    assert [row.reason for row in rows if isinstance(row, Rejected)] == [
+        "broken JSON at column 7: Expecting value.",
+        "byte 0 is not UTF-8.",
+        "the JSON is nested too deeply.",
+    ]
+
+
+def test_tables_are_read_where_a_loader_knows_them(tmp_path):
+    tabbed = write(tmp_path / "dpr.tsv", 'Who?\t"[\'a\', ""b\'s""]"\r\nWhat?\t[\'c\']\r\n')
+    assert list(scan_rows(tabbed, tables=True)) == [
+        Row(where="dpr.tsv line 1", value=["Who?", "['a', \"b's\"]"]),
+        Row(where="dpr.tsv line 2", value=["What?", "['c']"]),
+    ]
+    commas = write(tmp_path / "t.csv", 'qid,text\n1,"two\nlines"\n2\n3,"x"\n')
+    first, short, last = scan_rows(commas, tables=True)
+    assert first == Row(where="t.csv line 2", value={"qid": "1", "text": "two\nlines"})
+    assert short == Rejected(where="t.csv line 4", reason="found 1 cells, expected 2 as in the header.")
+    assert last == Row(where="t.csv line 5", value={"qid": "3", "text": "x"})
+    (prose,) = scan_rows(write(tmp_path / "book.txt", "x" * 200_000), tables=True)
+    assert prose.reason.startswith("broken table: field larger than field limit")
+
+
+def test_members_of_a_nested_list_have_their_place():
+    row = Row(where="f", value={"data": ["x", "y"]})
+    assert list(nested(row, "data")) == [Row(where="f data[0]", value="x"), Row(where="f data[1]", value="y")]
+    for value in ({}, {"data": 3}, "text"):
+        (rejected,) = nested(Row(where="f", value=value), "data")
+        assert rejected.reason.startswith("'data' is ")
+
+
+def test_a_paragraph_is_known_by_its_text():
+    first, second = paragraph("Paris", ["A city."]), paragraph("Paris", ["A myth."])
+    assert first.title == second.title == "Paris"
+    assert first.id != second.id
+    assert first.sentences[0].id == f"{first.id}#0"
+    question = make_question(
+        id="q", text="?", answers=["a"], dataset="d", documents=[first, second], facts=[(second.id, 0)], tags={}
+    )
+    assert (question.supporting, question.gold_titles) == ((f"{second.id}#0",), ("Paris",))
 
 
 def test_a_corpus_has_the_first_document_of_each_title():

@@ -9,7 +9,7 @@ from scipy import stats
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 from transformers.generation.logits_process import RepetitionPenaltyLogitsProcessor
 
-from shaketable.models.dice import draw, penalize, truncate, uniforms
+from shaketable.models.dice import draw, entropy, penalize, sampled_logprobs, truncate, uniforms
 from shaketable.types import Sampling
 
 
@@ -95,3 +95,21 @@ def test_the_repetition_penalty_is_that_of_the_common_library():
 def test_a_seed_always_gives_the_same_numbers_and_another_seed_others():
     assert np.array_equal(uniforms(5, 4), uniforms(5, 8)[:4])
     assert not np.array_equal(uniforms(5, 4), uniforms(6, 4))
+
+
+def test_the_probabilities_really_sampled_are_those_after_penalty_heat_and_truncation():
+    """Row 0: 2/.5 and 1/.5 remain of three: softmax(4, 2) = .880797, .119203. Row 1: 2 is halved by the penalty
+    before the heat: softmax(1, 1, 0)."""
+    logits = torch.tensor([[2.0, 1.0, 0.0], [2.0, 1.0, 0.0], [2.0, 1.0, 0.0]])
+    samplings = [
+        Sampling(temperature=0.5, max_tokens=1, top_k=2),
+        Sampling(temperature=1.0, max_tokens=1, repetition_penalty=2.0),
+        Sampling(temperature=0.0, max_tokens=1),
+    ]
+    probabilities = sampled_logprobs(logits, samplings, [(), (0,), ()]).exp()
+    assert probabilities[0].tolist() == pytest.approx([0.880797, 0.119203, 0.0], abs=1e-6)
+    assert probabilities[1].tolist() == pytest.approx([0.422319, 0.422319, 0.155362], abs=1e-6)
+    assert probabilities[2].tolist() == [1.0, 0.0, 0.0], "the greedy limit"
+    # -.880797 ln .880797 - .119203 ln .119203
+    assert entropy(probabilities[0].log()) == pytest.approx(0.365334, abs=1e-5)
+    assert entropy(probabilities[2].log()) == 0.0

@@ -20,7 +20,7 @@ SHORT = "w5 !"
 SENTENCES = "The station opened in 1931 and closed in 2001. It was built by Ann Lee. "
 EMBEDDED = [
     (SENTENCES + "When did it open?", "chat"),
-    (SENTENCES * 4 + "Who built it?", "chat"),
+    (SENTENCES * 2 + "Who built it?", "chat"),
     ("One, two,", "plain"),
 ]
 
@@ -35,7 +35,7 @@ def prompt(text, temperature, seed, *, layout="plain", max_tokens=12, wants=(), 
     )
 
 
-def sweep(texts=(LONG, SHORT), temperatures=(0.0, 0.7, 1.0, 2.0), repeats=5, **more):
+def sweep(texts=(LONG, SHORT), temperatures=(0.0, 0.7, 1.0, 2.0), repeats=3, **more):
     return [
         prompt(text, temperature, seed=1000 * i + 10 * j + repeat, **more)
         for i, text in enumerate(texts)
@@ -46,10 +46,10 @@ def sweep(texts=(LONG, SHORT), temperatures=(0.0, 0.7, 1.0, 2.0), repeats=5, **m
 
 def embedded_sweep():
     return [
-        prompt(text, temperature, seed, layout=layout, max_tokens=10)
+        prompt(text, temperature, seed, layout=layout, max_tokens=6)
         for text, layout in EMBEDDED
-        for temperature in (0.0, 0.8, 1.4)
-        for seed in range(3)
+        for temperature in (0.0, 1.4)
+        for seed in range(2)
     ]
 
 
@@ -100,9 +100,9 @@ def test_same_seed_same_text_whatever_the_batch_the_order_or_the_company(folder,
     random.Random(4).shuffle(shuffled)
     again = texts(engine.generate([prompts[i] for i in shuffled]))
     assert [together[i] for i in shuffled] == again
-    for i in (0, 7, 19, 33):
+    for i in (0, 7, 13, 23):
         assert texts(engine.generate([prompts[i]])) == [together[i]]
-    for n_rows in (1, 3, 64):
+    for n_rows in (3, 64):
         assert texts(SweepEngine(folder(family), n_rows=n_rows).generate(prompts)) == together
 
 
@@ -111,9 +111,9 @@ def test_the_embedded_model_gives_the_same_text_in_any_batch_and_after_a_resume(
     prompts = embedded_sweep()
     together = texts(embedded.generate(prompts))
     assert texts(embedded.generate(prompts[::-1])) == together[::-1]
-    rest = texts(embedded.generate(prompts[13:]))
-    assert rest == together[13:], "the second half after a resume in the middle of a prompt's rows"
-    for i in (1, 10, 25):
+    rest = texts(embedded.generate(prompts[7:]))
+    assert rest == together[7:], "the second half after a resume in the middle of a prompt's rows"
+    for i in (3, 10):
         assert texts(embedded.generate([prompts[i]])) == [together[i]]
 
 
@@ -168,9 +168,9 @@ def test_greedy_text_is_that_of_the_library(folder, family):
 def test_the_embedded_model_answers_as_the_library_does(embedded):
     model = AutoModelForCausalLM.from_pretrained(embedded.path)
     for text, layout in EMBEDDED:
-        asked = prompt(text, 0.0, 1, layout=layout, max_tokens=16)
+        asked = prompt(text, 0.0, 1, layout=layout, max_tokens=8)
         ids = torch.tensor([embedded.encode(asked.messages, layout)])
-        made = model.generate(ids, do_sample=False, max_new_tokens=16)[0, ids.shape[1] :]
+        made = model.generate(ids, do_sample=False, max_new_tokens=8)[0, ids.shape[1] :]
         expected = embedded.tokenizer.decode(made, skip_special_tokens=True)
         assert texts(embedded.generate([asked])) == [expected]
 
@@ -212,6 +212,25 @@ def test_log_probabilities_belong_to_the_tokens_and_are_those_at_temperature_one
         assert reply.extras["entropy"][i] == pytest.approx(-(line.exp() * line).sum().item(), abs=1e-3)
         assert reply.extras["top_logprobs"][i][0][1] == pytest.approx(line.max().item(), abs=1e-3)
         ids = [*ids, token_id]
+
+
+def test_processed_numbers_are_of_the_distribution_really_sampled(folder):
+    engine = SweepEngine(folder("llama"), n_rows=8)
+    wants = ("processed_logprobs", "processed_entropy", "token_ids")
+    hot = prompt(SHORT, 1.7, 3, wants=wants, max_tokens=6, top_k=5)
+    cold = prompt(SHORT, 0.0, 3, wants=wants, max_tokens=6)
+    reply, greedy = engine.generate([hot, cold])
+    ids = engine.encode((Message(role="user", content=SHORT),), "plain")
+    assert len(reply.extras["token_ids"]) == reply.n_tokens
+    for i, token_id in enumerate(reply.extras["token_ids"]):
+        logits = engine.model(torch.tensor([ids])).logits[0, -1].detach() / 1.7
+        kept = torch.topk(logits, 5)
+        line = torch.log_softmax(kept.values, -1)
+        place = kept.indices.tolist().index(token_id)
+        assert reply.extras["processed_logprobs"][i] == pytest.approx(line[place].item(), abs=1e-3)
+        assert reply.extras["processed_entropy"][i] == pytest.approx(-(line.exp() * line).sum().item(), abs=1e-3)
+        ids = [*ids, token_id]
+    assert greedy.extras["processed_logprobs"] == greedy.extras["processed_entropy"] == [0.0] * greedy.n_tokens
 
 
 def test_generation_ends_after_a_stop_string_and_keeps_it(folder):
@@ -293,5 +312,5 @@ def test_a_gpu_keeps_the_promise_too(folder, family, dtype):
     prompts = sweep()
     together = texts(engine.generate(prompts))
     assert texts(engine.generate(prompts[::-1])) == together[::-1]
-    for i in (0, 7, 19, 33):
+    for i in (0, 7, 13, 23):
         assert texts(engine.generate([prompts[i]])) == [together[i]]

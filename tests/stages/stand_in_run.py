@@ -71,18 +71,18 @@ def score_table(
 
 def findings(n_questions: int = 48) -> list[Finding]:
     table = score_table(n_questions)
-    return [correctness(table, n_resamples=500), variability(table, n_resamples=500)]
+    return [correctness(table, n_resamples=99), variability(table, n_resamples=99)]
 
 
 def all_findings(table: pl.DataFrame, not_applied: tuple[str, ...] = ()) -> list[Finding]:
     """What every analysis finds, marked as the analyze stage does where a model ignores its temperature."""
-    few: Any = {"n_resamples": 200}
+    few: Any = {"n_resamples": 99}
     found = [
         correctness(table, **few),
         variability(table, **few),
         degradation(table, **few),
         equivalence(table, **few),
-        ranking(table, n_permutations=50, **few),
+        ranking(table, n_permutations=20, **few),
         dominance(table, **few),
         amplification(table, **few),
         cases(table),

@@ -185,7 +185,7 @@ def test_wrong_rows_are_named_and_leave_no_folder_behind(tmp_path, imported, row
     ("content", "message"),
     [
         (b'{"question_id": ', "answers.jsonl line 1: broken JSON at column 17"),
-        (json.dumps(ROW).encode().replace(b"Ann", b"\xff"), "answers.jsonl: byte "),
+        (json.dumps(ROW).encode().replace(b"Ann", b"\xff"), "answers.jsonl line 1: byte "),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path, content, message):

@@ -66,6 +66,13 @@ def page(written: Path) -> Page:
     return Page(written.read_text(encoding="utf-8"))
 
 
+@pytest.fixture
+def blank_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real ones are drawn for `written` and `full`; elsewhere they would only take time."""
+    monkeypatch.setattr("shaketable.stages.report_figures.draw_svg", lambda *_: "<svg></svg>")
+    monkeypatch.setattr("shaketable.stages.report_figures.draw_png", lambda *_: b"")
+
+
 def test_the_page_tells_what_stood_on_the_table(page: Page) -> None:
     assert "6,900 of 6,912 answered, 12 failed" in page.text
     assert "temperature 0 to 2 in 6 steps" in page.text
@@ -143,6 +150,7 @@ def test_chapters_that_the_run_does_not_support_are_absent(tmp_path: Path) -> No
     assert "#dice" not in page.values("href")
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_without_variability_the_rest_stands(found: list[Any], tmp_path: Path) -> None:
     slim = replace(found[0], rows=tuple(row for row in found[0].rows if row["metric"] == "contains"))
     page = Page(report(StandInRun(tmp_path, [slim], shown=[])).read_text(encoding="utf-8"))
@@ -218,6 +226,7 @@ def test_every_block_is_linked_to_by_an_id_that_is_there_once(full_page: Page) -
     assert {href[1:] for href in full_page.values("href") if href.startswith("#")} <= set(ids)
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_a_block_without_its_analysis_is_absent(everything: list[Finding], tmp_path: Path) -> None:
     some = [one for one in everything if one.analysis in ("correctness", "ranking")]
     page = Page(report(StandInRun(tmp_path, some, shown=[])).read_text(encoding="utf-8"))
@@ -323,6 +332,7 @@ def test_boxes_hold_the_mean_of_each_question_over_its_runs(full: Path, table: p
     assert float(one["value"]) == pytest.approx(sum(runs) / 3)
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_of_many_systems_the_page_shows_boxes_of_those_that_heat_moves_most_and_least() -> None:
     table = score_table(4, models={"steady": (2.0, 9.0), "a": (2.0, 1.0), "melting": (3.0, 0.2)})
     table = table.filter(metric="contains")
@@ -333,6 +343,7 @@ def test_of_many_systems_the_page_shows_boxes_of_those_that_heat_moves_most_and_
     assert {figure.name.split("_")[3] for figure in boxes if figure.is_on_page} == {"melting", "steady"}
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_deviation_bands_are_drawn_and_tabled_when_asked_for(everything: list[Finding], table: pl.DataFrame) -> None:
     finding = found_by(everything, "correctness")
     rows = tuple(row for row in finding.rows if row["metric"] == "token_f1" and row["contrast"] is None)
@@ -399,12 +410,14 @@ def test_failure_tags_stand_beside_the_answers_and_failed_trials_say_so() -> Non
     assert second["failure"] == "timeout"
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_without_cases_the_examples_of_the_run_are_shown(everything: list[Finding], tmp_path: Path) -> None:
     some = [one for one in everything if one.analysis == "correctness"]
     page = Page(report(StandInRun(tmp_path, some)).read_text(encoding="utf-8"))
     assert EXAMPLE["question"] in page.text
 
 
+@pytest.mark.usefixtures("blank_pictures")
 def test_a_real_run_of_a_scripted_model_is_reported_whole(tmp_path: Path) -> None:
     study = parse_study(tomllib.loads(STUDY), "test")
     made = run(study, tmp_path / "run")

@@ -3,88 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictInt, field_validator
-
-from shaketable.datasets.loaded import Loaded, Rejected
-from shaketable.datasets.rows import check_ids, checked, corpus_of, make_question, passage, read_rows, trouble
+from shaketable.datasets.gather import gather
+from shaketable.datasets.loaded import Loaded
+from shaketable.datasets.rows import Row, fields_of, scan_rows
+from shaketable.datasets.titled_sentences import TitledRecord, Unresolved, check_unresolved, titled_question
 from shaketable.errors import DataError
-from shaketable.types import Question
+from shaketable.types import Json, Question
 from shaketable.weights import is_offline
 
-ADVICE = "Use a train or dev file of HotpotQA: the official JSON, or the rows of the data hub."
-
-
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    id: str = Field(validation_alias=AliasChoices("_id", "id"))
-    question: str
-    answer: str
-    type: str | None = None
-    level: str | None = None
-    # Absent in files for closed-book use.
-    supporting_facts: list[tuple[str, StrictInt]] = []
-    context: list[tuple[str, list[str]]] = []
-
-    @field_validator("supporting_facts", mode="before")
-    @classmethod
-    def _join_facts(cls, value: Any) -> Any:
-        return _pairs(value, "title", "sent_id")
-
-    @field_validator("context", mode="before")
-    @classmethod
-    def _join_context(cls, value: Any) -> Any:
-        return _pairs(value, "title", "sentences")
-
-
-def _pairs(value: Any, left: str, right: str) -> Any:
-    """The data hub stores a list of pairs as two columns."""
-    if not isinstance(value, dict) or not {left, right} <= value.keys():
-        return value
-    if len(value[left]) != len(value[right]):
-        raise ValueError(f"has {len(value[left])} values of {left} and {len(value[right])} of {right}")
-    return list(zip(value[left], value[right], strict=True))
+ADVICE = (
+    "Known layouts: the official train or dev file of HotpotQA (a JSON array), the rows of the data hub (Parquet or "
+    "JSON lines), and questions without context. Test files have no answers."
+)
 
 
 def load_hotpotqa(
-    path: str | None = None, *, hub: str | None = None, configuration: str = "fullwiki", split: str = "train"
+    path: str | None = None,
+    *,
+    hub: str | None = None,
+    configuration: str = "fullwiki",
+    split: str = "train",
+    unresolved: Unresolved = "reject",
 ) -> Loaded:
-    """The questions of a HotpotQA file, or of a `hub` dataset such as 'hotpotqa/hotpot_qa'.
+    """HotpotQA from a file, or from a `hub` dataset such as 'hotpotqa/hotpot_qa'.
 
     Records whose facts do not resolve are rejected, not repaired: in the fullwiki dev file that is
-    more than half, because gold paragraphs may be missing there.
+    more than half, because gold paragraphs may be missing there. `unresolved = "keep"` keeps them for
+    closed-book use and real retrievers: with gold titles and the tag `unresolved`, without gold evidence.
     """
-    questions: list[Question] = []
-    rejected: list[Rejected] = []
-    ids: list[tuple[str, str]] = []
-    for file in _files(path, hub, configuration, split):
-        for row in read_rows(file):
-            record = checked(row, _Record, ADVICE)
-            ids.append((row.where, record.id))
-            if not record.answer.strip():
-                raise DataError(f"{row.where}: 'answer' is empty. {ADVICE}")
-            documents = [passage(title, sentences) for title, sentences in record.context]
-            if reason := trouble(record.supporting_facts, documents):
-                rejected.append(Rejected(where=f"{row.where} ({record.id})", reason=reason))
-                continue
-            questions.append(
-                make_question(
-                    id=record.id,
-                    text=record.question,
-                    answers=[record.answer],
-                    dataset="hotpotqa",
-                    documents=documents,
-                    facts=record.supporting_facts,
-                    tags={"type": record.type, "level": record.level},
-                )
-            )
-    check_ids(ids)
-    if not questions:
-        reason = f"the first record was rejected because {rejected[0].reason}" if rejected else "it has no records"
-        raise DataError(f"{path or hub}: no question is left of {len(ids)}; {reason}. {ADVICE}")
-    return Loaded(questions=tuple(questions), rejected=tuple(rejected), corpus=corpus_of(questions))
+    check_unresolved(unresolved)
+    files = _files(path, hub, configuration, split)
+    rows = (row for file in files for row in scan_rows(file))
+    return gather(
+        rows, lambda row: _question(row, unresolved), name=hub if path is None and hub else files[0].name, advice=ADVICE
+    )
+
+
+def _question(row: Row, unresolved: Unresolved) -> Question:
+    record = fields_of(row, TitledRecord)
+    tags: dict[str, Json] = {"type": record.type, "level": record.level}
+    return titled_question(record, dataset="hotpotqa", unresolved=unresolved, tags=tags)
 
 
 def _files(path: str | None, hub: str | None, configuration: str, split: str) -> list[Path]:

@@ -17,9 +17,20 @@ class Rejected:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Remark:
+    """A record that was kept, but not as it was read."""
+
+    where: str
+    """File, line or record, and id."""
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Loaded:
     questions: tuple[Question, ...]
     """In the order of the file; ids are unique."""
     rejected: tuple[Rejected, ...] = ()
     corpus: tuple[Passage, ...] = ()
     """What a real retriever may search, ids unique; empty for closed-book sets."""
+    remarks: tuple[Remark, ...] = ()
+    """Aliases that were dropped, facts that name no sentence."""

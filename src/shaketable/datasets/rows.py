@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -15,12 +16,18 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from shaketable.datasets.loaded import Rejected
 from shaketable.errors import DataError, did_you_mean
+from shaketable.identity import digest_text
 from shaketable.types import Json, Passage, Question, Sentence
 
 Model = TypeVar("Model", bound=BaseModel)
 Fact = tuple[str, int]
-"""A title, and the index of a sentence as the dataset counts, from 0."""
+"""The id of a passage, which is its title where no two share one, and the index of a sentence in it, from 0."""
+
+
+class RowError(ValueError):
+    """Why a row cannot become a question: a sentence that follows the row's place and a colon."""
 
 
 # --- files → rows -------------------------------------------------------------------------------
@@ -34,27 +41,103 @@ class Row:
 
 
 def read_rows(file: Path | Traversable) -> Iterator[Row]:
-    """The rows of a JSON array, of JSON lines (both may be gzipped) or of a Parquet file.
+    """The rows of a file; the first broken one is an error."""
+    for row in scan_rows(file):
+        if isinstance(row, Rejected):
+            raise DataError(f"{row.where}: {row.reason} Give one JSON array or one JSON object per line, in UTF-8.")
+        yield row
 
-    The content decides, not the name: JSON lines called `.json` are common.
+
+def scan_rows(file: Path | Traversable, *, tables: bool = False) -> Iterator[Row | Rejected]:
+    """The rows of a JSON array, of JSON lines, of one JSON object (a single row) or of a Parquet file.
+
+    `tables`: also of tab-separated lines without a header, as lists, and of CSV with one, as objects.
+    All may be gzipped. The content decides, not the name: JSON lines called `.json` are common.
     """
     content = _content(file)
+    opening = content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if content.startswith(b"PAR1"):
         yield from _parquet_rows(file.name, content)
-        return
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{file.name}: byte {error.start} is not UTF-8. Save the file as UTF-8.") from error
-    if text.lstrip().startswith("["):
-        records = _parsed(text, file.name)
+    elif opening == b"[":
+        records = _whole(content, file.name)
         yield from (Row(where=f"{file.name} record {n}", value=value) for n, value in enumerate(records, 1))
+    elif opening == b"{" and _is_one_object(content):
+        yield Row(where=file.name, value=_whole(content, file.name))
+    elif tables and opening not in (b"{", b""):
+        yield from _table_rows(file.name, _decoded(content, file.name))
+    else:
+        # Bytes are split at line feeds alone: JSON strings may hold other line separators, such as U+2028.
+        for n, line in enumerate(io.BytesIO(content), 1):
+            if line.strip():
+                yield _line_row(f"{file.name} line {n}", line)
+
+
+def nested(row: Row, key: str) -> Iterator[Row | Rejected]:
+    """The members of a list inside a row, each a row of its own."""
+    members = row.value.get(key) if isinstance(row.value, dict) else None
+    if not isinstance(members, list):
+        yield Rejected(where=row.where, reason=f"'{key}' is {_shortened(members)}, expected a list.")
         return
-    # Not splitlines(): JSON strings may hold other line separators, such as U+2028.
-    for n, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            where = f"{file.name} line {n}"
-            yield Row(where=where, value=_parsed(line, where))
+    yield from (Row(where=f"{row.where} {key}[{n}]", value=value) for n, value in enumerate(members))
+
+
+def _is_one_object(content: bytes) -> bool:
+    """Whether a JSON object goes over many lines: neither of the first two is a value of its own."""
+    lines = content.strip().split(b"\n", 2)
+    return len(lines) > 1 and not any(isinstance(_line_row("", line), Row) for line in lines[:2])
+
+
+def _line_row(where: str, line: bytes) -> Row | Rejected:
+    try:
+        return Row(where=where, value=json.loads(line.decode("utf-8-sig").rstrip("\r\n")))
+    except UnicodeDecodeError as error:
+        return Rejected(where=where, reason=f"byte {error.start} is not UTF-8.")
+    except json.JSONDecodeError as error:
+        return Rejected(where=where, reason=f"broken JSON at column {error.colno}: {error.msg}.")
+    except RecursionError:
+        return Rejected(where=where, reason="the JSON is nested too deeply.")
+
+
+def _whole(content: bytes, name: str) -> Any:
+    try:
+        return json.loads(_decoded(content, name))
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
+        raise DataError(
+            f"{name}: broken JSON at {place}: {error.msg}. Give one JSON array, or one JSON object per line."
+        ) from error
+    except RecursionError as error:
+        raise DataError(f"{name}: the JSON is nested too deeply. Check that this is the dataset's file.") from error
+
+
+def _decoded(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name}: byte {error.start} is not UTF-8. Save the file as UTF-8.") from error
+
+
+def _table_rows(name: str, text: str) -> Iterator[Row | Rejected]:
+    has_header = "\t" not in text.partition("\n")[0]
+    table = csv.reader(io.StringIO(text, newline=""), delimiter="," if has_header else "\t")
+    header: list[str] | None = None
+    while True:
+        where = f"{name} line {table.line_num + 1}"
+        try:
+            cells = next(table)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Rejected(where=where, reason=f"broken table: {error}.")
+            continue
+        if not has_header:
+            yield Row(where=where, value=cells)
+        elif header is None:
+            header = cells
+        elif len(cells) == len(header):
+            yield Row(where=where, value=dict(zip(header, cells, strict=True)))
+        elif cells:
+            yield Rejected(where=where, reason=f"found {len(cells)} cells, expected {len(header)} as in the header.")
 
 
 def _content(file: Path | Traversable) -> bytes:
@@ -71,16 +154,6 @@ def _content(file: Path | Traversable) -> bytes:
         raise DataError(f"{file} cannot be read: {error.strerror}. Give the path of a file.") from error
 
 
-def _parsed(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
-        raise DataError(
-            f"{where}: broken JSON at {place}: {error.msg}. Give one JSON array, or one JSON object per line."
-        ) from error
-
-
 def _parquet_rows(name: str, content: bytes) -> Iterator[Row]:
     import polars
 
@@ -94,15 +167,22 @@ def _parquet_rows(name: str, content: bytes) -> Iterator[Row]:
 # --- rows → checked fields ----------------------------------------------------------------------
 
 
-def checked(row: Row, model: type[Model], advice: str) -> Model:
-    """The fields of a row, or what is wrong with one of them and the loader's advice."""
+def fields_of(row: Row, model: type[Model]) -> Model:
+    """The fields of a row, or what is wrong with one of them."""
     try:
         return model.model_validate(row.value)
     except ValidationError as error:
         # A misspelled key explains the one that is missing, so it goes first.
         worst = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-        explained = _explained(worst, list(model.model_fields))
-        raise DataError(f"{row.where}: {explained} {advice}") from error
+        raise RowError(_explained(worst, list(model.model_fields))) from error
+
+
+def checked(row: Row, model: type[Model], advice: str) -> Model:
+    """The fields of a row; what is wrong with one of them is an error that ends with the loader's advice."""
+    try:
+        return fields_of(row, model)
+    except RowError as error:
+        raise DataError(f"{row.where}: {error} {advice}") from error
 
 
 def _explained(error: ErrorDetails, known: Sequence[str]) -> str:
@@ -141,14 +221,20 @@ def check_ids(ids: Iterable[tuple[str, str]]) -> None:
 # --- fields → values ----------------------------------------------------------------------------
 
 
-def passage(title: str, sentences: Sequence[str]) -> Passage:
+def passage(title: str, sentences: Sequence[str], id: str | None = None) -> Passage:
     """A document of a record. Empty sentences are not read; the others keep the dataset's index in their ids."""
+    own_id = title if id is None else id
     numbered = ((index, sentence.strip()) for index, sentence in enumerate(sentences))
     return Passage(
-        id=title,
+        id=own_id,
         title=title,
-        sentences=tuple(Sentence(id=f"{title}#{index}", text=text) for index, text in numbered if text),
+        sentences=tuple(Sentence(id=f"{own_id}#{index}", text=text) for index, text in numbered if text),
     )
+
+
+def paragraph(title: str, sentences: Sequence[str]) -> Passage:
+    """A document of a dataset in which many share a title: the id tells them apart by their text."""
+    return passage(title, sentences, id=f"{title}~{digest_text(' '.join(sentences))[:8]}")
 
 
 def trouble(facts: Sequence[Fact], documents: Sequence[Passage]) -> str | None:
@@ -183,23 +269,24 @@ def make_question(
     reference: str | None = None,
 ) -> Question:
     """A question whose facts are known to be in its documents. Tags that are None are left out, `n_facts` is added."""
+    titles = {document.id: document.title for document in documents}
     return Question(
         id=id,
         text=text.strip(),
         answers=tuple(answer.strip() for answer in answers),
         dataset=dataset,
         documents=tuple(documents),
-        supporting=tuple(f"{title}#{index}" for title, index in facts),
-        gold_titles=tuple(dict.fromkeys(title for title, _ in facts)),
+        supporting=tuple(f"{id}#{index}" for id, index in facts),
+        gold_titles=tuple(dict.fromkeys(titles.get(id, id) for id, _ in facts)),
         tags={name: value for name, value in tags.items() if value is not None} | {"n_facts": len(facts)},
         reference=reference,
     )
 
 
 def corpus_of(questions: Iterable[Question]) -> tuple[Passage, ...]:
-    """All documents of all records, one for each title: the first, where records cut a page differently."""
-    by_title: dict[str, Passage] = {}
+    """All documents of all records, one for each id: the first, where records cut a page differently."""
+    by_id: dict[str, Passage] = {}
     for question in questions:
         for document in question.documents:
-            by_title.setdefault(document.title, document)
-    return tuple(by_title.values())
+            by_id.setdefault(document.id, document)
+    return tuple(by_id.values())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.methods.asking import generate
+from shaketable.methods.asking import converse, generate
+from shaketable.methods.chain_of_thought import PROMPTS, chain, check_examples, conclude
 from shaketable.prompts import ANSWER_CLOSED_BOOK, Template
 from shaketable.protocols import Steps
 from shaketable.types import Answer
@@ -15,11 +16,20 @@ from shaketable.types import Answer
 class ClosedBook:
     """Ask once, without evidence."""
 
+    n_examples: int = 0
+    """Worked examples that reason first, 8 at most, as in the methods that search on the way; 0: the bare question."""
+
     version: ClassVar[int] = 1
     searches: ClassVar[bool] = False
     wants: ClassVar[tuple[str, ...]] = ()
-    prompts: ClassVar[tuple[Template, ...]] = (ANSWER_CLOSED_BOOK,)
+    prompts: ClassVar[tuple[Template, ...]] = (ANSWER_CLOSED_BOOK, *PROMPTS)
+
+    def __post_init__(self) -> None:
+        check_examples(self.n_examples, least=0)
 
     def answer(self, wording: str) -> Steps:
+        if self.n_examples:
+            reply = yield from converse(chain(wording, "", (), self.n_examples, "chat"))
+            return (yield from conclude(wording, reply.text, (), (), self.n_examples, "chat"))
         reply = yield from generate(ANSWER_CLOSED_BOOK.fill(question=wording))
         return Answer(text=reply.text.strip())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.methods.asking import document, generate, search
+from shaketable.methods.asking import converse, document, generate, search
+from shaketable.methods.chain_of_thought import PROMPTS, chain, check_examples, conclude
 from shaketable.prompts import ANSWER_FROM_CONTEXT, Template
 from shaketable.protocols import Steps
 from shaketable.types import Answer
@@ -17,14 +18,22 @@ class SingleRetrieval:
 
     k: int = 5
     with_titles: bool = False
+    n_examples: int = 0
+    """Worked examples that reason first, 8 at most, as in the methods that search on the way; 0: the bare question."""
 
     version: ClassVar[int] = 1
     searches: ClassVar[bool] = True
     wants: ClassVar[tuple[str, ...]] = ()
-    prompts: ClassVar[tuple[Template, ...]] = (ANSWER_FROM_CONTEXT,)
+    prompts: ClassVar[tuple[Template, ...]] = (ANSWER_FROM_CONTEXT, *PROMPTS)
+
+    def __post_init__(self) -> None:
+        check_examples(self.n_examples, least=0)
 
     def answer(self, wording: str) -> Steps:
         hits = yield from search(wording, self.k)
+        if self.n_examples:
+            reply = yield from converse(chain(wording, "", hits, self.n_examples, "chat"))
+            return (yield from conclude(wording, reply.text, hits, hits, self.n_examples, "chat"))
         evidence = document(hits, with_titles=self.with_titles)
         reply = yield from generate(ANSWER_FROM_CONTEXT.fill(document=evidence, question=wording))
         return Answer(text=reply.text.strip(), hits=hits)

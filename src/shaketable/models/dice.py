@@ -24,6 +24,39 @@ def draw(
     logits: torch.Tensor, samplings: Sequence[Sampling], numbers: Sequence[float], seen: Sequence[Sequence[int]]
 ) -> torch.Tensor:
     """One token for each row of logits. `seen` holds the prompt and own tokens, for the penalty."""
+    tokens, hot, scaled = _shape(logits, samplings, seen)
+    if not len(hot):
+        return tokens
+    scaled -= scaled.amax(-1, keepdim=True)
+    cumulative = scaled.exp_().cumsum(-1)
+    total = cumulative[:, -1:]
+    targets = torch.tensor([[numbers[i]] for i in hot.tolist()], device=logits.device, dtype=torch.float64)
+    # The first token strictly above a target strictly below the total: one without mass is never drawn.
+    targets = torch.minimum((targets * total.double()).float(), torch.nextafter(total, torch.zeros_like(total)))
+    tokens[hot] = torch.searchsorted(cumulative, targets, right=True)[:, 0]
+    return tokens
+
+
+def sampled_logprobs(
+    logits: torch.Tensor, samplings: Sequence[Sampling], seen: Sequence[Sequence[int]]
+) -> torch.Tensor:
+    """Natural logs of the probabilities that `draw` draws from; at temperature 0 the greedy token has them all."""
+    tokens, hot, scaled = _shape(logits, samplings, seen)
+    logprobs = torch.full_like(logits, -torch.inf, dtype=torch.float32).scatter_(1, tokens[:, None], 0.0)
+    if len(hot):
+        logprobs[hot] = torch.log_softmax(scaled, -1)
+    return logprobs
+
+
+def entropy(logprobs: torch.Tensor) -> float:
+    """Of one distribution, in nats."""
+    return float(torch.special.entr(logprobs.exp()).sum())
+
+
+def _shape(
+    logits: torch.Tensor, samplings: Sequence[Sampling], seen: Sequence[Sequence[int]]
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Each row's greedy token; the rows above temperature 0, and their logits after penalty, heat and truncation."""
     logits = logits.float()
     penalized = [i for i, sampling in enumerate(samplings) if sampling.repetition_penalty != 1.0]
     if penalized:
@@ -32,22 +65,13 @@ def draw(
             logits[i] = penalize(logits[i], seen[i], samplings[i].repetition_penalty)
     tokens = torch.argmax(logits, -1)
     hot = [i for i, sampling in enumerate(samplings) if sampling.temperature > 0]
-    if not hot:
-        return tokens
-    rows = torch.tensor(hot, device=logits.device)
+    rows = torch.tensor(hot, device=logits.device, dtype=torch.long)
     temperatures = torch.tensor([samplings[i].temperature for i in hot], device=logits.device)
     scaled = (logits if len(hot) == len(samplings) else logits.index_select(0, rows)) / temperatures[:, None]
     for place, i in enumerate(hot):
         if samplings[i].top_k or samplings[i].top_p < 1.0:
             scaled[place] = truncate(scaled[place], samplings[i].top_k, samplings[i].top_p)
-    scaled -= scaled.amax(-1, keepdim=True)
-    cumulative = scaled.exp_().cumsum(-1)
-    total = cumulative[:, -1:]
-    targets = torch.tensor([[numbers[i]] for i in hot], device=logits.device, dtype=torch.float64)
-    # The first token strictly above a target strictly below the total: one without mass is never drawn.
-    targets = torch.minimum((targets * total.double()).float(), torch.nextafter(total, torch.zeros_like(total)))
-    tokens[rows] = torch.searchsorted(cumulative, targets, right=True)[:, 0]
-    return tokens
+    return tokens, rows, scaled
 
 
 def penalize(logits: torch.Tensor, seen: Sequence[int], penalty: float) -> torch.Tensor:

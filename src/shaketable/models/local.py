@@ -7,9 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from shaketable import weights
-from shaketable.types import Completion, Failure, Json, Prompt
+from shaketable.types import Completion, Failure, Json, Probe, Prompt, Reading
 
 if TYPE_CHECKING:
+    import torch
+
+    from shaketable.models.continuations import Continuations
     from shaketable.models.sweep import SweepEngine
 
 
@@ -20,7 +23,18 @@ class LocalModel:
     n_rows: int
 
     version: ClassVar[int] = 1
-    gives: ClassVar[frozenset[str]] = frozenset({"logprobs", "top_logprobs", "entropy"})
+    gives: ClassVar[frozenset[str]] = frozenset(
+        {
+            "logprobs",
+            "top_logprobs",
+            "entropy",
+            "processed_logprobs",
+            "processed_entropy",
+            "token_ids",
+            "attention",
+            "logits",
+        }
+    )
 
     @cached_property
     def engine(self) -> SweepEngine:
@@ -36,6 +50,25 @@ class LocalModel:
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
         return self.engine.generate(prompts)
+
+    def probe(self, probes: Sequence[Probe]) -> list[Reading | Failure]:
+        from shaketable.models.probe import read_each
+
+        return read_each(self.engine, probes)
+
+    @cached_property
+    def continuations(self) -> Continuations:
+        from shaketable.models.continuations import Continuations
+
+        return Continuations(self.engine)
+
+    def expand(self, asked: Sequence[tuple[Prompt, Sequence[tuple[int, ...]]]]) -> list[list[torch.Tensor]]:
+        return self.continuations.expand(asked)
+
+    def token_bytes(self) -> tuple[list[bytes], frozenset[int]]:
+        from shaketable.models.token_bytes import token_bytes
+
+        return token_bytes(self.engine.tokenizer, self.engine.n_logits), frozenset(self.engine.end_ids)
 
     def environment(self) -> Mapping[str, Json]:
         return self.engine.environment()

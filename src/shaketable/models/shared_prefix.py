@@ -34,6 +34,17 @@ class Prefix:
         self.own_keys = [_own(n_rows, keys) for keys in self.prompt_keys]
         self.own_values = [_own(n_rows, values) for values in self.prompt_values]
 
+    def branch(self, own: torch.Tensor, own_length: int) -> Prefix:
+        """The same prompt with other rows. `own`: (row, keys or values, layer, head, token, width), with room for one
+        token after the first `own_length`, which is written into it."""
+        branched = object.__new__(Prefix)
+        branched.prompt_length = self.prompt_length
+        branched.prompt_keys, branched.prompt_values = self.prompt_keys, self.prompt_values
+        branched.n_rows, branched.own_length = own.shape[0], own_length
+        branched.own_keys = list(own[:, 0].unbind(1))
+        branched.own_values = list(own[:, 1].unbind(1))
+        return branched
+
     def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> None:
         """Keep one new token per row; `own_length` moves on once all layers have it."""
         if self.own_length == self.own_keys[layer].shape[2]:

@@ -23,7 +23,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 
 from shaketable.errors import ModelError
 from shaketable.identity import digest_text
-from shaketable.models.dice import draw, uniforms
+from shaketable.models.dice import draw, entropy, sampled_logprobs, uniforms
 from shaketable.models.exactness import FIXED_ROWS, prove
 from shaketable.models.shared_prefix import Prefix, PrefixCache
 from shaketable.normalize import without_surrogates
@@ -77,6 +77,7 @@ class SweepEngine:
         self.model, self.tokenizer = self._load()
         self.window = int(getattr(self.model.config.get_text_config(), "max_position_embeddings", 0)) or 1 << 30
         self.end_ids = self._end_ids()
+        self.n_logits = int(self.model.get_output_embeddings().weight.shape[0])
         self.defaults = self.model.generation_config
 
     # --- the promise of protocols.StreamingModel ----------------------------------------------
@@ -195,7 +196,7 @@ class SweepEngine:
         ]
         tokens = draw(logits, [row.sampling for row in rows], [row.numbers[len(row.tokens)] for row in rows], seen)
         drawn = tokens.tolist()
-        self._note_extras(rows, logits, tokens)
+        self._note_extras(rows, logits, tokens, seen)
         self.n_positions += len(rows)
         reasons = []
         for row, token in zip(rows, drawn, strict=True):
@@ -274,7 +275,7 @@ class SweepEngine:
             end = min(text.index(stop) + len(stop) for stop in row.sampling.stop if stop in text)
             text = text[:end]
         thoughts, answer = split_thoughts(text, reason != "length")
-        tokens = tuple(self.tokenizer.decode([token]) for token in row.tokens) if row.prompt.wants else ()
+        tokens = self.token_texts(row.tokens) if row.prompt.wants else ()
         return Completion(
             text=answer,
             finish_reason=reason,
@@ -297,27 +298,50 @@ class SweepEngine:
     def _text(self, tokens: list[int]) -> str:
         return str(self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
 
-    def _note_extras(self, rows: list[Row], logits: torch.Tensor, tokens: torch.Tensor) -> None:
+    def _note_extras(
+        self, rows: list[Row], logits: torch.Tensor, tokens: torch.Tensor, seen: Sequence[Sequence[int]]
+    ) -> None:
+        """`processed_…` is of the distribution really sampled, the rest of the model's own at temperature 1."""
         wanted = [i for i, row in enumerate(rows) if row.prompt.wants]
         if not wanted:
             return
         places = torch.tensor(wanted, device=logits.device)
-        logprobs = torch.log_softmax(logits.index_select(0, places).float(), -1)
-        chosen = logprobs.gather(1, tokens[places, None])[:, 0].tolist()
+        some, drawn = logits.index_select(0, places), tokens[places, None]
+        raw = processed = torch.log_softmax(some.float(), -1)
+        if any(want.startswith("processed_") for i in wanted for want in rows[i].prompt.wants):
+            processed = sampled_logprobs(some, [rows[i].sampling for i in wanted], [seen[i] for i in wanted])
+        chosen = {
+            "logprobs": raw.gather(1, drawn)[:, 0].tolist(),
+            "processed_logprobs": processed.gather(1, drawn)[:, 0].tolist(),
+            "token_ids": drawn[:, 0].tolist(),
+        }
         for place, i in enumerate(wanted):
-            extras, wants = rows[i].extras, rows[i].prompt.wants
-            if "logprobs" in wants:
-                extras.setdefault("logprobs", []).append(chosen[place])
-            if "entropy" in wants:
-                line = logprobs[place]
-                extras.setdefault("entropy", []).append(float(-(line.exp() * line).sum()))
-            if "top_logprobs" in wants:
-                top = torch.topk(logprobs[place], TOP)
-                pairs: list[Json] = [
-                    [self.tokenizer.decode([token]), value]
-                    for token, value in zip(top.indices.tolist(), top.values.tolist(), strict=True)
-                ]
-                extras.setdefault("top_logprobs", []).append(pairs)
+            for want in dict.fromkeys(rows[i].prompt.wants):
+                value: Json
+                if want in chosen:
+                    value = chosen[want][place]
+                elif want == "top_logprobs":
+                    value = self._top(raw[place])
+                elif want in ("entropy", "processed_entropy"):
+                    value = entropy((raw if want == "entropy" else processed)[place])
+                else:
+                    continue
+                rows[i].extras.setdefault(want, []).append(value)
+
+    def _top(self, logprobs: torch.Tensor) -> list[Json]:
+        top = torch.topk(logprobs, TOP)
+        return [
+            [self.tokenizer.decode([token]), value]
+            for token, value in zip(top.indices.tolist(), top.values.tolist(), strict=True)
+        ]
+
+    def token_texts(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """Each token as text. Alone, some tokenizers decode a word's first token without the space before it."""
+        pieces = self.tokenizer.convert_ids_to_tokens(ids)
+        return tuple(
+            piece.replace("▁", " ") if piece.startswith("▁") else self.tokenizer.decode([token])
+            for piece, token in zip(pieces, ids, strict=True)
+        )
 
     def _too_long(self, n_prompt_tokens: int, max_tokens: int) -> Failure:
         return Failure(

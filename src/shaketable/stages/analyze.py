@@ -19,12 +19,14 @@ def analyze(
     """Ask every question of the study of its score table, and keep the findings with the run."""
     table = run.score_table()
     ignoring = ignoring_temperature(run.records())
+    curves = run.curves()
     findings = []
     for text in analyses or run.study.analyses:
         progress(text)
         ask = catalog.bind("analysis", text, "analyze.analyses")
-        if ignoring and "not_applied" in inspect.signature(ask).parameters:
-            ask = functools.partial(ask, **{"not_applied": tuple(ignoring), **ask.keywords})
+        given = {"not_applied": tuple(ignoring), "curves": curves}
+        taken = {name: value for name, value in given.items() if value and name in inspect.signature(ask).parameters}
+        ask = functools.partial(ask, **{**taken, **ask.keywords})
         findings.append(_marked(ask(table), ignoring))
     run.write_findings(findings)
     return findings

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ from shaketable.errors import ModelError, PartError, RunError, ShaketableError
 from shaketable.identity import seed_from
 from shaketable.protocols import Model, Steps, StreamingModel
 from shaketable.stages.plan import Condition, Plan
+from shaketable.stages.sources import Listed, Scanned, Source
 from shaketable.store import RecordStore
 from shaketable.types import (
     Answer,
@@ -94,10 +94,18 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
     if store.meta().get("fingerprint") == plan.fingerprint and store.n_finished() == n_trials:
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
     store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials)
-    finished = store.finished_keys()
     scheduler = Scheduler(plan, store, progress)
-    for model, trials in _by_model(plan):
-        scheduler.run(model, (planned for planned in trials if planned[0].key not in finished))
+    stored = store.finished_answers()
+    # One model's weights are used up before the next one's are loaded.
+    for model, conditions in plan.by_model():
+        if plan.study.scan is None:
+            new = (planned for planned in plan.trials(conditions) if planned[0].key not in stored)
+            scheduler.run(model, Listed(new))
+        else:
+            scheduler.run(model, Scanned(plan, plan.study.scan, conditions, stored))
+    if plan.study.scan is not None:
+        n_trials = len(store.keys())
+        store.set_meta(n_trials=n_trials)
     return Answered(
         n_trials=n_trials,
         n_reused=n_trials - scheduler.n_done - scheduler.n_failed,
@@ -121,22 +129,6 @@ def _refuse_strangers(plan: Plan, store: RecordStore) -> None:
         )
 
 
-def _by_model(plan: Plan) -> Iterator[tuple[Any, Iterator[tuple[Trial, Condition]]]]:
-    """Each model with its trials; one model's weights are used up before the next one's are loaded."""
-    trials = plan.trials()
-    ahead = next(trials, None)
-    while ahead is not None:
-        model = ahead[1].model
-
-        def of_model() -> Iterator[tuple[Trial, Condition]]:
-            nonlocal ahead
-            while ahead is not None and ahead[1].model is model:  # noqa: B023
-                yield ahead
-                ahead = next(trials, None)
-
-        yield model, of_model()
-
-
 class Sink(Protocol):
     """Where finished records go."""
 
@@ -150,27 +142,31 @@ class Scheduler:
         self.evidence: OrderedDict[tuple[Any, ...], Evidence | Failure] = OrderedDict()
         self.n_done = self.n_failed = self.n_tokens = 0
         generation = dict(plan.study.generation)
-        self.wants: tuple[str, ...] = ("logprobs",) if generation.pop("logprobs", False) else ()
+        self.wants: tuple[str, ...] = ("logprobs", "processed_logprobs") if generation.pop("logprobs", False) else ()
+        self.greedy_wants: tuple[str, ...] = ("top_logprobs",) if generation.pop("top_logprobs", False) else ()
         self.generation: dict[str, Any] = generation
         self.engine: StreamingModel
+        self.source: Source
         self.flights: dict[int, Flight] = {}
         self.searching: list[tuple[int, Search]] = []
+        self.probing: list[tuple[int, Probe]] = []
         self.finished: list[tuple[Record, Condition]] = []
 
-    def run(self, model: Model, trials: Iterator[tuple[Trial, Condition]]) -> None:
+    def run(self, model: Model, source: Source) -> None:
         """Drive all trials of one model to their ends."""
         self.engine = model if isinstance(model, StreamingModel) else Batches(model)
-        ticket, more = 0, True
-        while more or self.flights:
-            room = WINDOW - len(self.flights)
-            started = list(itertools.islice(trials, room))
-            more = more and len(started) == room
+        self.source = source
+        ticket = 0
+        while True:
+            started = source.take(WINDOW - len(self.flights))
+            if not started and not self.flights:
+                return
             for trial, condition in started:
                 steps = _steps(condition.method, trial.variant.text)
                 self.flights[ticket] = Flight(trial, condition, self.questions[trial.question_id], steps)
                 self._resume(ticket, None)
                 ticket += 1
-            self._search()
+            self._look_up()
             replies = self.engine.collect()
             if self.flights and not replies:
                 raise ModelError(
@@ -179,7 +175,7 @@ class Scheduler:
                 )
             for done, reply in replies:
                 self._take(done, _whole(reply))
-            self._search()
+            self._look_up()
             if self.finished:
                 self._store(model)
 
@@ -208,8 +204,7 @@ class Scheduler:
             flight.steps.close()
             self._finish(ticket, _broken(f"It asked for {step!r}; a step is a Search, Generate, Probe or Note."))
         else:
-            [reading] = flight.condition.model.probe([step])
-            self._take(ticket, reading)
+            self.probing.append((ticket, step))
 
     def _take(self, ticket: int, reply: Evidence | Completion | Reading | Failure) -> None:
         """Write a reply into the trace, count it, and go on."""
@@ -239,12 +234,32 @@ class Scheduler:
             sampling=Sampling(stop=step.stop, **settings),
             seed=seed if flight.n_generations == 0 else seed_from(seed, flight.n_generations),
             layout=step.layout,
-            wants=(*self.wants, *step.wants),
+            wants=(*self._kept(flight), *step.wants),
         )
 
+    def _kept(self, flight: Flight) -> tuple[str, ...]:
+        """The extras that the study wants to keep, as far as the model gives them."""
+        wanted = self.wants + (self.greedy_wants if flight.trial.temperature == 0 else ())
+        gives = flight.condition.model.gives
+        return tuple(want for want in wanted if want in gives or want == "logprobs")
+
+    def _look_up(self) -> None:
+        """Answer the waiting searches and probes, until no method asks for another."""
+        while self.searching or self.probing:
+            self._search()
+            self._probe()
+
+    def _probe(self) -> None:
+        """Answer the waiting probes together."""
+        waiting, self.probing = self.probing, []
+        if waiting:
+            model: Any = self.flights[waiting[0][0]].condition.model
+            for (ticket, _), reading in zip(waiting, model.probe([step for _, step in waiting]), strict=True):
+                self._take(ticket, reading)
+
     def _search(self) -> None:
-        """Answer the waiting searches, alike ones together, until no method asks for another."""
-        while self.searching:
+        """Answer the waiting searches, alike ones together."""
+        if self.searching:
             waiting, self.searching = self.searching, []
             wanted: dict[tuple[Any, ...], tuple[Flight, Search]] = {}
             for ticket, step in waiting:
@@ -298,6 +313,7 @@ class Scheduler:
             ),
         )
         self.finished.append((record, flight.condition))
+        self.source.done(record)
         self.n_tokens += flight.n_tokens
         if failure is None:
             self.n_done += 1

@@ -11,6 +11,7 @@ from typing import Any
 from shaketable import catalog, weights
 from shaketable.stages.answer import Scheduler
 from shaketable.stages.plan import Condition, Plan
+from shaketable.stages.sources import Listed
 from shaketable.types import Completion, Failure, Json, Prompt, Record
 
 REHEARSED = 64
@@ -67,7 +68,7 @@ def estimate(plan: Plan) -> list[Forecast]:
     for label, conditions in by_model.items():
         rehearsal = _Rehearsal()
         sample = itertools.islice(_spread(plan, conditions), REHEARSED)
-        Scheduler(plan, rehearsal, lambda tick: None).run(rehearsal, sample)
+        Scheduler(plan, rehearsal, lambda tick: None).run(rehearsal, Listed(sample))
         trials = plan.n_trials * len(conditions) // len(plan.conditions)
         scale = trials / len(rehearsal.records)
         calls, prompt_tokens, new_tokens = (

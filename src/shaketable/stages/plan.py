@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from shaketable.datasets.loaded import Rejected
 from shaketable.datasets.select import ShortCell, select
 from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.identity import canonical, digest, seed_from, trial_key
+from shaketable.scanning import GREEDY, most_repeats
 from shaketable.types import Question, Study, Trial, Variant
 
 
@@ -79,7 +81,15 @@ class Plan:
 
     @property
     def n_trials(self) -> int:
-        return self.n_cells * self.study.repeats
+        """Trials in all; with a scan, the most there can be."""
+        scan = self.study.scan
+        if scan is None:
+            return self.n_cells * self.study.repeats
+        datasets = {question.id: question.dataset for question in self.questions}
+        groups = collections.Counter((datasets[variant.question_id], variant.variation) for variant in self.asked)
+        facts = sum(min(n, scan.limit or n) for n in groups.values())
+        hot = len(hot_temperatures(self.study)) * most_repeats(scan, self.study.repeats)
+        return len(self.conditions) * (len(self.asked) + facts * hot)
 
     @functools.cached_property
     def items(self) -> dict[str, str]:
@@ -91,33 +101,50 @@ class Plan:
         """The digest of all trial keys there would be, without making them."""
         asked = [(self.items[variant.question_id], variant.variation, variant.text) for variant in self.asked]
         identities = [condition.identity for condition in self.conditions]
-        return digest([identities, asked, self.study.temperatures, self.study.repeats])
+        scan = [] if self.study.scan is None else [self.study.scan]
+        return digest([identities, asked, self.study.temperatures, self.study.repeats, *scan])
 
-    def trials(self) -> Iterator[tuple[Trial, Condition]]:
+    def by_model(self) -> list[tuple[Any, list[Condition]]]:
+        """Each model with its conditions."""
+        found: dict[str, list[Condition]] = {}
+        for condition in self.conditions:
+            found.setdefault(catalog.spelled(condition.model), []).append(condition)
+        return [(own[0].model, own) for own in found.values()]
+
+    def trials(self, conditions: Sequence[Condition] | None = None) -> Iterator[tuple[Trial, Condition]]:
         """Every trial, one prompt's temperatures and repeats next to each other, model after model."""
-        for model in dict.fromkeys(catalog.spelled(condition.model) for condition in self.conditions):
-            own = [condition for condition in self.conditions if catalog.spelled(condition.model) == model]
+        for own in [conditions] if conditions is not None else [own for _, own in self.by_model()]:
             for variant in self.asked:
                 for condition in own:
                     yield from self.trials_of(variant, condition)
 
     def trials_of(self, variant: Variant, condition: Condition) -> Iterator[tuple[Trial, Condition]]:
-        item, labels = self.items[variant.question_id], condition.labels
-        for temperature in self.study.temperatures:
-            for repeat in range(self.study.repeats):
-                key = trial_key(condition.identity, item, variant.variation, variant.text, temperature, repeat)
-                yield (
-                    Trial(
-                        key=key,
-                        question_id=variant.question_id,
-                        variant=variant,
-                        temperature=temperature,
-                        repeat=repeat,
-                        seed=seed_from(self.study.seed, key),
-                        **labels,  # type: ignore[arg-type]
-                    ),
-                    condition,
-                )
+        scan, repeats = self.study.scan, self.study.repeats
+        if scan is None:
+            asks = [(temperature, repeat) for temperature in self.study.temperatures for repeat in range(repeats)]
+        else:
+            most = most_repeats(scan, repeats)
+            asks = [GREEDY, *((t, repeat) for t in hot_temperatures(self.study) for repeat in range(most))]
+        for temperature, repeat in asks:
+            yield self.trial(variant, condition, temperature, repeat), condition
+
+    def trial(self, variant: Variant, condition: Condition, temperature: float, repeat: int) -> Trial:
+        item = self.items[variant.question_id]
+        key = trial_key(condition.identity, item, variant.variation, variant.text, temperature, repeat)
+        return Trial(
+            key=key,
+            question_id=variant.question_id,
+            variant=variant,
+            temperature=temperature,
+            repeat=repeat,
+            seed=seed_from(self.study.seed, key),
+            **condition.labels,  # type: ignore[arg-type]
+        )
+
+
+def hot_temperatures(study: Study) -> tuple[float, ...]:
+    """What a scan walks through; temperature 0 comes first of itself, once."""
+    return tuple(sorted(t for t in study.temperatures if t > 0))
 
 
 def plan(study: Study) -> Plan:
@@ -186,6 +213,12 @@ def _conditions(study: Study) -> tuple[Condition, ...]:
     perturbations = _build("perturbation", study.perturbations)
     for i, text in enumerate(study.metrics):
         catalog.build("metric", text, f"score.metrics[{i}]")
+    if study.scan is not None:
+        catalog.build("metric", study.scan.correct, "scan.correct")
+        if study.scan.known is not None:
+            catalog.build("metric", study.scan.known, "scan.known")
+        if study.scan.strategy != "none" and not hot_temperatures(study):
+            raise StudyError("scan: cross.temperatures has none above 0 to scan. Give some, or scan.strategy='none'.")
     for i, text in enumerate(study.analyses):
         catalog.bind("analysis", text, f"analyze.analyses[{i}]")
     evidence = [(retriever, perturbation) for retriever in retrievers for perturbation in perturbations]

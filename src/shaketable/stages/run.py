@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from shaketable.stages.analyze import analyze
-from shaketable.stages.answer import Progress, answer
-from shaketable.stages.plan import plan
-from shaketable.stages.report import report
+from shaketable.stages.answer import answer
+from shaketable.stages.plan import Plan, plan
 from shaketable.stages.score import score
 from shaketable.store import Run
 from shaketable.types import Study
 
 
-def run(study: Study, out: str | Path, progress: Progress = lambda tick: None) -> Run:
-    """Run a study into a folder, or go on with it where it stopped."""
+def _answer(made: Run, planned: Plan) -> None:
+    with made.writing() as store:
+        store.note_time(answer(planned, store).seconds)
+
+
+def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: None) -> int:
+    """Estimate the curves that the study asks for."""
+    if planned.study.scan is None or planned.study.scan.curves == "none":
+        return 0
+    from shaketable.stages.curve import trace_curves
+
+    tell("estimating curves")
+    with made.writing() as store:
+        return trace_curves(planned, store, lambda done, of: tell(f"curves: {done} of {of}"))
+
+
+def run(
+    study: Study,
+    out: str | Path,
+    tell: Callable[[str], None] = lambda words: None,
+    answering: Callable[[Run, Plan], object] = _answer,
+) -> Run:
+    """Run a study into a folder, or go on with it where it stopped.
+
+    `tell` hears what is being done; `answering` is the answer stage with whatever shows its progress.
+    """
     planned = plan(study)
     made = Run.prepare(out, study)
-    with made.writing() as store:
-        store.note_time(answer(planned, store, progress).seconds)
-    score(made)
-    analyze(made)
+    answering(made, planned)
+    trace(made, planned, tell)
+    score(made, progress=lambda name: tell(f"scoring {name}"))
+    analyze(made, progress=lambda name: tell(f"analyzing {name}"))
+    # The drawing library takes a second to import; only the report needs it.
+    from shaketable.stages.report import report
+
     report(made)
     return made

@@ -15,13 +15,15 @@ from typing import Any, Protocol, Self
 from shaketable.errors import StoreError
 from shaketable.identity import canonical, digest, digest_text
 from shaketable.store import schema, trace
-from shaketable.types import Cost, Question, Record, Trial, Variant
+from shaketable.types import Cost, Curve, Question, Record, Trial, Variant
 
 COLUMNS = (
     *("key", "variant", "condition", "temperature", "repeat", "seed", "answer", "failure", "may_retry"),
     *("n_searches", "n_generations", "n_prompt_tokens", "n_tokens", "seconds", "environment", "trace"),
 )
 SUMMED = slice(0, 16)
+SEALED = {"questions": "place, id", "conditions": "id", "environments": "id"}
+"""Small tables whose digest stands in `meta`, with the order of their rows; records have checksums of their own."""
 INSERT = f"INSERT OR REPLACE INTO records ({', '.join(COLUMNS)}, checksum) VALUES ({', '.join('?' * 17)})"
 
 
@@ -147,13 +149,26 @@ class RecordStore:
         ]
         with self._explained(), self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO questions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('questions', ?)", (self.questions_digest(),))
+            self._note_digest("questions")
 
     def add_references(self, made_by: str, rows: Sequence[tuple[str, str, str, Sequence[str]]]) -> None:
         """Reference answers: question id, text, the whole text it was cut from, flags."""
         values = [(question_id, made_by, text, whole, canonical(flags)) for question_id, text, whole, flags in rows]
         with self._explained(), self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO reference_answers VALUES (?, ?, ?, ?, ?)", values)
+
+    def add_curves(self, settings: str, curves: Sequence[Curve]) -> None:
+        """Curves with the digest of the settings that made them; a newer one takes the place of an older."""
+        rows = [(curve.key, settings, canonical(curve)) for curve in curves]
+        with self._explained(), self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO curves VALUES (?, ?, ?)", rows)
+
+    def curves(self, settings: str | None = None) -> Iterator[Curve]:
+        where, values = ("1", ()) if settings is None else ("settings = ?", (settings,))
+        for (body,) in self._stream(f"SELECT body FROM curves WHERE {where} ORDER BY key", values):
+            fields = json.loads(body).items()
+            given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in fields}
+            yield Curve(**given)
 
     def _variant_id(self, variant: Variant) -> int:
         unique = (variant.question_id, variant.variation, variant.text)
@@ -189,8 +204,14 @@ class RecordStore:
         found = self._connection.execute(f"SELECT id FROM {table} WHERE {where}", unique).fetchone()
         row_id = found[0] if found else self._connection.execute(f"INSERT INTO {table} {insert}", row).lastrowid
         assert isinstance(row_id, int)
+        if not found and table in SEALED:
+            self._note_digest(table)
         self._ids[table, unique] = row_id
         return row_id
+
+    def _note_digest(self, table: str) -> None:
+        """Part of the transaction that changes the table."""
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (table, self.table_digest(table)))
 
     def append(self, records: Sequence[tuple[Record, Condition]], environment: Mapping[str, Any]) -> None:
         """Finished records of one model, in one transaction."""
@@ -241,6 +262,10 @@ class RecordStore:
         """Keys that need no further run: answered, or failed for good."""
         return {key for (key,) in self.rows("SELECT key FROM records WHERE may_retry = 0")}
 
+    def finished_answers(self) -> dict[str, str | None]:
+        """Key → answer of every trial that needs no further run; None: it failed for good."""
+        return dict(self.rows("SELECT key, answer FROM records WHERE may_retry = 0"))
+
     def n_finished(self) -> int:
         return int(self.rows("SELECT COUNT(*) FROM records WHERE may_retry = 0")[0][0])
 
@@ -258,15 +283,18 @@ class RecordStore:
         written = dict(self.rows("SELECT question_id, text FROM reference_answers WHERE made_by = ?", made_by))
         return [replace(question, reference=written.get(question.id)) for question in questions]
 
-    def questions_digest(self) -> str:
-        """The digest of every stored value of every question, accepted answers too."""
-        return digest(self.rows("SELECT * FROM questions ORDER BY place, id"))
+    def table_digest(self, table: str) -> str:
+        """The digest of every stored value of a table."""
+        return digest(self.rows(f"SELECT * FROM {table} ORDER BY {SEALED[table]}"))
 
-    def records(self, where: str = "1", *values: Any) -> Iterator[Record]:
-        """Records one after the other, in the order they were stored."""
+    def records(self, where: str = "1", *values: Any, with_trace: bool = True) -> Iterator[Record]:
+        """Records one after the other, in the order they were stored; without trace, also without evidence: faster."""
         environments = {i: json.loads(body) for i, body in self.rows("SELECT id, body FROM environments")}
+        columns = [f"r.{name}" for name in COLUMNS]
+        if not with_trace:
+            columns[-1] = "json_set(json_remove(r.trace, '$.hits'), '$.events', json_array())"
         sql = f"""
-            SELECT r.{", r.".join(COLUMNS)}, v.question_id, v.variation, v.wording, v.provenance, v.rejected,
+            SELECT {", ".join(columns)}, v.question_id, v.variation, v.wording, v.provenance, v.rejected,
                    c.model, c.method, c.retriever, c.perturbation
             FROM records r JOIN variants v ON v.id = r.variant JOIN conditions c ON c.id = r.condition
             WHERE {where} ORDER BY r.id"""

@@ -18,7 +18,7 @@ from shaketable.errors import RunError
 from shaketable.identity import canonical
 from shaketable.store.records import RecordStore
 from shaketable.study import format_study, load_study
-from shaketable.types import Finding, Record, Score, Study
+from shaketable.types import Curve, Finding, Record, Score, Study
 
 FACTORS = (
     "dataset",
@@ -146,6 +146,10 @@ class Run:
         """Scores with the factors of their records: what analyses read."""
         factors = self.records().select("key", *FACTORS, "type", "n_facts")
         return self.scores().join(factors, on="key", how="inner", maintain_order="left")
+
+    def curves(self) -> list[Curve]:
+        """Estimated fragility curves, by the key of the greedy record they belong to."""
+        return list(self.store.curves())
 
     def write_scores(self, scores: Sequence[Score]) -> None:
         rows = [(score.key, score.metric, score.value, score.reason) for score in scores]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 2
+VERSION = 3
 APPLICATION = 0x53484B54  # "SHKT": tells a run from any other SQLite file.
 
 TABLES = """
@@ -43,9 +43,12 @@ CREATE TABLE reference_answers (
     PRIMARY KEY (question_id, made_by)
 ) STRICT, WITHOUT ROWID;
 """
-TABLES += REFERENCES
+CURVES = """
+CREATE TABLE curves (key TEXT PRIMARY KEY, settings TEXT NOT NULL, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+"""
+TABLES += REFERENCES + CURVES
 
-MIGRATIONS: dict[int, str] = {1: REFERENCES}
+MIGRATIONS: dict[int, str] = {1: REFERENCES, 2: CURVES}
 """Version n → the statements that make it n + 1."""
 
 

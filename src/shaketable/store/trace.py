@@ -58,8 +58,12 @@ def _pack_event(event: Event, keep: Keep) -> dict[str, Any]:
             packed["stop"] = list(step.stop)
         if step.sampling:
             packed["sampling"] = dict(step.sampling)
+        if step.purpose:
+            packed["purpose"] = step.purpose
     elif isinstance(step, Probe):
         packed = {"probe": step.text, "wants": list(step.wants)}
+        if step.before:
+            packed["before"], packed["layout"] = keep(step.before), step.layout
     else:
         packed = {"note": step.name, "values": dict(step.values)}
     if isinstance(reply, Completion):
@@ -130,9 +134,16 @@ def _unpack_event(packed: Mapping[str, Any], fetch: Callable[[str], Any]) -> Eve
             max_tokens=packed.get("max_tokens"),
             stop=tuple(packed.get("stop", ())),
             sampling=packed.get("sampling", {}),
+            purpose=packed.get("purpose", ""),
         )
     elif "probe" in packed:
-        step = Probe(text=packed["probe"], wants=tuple(packed["wants"]))
+        before = fetch(packed["before"]) if "before" in packed else ()
+        step = Probe(
+            text=packed["probe"],
+            wants=tuple(packed["wants"]),
+            before=tuple(Message(**message) for message in before),
+            layout=packed.get("layout", "chat"),
+        )
     else:
         step = Note(name=packed["note"], values=packed["values"])
     reply: Any = None

@@ -8,6 +8,13 @@ from dataclasses import dataclass
 from shaketable.identity import digest_text, trial_key
 from shaketable.store.records import COLUMNS, RecordStore, checksum
 
+ALTERED = {
+    "questions": "their texts, accepted answers or evidence were altered",
+    "conditions": "their labels, settings or versions were altered",
+    "environments": "what is said of engines and machines was altered",
+}
+"""What a digest that does not fit means, by table."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
@@ -20,7 +27,7 @@ class Verdict:
 
 
 def verify(store: RecordStore) -> Verdict:
-    """Every checksum, every key worked out anew, every reference, the questions, and SQLite's own check."""
+    """Every checksum, every key worked out anew, every reference, every digest, and SQLite's own check."""
     problems = [f"SQLite: {line}" for (line,) in store.rows("PRAGMA integrity_check") if line != "ok"]
     sql = f"""
         SELECT r.{", r.".join(COLUMNS)}, r.checksum, e.id, c.identity, q.item, v.wording, v.variation
@@ -43,8 +50,11 @@ def verify(store: RecordStore) -> Verdict:
             problems.append(f"record {key}: its key does not belong to its trial")
         problems += [f"record {key}: text {name} is missing" for name in _references(values[15]) if name not in texts]
     meta = store.meta()
-    if meta.get("questions") not in (None, store.questions_digest()):
-        problems.append("questions: their texts, accepted answers or evidence were altered")
+    problems += [
+        f"{table}: {altered}"
+        for table, altered in ALTERED.items()
+        if meta.get(table) not in (None, store.table_digest(table))
+    ]
     planned = meta.get("n_trials")
     n_planned = int(planned) if planned is not None else None
     if n_planned is not None and n_records > n_planned:

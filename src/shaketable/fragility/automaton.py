@@ -1,0 +1,265 @@
+"""Automata that read an answer character by character and say when it is correct.
+
+Each follows one way of matching (see `metrics/contains.py` and `metrics/exact_match.py`). States are
+hashable; two of them, `ACCEPTED` and `REJECTED`, are never left.
+"""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Protocol
+
+from shaketable.normalize import ARTICLES, YES_NO, casefold_strip, words
+
+ACCEPTED = "accepted"
+REJECTED = "rejected"
+State = Hashable
+
+
+class Automaton(Protocol):
+    start: State
+    characters: frozenset[str]
+    """Those it tells apart; of all others, those of one kind (letter, sign, space) are alike."""
+
+    def step(self, state: State, character: str) -> State: ...
+
+    def is_correct(self, state: State) -> bool:
+        """Whether the answer is correct if it ends here."""
+
+
+class Spelling:
+    """Several sequences as one tree that grows from node 0."""
+
+    def __init__(self, sequences: Iterable[Sequence[Hashable]]) -> None:
+        self.children: list[dict[Hashable, int]] = [{}]
+        self.end_of: dict[int, Sequence[Hashable]] = {}
+        """Node → the sequence that ends there."""
+        for sequence in sequences:
+            node = 0
+            for symbol in sequence:
+                if symbol not in self.children[node]:
+                    self.children[node][symbol] = len(self.children)
+                    self.children.append({})
+                node = self.children[node][symbol]
+            self.end_of[node] = sequence
+
+
+class Patterns(Spelling):
+    """Aho and Corasick's automaton: whether one of the sequences ends here, or how much of one stands here."""
+
+    def __init__(self, sequences: Iterable[Sequence[Hashable]]) -> None:
+        super().__init__(sequences)
+        self.ends = [node in self.end_of for node in range(len(self.children))]
+        self.back = [0] * len(self.children)
+        waiting = list(self.children[0].values())
+        for node in waiting:  # Grows while it is read: breadth first.
+            for symbol, child in self.children[node].items():
+                self.back[child] = self.step(self.back[node], symbol)
+                self.ends[child] |= self.ends[self.back[child]]
+                waiting.append(child)
+
+    def step(self, node: int, symbol: Hashable) -> int:
+        while node and symbol not in self.children[node]:
+            node = self.back[node]
+        return self.children[node].get(symbol, 0)
+
+
+class Substring:
+    """Correct once an accepted answer occurs, whatever its case."""
+
+    def __init__(self, golds: Iterable[str]) -> None:
+        folded = {gold.strip().casefold() for gold in golds} - {""}
+        self.patterns = Patterns(sorted(folded))
+        self.characters = _folding_to("".join(folded))
+        self.start: State = 0 if folded else REJECTED
+
+    def step(self, state: State, character: str) -> State:
+        for folded in character.casefold():
+            if not isinstance(state, int):
+                return state
+            state = self.patterns.step(state, folded)
+            if self.patterns.ends[state]:
+                return ACCEPTED
+        return state
+
+    def is_correct(self, state: State) -> bool:
+        return state == ACCEPTED
+
+
+class Words:
+    """Correct once the words of an accepted answer stand in a row: a match ends where its last word ends.
+
+    A state is (matched words, place in the current word). Reading one character at a time, it departs from
+    `normalize.words` for a capital sigma at a word's end, and for combining marks that come in no canonical order.
+    """
+
+    def __init__(self, golds: Iterable[str]) -> None:
+        sequences = sorted({tuple(words(gold)) for gold in golds} - {()})
+        self.patterns = Patterns(sequences)
+        every_word = {word for sequence in sequences for word in sequence} | ARTICLES
+        self.spelling = Spelling(sorted(every_word))
+        self.below: dict[int, set[str]] = {}
+        for word in every_word:
+            node = 0
+            for character in word:
+                node = self.spelling.children[node][character]
+                self.below.setdefault(node, set()).add(word)
+        alphabet = set("".join(every_word))
+        spelled = (c for letter in alphabet for c in _same_in_words().get(letter, ()) if alphabet >= set(word_fold(c)))
+        self.characters = frozenset(alphabet).union(spelled, _same_in_words()[" "])
+        self.start: State = (0, 0) if sequences else REJECTED
+
+    def step(self, state: State, character: str) -> State:
+        for folded in word_fold(character):
+            if not isinstance(state, tuple):
+                return state
+            matched, node = state
+            state = self._end_word(matched, node) if folded.isspace() else self._spell(matched, node, folded)
+        return state
+
+    def is_correct(self, state: State) -> bool:
+        return state == ACCEPTED or (isinstance(state, tuple) and self._end_word(*state) == ACCEPTED)
+
+    def _end_word(self, matched: int, node: int) -> State:
+        word = self.spelling.end_of.get(node)
+        if node == 0 or word in ARTICLES:
+            return (matched, 0)
+        after = self.patterns.step(matched, word)
+        return ACCEPTED if self.patterns.ends[after] else (after, 0)
+
+    def _spell(self, matched: int, node: int, character: str) -> State:
+        child = self.spelling.children[node].get(character, -1) if node >= 0 else -1
+        below = self.below.get(child, set())
+        # What was matched before no longer counts when no word that may come of this depends on it.
+        counts = any(
+            word in ARTICLES or self.patterns.step(matched, word) != self.patterns.step(0, word) for word in below
+        )
+        return (matched if counts else 0, child)
+
+
+class Start:
+    """Correct if the answer, leading blanks aside, begins with an accepted answer, whatever its case."""
+
+    def __init__(self, golds: Iterable[str]) -> None:
+        folded = {gold.strip().casefold() for gold in golds} - {""}
+        self.spelling = Spelling(sorted(folded))
+        self.characters = _folding_to("".join(folded))
+        self.start: State = 0 if folded else REJECTED
+
+    def step(self, state: State, character: str) -> State:
+        if state == 0 and character.isspace():
+            return state
+        for folded in character.casefold():
+            if not isinstance(state, int):
+                return state
+            state = self.spelling.children[state].get(folded, REJECTED)
+            if state in self.spelling.end_of:
+                return ACCEPTED
+        return state
+
+    def is_correct(self, state: State) -> bool:
+        return state == ACCEPTED
+
+
+class Exact:
+    """Correct if the answer is an accepted answer: case, outer blanks and one final full stop aside.
+
+    A state is (place in the spelling or -1, whether a whole answer with nothing but blanks behind it was read).
+    """
+
+    def __init__(self, golds: Iterable[str]) -> None:
+        bare = {casefold_strip(gold) for gold in golds}
+        whole = {f"{gold}." for gold in bare} | {gold for gold in bare if not gold.endswith(".")}
+        self.spelling = Spelling(sorted(whole))
+        self.characters = _folding_to("".join(whole))
+        self.start: State = (0, False) if whole else REJECTED
+
+    def step(self, state: State, character: str) -> State:
+        if not isinstance(state, tuple) or (state == (0, False) and character.isspace()):
+            return state
+        node, done = state
+        done = character.isspace() and (done or node in self.spelling.end_of)
+        for folded in character.casefold():
+            node = self.spelling.children[node].get(folded, -1) if node >= 0 else -1
+        return (node, done) if done or node >= 0 else REJECTED
+
+    def is_correct(self, state: State) -> bool:
+        return isinstance(state, tuple) and (state[1] or state[0] in self.spelling.end_of)
+
+
+class Either:
+    """Correct where one of two automata says so."""
+
+    def __init__(self, first: Automaton, second: Automaton) -> None:
+        self.first, self.second = first, second
+        self.characters = first.characters | second.characters
+        self.start: State = self._join(first.start, second.start)
+
+    def step(self, state: State, character: str) -> State:
+        if not isinstance(state, tuple):
+            return state
+        return self._join(self.first.step(state[0], character), self.second.step(state[1], character))
+
+    def is_correct(self, state: State) -> bool:
+        if not isinstance(state, tuple):
+            return state == ACCEPTED
+        return self.first.is_correct(state[0]) or self.second.is_correct(state[1])
+
+    def _join(self, one: State, other: State) -> State:
+        if ACCEPTED in (one, other):
+            return ACCEPTED
+        return REJECTED if one == other == REJECTED else (one, other)
+
+
+def word_fold(character: str) -> str:
+    """One character as `normalize.words` sees it: decomposed, lower case, punctuation and symbols as spaces."""
+    decomposed = unicodedata.normalize("NFD", character).lower()
+    return "".join(" " if unicodedata.category(c)[0] in "PS" else c for c in decomposed)
+
+
+def _folding_to(alphabet: str) -> frozenset[str]:
+    return frozenset(alphabet).union(*(_same_in_case().get(letter, ()) for letter in alphabet))
+
+
+_N_CHARACTERS = 0x30000
+"""No character beyond these planes changes when folded."""
+
+
+@functools.cache
+def _same_in_case() -> Mapping[str, list[str]]:
+    """Folded character → the other characters whose folding holds it."""
+    return _inverse((c, f) for c in map(chr, range(_N_CHARACTERS)) if (f := c.casefold()) != c)
+
+
+@functools.cache
+def _same_in_words() -> Mapping[str, list[str]]:
+    """As above for words; under the space, the characters that are part sign and part letter, such as `≠`."""
+    folds = ((c, f) for c in map(chr, range(_N_CHARACTERS)) if (f := word_fold(c)) != c and not f.isspace())
+    return {" ": [], **_inverse(folds)}
+
+
+def _inverse(folds: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for character, folded in folds:
+        for letter in set(folded):
+            found.setdefault(letter, []).append(character)
+    return found
+
+
+def contains(golds: Sequence[str]) -> Automaton:
+    """As `Contains(match='substring')`: characters, but a gold `no` is a word of its own."""
+    short = [gold for gold in golds if gold.strip().casefold() in YES_NO]
+    long = [gold for gold in golds if gold not in short]
+    if not short:
+        return Substring(long)
+    return Either(Substring(long), Words(short)) if long else Words(short)
+
+
+MATCHES: dict[str, Callable[[Sequence[str]], Automaton]] = {
+    "substring": contains,
+    "token": Words,
+    "startswith": Start,
+    "exact": Exact,
+}

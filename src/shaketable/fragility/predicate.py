@@ -1,0 +1,258 @@
+"""Accept, reject or go on: judges every next token of a prefix at once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from shaketable.fragility.automaton import ACCEPTED, MATCHES, REJECTED, State
+from shaketable.fragility.vocabulary import LETTER, REPLACEMENT, SIGN, SPACE, Vocabulary, decode, kind
+
+ACCEPT, REJECT, UNDECIDED = range(3)
+Match = Literal["substring", "token", "startswith", "exact"]
+Prefix = tuple[int, int]
+"""All that counts of a text so far: the automaton's state, and the unfinished character at its end."""
+
+_ACCEPTED, _REJECTED = range(2)
+_STAND_INS = {LETTER: "\ue000\ue001\ue002", SIGN: "☃☄☎☏", SPACE: "\u2004\u2005\u2006"}
+"""For each kind, characters to try as the one that stands for all that occur in no accepted answer."""
+_FAR = np.int32(1 << 20)
+
+
+class Predicate:
+    """Whether an answer is correct, as `contains` or `exact_match` would score the finished text.
+
+    The automaton becomes a table over its states and the classes of characters it can tell apart.
+    Reading all tokens from the start state is one pass over the vocabulary; for another state only
+    the tokens are read again that begin differently from there.
+    """
+
+    def __init__(
+        self, golds: Sequence[str], vocabulary: Vocabulary, match: Match = "substring", cut_at_newline: bool = False
+    ) -> None:
+        """With `cut_at_newline` the text before the first line break is the answer."""
+        if match not in MATCHES:
+            raise ValueError(f"match is {match!r}, expected one of {', '.join(MATCHES)}.")
+        self.golds, self.vocabulary = tuple(golds), vocabulary
+        self.match, self.cut_at_newline = match, cut_at_newline
+        self.automaton = MATCHES[match](golds)
+        self._tabulate()
+        self._read_from_start()
+        self._read: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._judged: dict[tuple[Prefix, int], np.ndarray] = {}
+        self.least_tokens = self._least_tokens()
+        """For each state: no fewer further tokens can make the answer correct."""
+
+    @property
+    def start(self) -> Prefix:
+        return (self._ids[self.automaton.start], 0)
+
+    # --- judging -------------------------------------------------------------------------------
+
+    def judge(self, prefix: Prefix, n_left: int) -> np.ndarray:
+        """ACCEPT, REJECT or UNDECIDED for each token as the next one, with `n_left` tokens to follow it."""
+        if (prefix, n_left) not in self._judged:
+            self._judged[prefix, n_left] = self._judge(prefix, n_left)
+        return self._judged[prefix, n_left]
+
+    def verdict(self, prefix: Prefix, n_left: int) -> int:
+        """ACCEPT: every continuation is correct; REJECT: none can be; UNDECIDED: both may happen."""
+        return int(self._verdicts(np.array([prefix[0]]), np.array([prefix[1]]), n_left)[0])
+
+    def is_correct(self, prefix: Prefix) -> bool:
+        """If the answer ends here; an unfinished character is a replacement mark then."""
+        state, pending = prefix
+        return bool(self._correct[self._replaced(state) if pending else state])
+
+    def after(self, prefix: Prefix, token: int) -> Prefix:
+        state, pending = prefix
+        text, rest = decode(self.vocabulary.pendings[pending] + self.vocabulary.tokens[token])
+        for character in text:
+            state = int(self.table[state, self._class_of(character)])
+        return (state, self.vocabulary.pending_id(rest))
+
+    def _judge(self, prefix: Prefix, n_left: int) -> np.ndarray:
+        vocabulary = self.vocabulary
+        states, pendings = self._next(prefix)
+        every_state = np.arange(len(self.table))
+        verdicts = self._verdicts(every_state, np.zeros_like(every_state), n_left)[states]
+        ragged = np.flatnonzero(pendings)
+        verdicts[ragged] = self._verdicts(states[ragged], pendings[ragged], n_left)
+        verdicts[vocabulary.end_ids] = ACCEPT if self.is_correct(prefix) else REJECT
+        return verdicts
+
+    def _verdicts(self, states: np.ndarray, pendings: np.ndarray, n_left: int) -> np.ndarray:
+        if n_left == 0:
+            ended = np.where(pendings > 0, self.table[states, self._class_of(REPLACEMENT)], states)
+            return np.where(self._correct[ended], ACCEPT, REJECT).astype(np.int8)
+        verdicts = np.where(self._distances(states, pendings) > n_left, REJECT, UNDECIDED)
+        return np.where(states == _ACCEPTED, ACCEPT, verdicts).astype(np.int8)
+
+    # --- the table -----------------------------------------------------------------------------
+
+    def _tabulate(self) -> None:
+        """States × classes of characters → states, for all states that can be reached."""
+        vocabulary, automaton = self.vocabulary, self.automaton
+        alone = automaton.characters | ({"\n"} if self.cut_at_newline else set())
+        stand_ins = [next(c for c in _STAND_INS[k] if c not in alone) for k in (LETTER, SIGN, SPACE)]
+        readers = stand_ins + sorted(alone)
+        self._classes = {character: number for number, character in enumerate(readers) if number > SPACE}
+        self._ids: dict[State, int] = {ACCEPTED: _ACCEPTED, REJECTED: _REJECTED}
+        self._ids.setdefault(automaton.start, len(self._ids))
+        states = list(self._ids)
+        rows = []
+        for state in states:  # Grows while it is read.
+            row = []
+            for character in readers:
+                after = self._step(state, character)
+                if after not in self._ids:
+                    self._ids[after] = len(states)
+                    states.append(after)
+                row.append(self._ids[after])
+            rows.append(row)
+        self.table = np.array(rows, dtype=np.int32)
+        self._correct = np.array([state == ACCEPTED or automaton.is_correct(state) for state in states])
+        self._class_of_place = np.array(
+            [self._classes.get(c, int(k)) for c, k in zip(vocabulary.characters, vocabulary.kinds, strict=True)],
+            dtype=np.int32,
+        )
+
+    def _step(self, state: State, character: str) -> State:
+        if state in (ACCEPTED, REJECTED):
+            return state
+        if character == "\n" and self.cut_at_newline:
+            return ACCEPTED if self.automaton.is_correct(state) else REJECTED
+        return self.automaton.step(state, character)
+
+    def _class_of(self, character: str) -> int:
+        return self._classes.get(character, kind(character))
+
+    def _replaced(self, state: int) -> int:
+        return int(self.table[state, self._class_of(REPLACEMENT)])
+
+    # --- reading the vocabulary ----------------------------------------------------------------
+
+    def _read_from_start(self) -> None:
+        vocabulary = self.vocabulary
+        n_classes = self.table.shape[1]
+        flat = self.table.ravel()
+        states = np.full(len(vocabulary.order), self._ids[self.automaton.start], dtype=np.int32)
+        self._trail = [states]
+        """The state of each token's text, cut after 0, 1, 2 ... characters; longest tokens first."""
+        for column in vocabulary.columns:
+            states = flat[states[: len(column)] * n_classes + self._class_of_place[column]]
+            self._trail.append(states)
+        last = np.empty(len(vocabulary.order), dtype=np.int32)
+        for depth, states in enumerate(self._trail):
+            n_longer = len(vocabulary.columns[depth]) if depth < len(vocabulary.columns) else 0
+            last[n_longer : len(states)] = states[n_longer:]
+        self._from_start = np.empty_like(last)
+        self._from_start[vocabulary.order] = last
+        self._start_counts = np.bincount(self._from_start[vocabulary.pending == 0], minlength=len(self.table))
+
+    def _differences(self, state: int) -> tuple[np.ndarray, np.ndarray]:
+        """The tokens that lead elsewhere from this state than from the start, and where they lead."""
+        if state not in self._read:
+            self._read[state] = self._differing(state)
+        return self._read[state]
+
+    def _differing(self, state: int) -> tuple[np.ndarray, np.ndarray]:
+        vocabulary = self.vocabulary
+        start = self._ids[self.automaton.start]
+        n_classes = self.table.shape[1]
+        flat = self.table.ravel()
+        unread = vocabulary.order[vocabulary.lengths == 0]
+        tokens, ends = [unread], [np.full(len(unread), state, dtype=np.int32)]
+        classes = self.table[state] != self.table[start]
+        firsts = np.flatnonzero(classes[self._class_of_place]) if self._class_of_place.size else np.zeros(0, np.int64)
+        starts = vocabulary.first_starts
+        places = [vocabulary.by_first[starts[first] : starts[first + 1]] for first in firsts]
+        live = np.concatenate(places) if places else np.zeros(0, np.int64)
+        states = np.full(len(live), state, dtype=np.int32)
+        for depth, column in enumerate(vocabulary.columns):
+            if not live.size:
+                break
+            states = flat[states * n_classes + self._class_of_place[column[live]]]
+            differ = states != self._trail[depth + 1][live]
+            live, states = live[differ], states[differ]
+            done = (vocabulary.lengths[live] == depth + 1) | (states <= _REJECTED)
+            tokens.append(vocabulary.order[live[done]])
+            ends.append(states[done])
+            live, states = live[~done], states[~done]
+        if state == start:
+            return np.zeros(0, np.int64), np.zeros(0, np.int32)
+        return np.concatenate(tokens), np.concatenate(ends)
+
+    def _next(self, prefix: Prefix) -> tuple[np.ndarray, np.ndarray]:
+        """State and unfinished character after each token."""
+        vocabulary, (state, pending) = self.vocabulary, prefix
+        tokens, ends = self._differences(self._replaced(state) if pending else state)
+        states = self._from_start.copy()
+        states[tokens] = ends
+        states, pendings = states[: vocabulary.n], vocabulary.pending[: vocabulary.n].copy()
+        if pending:
+            for token in (*vocabulary.continuing, *vocabulary.empty):
+                states[token], pendings[token] = self.after(prefix, int(token))
+        return states, pendings
+
+    # --- the distance to a correct answer ------------------------------------------------------
+
+    def _least_tokens(self) -> np.ndarray:
+        """Breadth-first over the vocabulary. A lower bound where tokens end inside characters, else exact."""
+        ragged = self.vocabulary.ragged
+        reached, ragged_reached = [], []
+        for state in range(_REJECTED + 1, len(self.table)):
+            tokens, ends = self._differences(state)
+            whole = self.vocabulary.pending[tokens] == 0
+            counts = self._start_counts - np.bincount(self._from_start[tokens[whole]], minlength=len(self.table))
+            counts += np.bincount(ends[whole], minlength=len(self.table))
+            reached.append(np.flatnonzero(counts > 0))
+            if ragged.size:
+                states = self._from_start[ragged]
+                states[self.vocabulary.ragged_place[tokens[~whole]]] = ends[~whole]
+                pairs = np.unique(states.astype(np.int64) << 32 | self.vocabulary.pending[ragged])
+                ragged_reached.append((pairs >> 32, pairs & 0xFFFFFFFF))
+        distances = np.where(self._correct, 0, _FAR).astype(np.int32)
+        self.least_tokens = distances
+        while True:
+            shorter = distances.copy()
+            for place, after in enumerate(reached):
+                nearest = distances[after].min(initial=_FAR)
+                if ragged.size:
+                    nearest = min(nearest, self._distances(*ragged_reached[place]).min(initial=_FAR))
+                state = _REJECTED + 1 + place
+                shorter[state] = min(shorter[state], nearest + 1)
+            if (shorter == distances).all():
+                return distances
+            self.least_tokens = distances = shorter
+
+    def _distances(self, states: np.ndarray, pendings: np.ndarray) -> np.ndarray:
+        """As `least_tokens`; an unfinished character may become any of those it can begin, at no cost."""
+        distances = self.least_tokens[states]
+        unfinished = np.flatnonzero(pendings)
+        if not unfinished.size:
+            return distances
+        nearest = self.least_tokens[self.table[:, self._always_possible]].min(axis=1)
+        distances[unfinished] = nearest[states[unfinished]]
+        for pending, classes in self._begun.items():
+            there = np.flatnonzero(pendings == pending)
+            after = self.least_tokens[self.table[states[there]][:, classes]].min(axis=1, initial=_FAR)
+            distances[there] = np.minimum(distances[there], after)
+        return distances
+
+    @functools.cached_property
+    def _always_possible(self) -> list[int]:
+        return [LETTER, SIGN, SPACE, self._class_of(REPLACEMENT)]
+
+    @functools.cached_property
+    def _begun(self) -> dict[int, list[int]]:
+        """Unfinished character → the classes of the characters told apart that begin so."""
+        found: dict[int, list[int]] = {}
+        for character, number in self._classes.items():
+            whole = character.encode("utf-8", "surrogatepass")
+            for length in range(1, len(whole)):
+                found.setdefault(self.vocabulary.pending_id(whole[:length]), []).append(number)
+        return found

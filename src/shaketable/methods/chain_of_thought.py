@@ -1,0 +1,126 @@
+"""Sentence after sentence from worked examples, up to the words "the answer is": the frame of the DRAGIN family."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from shaketable.language import sentences
+from shaketable.methods.asking import converse, numbered
+from shaketable.prompts import CHAIN_EXAMPLES, CHAIN_QUESTION, CHAIN_QUESTION_FROM_CONTEXT, Template
+from shaketable.types import Answer, Completion, Hit, Message, Reply, Step
+
+PHRASE = "the answer is"
+CLOSING = f"So {PHRASE}"
+CLOSING_TOKENS = 20
+
+# The model has finished and invents the next example.
+NEXT_BLOCK = re.compile(r"(?:^|\s)(?:Question|Note):")
+
+PROMPTS = (CHAIN_EXAMPLES, CHAIN_QUESTION, CHAIN_QUESTION_FROM_CONTEXT)
+
+Layout = Literal["chat", "plain"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainOfThought:
+    """What such methods share. The examples are our own; the DRAGIN code has other ones for each dataset.
+
+    Special tokens never reach the text, and the examples are turns of a conversation unless the layout is
+    `plain`; the DRAGIN code keeps the former and knows only the latter.
+    """
+
+    max_length: int = 64
+    """G: new tokens of one generation at most, and the length beyond which the text does not grow."""
+    n_examples: int = 6
+    """Worked examples before the question, 1 to 8."""
+    layout: Layout = "chat"
+    """`plain` shows examples and question as raw text, for models without a chat template."""
+
+    version: ClassVar[int] = 1
+    prompts: ClassVar[tuple[Template, ...]] = PROMPTS
+
+    def __post_init__(self) -> None:
+        check_examples(self.n_examples)
+        if self.max_length < 1:
+            raise ValueError(f"max_length is {self.max_length}; it must be above 0.")
+
+    def ask(
+        self,
+        wording: str,
+        text: str = "",
+        hits: tuple[Hit, ...] = (),
+        *,
+        n_tokens: int | None = None,
+        wants: tuple[str, ...] = (),
+    ) -> Generator[Step, Reply, Completion]:
+        """What follows the text so far."""
+        messages = chain(wording, text, hits, self.n_examples, self.layout)
+        return (yield from converse(messages, layout=self.layout, max_tokens=n_tokens or self.max_length, wants=wants))
+
+    def conclude(
+        self, wording: str, text: str, hits: tuple[Hit, ...] = (), shown: tuple[Hit, ...] = ()
+    ) -> Generator[Step, Reply, Answer]:
+        """The answer that the text ends in."""
+        return (yield from conclude(wording, text, hits, shown, self.n_examples, self.layout))
+
+
+def check_examples(n: int, least: int = 1) -> None:
+    if not least <= n <= len(_examples()):
+        raise ValueError(f"n_examples is {n}; give {least} to {len(_examples())}.")
+
+
+def conclude(
+    wording: str, text: str, hits: tuple[Hit, ...], shown: tuple[Hit, ...], n_examples: int, layout: Layout
+) -> Generator[Step, Reply, Answer]:
+    """The answer that the text ends in. If it has none, the model, with the `shown` evidence, is asked once more."""
+    text = NEXT_BLOCK.split(text, maxsplit=1)[0].strip()
+    if PHRASE not in text:
+        text = join(text, CLOSING)
+        reply = yield from converse(
+            chain(wording, text, shown, n_examples, layout),
+            layout=layout,
+            max_tokens=CLOSING_TOKENS,
+            purpose="answer_completion",
+        )
+        text = join(text, NEXT_BLOCK.split(reply.text, maxsplit=1)[0])
+    said = text.partition(PHRASE)[2].strip(" :\n")
+    return Answer(text=said.removesuffix(".").strip(), working=text, hits=hits)
+
+
+def chain(wording: str, text: str, hits: tuple[Hit, ...], n_examples: int, layout: Layout) -> tuple[Message, ...]:
+    """Examples, evidence, the question, and the text to go on from."""
+    question = CHAIN_QUESTION.fill(question=wording)
+    if hits:
+        question = CHAIN_QUESTION_FROM_CONTEXT.fill(documents=numbered(hits), question=wording)
+    examples = [(CHAIN_QUESTION.fill(question=asked), answer) for asked, answer in _examples()[:n_examples]]
+    if layout == "plain":
+        shown = "".join(f"{asked}\nAnswer: {answer}\n\n" for asked, answer in examples)
+        return (Message(role="user", content=join(f"{shown}{question}\nAnswer:", text)),)
+    turns = [Message(role="user", content=question)]
+    if text:
+        turns.append(Message(role="assistant", content=text))
+    for asked, answer in reversed(examples):
+        turns[:0] = [Message(role="user", content=asked), Message(role="assistant", content=answer)]
+    return tuple(turns)
+
+
+def join(*texts: str) -> str:
+    """The texts one after another, one space between them."""
+    return " ".join(stripped for text in texts if (stripped := text.strip()))
+
+
+def first_sentence(text: str) -> str:
+    return next(iter(sentences(text)), "")
+
+
+def share_of_tokens(reply: Completion, kept: str) -> float:
+    """About how many of a reply's tokens the kept part has; an endpoint cannot be asked to count."""
+    return reply.n_tokens * min(len(kept) / max(len(reply.text.strip()), 1), 1.0)
+
+
+def _examples() -> list[tuple[str, str]]:
+    blocks = [block.split("\nAnswer: ") for block in CHAIN_EXAMPLES.text.split("\n\n")]
+    return [(asked.removeprefix("Question: "), answer) for asked, answer in blocks]

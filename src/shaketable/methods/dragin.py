@@ -1,0 +1,174 @@
+"""DRAGIN (LB): search when the model is unsure of a word that matters, with the words it looked at then."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from shaketable.language import sentences
+from shaketable.methods.asking import gathered, note, probe, search
+from shaketable.methods.chain_of_thought import PHRASE, ChainOfThought, chain, first_sentence, join
+from shaketable.methods.rind_qfs import content_words, has_content, qfs, qfs_weights, rind, token_attention
+from shaketable.methods.words import assign, merge, named, spoken
+from shaketable.protocols import Steps
+from shaketable.types import Completion, Hit, Message, Reply, Step
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """The first sentence with a word that needs a search."""
+
+    before: str
+    """The sentences before it, which are kept."""
+    sentence: str
+    words: list[str]
+    hits: list[int]
+    """Places of the words that need it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dragin(ChainOfThought):
+    """Su et al., arXiv 2403.10081, as their code does it, with these departures unless a setting says otherwise:
+    entropy is that of the model's own distribution at temperature 1, spaces and line breaks are recognized for any
+    tokenizer, and words without content cannot start a search.
+    """
+
+    threshold: float = 0.6
+    """theta: a word above it needs a search; 0.6 to 1.5 in the authors' settings."""
+    k: int = 3
+    keep_top_n: int = 25
+    """N: words of the query."""
+    query: Literal["real_words", "current", "current_without_hits", "everything", "last_sentence", "last_tokens"] = (
+        "real_words"
+    )
+    """`real_words` is QFS; `last_tokens` takes `keep_top_n` of them."""
+    query_tokens: int = 64
+    """Longer queries lose their head; 0: none does."""
+    content_filter: Literal["before", "after", "off"] = "before"
+    """Drop hits without content before deciding, or only from the query, as the authors' code does."""
+    entropy_source: Literal["raw", "processed"] = "raw"
+    """`processed`: of the distribution really sampled, so that the trigger depends on the temperature."""
+    with_prompt: bool = False
+    """Attention is read after the prompt instead of on the generated tokens alone."""
+    exclude_self: bool = False
+    """A token's look at itself does not count."""
+    keep_documents: bool = False
+    """What was found stays in the prompt for all later sentences, not for the next one alone."""
+    space: Literal["detected", "llama_2"] = "detected"
+    newline: Literal["token", "id_13"] = "token"
+
+    searches: ClassVar[bool] = True
+
+    @property
+    def wants(self) -> tuple[str, ...]:
+        return ("attention", self._entropy, "token_ids")
+
+    def answer(self, wording: str) -> Steps:
+        text = ""
+        found: tuple[Hit, ...] = ()
+        shown: tuple[Hit, ...] = ()
+        while True:
+            length = len(text)
+            reply = yield from self.ask(wording, text, shown, wants=(self._entropy, "token_ids"))
+            doubt = yield from self._doubt(reply, chain(wording, text, shown, self.n_examples, self.layout))
+            if doubt is None:
+                text = join(text, reply.text)
+            else:
+                query = yield from self._query(wording, text, doubt)
+                hits = yield from search(query, self.k)
+                reply = yield from self.ask(wording, join(text, doubt.before), hits)
+                text = join(text, doubt.before, first_sentence(reply.text))
+                found = gathered(found, hits)
+                shown = found if self.keep_documents else ()
+            if len(text) <= length or PHRASE in text or (yield from self._is_long(text)):
+                return (yield from self.conclude(wording, text, found, shown))
+
+    def _doubt(self, reply: Completion, messages: tuple[Message, ...]) -> Generator[Step, Reply, Doubt | None]:
+        """RIND: the first sentence with a word whose need lies above the threshold."""
+        places = spoken(reply)
+        if not reply.text.strip() or not places:
+            return None
+        extras: Mapping[str, Any] = reply.extras
+        ids = tuple(extras["token_ids"][place] for place in places)
+        before: dict[str, Any] = {"before": messages, "layout": self.layout} if self.with_prompt else {}
+        reading = yield from probe(reply.text, "attention", token_ids=ids, **before)
+        looked = token_attention(reading.extras["attention"], exclude_self=self.exclude_self)
+        entropy = [extras[self._entropy][place] for place in places]
+        tokens = [reply.tokens[place] for place in places]
+        words = named(merge(tokens, ids, space=self.space, newline=self.newline), reply.text)
+        attention = [float(sum(looked[place] for place in word.tokens)) for word in words]
+        uncertainty = [sum(entropy[place] for place in word.tokens) / len(word.tokens) for word in words]
+        texts, split = [word.text for word in words], sentences(reply.text)
+        for i, own in enumerate(assign(texts, split)):
+            here = slice(own.start, own.stop)
+            needs = rind(attention[here], uncertainty[here])
+            hits = [place for place, need in enumerate(needs) if need > self.threshold]
+            kept = hits
+            if self.content_filter != "off" and hits:
+                content = content_words(split[i])
+                kept = [place for place in hits if has_content(texts[here][place], content)]
+            triggered = bool(hits if self.content_filter == "after" else kept)
+            yield from note(
+                "rind",
+                sentence=split[i],
+                words=texts[here],
+                scores=[round(need, 4) for need in needs],
+                hits=hits,
+                content_hits=kept,
+                triggered=triggered,
+            )
+            if triggered:
+                return Doubt(join(*split[:i]), split[i], texts[here], kept)
+        return None
+
+    def _query(self, wording: str, text: str, doubt: Doubt) -> Generator[Step, Reply, str]:
+        so_far = join(wording, text, doubt.before)
+        if self.query == "real_words":
+            query = yield from self._real_words(so_far, doubt)
+        elif self.query == "current":
+            query = doubt.sentence
+        elif self.query == "current_without_hits":
+            query = join(*(word for i, word in enumerate(doubt.words) if i not in doubt.hits))
+        elif self.query == "last_sentence":
+            query = (sentences(so_far) or [""])[-1]
+        else:
+            query = so_far
+        query = query.strip() or doubt.sentence
+        if self.query == "last_tokens":
+            query = yield from _last_tokens(query, self.keep_top_n)
+        return (yield from _last_tokens(query, self.query_tokens))
+
+    def _real_words(self, so_far: str, doubt: Doubt) -> Generator[Step, Reply, str]:
+        """QFS: the content words that the model looked at when it wrote the hits."""
+        current = [i for i, word in enumerate(doubt.words) if word]
+        text = join(so_far, *(doubt.words[i] for i in current))
+        reading = yield from probe(text, "attention", "token_ids")
+        words = named(merge(reading.tokens, reading.extras["token_ids"]), text)
+        words = [word for word in words if word.text]
+        first = len(words) - len(current)
+        hits = {first + place for place, i in enumerate(current) if i in doubt.hits and first + place >= 0}
+        weights = qfs_weights(reading.extras["attention"], words, hits)
+        kept = qfs([word.text for word in words], weights, hits, content_words(text), self.keep_top_n)
+        yield from note(
+            "qfs",
+            words=[words[i].text for i in kept],
+            weights=None if weights is None else [round(weights[i], 4) for i in kept],
+        )
+        return join(*(words[i].text for i in kept))
+
+    def _is_long(self, text: str) -> Generator[Step, Reply, bool]:
+        reading = yield from probe(text, "token_ids")
+        return len(reading.tokens) + 1 > self.max_length  # The authors' count includes the beginning mark.
+
+    @property
+    def _entropy(self) -> str:
+        return "entropy" if self.entropy_source == "raw" else "processed_entropy"
+
+
+def _last_tokens(text: str, n: int) -> Generator[Step, Reply, str]:
+    """The text without its head, so that at most n tokens are left; 0: as it is."""
+    if not n or len(text.encode("utf-8", "replace")) <= n:  # A token has one byte at least.
+        return text
+    reading = yield from probe(text, "token_ids")
+    return "".join(reading.tokens[-n:]).strip() or text

@@ -1,0 +1,40 @@
+"""FL-RAG: search before every block of tokens, with the block before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from shaketable.methods.asking import gathered, search
+from shaketable.methods.chain_of_thought import PHRASE, ChainOfThought, join
+from shaketable.protocols import Steps
+from shaketable.types import Hit
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedLength(ChainOfThought):
+    """The baseline of the DRAGIN code, whose settings never say how long a block is."""
+
+    k: int = 3
+    block_tokens: int = 16
+
+    searches: ClassVar[bool] = True
+    wants: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.block_tokens < 1:
+            raise ValueError(f"block_tokens is {self.block_tokens}; it must be above 0.")
+
+    def answer(self, wording: str) -> Steps:
+        text, query, n_tokens = "", wording, 0
+        found: tuple[Hit, ...] = ()
+        while True:
+            hits = yield from search(query, self.k)
+            found = gathered(found, hits)
+            reply = yield from self.ask(wording, text, hits, n_tokens=self.block_tokens)
+            query = reply.text.strip()
+            text = join(text, query)
+            n_tokens += reply.n_tokens
+            if not query or PHRASE in text or n_tokens > self.max_length:
+                return (yield from self.conclude(wording, text, found))

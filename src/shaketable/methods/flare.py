@@ -1,0 +1,132 @@
+"""FLARE: look ahead, and search with the likely part of a sentence that has unlikely tokens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import ClassVar, Literal
+
+from shaketable.language import sentences
+from shaketable.methods.asking import gathered, note, search
+from shaketable.methods.chain_of_thought import PHRASE, ChainOfThought, first_sentence, join, share_of_tokens
+from shaketable.methods.words import spoken, tokens_of_each
+from shaketable.protocols import Steps
+from shaketable.types import Completion, Hit, Reply, Step
+
+AGGREGATE: dict[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "max": max, "min": min}
+ORIGINAL_LENGTH = 256
+"""Tokens of the whole text in the original."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flare(ChainOfThought):
+    """Jiang et al., arXiv 2305.06983.
+
+    `dragin_code` is the variant that DRAGIN compares with: a sentence whose tokens are too unlikely
+    together starts a search, and all that follows from the evidence is kept. `original` looks one
+    sentence ahead, searches when any token is unlikely, and always searches with the question first.
+    Tokens are matched to sentences by their characters; the DRAGIN code loses count there.
+    """
+
+    mode: Literal["dragin_code", "original"] = "dragin_code"
+    threshold: float = 0.1
+    """dragin_code: of 1 - p, for the sentence and for the tokens left out of the query; 0.06 to 0.4 by its authors."""
+    aggregate: Literal["mean", "max", "min"] = "mean"
+    """dragin_code: how a sentence's 1 - p are put together."""
+    trigger_below: float = 0.8
+    """original: a token less likely than this starts a search."""
+    mask_below: float = 0.4
+    """original: tokens less likely than this are left out of the query."""
+    k: int | None = None
+    """None: 3, or 2 in the original."""
+    probability_source: Literal["raw", "processed"] = "raw"
+    """`processed`: of the distribution really sampled, as the DRAGIN code has it."""
+
+    searches: ClassVar[bool] = True
+
+    @property
+    def wants(self) -> tuple[str, ...]:
+        return ("logprobs" if self.probability_source == "raw" else "processed_logprobs",)
+
+    def answer(self, wording: str) -> Steps:
+        return (yield from self._original(wording) if self.mode == "original" else self._dragin_code(wording))
+
+    def _dragin_code(self, wording: str) -> Steps:
+        text, n_tokens = "", 0.0
+        found: tuple[Hit, ...] = ()
+        while True:
+            length = len(text)
+            reply = yield from self.ask(wording, text, wants=self.wants)
+            before, query = yield from self._doubt(reply)
+            if query is None:
+                new = reply.text
+                n_tokens += reply.n_tokens
+            else:
+                n_tokens += share_of_tokens(reply, before)
+                hits = yield from search(query or wording, self.k or 3)
+                found = gathered(found, hits)
+                reply = yield from self.ask(wording, join(text, before), hits)
+                new = join(before, reply.text)
+                n_tokens += reply.n_tokens
+            text = join(text, new)
+            if len(text) <= length or PHRASE in text or n_tokens > self.max_length:
+                return (yield from self.conclude(wording, text, found))
+
+    def _doubt(self, reply: Completion) -> Generator[Step, Reply, tuple[str, str | None]]:
+        """The sentences before the first unlikely one, and its query; None: all are likely."""
+        split = sentences(reply.text)
+        for i, (tokens, doubts) in enumerate(self._doubts(reply, split)):
+            score = AGGREGATE[self.aggregate](doubts) if doubts else 0.0
+            query = None
+            if score > self.threshold:
+                query = _without(tokens, [doubt > self.threshold for doubt in doubts])
+            yield from note("flare", sentence=split[i], score=round(score, 4), query=query)
+            if query is not None:
+                return join(*split[:i]), query
+        return "", None
+
+    def _original(self, wording: str) -> Steps:
+        hits = found = yield from search(wording, self.k or 2)
+        reply = yield from self.ask(wording, hits=hits)
+        text = first_sentence(reply.text)
+        n_tokens = share_of_tokens(reply, text)
+        length = 0
+        while len(text) > length and PHRASE not in text and n_tokens <= ORIGINAL_LENGTH:
+            length = len(text)
+            reply = yield from self.ask(wording, text, wants=self.wants)
+            ahead = first_sentence(reply.text)
+            [(tokens, doubts)] = self._doubts(reply, [ahead])
+            query = None
+            if any(1 - doubt < self.trigger_below for doubt in doubts):
+                query = _without(tokens, [1 - doubt < self.mask_below for doubt in doubts]) or wording
+            least = round(1 - max(doubts), 4) if doubts else None
+            yield from note("flare", sentence=ahead, least_likely=least, query=query)
+            if query is not None:
+                hits = yield from search(query, self.k or 2)
+                found = gathered(found, hits)
+                reply = yield from self.ask(wording, text, hits)
+                ahead = first_sentence(reply.text)
+            text = join(text, ahead)
+            n_tokens += share_of_tokens(reply, ahead)
+        return (yield from self.conclude(wording, text, found))
+
+    def _doubts(self, reply: Completion, split: Sequence[str]) -> list[tuple[list[str], list[float]]]:
+        """The tokens of each sentence, and 1 - p of each."""
+        if not reply.text.strip():
+            return [([], []) for _ in split]
+        [name] = self.wants
+        given = reply.extras.get(name)
+        if not isinstance(given, list) or len(given) != len(reply.tokens):
+            raise ValueError(f"The model gave no {name} for its tokens. Use a model or an endpoint that does.")
+        places = spoken(reply)
+        tokens = [reply.tokens[place] for place in places]
+        doubts = [1 - math.exp(float(given[place])) for place in places]  # type: ignore[arg-type]
+        return [([tokens[i] for i in own], [doubts[i] for i in own]) for own in tokens_of_each(tokens, split)]
+
+
+def _without(tokens: Sequence[str], unlikely: Sequence[bool]) -> str:
+    """The sentence without its unlikely tokens."""
+    kept = (" " if left_out else token for token, left_out in zip(tokens, unlikely, strict=True))
+    return " ".join("".join(kept).split())

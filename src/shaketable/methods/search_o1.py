@@ -1,0 +1,191 @@
+"""Search-o1 (GB): the model reasons, writes its own queries, and gets what documents say about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from shaketable.methods.asking import converse, gathered, generate, note, search
+from shaketable.prompts import (
+    ANSWER_CLOSED_BOOK,
+    CHAIN_QUESTION,
+    SEARCH_O1_DEMONSTRATION,
+    SEARCH_O1_MULTI_HOP,
+    SEARCH_O1_REASON,
+    SEARCH_O1_SINGLE_HOP,
+    Template,
+)
+from shaketable.protocols import Steps
+from shaketable.types import Answer, Completion, Hit, Message, Reply, Step
+
+BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"
+BEGIN_RESULT, END_RESULT = "<|begin_search_result|>", "<|end_search_result|>"
+MARKERS = {
+    "begin_query": BEGIN_QUERY,
+    "end_query": END_QUERY,
+    "begin_result": BEGIN_RESULT,
+    "end_result": END_RESULT,
+}
+DEMONSTRATED = "When did the bridge of Alphaville open?"
+HEADING = "**Helpful facts**"
+NOTHING = "No helpful information found."
+LIMIT = "The search limit is reached. No further search is possible."
+REPEATED = "This query was searched before. Its result stands above."
+
+AUTHORS = {"temperature": 0.7, "top_p": 0.8, "top_k": 20, "repetition_penalty": 1.05}
+N_LAST = 4
+"""Lines of the reasoning that are always shown, beside the first and those with markers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchO1:
+    """Li et al., arXiv 2501.05366, with the study's retriever in place of web search.
+
+    The temperature is the study's, for both calls; the authors use 0.7, top-p 0.8 and top-k 20, and a
+    repetition penalty of 1.05 with QwQ. A search that finds nothing is not read: it says so. An
+    endpoint that hides which stop string it met is believed when a query is open.
+    """
+
+    task: Literal["multi_hop", "single_hop"] = "multi_hop"
+    """The instruction, its example and the limit of searches."""
+    max_searches: int | None = None
+    """S; None: 15, or 5 for single_hop. Further queries are refused and still take a turn."""
+    max_turns: int = 15
+    """M: with as many searches allowed, a model that always searches never comes to answer."""
+    k: int = 10
+    document_characters: int = 3000
+    """Of each document, title not counted."""
+    max_tokens: int | None = None
+    """Of one turn; None: the study's value. The authors have 8192, and 20480 for QwQ."""
+    repetition_penalty: float | None = None
+    """None: the study's value."""
+    reason_in_documents: bool = True
+    """False: the documents go into the reasoning as they are."""
+    reason_sampling: Literal["study", "authors"] = "study"
+    """How facts are drawn from documents: as everything else, or with the authors' values."""
+    demonstration: bool = False
+    """Answer a made-up question first, as an earlier turn of the conversation; small models search only then."""
+    direct_fallback: bool = False
+    """Ask once more, without searching, where no boxed answer was given; the authors do so at times."""
+
+    version: ClassVar[int] = 1
+    name: ClassVar[str] = "search_o1"
+    searches: ClassVar[bool] = True
+    wants: ClassVar[tuple[str, ...]] = ()
+    prompts: ClassVar[tuple[Template, ...]] = (
+        SEARCH_O1_MULTI_HOP,
+        SEARCH_O1_SINGLE_HOP,
+        SEARCH_O1_REASON,
+        SEARCH_O1_DEMONSTRATION,
+        CHAIN_QUESTION,
+        ANSWER_CLOSED_BOOK,
+    )
+
+    def answer(self, wording: str) -> Steps:
+        limit = (15 if self.task == "multi_hop" else 5) if self.max_searches is None else self.max_searches
+        asked = self._task(wording, limit)
+        output = ""
+        queries: list[str] = []
+        found: tuple[Hit, ...] = ()
+        for turn in range(1, self.max_turns + 1):
+            said = yield from self._turn(asked, output)
+            output += said
+            query = _last_query(said)
+            if not query or not output.rstrip().endswith(END_QUERY):
+                yield from note("search_o1", turn=turn, query=query, decision="finished")
+                break
+            if len(queries) >= limit:
+                decision, result = "limit", LIMIT
+            elif query in queries:
+                decision, result = "repeated", REPEATED
+            else:
+                decision = "search"
+                hits = yield from search(query, self.k)
+                found = gathered(found, hits)
+                result = yield from self._helpful(output, query, hits)
+                queries.append(query)
+            yield from note("search_o1", turn=turn, query=query, decision=decision)
+            output += f"\n\n{BEGIN_RESULT}{result}{END_RESULT}\n\n"
+        text = boxed(output)
+        if not text and self.direct_fallback:
+            reply = yield from generate(ANSWER_CLOSED_BOOK.fill(question=wording), purpose="direct_fallback")
+            text = reply.text.strip()
+        return Answer(text=text, working=output.strip(), hits=found)
+
+    def _task(self, wording: str, limit: int) -> tuple[Message, ...]:
+        """The instruction and the question."""
+        instruction = SEARCH_O1_MULTI_HOP if self.task == "multi_hop" else SEARCH_O1_SINGLE_HOP
+        slots = {**MARKERS, "limit": str(limit)}
+        if not self.demonstration:
+            return (Message(role="user", content=instruction.fill(question=wording, **slots)),)
+        return (
+            Message(role="user", content=instruction.fill(question=DEMONSTRATED, **slots)),
+            Message(role="assistant", content=SEARCH_O1_DEMONSTRATION.fill(**MARKERS)),
+            Message(role="user", content=CHAIN_QUESTION.fill(question=wording)),
+        )
+
+    def _turn(self, asked: tuple[Message, ...], output: str) -> Generator[Step, Reply, str]:
+        """The reasoning up to the next query, or to its end."""
+        messages = (*asked, Message(role="assistant", content=output.strip())) if output.strip() else asked
+        sampling = {} if self.repetition_penalty is None else {"repetition_penalty": self.repetition_penalty}
+        reply = yield from converse(messages, max_tokens=self.max_tokens, stop=(END_QUERY,), sampling=sampling)
+        return _said(reply)
+
+    def _helpful(self, output: str, query: str, hits: tuple[Hit, ...]) -> Generator[Step, Reply, str]:
+        """Reason in documents: what they say about the query, as the model reads them."""
+        if not hits:
+            return NOTHING
+        documents = "\n\n".join(
+            f"[{place}] {hit.passage.title}\n{hit.passage.text[: self.document_characters]}"
+            for place, hit in enumerate(hits, 1)
+        )
+        if not self.reason_in_documents:
+            return documents
+        reply = yield from generate(
+            SEARCH_O1_REASON.fill(
+                heading=HEADING, nothing=NOTHING, reasoning=shortened(output), query=query, documents=documents
+            ),
+            max_tokens=self.max_tokens,
+            sampling=AUTHORS if self.reason_sampling == "authors" else {},
+            purpose="reason_in_documents",
+        )
+        _, heading, facts = reply.text.rpartition(HEADING)
+        return " ".join(facts.split()) if heading and facts.strip() else NOTHING
+
+
+def boxed(output: str) -> str:
+    r"""The last `\boxed{...}`; two on one line are taken for one, as in the authors' code. Empty: there is none."""
+    found = re.findall(r"\\boxed\{(.*)\}", output)
+    if not found:
+        return ""
+    inner = re.findall(r"\\text\{(.*)\}", found[-1])
+    return str((inner or found)[-1]).strip("()").strip()
+
+
+def shortened(output: str) -> str:
+    """The reasoning by numbered lines: the first, the last four and those with markers; dots for the rest."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    shown: list[str] = []
+    for place, line in enumerate(lines):
+        marked = BEGIN_QUERY in line or BEGIN_RESULT in line
+        if place == 0 or place >= len(lines) - N_LAST or marked:
+            shown.append(f"Step {place + 1}: {line}")
+        elif shown[-1] != "...":
+            shown.append("...")
+    return "\n\n".join(shown)
+
+
+def _said(reply: Completion) -> str:
+    """All that the model wrote, thoughts included: queries stand among them."""
+    text = f"{reply.thoughts}\n\n{reply.text}" if reply.thoughts else reply.text
+    if "stop_unknown" in reply.notes and text.rfind(BEGIN_QUERY) > text.rfind(END_QUERY):
+        text += END_QUERY
+    return text
+
+
+def _last_query(said: str) -> str:
+    """The last text between query markers; empty: there is none."""
+    found = re.findall(rf"{re.escape(BEGIN_QUERY)}(.*?){re.escape(END_QUERY)}", said, re.DOTALL)
+    return str(found[-1]).strip() if found else ""

@@ -1,0 +1,152 @@
+"""Greedy records → curves: the probability of a correct answer at every temperature, from the model's logits."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shaketable import catalog
+from shaketable.fragility.curve import CurveSettings, curve
+from shaketable.fragility.predicate import Match, Predicate
+from shaketable.fragility.tree import Suffix
+from shaketable.fragility.vocabulary import Vocabulary
+from shaketable.identity import digest, seed_from
+from shaketable.protocols import LogitModel
+from shaketable.stages.plan import Condition, Plan, hot_temperatures
+from shaketable.stages.sources import judge_by
+from shaketable.store import RecordStore
+from shaketable.types import Completion, Curve, Failure, Generate, Prompt, Record, Sampling, Scan
+
+WINDOW = 32
+"""Curves growing at once: their prefixes are read as one batch."""
+
+Progress = Callable[[int, int], None]
+"""How many of how many are done."""
+
+
+@dataclass
+class _Growing:
+    prompt: Prompt
+    course: Generator[list[Suffix], Sequence[Any], Curve]
+    wanted: list[Suffix]
+
+
+def trace_curves(plan: Plan, store: RecordStore, progress: Progress = lambda done, of: None) -> int:
+    """Estimate the curves that the study asks for and the store does not hold yet; returns how many were made."""
+    scan = plan.study.scan
+    if scan is None or scan.curves == "none":
+        return 0
+    n_made = 0
+    for model, conditions in plan.by_model():
+        for condition in conditions:
+            n_made += _of_condition(plan, scan, model, condition, store, progress)
+    return n_made
+
+
+def _of_condition(
+    plan: Plan, scan: Scan, model: Any, condition: Condition, store: RecordStore, progress: Progress
+) -> int:
+    settings = _settings(plan)
+    name = digest([settings, scan.correct, curve.__module__])
+    made = {one.key for one in store.curves(name)}
+    known = judge_by(scan.known, plan) if scan.known and scan.curves == "known" else lambda record: True
+    greedy = store.records("r.temperature = 0 AND r.repeat = 0 AND c.identity = ?", condition.identity)
+    records = [record for record in greedy if record.trial.key not in made and known(record)]
+    questions = {question.id: question for question in plan.questions}
+    refused, match = _why_not(scan, model), _match(scan)
+    vocabulary = None if refused or not records else Vocabulary(*model.token_bytes())
+
+    def start(record: Record) -> _Growing | Curve:
+        prompt = _prompt(record, plan.study.generation)
+        reason = refused or (prompt if isinstance(prompt, str) else None)
+        if reason or isinstance(prompt, str):
+            return Curve(key=record.trial.key, reason=reason)
+        assert vocabulary is not None and match is not None
+        cut = bool(getattr(type(condition.method), "first_line", False))
+        golds = questions[record.trial.question_id].answers
+        predicate = Predicate(golds, vocabulary, match, cut_at_newline=cut)
+        course = curve(record.trial.key, predicate, settings, seed_from(plan.study.seed, record.trial.key))
+        return _grown(_Growing(prompt, course, []), None)
+
+    n_made = 0
+    for finished in _grow(model, (start(record) for record in records)):
+        store.add_curves(name, finished)
+        n_made += len(finished)
+        progress(n_made, len(records))
+    return n_made
+
+
+def _grow(model: LogitModel, started: Iterator[_Growing | Curve]) -> Iterator[list[Curve]]:
+    """Drive many curves at once; each batch of finished ones is handed out before the model is asked again."""
+    growing: list[_Growing] = []
+    while True:
+        finished: list[Curve] = []
+        for one in itertools.islice(started, WINDOW - len(growing)):
+            (finished if isinstance(one, Curve) else growing).append(one)  # type: ignore[arg-type]
+        if not growing and not finished:
+            return
+        replies = model.expand([(one.prompt, one.wanted) for one in growing]) if growing else []
+        still: list[_Growing] = []
+        for one, reply in zip(growing, replies, strict=True):
+            grown = _grown(one, reply)
+            (finished if isinstance(grown, Curve) else still).append(grown)  # type: ignore[arg-type]
+        growing = still
+        if finished:
+            yield finished
+
+
+def _grown(one: _Growing, reply: Sequence[Any] | None) -> _Growing | Curve:
+    """The curve one reply further: still growing, or done."""
+    try:
+        one.wanted = next(one.course) if reply is None else one.course.send(reply)
+    except StopIteration as end:
+        done: Curve = end.value
+        return done
+    return one
+
+
+def _settings(plan: Plan) -> CurveSettings:
+    study, generation = plan.study, plan.study.generation
+    assert study.scan is not None
+    return CurveSettings(
+        max_tokens=int(generation["max_tokens"]),  # type: ignore[arg-type]
+        temperatures=hot_temperatures(study) or CurveSettings.temperatures,
+        threshold=study.scan.threshold,
+        top_k=int(generation["top_k"]),  # type: ignore[arg-type]
+        top_p=float(generation["top_p"]),  # type: ignore[arg-type]
+    )
+
+
+def _why_not(scan: Scan, model: Any) -> str | None:
+    """Why no curve of this study can be estimated; None: it can."""
+    if not isinstance(model, LogitModel):
+        return f"{catalog.label(model)} does not give its logits"
+    if _match(scan) is None:
+        return f"curves know contains, not {scan.correct}"
+    return None
+
+
+def _match(scan: Scan) -> Match | None:
+    """The rule that judges as the study's metric does; None: there is none."""
+    part = catalog.build("metric", scan.correct, "scan.correct")
+    match: Match | None = getattr(part, "match", None)
+    return match
+
+
+def _prompt(record: Record, generation: Mapping[str, Any]) -> Prompt | str:
+    """The one prompt that a record's answer continues, or why there is none."""
+    if isinstance(record.failure, Failure):
+        return f"the trial failed: {record.failure.kind}"
+    steps = [event for event in record.trace if isinstance(event.step, Generate)]
+    if len(steps) != 1 or not isinstance(steps[0].reply, Completion):
+        return f"the method asks the model {len(steps)} times; a curve continues one prompt"
+    step = steps[0].step
+    assert isinstance(step, Generate)
+    if step.stop or generation["repetition_penalty"] != 1.0 or generation["library_defaults"]:
+        return "stop texts, repetition penalties and library defaults are not part of a curve"
+    max_tokens = step.max_tokens or int(generation["max_tokens"])
+    return Prompt(
+        messages=step.messages, sampling=Sampling(temperature=1.0, max_tokens=max_tokens), seed=0, layout=step.layout
+    )

@@ -1,0 +1,87 @@
+"""Nodes of a token tree, computed in batches with kept keys and values, against one plain pass for each."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from tiny import FAMILIES, write_model
+from tokenizers import Tokenizer, decoders, pre_tokenizers
+from tokenizers.models import BPE
+from transformers import PreTrainedTokenizerFast
+
+from shaketable.errors import ModelError
+from shaketable.models import transformers as part
+from shaketable.models.token_bytes import token_bytes
+from shaketable.types import Message, Prompt, Sampling
+
+SUFFIXES = [(), (5,), (5, 9), (7, 9), (5, 9, 11), (30, 31, 32, 33)]
+
+
+def prompt(text: str) -> Prompt:
+    message = Message(role="user", content=text)
+    return Prompt(messages=(message,), sampling=Sampling(temperature=1, max_tokens=5), seed=0, layout="plain")
+
+
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_a_node_has_the_distribution_of_a_plain_pass(family, tmp_path):
+    model = part.Transformers(path=str(write_model(family, tmp_path)))
+    prompts = [prompt(text) for text in ("Who wrote it, and why?", "Who wrote it, and when was that?", "xyz")]
+    # Prompts that share a beginning, nodes whose parents were never asked for, and nodes asked for twice.
+    model.expand([(one, [()]) for one in prompts])
+    found = model.expand([(one, SUFFIXES) for one in prompts])
+    again = model.expand([(prompts[0], SUFFIXES[::-1])])
+    for one, lines in zip(prompts, found, strict=True):
+        ids = model.engine.encode(one.messages, one.layout)
+        for suffix, line in zip(SUFFIXES, lines, strict=True):
+            with torch.inference_mode():
+                logits = model.engine.model(torch.tensor([[*ids, *suffix]]), use_cache=False).logits[0, -1]
+            assert torch.allclose(line, torch.log_softmax(logits.float(), -1), atol=2e-3)
+    for first, second in zip(found[0], again[0][::-1], strict=True):
+        assert torch.allclose(first, second, atol=2e-3)
+
+
+def test_each_node_is_computed_once_and_prompts_are_not_counted(tmp_path):
+    model = part.Transformers(path=str(write_model("llama", tmp_path)))
+    model.expand([(prompt("abc"), [(), (5,), (5, 9)])])
+    assert model.continuations.n_positions == 2
+    # The parent (5,) is there already; (6,) is not, and is computed on the way.
+    model.expand([(prompt("abc"), [(5, 10), (6, 9)])])
+    assert model.continuations.n_positions == 5
+
+
+def test_the_oldest_prompt_is_forgotten(tmp_path, monkeypatch):
+    monkeypatch.setattr("shaketable.models.continuations.KEPT_PROMPTS", 2)
+    model = part.Transformers(path=str(write_model("llama", tmp_path)))
+    [[first]] = model.expand([(prompt("abc"), [(5,)])])
+    model.expand([(prompt("def"), [(5,)]), (prompt("ghi"), [(5,)])])
+    assert len(model.continuations.stems) == 2
+    [[again]] = model.expand([(prompt("abc"), [(5,)])])
+    assert torch.allclose(first, again, atol=1e-4)
+
+
+def test_bytes_of_a_byte_level_vocabulary_spell_any_text(tmp_path):
+    model = part.Transformers(path=str(write_model("llama", tmp_path)))
+    pieces, ends = model.token_bytes()
+    text = "Sørenmark é 日本 \U0001f600 a\n b"
+    ids = model.engine.tokenizer(text)["input_ids"]
+    assert b"".join(pieces[i] for i in ids).decode() == text
+    assert {pieces[i] for i in ends} == {b""}
+
+
+def made_tokenizer(vocabulary: list[str], decoder: object) -> PreTrainedTokenizerFast:
+    tokenizer = Tokenizer(BPE(vocab={piece: i for i, piece in enumerate(vocabulary)}, merges=[], byte_fallback=True))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoder
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="</s>")
+
+
+def test_bytes_of_a_vocabulary_with_marked_spaces():
+    tokenizer = made_tokenizer(["</s>", "▁", "a", "▁b", "<0xE6>", "<0x97>", "<0xA5>"], decoders.Metaspace())
+    # A logit beyond the vocabulary, as padded embeddings have them, adds nothing.
+    assert token_bytes(tokenizer, 8) == [b"", b" ", b"a", b" b", b"\xe6", b"\x97", b"\xa5", b""]
+
+
+def test_a_vocabulary_of_another_kind_is_refused():
+    tokenizer = made_tokenizer(["</s>", "日", "a##"], decoders.WordPiece())
+    with pytest.raises(ModelError, match=r"neither as bytes nor with ▁"):
+        token_bytes(tokenizer, 3)

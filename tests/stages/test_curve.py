@@ -1,0 +1,112 @@
+"""The curve stage: which records get a curve, what is stored, and that it agrees with sampling."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from scipy import stats
+
+from shaketable.models.transformers import Transformers
+from shaketable.stages.answer import answer
+from shaketable.stages.curve import trace_curves
+from shaketable.stages.plan import plan
+from shaketable.store import Run
+from shaketable.study import parse_study
+from shaketable.types import Prompt, Sampling
+
+LETTERS = ("a", "e", "t", "o")
+
+
+def study(folder, model, **scan):
+    rows = [f'{{"id": "q{i}", "question": "Letter {i}?", "answers": ["{a}"]}}' for i, a in enumerate(LETTERS)]
+    path = folder / "letters.jsonl"
+    path.write_text("\n".join(rows))
+    return parse_study(
+        {
+            "name": "letters",
+            "dataset": {"name": "jsonl", "path": str(path)},
+            "cross": {"models": [model], "methods": ["recall(layout='plain')"], "temperatures": [0.5, 1.0, 2.0]},
+            "generation": {"max_tokens": 3},
+            "scan": {"strategy": "none", "known": "", "curves": "all", **scan},
+        },
+        "letters.toml",
+    )
+
+
+def traced(study_, folder):
+    run = Run.prepare(folder, study_)
+    with run.writing() as store:
+        answer(plan(study_), store)
+        n = trace_curves(plan(study_), store)
+    return Run(folder), n
+
+
+@pytest.fixture(scope="module")
+def tiny_model(tmp_path_factory):
+    from tiny_letters import write_letters
+
+    return write_letters(tmp_path_factory.mktemp("tiny"))
+
+
+def test_curves_of_a_small_model_agree_with_sampled_answers(tiny_model, tmp_path):
+    text = f"transformers(path='{tiny_model}')"
+    run, n = traced(study(tmp_path, text), tmp_path / "run")
+    assert n == len(LETTERS)
+    curves = {curve.key: curve for curve in run.curves()}
+    model = Transformers(path=str(tiny_model))
+    for record in run.store.records():
+        curve = curves[record.trial.key]
+        [event] = record.trace
+        gold = LETTERS[int(record.trial.question_id[1:])]
+        for temperature in (0.5, 1.0, 2.0):
+            prompts = [
+                Prompt(
+                    messages=event.step.messages,
+                    sampling=Sampling(temperature=temperature, max_tokens=3),
+                    seed=seed,
+                    layout="plain",
+                )
+                for seed in range(400)
+            ]
+            right = sum(gold in reply.text.partition("\n")[0].casefold() for reply in model.generate(prompts))
+            sampled = stats.binomtest(right, 400).proportion_ci(0.9999)
+            place = curve.temperatures.index(temperature)
+            assert curve.low[place] <= sampled.high
+            assert curve.high[place] >= sampled.low
+
+
+def test_curves_are_made_once(tiny_model, tmp_path):
+    asked = study(tmp_path, f"transformers(path='{tiny_model}')")
+    run, _ = traced(asked, tmp_path / "run")
+    before = run.curves()
+    _, again = traced(asked, tmp_path / "run")
+    assert again == 0
+    assert Run(tmp_path / "run").curves() == before
+
+
+def test_known_facts_alone_get_curves_when_the_study_says_so(tiny_model, tmp_path):
+    asked = study(tmp_path, f"transformers(path='{tiny_model}')", known="exact_match", curves="known")
+    run, n = traced(asked, tmp_path / "run")
+    known = [r for r in run.store.records() if r.answer.text.casefold() == LETTERS[int(r.trial.question_id[1:])]]
+    assert n == len(known)
+
+
+def test_a_model_without_logits_gets_no_curve_and_a_reason(tmp_path):
+    run, n = traced(study(tmp_path, "scripted"), tmp_path / "run")
+    assert n == len(LETTERS)
+    assert {curve.reason for curve in run.curves()} == {"scripted does not give its logits"}
+    assert all(curve.value == () for curve in run.curves())
+
+
+def test_a_metric_that_curves_do_not_know_is_named(tiny_model, tmp_path):
+    run, _ = traced(study(tmp_path, f"transformers(path='{tiny_model}')", correct="rouge"), tmp_path / "run")
+    assert {curve.reason for curve in run.curves()} == {"curves know contains, not rouge"}
+
+
+def test_a_curve_survives_the_store(tiny_model, tmp_path):
+    run, _ = traced(study(tmp_path, f"transformers(path='{tiny_model}')"), tmp_path / "run")
+    [curve, *_] = run.curves()
+    with run.writing() as store:
+        store.add_curves("again", [dataclasses.replace(curve, key="other")])
+        assert list(store.curves("again")) == [dataclasses.replace(curve, key="other")]

@@ -1,0 +1,81 @@
+"""Scoring reads a run in batches, and reads no more of it than a metric needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+from made_studies import small_study
+
+from shaketable import catalog
+from shaketable.errors import ShaketableError
+from shaketable.stages import score as stage
+from shaketable.stages.answer import answer
+from shaketable.stages.plan import plan
+from shaketable.stages.score import score
+from shaketable.store import Run
+from shaketable.types import Score
+
+N_RECORDS = 12
+
+seen: list[Any] = []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watching:
+    version: ClassVar[int] = 1
+
+    def score(self, records: Any, questions: Any) -> list[list[Score]]:
+        seen.append(records)
+        return [[Score(key=record.trial.key, metric="watching", value=1.0)] for record in records]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blind(Watching):
+    reads_trace: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Short(Watching):
+    def score(self, records: Any, questions: Any) -> list[list[Score]]:
+        return super().score(records, questions)[:-1]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    own = catalog.known
+    fakes = {name: f"test_score:{name.capitalize()}" for name in ("watching", "blind", "short")}
+    monkeypatch.setattr(catalog, "known", lambda kind: own(kind) | (fakes if kind == "metric" else {}))
+    seen.clear()
+    study = small_study(tmp_path)
+    made = Run.prepare(tmp_path / "run", study)
+    with made.writing() as store:
+        answer(plan(study), store)
+    return made
+
+
+def test_batches_change_neither_numbers_nor_order(run, monkeypatch):
+    assert score(run, ["token_f1", "contains"]) == 2 * N_RECORDS
+    whole = run.scores()
+    monkeypatch.setattr(stage, "RECORDS_AT_ONCE", 5)
+    score(run, ["token_f1", "contains"])
+    assert run.scores().equals(whole)
+    score(run, ["watching"])
+    assert [len(records) for records in seen] == [5, 5, 2]
+
+
+def test_a_metric_that_reads_the_answer_alone_gets_no_trace(run):
+    score(run, ["watching", "blind"])
+    whole, bare = seen
+    assert any(record.trace for record in whole)
+    assert any(record.answer and record.answer.hits for record in whole)
+    assert not any(record.trace or (record.answer and record.answer.hits) for record in bare)
+    texts = [[record.answer and record.answer.text for record in records] for records in seen]
+    assert texts[0] == texts[1]
+    assert [record.failure for record in whole] == [record.failure for record in bare]
+
+
+def test_a_metric_that_forgets_a_record_is_named(run):
+    with pytest.raises(ShaketableError, match=r"^short returned 11 values for 12 records\. A metric returns one per"):
+        score(run, ["short"])
