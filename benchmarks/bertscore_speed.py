@@ -1,61 +1,46 @@
 """BERTScore of a temperature sweep: Shaketable against the bert-score package.
 
-    python benchmarks/bertscore_speed.py [n_questions] [n_rounds]
+    python benchmarks/bertscore_speed.py [RUN] [--questions N] [--rounds N]
 
-The load is that of one model in a context-temperature study: for each question 11 temperatures ×
-3 runs, compared with one reference. Greedy runs repeat themselves; hot runs are long and differ.
-bert-score is called in two ways: once with all pairs, and once per temperature and run, as scripts
-that score each run when it ends do. Both sides use the same encoder, layer and threads, and are
-warmed up. Processor time is more telling than wall time on a shared machine.
+Without a run's folder the answers are made by a rule: greedy runs repeat themselves, hot ones are long and differ;
+11 temperatures × 3 runs. "Calling the package on all pairs" can mean four things, and each is measured: one call with
+all pairs; one call per condition (evidence, temperature, run) of one loaded scorer; the same by the function
+`bert_score.score`, which loads the encoder on each call; and one call per pair. The last two are measured on a part of
+the calls and scaled. Both sides use the same encoder, layer and threads, and are warmed up. Processor time is more
+telling than wall time on a shared machine.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
-import os
-import platform
 import random
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-WORDS = [
-    "the",
-    "town",
-    "of",
-    "river",
-    "author",
-    "born",
-    "director",
-    "film",
-    "novel",
-    "space",
-    "wave",
-    "war",
-    "prize",
-    "college",
-    "daughter",
-    "writer",
-    "city",
-    "coast",
-]
+import machine
+
+WORDS = "the town of river author born director film novel space wave war prize college daughter writer city coast"
 TEMPERATURES = [i / 5 for i in range(11)]
 N_RUNS = 3
+NAME, LAYER = "all-MiniLM-L6-v2", 5
+
+Pairs = list[tuple[str, str]]
 
 
-def sweep(n_questions: int) -> list[list[tuple[str, str]]]:
+def made_sweep(n_questions: int) -> list[Pairs]:
     """One list of (answer, reference) per temperature and run."""
     rng = random.Random(0)
     references = [_text(rng, rng.randint(8, 25)) for _ in range(n_questions)]
     usual = [_text(rng, rng.randint(3, 25)) for _ in range(n_questions)]
-    runs = []
-    for temperature in TEMPERATURES:
-        for _ in range(N_RUNS):
-            runs.append([(_answer(rng, usual[i], temperature), references[i]) for i in range(n_questions)])
-    return runs
+    return [
+        [(_answer(rng, usual[i], temperature), references[i]) for i in range(n_questions)]
+        for temperature in TEMPERATURES
+        for _ in range(N_RUNS)
+    ]
 
 
 def _answer(rng: random.Random, usual: str, temperature: float) -> str:
@@ -66,74 +51,104 @@ def _answer(rng: random.Random, usual: str, temperature: float) -> str:
 
 
 def _text(rng: random.Random, n_words: int) -> str:
-    return (" ".join(rng.choice(WORDS) for _ in range(n_words)) + ".").capitalize()
+    return (" ".join(rng.choice(WORDS.split()) for _ in range(n_words)) + ".").capitalize()
 
 
-def main(n_questions: int = 40, n_rounds: int = 3) -> None:
+def stored_sweep(folder: Path, n_questions: int) -> list[Pairs]:
+    """The answers of a run, one list per condition, with the references that it was scored by."""
+    from shaketable.scoring import references
+    from shaketable.store import Run
+
+    run = Run(folder)
+    made_by = None if run.study.reference == "short" else run.study.reference
+    golds = {question.id: references(question) for question in run.store.questions(made_by)[:n_questions]}
+    found: dict[tuple[object, ...], Pairs] = {}
+    for row in run.records().iter_rows(named=True):
+        if row["answer"] and golds.get(row["question_id"]):
+            condition = tuple(row[name] for name in ("model", "perturbation", "variation", "temperature", "repeat"))
+            found.setdefault(condition, []).append((row["answer"], golds[row["question_id"]][0]))
+    return list(found.values())
+
+
+def columns(batch: Pairs) -> tuple[list[str], list[str]]:
+    return [text for text, _ in batch], [gold for _, gold in batch]
+
+
+def main(folder: Path | None, n_questions: int, n_rounds: int) -> None:
+    # After the package, which says how matrices are multiplied.
     import bert_score
     import torch
-    import transformers
 
     from shaketable import weights
     from shaketable.encoder import encoder
     from shaketable.metrics.bertscore import pair_values
 
-    runs = sweep(n_questions)
-    pairs = [pair for run in runs for pair in run]
+    conditions = stored_sweep(folder, n_questions) if folder else made_sweep(n_questions)
+    pairs = [pair for condition in conditions for pair in condition]
+    settings = {"model_type": str(weights.locate(NAME)), "num_layers": LAYER, "device": "cpu"}
     with contextlib.redirect_stderr(io.StringIO()):
-        scorer = bert_score.BERTScorer(
-            model_type=str(weights.locate("all-MiniLM-L6-v2")), num_layers=5, device="cpu", batch_size=64
-        )
+        scorer = bert_score.BERTScorer(batch_size=64, **settings)
 
-    def ours() -> list[float]:
-        values = pair_values(encoder("all-MiniLM-L6-v2"), 5, pairs)
-        return [values[pair] for pair in pairs]
+    def ours() -> None:
+        pair_values(encoder(NAME), LAYER, pairs)
 
-    def theirs(batch: list[tuple[str, str]]) -> list[float]:
-        found: list[float] = scorer.score([text for text, _ in batch], [gold for _, gold in batch])[2].tolist()
-        return found
+    def one_call() -> None:
+        scorer.score(*columns(pairs))
 
-    ways: dict[str, Callable[[], list[float]]] = {
-        "shaketable": ours,
-        "bert-score, all pairs at once": lambda: theirs(pairs),
-        "bert-score, each run at its end": lambda: [value for run in runs for value in theirs(run)],
+    def per_condition() -> None:
+        for condition in conditions:
+            scorer.score(*columns(condition))
+
+    def per_condition_loading(n: int = 3) -> None:
+        for condition in conditions[:: len(conditions) // n][:n]:
+            with contextlib.redirect_stderr(io.StringIO()):
+                bert_score.score(*columns(condition), **settings)
+
+    def per_pair(n: int = 100) -> None:
+        for pair in pairs[:: len(pairs) // n][:n]:
+            scorer.score(*columns([pair]))
+
+    ways: dict[str, tuple[Callable[[], None], float]] = {
+        "shaketable": (ours, 1),
+        "bert-score, one call": (one_call, 1),
+        "bert-score, a call per condition": (per_condition, 1),
+        "bert_score.score per condition *": (per_condition_loading, len(conditions) / 3),
+        "bert-score, a call per pair *": (per_pair, len(pairs) / 100),
     }
-    values = {name: way() for name, way in ways.items()}  # also the warm-up
+    ours()  # the warm-up
     seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for _ in range(n_rounds):
-        for name, way in ways.items():
+        for name, (way, scale) in ways.items():
             wall, processor = time.perf_counter(), time.process_time()
             way()
-            seconds[name].append((time.perf_counter() - wall, time.process_time() - processor))
+            seconds[name].append(((time.perf_counter() - wall) * scale, (time.process_time() - processor) * scale))
 
-    print(
-        f"{_processor()}, {os.cpu_count()} cores, {torch.get_num_threads()} threads; Python {platform.python_version()}"
-    )
-    print(f"torch {torch.__version__}, transformers {transformers.__version__}, bert-score {_version('bert-score')}")
     texts = {text for pair in pairs for text in pair}
-    print(f"{len(pairs)} pairs, {len(set(pairs))} distinct; {len(texts)} distinct texts; median of {n_rounds} rounds")
-    median = {
-        name: [statistics.median(column) for column in zip(*rounds, strict=True)] for name, rounds in seconds.items()
-    }
+    print(f"{machine.describe()}; {torch.get_num_threads()} threads, torch {torch.__version__}")
+    print(
+        f"{len(pairs)} pairs of {len(conditions)} conditions, {len(set(pairs))} distinct; {len(texts)} distinct texts; "
+        f"median of {n_rounds} rounds; *: scaled from a part"
+    )
+    median = {name: [statistics.median(column) for column in zip(*of, strict=True)] for name, of in seconds.items()}
     own_wall, own_processor = median["shaketable"]
-    print(f"{'':34}{'wall s':>8}{'ratio':>8}{'cpu s':>8}{'ratio':>8}{'max diff':>10}")
+    print(f"{'':36}{'wall s':>9}{'ratio':>8}{'cpu s':>9}{'ratio':>8}")
     for name, (wall, processor) in median.items():
-        difference = max(abs(a - b) for a, b in zip(values[name], values["shaketable"], strict=True))
-        ratios = wall / own_wall, processor / own_processor
-        print(f"{name:34}{wall:8.2f}{ratios[0]:8.2f}{processor:8.2f}{ratios[1]:8.2f}{difference:10.1e}")
+        print(f"{name:36}{wall:9.1f}{wall / own_wall:8.1f}{processor:9.1f}{processor / own_processor:8.1f}")
+    _compare(scorer, pairs, pair_values(encoder(NAME), LAYER, pairs))
 
 
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    names = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
-    return names[0] if names else platform.processor()
-
-
-def _version(package: str) -> str:
-    from importlib.metadata import version
-
-    return version(package)
+def _compare(scorer: object, pairs: Pairs, ours: dict[tuple[str, str], float]) -> None:
+    """In batches bert-score lets a word match the padding of another pair; one pair at a time it cannot."""
+    for batch_size, some in ((64, pairs), (1, pairs[:: len(pairs) // 200])):
+        theirs = scorer.score(*columns(some), batch_size=batch_size)[2].tolist()  # type: ignore[attr-defined]
+        largest = max(abs(ours[pair] - value) for pair, value in zip(some, theirs, strict=True))
+        print(f"largest difference of {len(some)} pairs from bert-score in batches of {batch_size}: {largest:.1e}")
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", nargs="?", type=Path)
+    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    main(given.run, given.questions, given.rounds)

@@ -14,6 +14,7 @@ from shaketable import weights
 from shaketable.models.sweep import SweepEngine
 from shaketable.stages.answer import Scheduler
 from shaketable.stages.plan import plan
+from shaketable.stages.sources import Listed
 from shaketable.study import load_study
 from shaketable.types import Completion
 
@@ -38,7 +39,7 @@ class Listening:
 def demo_prompts(n_prompts):
     """Every temperature and repeat of the demo's first prompts."""
     planned, listening = plan(load_study("demo")), Listening()
-    Scheduler(planned, listening, lambda tick: None).run(listening, planned.trials())
+    Scheduler(planned, listening, lambda tick: None).run(listening, Listed(planned.trials()))
     texts = list(dict.fromkeys(prompt.messages for prompt in listening.prompts))[:n_prompts]
     return [prompt for prompt in listening.prompts if prompt.messages in texts]
 

@@ -9,7 +9,7 @@ import pytest
 from shaketable import catalog
 
 # A busy machine is slow at times; that is no finding.
-hypothesis.settings.register_profile("shaketable", deadline=None)
+hypothesis.settings.register_profile("shaketable", deadline=None, max_examples=40)
 hypothesis.settings.load_profile("shaketable")
 
 

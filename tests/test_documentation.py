@@ -409,7 +409,7 @@ def test_a_wrong_command_is_named(tmp_path, command, wrong):
         ('[score]\nmetrics = ["token_f1(strict=True)"]', "no setting 'strict'"),
         ('[analyze]\nanalyses = ["corectness"]', "Did you mean 'correctness'?"),
         ('[dataset]\nname = "jsonl"\nfile = "q.jsonl"', "jsonl has no setting 'file'"),
-        ('name = "x"\n[dataset]\nname = "squad"', "Unknown dataset 'squad'"),
+        ('name = "x"\n[dataset]\nname = "squat"', "Unknown dataset 'squat'"),
     ],
 )
 def test_a_wrong_study_is_named(text, wrong):

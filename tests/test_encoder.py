@@ -17,7 +17,7 @@ TEXTS = [
     "",
     "Это русский текст",
     "東京は日本の首都です",
-    "word " * 700,
+    "word " * 300,
     "The film was a delight from start to finish.",
 ]
 

@@ -191,6 +191,7 @@ def test_the_script_keeps_words_that_are_linked_or_common(tiny, make_lexicon):
     assert compact.synonyms("small", "adj") == ("little",)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (WHOLE / "index.sense").is_file(), reason="WordNet is not installed")
 def test_the_table_is_derived_from_wordnet(make_lexicon):
     whole = load(str(WHOLE))

@@ -83,6 +83,10 @@ def test_a_name_is_enough_for_a_study(load):
             "typos.toml, cross.temperatures[0]: found nan; input should be a finite",
         ),
         (
+            "name = 'x'\n[cross]\ntemperatures = [0.5, 0.0, 0.50]",
+            "typos.toml, cross.temperatures: 0.5 is listed twice. Give each temperature once.",
+        ),
+        (
             "name = 'x'\n[cross]\ntemperatures = []",
             "typos.toml, cross.temperatures: the list is empty. Give at least one",
         ),

@@ -148,9 +148,13 @@ def label(part: Any) -> str:
 
 
 def spelled(part: Any) -> str:
-    """How keys see a part: every setting, the version of its behavior, and the texts it prompts with."""
+    """How keys see a part: every setting, the version of its behavior, and the texts it prompts with.
+
+    A setting that names a file counts by what is in the file, which the part tells by `contents`.
+    """
     prompts = "".join(f"+{template.identity}" for template in getattr(type(part), "prompts", ()))
-    return _write(name_of(part), settings_of(part)) + f"@{type(part).version}{prompts}"
+    settings = settings_of(part) | (part.contents() if hasattr(part, "contents") else {})
+    return _write(name_of(part), settings) + f"@{type(part).version}{prompts}"
 
 
 def describe(part: Any) -> dict[str, Any]:

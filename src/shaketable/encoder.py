@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
+Pooling = Literal["mean", "cls"]
+"""The mean of all tokens, or the first mark, as a sentence encoder was trained."""
 TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 32768}
 """Padding counted. A processor is fastest while a batch fits its caches; an accelerator wants more at once."""
 
@@ -61,8 +63,13 @@ class Encoder:
                 found[row] = TokenStates(states=row_states[:n_tokens], is_word=row_is_word[:n_tokens])
         return [found[row] for row in range(len(texts))]
 
-    def embed(self, texts: Sequence[str], pooling: Literal["mean", "cls"] = "mean") -> NDArray[np.float32]:
-        """One vector of length 1 per text. Cut where the sentence encoder was trained to cut.
+    @property
+    def n_dimensions(self) -> int:
+        return int(self._config.hidden_size)
+
+    def embed(self, texts: Sequence[str], pooling: Pooling = "mean", *, unit: bool = True) -> NDArray[np.float32]:
+        """One vector of length 1 per text (`unit=False`: of its own length). Cut where the sentence encoder was
+        trained to cut.
 
         An empty text has a vector too, that of the two marks alone, so two empty texts have similarity 1.
         """
@@ -74,13 +81,9 @@ class Encoder:
         for rows, _, mask, states in self._run(distinct, self._sentence_limit, None):
             weight = mask.unsqueeze(-1).float()
             pooled = states[:, 0] if pooling == "cls" else (states * weight).sum(1) / weight.sum(1)
-            unit = torch.nn.functional.normalize(pooled, dim=1).numpy()
-            vectors.update((distinct[row], vector) for row, vector in zip(rows, unit, strict=True))
-        return (
-            np.stack([vectors[text] for text in texts])
-            if texts
-            else np.zeros((0, self._config.hidden_size), np.float32)
-        )
+            scaled = torch.nn.functional.normalize(pooled, dim=1) if unit else pooled
+            vectors.update((distinct[row], vector) for row, vector in zip(rows, scaled.numpy(), strict=True))
+        return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.n_dimensions), np.float32)
 
     def _run(
         self, texts: Sequence[str], limit: int, layer: int | None

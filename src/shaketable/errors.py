@@ -7,6 +7,7 @@ ShaketableError            prints without a traceback, exit 1
 ├── WeightsError           weights that are not there, or not what they should be
 ├── RunError               a run folder that cannot be used as asked
 │   └── StoreError         a broken or foreign records file
+├── RetrieverDown          a search engine that cannot be reached, or not any more; running again may help
 └── ModelError             an engine or endpoint that cannot be used at all
 """
 
@@ -41,6 +42,10 @@ class RunError(ShaketableError):
 
 
 class StoreError(RunError):
+    pass
+
+
+class RetrieverDown(ShaketableError):  # noqa: N818 (it says what is the matter)
     pass
 
 

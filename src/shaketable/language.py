@@ -67,6 +67,15 @@ def words_of_each(texts: Sequence[str], name: str = PIPELINE) -> list[list[Word]
     ]
 
 
+@functools.lru_cache(maxsize=2048)
+def parsed(text: str, name: str = PIPELINE) -> Any:
+    """A text as a spaCy document with tags and dependencies; kept, because several parts read one question.
+
+    Documents are shared: read them, never change them.
+    """
+    return pipeline(name)(without_surrogates(text), disable=["ner"])
+
+
 @functools.cache
 def stop_words() -> frozenset[str]:
     """English words too common to mean anything, in small letters."""

@@ -339,10 +339,13 @@ class Curve:
     """The estimate between the bounds; None where too few samples can say."""
     value_low: tuple[float | None, ...] = ()
     value_high: tuple[float | None, ...] = ()
+    n_effective: tuple[float, ...] = ()
+    """To how many equally weighted samples those behind the estimate amount, at each temperature."""
     level: float = 0.95
     """Of the interval from value_low to value_high, which samples leave open."""
     breaking: float | None = None
-    """The temperature at which the estimate first falls below the threshold; None: it never does within `settings`."""
+    """The temperature at which the estimate first falls below the threshold, 0: it starts below; None: it never does
+    up to `scan_to` of the settings, or may do unseen where there is no estimate."""
     breaking_low: float | None = None
     """Certified: not broken below this temperature."""
     breaking_high: float | None = None

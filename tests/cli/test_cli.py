@@ -34,7 +34,7 @@ def own_home(monkeypatch, tmp_path):
 @pytest.fixture
 def no_report(monkeypatch):
     """The report is drawn once, in `finished`; elsewhere it would only take time."""
-    monkeypatch.setattr(running, "report_stage", lambda run, *_: run.folder / "report.html")
+    monkeypatch.setattr("shaketable.stages.report.report", lambda run, **_: run.folder / "report.html")
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +225,7 @@ def test_an_interrupt_anywhere_ends_with_130(monkeypatch, no_report):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(running, "score_stage", interrupted)
+    monkeypatch.setattr("shaketable.stages.run.score", interrupted)
     result = call("run", write_study(), "--out", "r", "--json")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "Interrupted.\n")
     monkeypatch.setattr(looking, "plan", interrupted)
@@ -499,9 +499,21 @@ def test_brackets_in_a_message_are_no_markup():
 
 def test_the_installed_command_ends_with_the_exit_codes_it_promises(own_home):
     write_study(STUDY.replace("seed", "sead"))
-    command = [sys.executable, "-c", "from shaketable.cli import main; main()"]
-    codes = [
-        subprocess.run([*command, *words], capture_output=True, text=True).returncode
-        for words in (["ls", "models"], ["verify", "nowhere"], ["validate", "small.toml"])
-    ]
-    assert codes == [0, 1, 2]
+    calls = [["ls", "models"], ["verify", "nowhere"], ["validate", "small.toml"]]
+    done = subprocess.run([sys.executable, "-c", FORKS, json.dumps(calls)], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[0, 1, 2]", done.stderr
+
+
+FORKS = """
+import json, os, sys
+from shaketable.cli import main
+codes = []
+for words in json.loads(sys.argv[1]):
+    child = os.fork()
+    if not child:
+        sys.argv[1:] = words
+        main()
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(codes)
+"""
+"""Each call ends a process of its own; they share the second that importing takes."""

@@ -1,4 +1,4 @@
-"""The worked examples, and bounds against brute force. Numbers: worked by hand, or the example's own rule summed out."""
+"""The worked examples, whose numbers follow by hand or by summing out their rule, and bounds against brute force."""
 
 import numpy as np
 import pytest

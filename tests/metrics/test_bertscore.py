@@ -35,10 +35,11 @@ def test_greedy_matching_worked_by_hand() -> None:
 
 @pytest.mark.weights
 @pytest.mark.filterwarnings("ignore")
-def test_500_pairs_equal_the_bert_score_package() -> None:
+@pytest.mark.parametrize("n", [50, pytest.param(500, marks=pytest.mark.slow)])
+def test_values_equal_those_of_the_bert_score_package(n: int) -> None:
     from bert_score import BERTScorer  # the authors' implementation
 
-    texts = pairs(500, 4)
+    texts = pairs(n, 4)
     oracle = BERTScorer(model_type=str(weights.locate(NAME)), num_layers=5, device="cpu")
     # One pair at a time: in larger batches bert-score lets a word match another pair's padding.
     expected = oracle.score([text for text, _ in texts], [gold for _, gold in texts], batch_size=1)[2].tolist()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -72,7 +73,7 @@ def test_records_keep_their_order_and_keys() -> None:
 
 
 def test_an_unknown_way_to_match_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected 'substring' or 'token'"):
+    with pytest.raises(ValueError, match="expected 'substring', 'token' or 'startswith'"):
         Contains(match="regex")  # type: ignore[arg-type]
 
 
@@ -86,3 +87,14 @@ def test_case_changes_do_not_alter_the_value(answer: str, gold: str, match: str)
 def test_more_text_around_an_answer_that_counts_still_counts(before: str, gold: str, after: str) -> None:
     if gold.strip() and gold.strip().casefold() not in ("yes", "no"):
         assert value(Contains(), before + gold + after, gold) == 1.0
+
+
+def test_the_full_output_counts_without_what_searches_brought() -> None:
+    working = "Hm. <|begin_search_result|>Ann\nLee<|end_search_result|> It was Bob. <|begin_search_result|>Ann Lee"
+    one = record("Carl")
+    for text, expected in ((working, 0.0), (f"Ann Lee? {working}", 1.0), ("", 0.0)):
+        given = replace(one, answer=replace(one.answer, working=text))  # type: ignore[type-var]
+        ((score,),) = Contains(scored="full_output").score([given], {"q": QUESTION})
+        assert score.value == expected
+        ((score,),) = Contains().score([given], {"q": QUESTION})
+        assert score.value == 0.0

@@ -35,7 +35,7 @@ def test_500_pairs_equal_the_rouge_score_package(stemming: bool) -> None:
     texts = [*pairs(496, 6), ("", "Paris"), ("Paris", ""), ("", ""), ("running runners ran", "run runner runs")]
     assert len(texts) == 500
     questions = {str(i): Question(id=str(i), text="?", answers=(gold,)) for i, (_, gold) in enumerate(texts)}
-    records = [record(candidate, question_id=str(i)) for i, (candidate, _) in enumerate(texts)]
+    records = [record(text, question) for (text, _), question in zip(texts, questions.values(), strict=True)]
     oracle = RougeScorer(NUMBERS, use_stemmer=stemming)
     for (candidate, gold), found in zip(texts, Rouge(stemming=stemming).score(records, questions), strict=True):
         expected = oracle.score(gold, candidate)

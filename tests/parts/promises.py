@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import made_records
 import pytest
 
+import shaketable
 from shaketable import catalog
 from shaketable.datasets.builtin import load_builtin
 from shaketable.datasets.rows import make_question, passage
-from shaketable.types import Answer, Failure, Hit, Query, Question, Record, Trial, Variant
+from shaketable.types import (
+    Completion,
+    Event,
+    Evidence,
+    Generate,
+    Hit,
+    Message,
+    Query,
+    Question,
+    Record,
+    Search,
+)
 
 CLASSES = ("variation", "perturbation", "retriever", "model", "method", "metric")
 FUNCTIONS = ("dataset", "analysis", "chart")
 
+FOLDER = Path(__file__).parent
+
 NEEDED = {
+    "frozen": f"frozen(path={str(FOLDER / 'frozen_wordings.jsonl')!r})",
+    "rewrites": f"rewrites(path={str(FOLDER / 'human_rewrites.jsonl')!r})",
     "openai": "openai(model='gpt-4o')",
+    "query_loss": "query_loss(model='smollm2')",
     "transformers": "transformers(path='smollm2')",
 }
 """How a part is written that has settings without a default."""
@@ -25,16 +44,37 @@ NEEDED = {
 WEIGHTS = {
     "antonym",
     "bertscore",
+    "declarative",
+    "dense",
+    "dragin",
     "entity_masking",
     "entity_replacement",
+    "fixed_sentence",
+    "flare",
+    "formality",
     "gibberish",
+    "grammar",
+    "imperative",
+    "interleaved",
+    "query_loss",
+    "question_type",
+    "readability",
     "smollm2",
+    "spelling",
     "synonym",
     "transformers",
 }
 """Parts that read embedded weights when they work; building them reads nothing."""
 
+SLOW = {"milvus"}
+"""Parts that start a server when they work; their own tests are quicker."""
+
+DATA = Path(shaketable.__file__).parent / "datasets" / "data"
+CORPUS = ("bm25", "dense", "milvus")
+"""Parts that search a corpus, which is a file."""
+
 CHANGED = {
+    **dict.fromkeys(((name, "corpus") for name in CORPUS), str(DATA / "bridge_corpus.jsonl")),
     ("sentence_removal", "indexes"): (1, 2),
     ("openai", "base_url"): "http://127.0.0.1:8000/v1",
     ("openai", "api_key_variable"): "DEEPSEEK_API_KEY",
@@ -63,6 +103,7 @@ def text_of(name: str) -> str:
 def built(kind: str, *, without: set[str] | frozenset[str] = frozenset()) -> list[Any]:
     """One test for each part of a kind; those that read weights carry the mark."""
     marks = {name: [pytest.mark.weights] if name in WEIGHTS else [] for name in catalog.known(kind)}
+    marks |= {name: [pytest.mark.slow] for name in marks.keys() & SLOW}
     names = [name for name in marks if name not in without]
     return [pytest.param(catalog.build(kind, text_of(name)), id=name, marks=marks[name]) for name in names]
 
@@ -136,20 +177,35 @@ def hits_of(retriever: str, asked: list[Question]) -> list[list[Hit]]:
 
 
 def record(text: str | None, question: Question, key: str) -> Record:
-    """A finished trial with this answer; None: a trial that timed out."""
-    trial = Trial(
-        key=key,
-        question_id=question.id,
-        variant=Variant(question_id=question.id, text=question.text, variation="original"),
-        method="closed_book",
-        retriever=None,
-        perturbation=None,
-        model="scripted",
-        temperature=0.0,
-        repeat=0,
-        seed=0,
-    )
+    """A finished trial with this answer and a trace; None: a trial that timed out."""
+    made = made_records.record(text, question, key)
     if text is None:
-        failure = Failure(kind="timeout", message="60 s", step="generate", may_retry=True)
-        return Record(trial=trial, answer=None, failure=failure)
-    return Record(trial=trial, answer=Answer(text=text))
+        return made
+    step = Generate(messages=(Message(role="user", content=question.text),))
+    return dataclasses.replace(made, trace=(_searched(question, text), Event(step=step, reply=completion(text))))
+
+
+def _searched(question: Question, text: str) -> Event:
+    """A search that brought some of the question's documents, the last first; the answer's length says how many."""
+    documents = question.documents[::-1][: 1 + len(text) % 4]
+    hits = tuple(Hit(passage=one, rank=rank, score=None, source="bm25") for rank, one in enumerate(documents, 1))
+    return Event(step=Search(query=question.text, k=5), reply=Evidence(hits=hits))
+
+
+def completion(text: str) -> Completion:
+    """A reply in words; what the model says of each word depends on its length."""
+    tokens = tuple(text.split())
+    best = [-1 / (1 + len(token) % 7) for token in tokens]
+    return Completion(
+        text=text,
+        finish_reason="length",
+        n_prompt_tokens=9,
+        n_tokens=len(tokens),
+        seconds=0.1,
+        tokens=tokens,
+        extras={
+            "logprobs": best,
+            "processed_logprobs": best,
+            "top_logprobs": [[[f"{i}", one - i - 1 / (1 - one)] for i in range(20)] for one in best],
+        },
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import importlib
 import inspect
 import json
@@ -86,8 +87,12 @@ def test_every_changed_setting_prints_and_parses_back(kind, name):
 
 
 def spelled_settings(part):
-    """What a key says of a part, without the version and the prompts behind it."""
-    return catalog.spelled(part).rpartition(f"@{type(part).version}")[0]
+    """What a key says of a part, without the version and the prompts behind it, and with the names of files again
+    where a key has their contents."""
+    text = catalog.spelled(part).rpartition(f"@{type(part).version}")[0]
+    for setting, content in part.contents().items() if hasattr(part, "contents") else ():
+        text = text.replace(repr(content), repr(getattr(part, setting)))
+    return text
 
 
 @pytest.mark.parametrize("kind", [*CLASSES, *FUNCTIONS])
@@ -100,14 +105,24 @@ def test_every_file_is_listed_or_used_by_one_that_is(kind):
         if target.startswith("shaketable.")
     }
     helpers = {file.stem for file in folder.glob("*.py")} - listed - {"__init__"}
-    everything = "\n".join(file.read_text("utf-8") for file in folder.parent.rglob("*.py"))
     imported = {
         name
-        for node in ast.walk(ast.parse(everything.replace("from __future__ import annotations", "")))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"shaketable.{folder.name}")
-        for name in ((node.module or "").rpartition(".")[2], *(alias.name for alias in node.names))
+        for module, names in imports_of_the_package()
+        if module.startswith(f"shaketable.{folder.name}")
+        for name in (module.rpartition(".")[2], *names)
     }
     assert helpers <= imported
+
+
+@functools.cache
+def imports_of_the_package():
+    """Modules with the names that are taken from them."""
+    return [
+        (node.module or "", [alias.name for alias in node.names])
+        for file in Path(shaketable.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom)
+    ]
 
 
 def test_building_is_instant_and_touches_nothing(tmp_path):

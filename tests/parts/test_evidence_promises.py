@@ -15,7 +15,10 @@ from shaketable.types import Evidence, Query
 
 READ_DOCUMENTS = {"term_augmentation"}
 """Variations whose published rule takes words from a supporting document; all others see the question alone."""
-RETRIEVERS = sorted(name for name in catalog.known("retriever"))
+KEEP_MAKERS = {"frozen"}
+"""Variations whose wordings were made by others, and are named after those."""
+RETRIEVERS = sorted(name for name in catalog.known("retriever") if name not in ("dense", "milvus"))
+"""Hits of the two left out look like those of bm25, and take longer."""
 each_variation = pytest.mark.parametrize("part", built("variation"))
 each_retriever = pytest.mark.parametrize("part", built("retriever"))
 each_perturbation = pytest.mark.parametrize("part", built("perturbation"))
@@ -38,7 +41,8 @@ def test_a_variation_gives_wordings_for_each_question_in_order(part):
     assert [[variant.question_id for variant in wordings] for wordings in made] == [
         [question.id] * len(wordings) for question, wordings in zip(asked, made, strict=True)
     ]
-    assert {catalog.parse(variant.variation)[0] for wordings in made for variant in wordings} <= {catalog.name_of(part)}
+    makers = {catalog.parse(variant.variation)[0] for wordings in made for variant in wordings}
+    assert makers <= {catalog.name_of(part)} or catalog.name_of(part) in KEEP_MAKERS
     assert canonical(asked) == before
 
 

@@ -7,6 +7,8 @@ import json
 
 import polars as pl
 import pytest
+from few_resamples import quick
+from made_facts import made_facts
 
 from shaketable import catalog
 from shaketable.datasets.loaded import Loaded
@@ -23,9 +25,21 @@ HOTPOT_ROW = {
     "supporting_facts": [["Alpha", 0], ["Beta", 0]],
     "context": [["Alpha", ["Alpha began in 1990. ", "It is red."]], ["Beta", ["Beta began in 1985."]]],
 }
+PARAGRAPHS = [
+    {"idx": 0, "title": "Alpha", "paragraph_text": "Alpha began in 1990.", "is_supporting": False},
+    {"idx": 1, "title": "Beta", "paragraph_text": "Beta began in 1985.", "is_supporting": True},
+]
 FILES = {
+    "2wikimultihopqa": json.dumps([HOTPOT_ROW]),
+    "adaptive_rag": json.dumps({"qid": "a", "question_text": "Who?", "reference": ["Beta"], "context": PARAGRAPHS}),
     "hotpotqa": json.dumps([HOTPOT_ROW]),
     "jsonl": json.dumps({"question": "What is the capital of Australia?", "answers": ["Canberra"]}) + "\n",
+    "musique": json.dumps({"id": "2hop__1_2", "question": "Who?", "answer": "Beta", "paragraphs": PARAGRAPHS}),
+    "nq_open": json.dumps({"question": "who was first", "answer": ["Beta"]}),
+    "squad": json.dumps(
+        {"id": "s", "context": "Alpha was late. Beta began.", "question": "Who?", "answers": [{"text": "Beta"}]}
+    ),
+    "triviaqa": json.dumps({"question_id": "t", "question": "Who?", "answer": {"value": "Beta", "aliases": ["B"]}}),
 }
 """The smallest file of each dataset that reads one; the others ship their data."""
 
@@ -43,6 +57,18 @@ def load(tmp_path):
 
 
 each_dataset = pytest.mark.parametrize("name", catalog.known("dataset"))
+ABOUT_FACTS = {
+    "breaking",
+    "certainty_bins",
+    "fact_accuracy",
+    "factual_robustness",
+    "latent_facts",
+    "predict_breaking",
+    "question_types",
+    "weakest_facts",
+}
+"""Analyses that need known facts and their scores."""
+
 each_analysis = pytest.mark.parametrize("name", catalog.known("analysis"))
 
 
@@ -112,31 +138,42 @@ def score_table() -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides={"value": pl.Float64, "reason": pl.String})
 
 
+def table_for(name: str) -> pl.DataFrame:
+    """What an analysis asks about: disturbed evidence, or known facts; either with a failed trial."""
+    if name not in ABOUT_FACTS:
+        return score_table()
+    facts = made_facts(n=8, temperatures=(0.4, 1.0, 1.6), repeats=4)
+    failed = pl.col("key") == "smollm2/builtin/q001/1.0/0"
+    return facts.with_columns(
+        value=pl.when(~failed).then("value"), reason=pl.when(failed).then(pl.lit("failed: timeout")).otherwise("reason")
+    )
+
+
 @each_analysis
 def test_an_analysis_finds_the_same_each_time(name):
-    analysis = catalog.find("analysis", name)
-    table = score_table()
+    analysis = quick(catalog.find("analysis", name))
+    table = table_for(name)
     finding = analysis(table)
     assert isinstance(finding, Finding)
     assert finding.analysis == name
     assert finding.question.endswith("?")
     assert finding.rows
     assert canonical(analysis(table)) == canonical(finding)
-    assert table.equals(score_table())
+    assert table.equals(table_for(name))
 
 
 @each_analysis
 def test_the_order_of_the_scores_changes_nothing(name):
-    analysis = catalog.find("analysis", name)
-    shuffled = score_table().sample(fraction=1, shuffle=True, seed=3)
-    assert canonical(analysis(shuffled)) == canonical(analysis(score_table()))
+    analysis = quick(catalog.find("analysis", name))
+    shuffled = table_for(name).sample(fraction=1, shuffle=True, seed=3)
+    assert canonical(analysis(shuffled)) == canonical(analysis(table_for(name)))
 
 
 @each_analysis
 def test_an_analysis_of_nothing_finds_nothing(name):
-    analysis = catalog.find("analysis", name)
-    assert analysis(score_table().clear()).rows == ()
-    all_failed = score_table().with_columns(value=pl.lit(None, dtype=pl.Float64), reason=pl.lit("failed: timeout"))
+    analysis = quick(catalog.find("analysis", name))
+    assert analysis(table_for(name).clear()).rows == ()
+    all_failed = table_for(name).with_columns(value=pl.lit(None, dtype=pl.Float64), reason=pl.lit("failed: timeout"))
     finding = analysis(all_failed)
     assert {row["value"] for row in finding.rows} <= {None}
     assert finding.sentences == ()
@@ -144,16 +181,16 @@ def test_an_analysis_of_nothing_finds_nothing(name):
 
 @each_analysis
 def test_a_finding_is_plain_values_without_nan(name):
-    finding = catalog.find("analysis", name)(score_table())
+    finding = quick(catalog.find("analysis", name))(table_for(name))
     json.dumps(json.loads(canonical(finding)), allow_nan=False)
 
 
 @each_analysis
 def test_a_failed_trial_changes_no_number_by_being_listed(name):
     """Failures are left out, never averaged as zero."""
-    analysis = catalog.find("analysis", name)
-    with_failure = analysis(score_table())
-    without = analysis(score_table().filter(pl.col("value").is_not_null()))
+    analysis = quick(catalog.find("analysis", name))
+    with_failure = analysis(table_for(name))
+    without = analysis(table_for(name).filter(pl.col("value").is_not_null()))
     numbers = [[row.get(part) for part in ("value", "low", "high")] for row in with_failure.rows]
     assert numbers == [[row.get(part) for part in ("value", "low", "high")] for row in without.rows]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 
+import numpy as np
 import pytest
 from promises import ODD_TEXTS, built, hits_of, questions
 
@@ -16,13 +17,15 @@ from shaketable.types import Answer, Completion, Evidence, Generate, Note, Probe
 
 each_method = pytest.mark.parametrize("part", built("method"))
 
-MOST_STEPS = 200
+MOST_STEPS = 1000
 REPLIES = ("Paris.", "So the answer is: Paris.", "", "I need to search.", "Yes", "No")
 EXTRAS = {
     "tokens": lambda n: None,
     "logprobs": lambda n: [-0.5] * n,
     "entropy": lambda n: [0.7] * n,
     "processed_entropy": lambda n: [0.7] * n,
+    "token_ids": lambda n: list(range(n)),
+    "attention": lambda n: np.tril(np.ones((2, n, n), np.float32)) / np.arange(1, n + 1)[:, None],
     "top_logprobs": lambda n: [{"a": -0.5, "b": -1.5}] * n,
 }
 """Hand-written extras. A method that wants others is driven in its own tests."""

@@ -109,6 +109,14 @@ def test_a_number_depends_on_the_answer_not_on_the_trial(part):
 
 
 @each_metric
+def test_a_metric_that_does_not_read_the_trace_needs_none(part):
+    given = records()
+    without = [replace(one, trace=(), answer=one.answer and replace(one.answer, hits=())) for one in given]
+    reads_trace = part.score(without, BY_ID) != part.score(given, BY_ID)
+    assert getattr(part, "reads_trace", True) is reads_trace, f"say reads_trace: ClassVar[bool] = {reads_trace}"
+
+
+@each_metric
 def test_no_record_has_no_number(part):
     assert part.score([], BY_ID) == []
     assert part.score([], {}) == []

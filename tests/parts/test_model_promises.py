@@ -79,11 +79,9 @@ def test_a_model_gives_a_reply_for_each_prompt(part):
 @each_model
 def test_a_reply_depends_on_its_prompt_alone(part):
     prompts = sweep()
-    replies = generated(part, prompts)
-    assert generated(part, prompts) == replies
+    replies = generated(part, tuple(prompts))
     assert generated(part, prompts[::-1]) == replies[::-1]
     assert [generated(part, [one])[0] for one in prompts] == replies
-    assert generated(part, tuple(prompts)) == replies
 
 
 @each_model
@@ -115,7 +113,7 @@ def test_a_model_takes_any_text(part):
 
 @pytest.mark.weights
 def test_half_a_character_spoils_one_prompt_at_most():
-    part = catalog.build("model", "smollm2(n_rows=2)")
+    part = catalog.build("model", "smollm2")
     odd, plain = part.generate([prompt(ODD_TEXTS[HALF], max_tokens=1), prompt(WORDINGS[0], max_tokens=1)])
     assert isinstance(odd, Completion | Failure)
     assert isinstance(plain, Completion)

@@ -23,6 +23,8 @@ from shaketable.types import (
     Message,
     Note,
     Passage,
+    Probe,
+    Reading,
     Record,
     Search,
     Sentence,
@@ -60,12 +62,17 @@ def test_a_record_comes_back_as_it_went_in(tmp_path, planned):
     )  # fmt: skip
     generation = Generate(
         messages=(Message(role="system", content="S"), Message(role="user", content="U \0")),
-        layout="plain", max_tokens=5, stop=("\n", "."), sampling={"temperature": 0.7},
+        layout="plain", max_tokens=5, stop=("\n", "."), sampling={"temperature": 0.7}, purpose="answer_completion",
     )  # fmt: skip
     trace = (
         Event(step=Search(query="who", k=3), reply=Evidence(hits=(HIT,), edits=(EDIT,), flags=("nothing_to_mask",))),
         Event(step=Note(name="trigger", values={"value": 0.5}), reply=None),
         Event(step=generation, reply=full),
+        Event(step=Probe(text="Paris", wants=("attention",)), reply=Reading(tokens=("Par", "is"), extras={})),
+        Event(
+            step=Probe(text="a", wants=("logprobs",), before=generation.messages, layout="plain"),
+            reply=Reading(tokens=("a",), extras={}),
+        ),
         Event(step=generation, reply=Failure(kind="busy", message="later", step="generate", may_retry=True)),
     )
     record, condition = record_of(

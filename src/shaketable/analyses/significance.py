@@ -62,13 +62,14 @@ def difference_test(differences: Numbers) -> float:
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Holm's adjusted p values, in the same order; None stays None and is not counted."""
-    given = [p for p in p_values if p is not None]
-    if not given:
-        return list(p_values)
-    from statsmodels.stats.multitest import multipletests
-
-    adjusted = iter(multipletests(given, method="holm")[1])
-    return [None if p is None else float(next(adjusted)) for p in p_values]
+    given = np.array([p for p in p_values if p is not None], dtype=float)
+    # statsmodels has it too, but collects garbage on each call, which takes longer than the analysis around it.
+    order = np.argsort(given, kind="stable")
+    steps = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
+    adjusted = np.empty_like(given)
+    adjusted[order] = np.minimum(steps, 1.0)
+    found = iter(adjusted.tolist())
+    return [None if p is None else next(found) for p in p_values]
 
 
 def add_holm(rows: Sequence[dict[str, Any]], p: str = "p", adjusted: str = "p_holm") -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import typer
 
 from shaketable import __version__
-from shaketable.cli import looking, running, sharing
+from shaketable.cli import looking, running, sharing, varying
 from shaketable.cli.console import INTERRUPTED, err
 
 app = typer.Typer(
@@ -25,7 +25,7 @@ app = typer.Typer(
 )
 
 MAKING = (running.demo, running.run, running.answer, running.score, running.analyze, running.report)
-LOOKING = (looking.ls, looking.validate, looking.perturb, looking.doctor, looking.models)
+LOOKING = (looking.ls, looking.validate, varying.vary, looking.perturb, looking.doctor, looking.models)
 COMMANDS: tuple[Callable[..., None], ...] = (*MAKING, *LOOKING, sharing.import_, sharing.export, sharing.verify)
 
 for command in COMMANDS:

@@ -177,14 +177,14 @@ def _diff(before: list[str], after: list[str]) -> list[Text]:
             lines += [Text(f"  {sentence}") for sentence in before[a:b]]
         elif kind == "replace" and b - a == d - c:
             for old, new in zip(before[a:b], after[c:d], strict=True):
-                lines.append(_word_diff(old, new))
+                lines.append(word_diff(old, new))
         else:
             lines += [Text(f"- {sentence}", style="red strike") for sentence in before[a:b]]
             lines += [Text(f"+ {sentence}", style="green") for sentence in after[c:d]]
     return lines
 
 
-def _word_diff(old: str, new: str) -> Text:
+def word_diff(old: str, new: str) -> Text:
     line = Text("~ ")
     a, b = old.split(), new.split()
     for kind, i, j, m, n in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
@@ -252,7 +252,7 @@ def _weight_checks() -> list[dict[str, Any]]:
     rows = []
     for name, wanted in weights.EMBEDDED.items():
         folder = weights.present(name)
-        needed = name != "smollm2-gguf"
+        needed = name not in ("smollm2-gguf", "nlpaug-misspellings")
         rows.append(
             {
                 "what": f"weights {name} ({wanted.what})",

@@ -23,6 +23,7 @@ from shaketable.stages.answer import Answered
 from shaketable.stages.answer import answer as answer_stage
 from shaketable.stages.estimate import Forecast, estimate, remember_rate
 from shaketable.stages.plan import Plan, plan
+from shaketable.stages.run import run as run_stage
 from shaketable.stages.score import score as score_stage
 from shaketable.store import Run
 from shaketable.study import load_study
@@ -139,18 +140,14 @@ def report(
     json_: JsonOption = False,
 ) -> None:
     """Write the report and the figures from what is stored."""
-    page = report_stage(Run(run_folder), band)
+    # The drawing library takes a second to import; only the report needs it.
+    from shaketable.stages.report import report as report_stage
+
+    page = report_stage(Run(run_folder), band=band.value)
     if json_:
         print_json({"run": str(run_folder), "report": str(page)})
     else:
         say(f"The report: {page}")
-
-
-def report_stage(found: Run, band: Band = Band.interval) -> Path:
-    """The drawing library takes a second to import; only the report needs it."""
-    from shaketable.stages.report import report
-
-    return report(found, band=band.value)
 
 
 # --- parts of the way -----------------------------------------------------------------------------
@@ -158,19 +155,20 @@ def report_stage(found: Run, band: Band = Band.interval) -> Path:
 
 def _whole_line(study: Study, folder: Path, json_: bool) -> None:
     start = time.perf_counter()
-    planned = plan(_answerable(study))
-    found = Run.prepare(folder, study)
-    result = _answer(found, planned, json_)
-    score_stage(found, progress=lambda name: say(f"scoring {name}", quiet=json_))
-    findings = analyze_stage(found, progress=lambda name: say(f"analyzing {name}", quiet=json_))
-    page = report_stage(found)
+    results: list[Answered] = []
+    found = run_stage(
+        _answerable(study),
+        folder,
+        tell=lambda words: say(words, quiet=json_),
+        answering=lambda made, planned: results.append(_answer(made, planned, json_)),
+    )
     if json_:
-        print_json(_summary(found, result))
+        print_json(_summary(found, results[0]))
         return
-    for finding in findings:
+    for finding in found.findings():
         for sentence in finding.sentences[:3]:
             out.print(f"• {sentence}", highlight=False, markup=False)
-    say(f"Done in {duration(time.perf_counter() - start)}. The report: {page}")
+    say(f"Done in {duration(time.perf_counter() - start)}. The report: {found.folder / 'report.html'}")
 
 
 def _answer(found: Run, planned: Plan, json_: bool) -> Answered:

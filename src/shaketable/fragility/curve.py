@@ -41,7 +41,7 @@ class CurveSettings:
     """Paths at most that are drawn from what the tree leaves open; 0: none, bounds alone."""
     n_sampled_temperatures: int = 3
     """At how many temperatures they are drawn."""
-    least_effective: float = 2.0
+    least_effective: float = 1.0
     """The estimate is None where samples amount to fewer equally weighted ones ..."""
     narrow: float = 0.1
     """... unless the bounds lie no further apart than this."""
@@ -77,18 +77,17 @@ def curve(
     (after the fixed prompt; `()` is the prompt itself); is sent one array per suffix; returns the curve."""
     if not any(gold.strip() for gold in predicate.golds):
         return Curve(key=key, level=settings.level, reason="no accepted answers")
-    growth = _Growth(predicate, settings, np.random.Generator(np.random.Philox(key=seed)))
+    growth = _Growth(predicate, settings, seed)
     yield from growth.grow()
     return growth.result(key)
 
 
 class _Growth:
-    def __init__(self, predicate: Predicate, settings: CurveSettings, rng: np.random.Generator) -> None:
-        self.predicate, self.settings, self.rng = predicate, settings, rng
-        self.truncation = Truncation(top_k=settings.top_k, top_p=settings.top_p)
-        self.tree = Tree(
-            predicate, n_tokens=settings.max_tokens, targets=settings.temperatures, truncation=self.truncation
-        )
+    def __init__(self, predicate: Predicate, settings: CurveSettings, seed: int) -> None:
+        self.predicate, self.settings, self.seed = predicate, settings, seed
+        self.rng = np.random.Generator(np.random.Philox(key=seed))
+        truncation = Truncation(top_k=settings.top_k, top_p=settings.top_p)
+        self.tree = Tree(predicate, n_tokens=settings.max_tokens, targets=settings.temperatures, truncation=truncation)
         self.leftover: Leftover | None = None
         self.openings = [gold.strip().casefold() for gold in predicate.golds if gold.strip()]
 
@@ -160,50 +159,53 @@ class _Growth:
     # --- reading the result --------------------------------------------------------------------
 
     def _estimates(self, temperatures: np.ndarray) -> Estimates:
-        if not self.tree.nodes:
-            low = np.full(len(temperatures), float(self.tree.root_verdict == ACCEPT))
-            high = np.full(len(temperatures), float(self.tree.root_verdict != REJECT))
-            unknown = np.full(len(temperatures), np.nan)
-            found = Estimates(low=low, high=high, value=unknown, value_low=low, value_high=high, n_effective=0 * low)
-        else:
+        if self.tree.nodes:
             leftover = self.leftover or Leftover(self.tree, [1.0], self.rng)
             found = leftover.estimate(temperatures, self.settings.level)
-        narrow = found.high - found.low <= self.settings.narrow
-        few = ~narrow & (found.n_effective < self.settings.least_effective)
-        value = np.where(narrow & np.isnan(found.value), (found.low + found.high) / 2, found.value)
-        return dataclasses.replace(found, value=np.where(few, np.nan, value))
+        else:
+            low = np.full(len(temperatures), float(self.tree.root_verdict == ACCEPT))
+            high = np.full(len(temperatures), float(self.tree.root_verdict != REJECT))
+            found = Estimates(low=low, high=high, value=low, value_low=low, value_high=high, n_effective=0 * low)
+        middle = (found.low + found.high) / 2
+        return dataclasses.replace(found, value=np.where(np.isnan(found.value), middle, found.value))
+
+    def _is_known(self, found: Estimates) -> np.ndarray:
+        """Where the samples, or the bounds, are good enough for an estimate."""
+        is_narrow = found.high - found.low <= self.settings.narrow
+        return np.asarray(is_narrow | (found.n_effective >= self.settings.least_effective))
 
     def _bracket(self) -> tuple[float, float | None, float | None]:
-        """Where the lower bound, the upper bound and the estimate first fall below the threshold."""
+        """Where the lower bound, the upper bound and the estimate first fall below the threshold.
+
+        0 where they start below; for the lower bound the end of the scan, for the others None, where they never do.
+        """
         settings = self.settings
         scan = np.array(_steps(settings.scan_step, settings.scan_to, settings.scan_step))
         found = self._estimates(scan)
         low = self._crossing(scan, found.low, lambda one: one.low)
         high = self._crossing(scan, found.high, lambda one: one.high)
         middle = self._crossing(scan, found.value, lambda one: one.value)
-        if high is not None and high == 0.0:
-            high = float(scan[0])
-        return settings.scan_to if low is None else low, high, middle
+        # Before the estimate crosses, the answer may have broken unseen where nothing can be said.
+        is_unclear = ~self._is_known(found) & (found.low < settings.threshold)
+        if middle is not None and (is_unclear & (scan <= middle + settings.scan_step)).any():
+            middle = None
+        return settings.scan_to if low is None else low, float(scan[0]) if high == 0.0 else high, middle
 
     def _crossing(self, scan: np.ndarray, values: np.ndarray, which: Callable[[Estimates], np.ndarray]) -> float | None:
-        """0 where the values start below the threshold; None where they never fall below it."""
         below = np.flatnonzero(values < self.settings.threshold)
-        if not below.size:
-            return None
-        first = int(below[0])
-        if first == 0:
-            return 0.0
+        if not below.size or below[0] == 0:
+            return 0.0 if below.size else None
 
         def gap(temperature: float) -> float:
             return float(which(self._estimates(np.array([temperature])))[0]) - self.settings.threshold
 
-        if np.isnan(values[first - 1]) or gap(scan[first - 1]) <= 0:
-            return float(scan[first])
-        return float(optimize.brentq(gap, scan[first - 1], scan[first], xtol=1e-8))
+        before, first = scan[below[0] - 1], scan[below[0]]
+        return float(optimize.brentq(gap, before, first, xtol=1e-8)) if gap(before) > 0 else float(before)
 
     def result(self, key: str) -> Curve:
         settings = self.settings
         found = self._estimates(np.array(settings.grid))
+        is_known = self._is_known(found)
         low, high, middle = self._bracket()
         at = middle or 1.0
         stated = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
@@ -213,9 +215,10 @@ class _Growth:
             temperatures=settings.grid,
             low=tuple(found.low.tolist()),
             high=tuple(found.high.tolist()),
-            value=_optional(found.value, found.value),
-            value_low=_optional(found.value_low, found.value),
-            value_high=_optional(found.value_high, found.value),
+            value=_where(is_known, found.value),
+            value_low=_where(is_known, found.value_low),
+            value_high=_where(is_known, found.value_high),
+            n_effective=tuple(found.n_effective.tolist()),
             level=settings.level,
             breaking=middle,
             breaking_low=low,
@@ -225,33 +228,35 @@ class _Growth:
             n_expanded=len(self.leftover.frozen) if self.leftover else len(self.tree.nodes),
             n_positions=self.n_positions,
             n_samples=len(self.leftover.paths) if self.leftover else 0,
-            settings={**shown, "match": self.predicate.match, "cut_at_newline": self.predicate.cut_at_newline},
+            settings={
+                **shown,
+                "seed": self.seed,
+                "match": self.predicate.match,
+                "cut_at_newline": self.predicate.cut_at_newline,
+            },
         )
 
     def _losses(self, temperature: float) -> tuple[float, ...]:
         """Mass that leaves the accepted answers at each position."""
         losses = [0.0] * self.settings.max_tokens
-        if not self.tree.nodes:
-            return ()
         masses = self.tree.masses(np.array([temperature]))
-        on_path = {suffix: place for place, suffix in enumerate(self.tree.nodes) if self._begins(suffix)}
-        for suffix, place in on_path.items():
-            losses[len(suffix)] += float(masses.nodes[place, 0] - masses.accepted[place, 0])
-            if suffix:
-                losses[len(suffix) - 1] -= float(masses.nodes[place, 0])
+        for place, suffix in enumerate(self.tree.nodes):
+            if self._begins(suffix):
+                losses[len(suffix)] += float(masses.nodes[place, 0] - masses.accepted[place, 0])
+                if suffix:
+                    losses[len(suffix) - 1] -= float(masses.nodes[place, 0])
         return tuple(losses)
 
     def _wrong(self, temperature: float) -> tuple[dict[str, Json], ...]:
-        """The most likely next tokens after which no answer can be correct, as the text up to there."""
+        """The likeliest tokens after which no answer can be correct, as the text up to there."""
         found: list[tuple[float, Suffix]] = []
         at = np.array([temperature])
-        masses = self.tree.masses(at) if self.tree.nodes else None
+        masses = self.tree.masses(at)
         for place, node in enumerate(self.tree.nodes.values()):
-            total = node.spectrum.shares(at)[0]
+            log_total = node.spectrum.shares(at)[0]
             for token in node.spectrum.likeliest(_N_WRONG, REJECT):
-                assert masses is not None
-                step = np.exp(node.spectrum.log_probability(token, at, total)[0])
-                found.append((float(masses.nodes[place, 0] * step), (*node.suffix, token)))
+                share = np.exp(node.spectrum.log_probability(token, at, log_total)[0])
+                found.append((float(masses.nodes[place, 0] * share), (*node.suffix, token)))
         found.sort(key=lambda item: (-item[0], item[1]))
         return tuple(
             {"text": self.predicate.vocabulary.text(suffix), "probability": mass, "temperature": temperature}
@@ -259,5 +264,5 @@ class _Growth:
         )
 
 
-def _optional(values: np.ndarray, known: np.ndarray) -> tuple[float | None, ...]:
-    return tuple(None if np.isnan(k) else float(v) for v, k in zip(values, known, strict=True))
+def _where(is_known: np.ndarray, values: np.ndarray) -> tuple[float | None, ...]:
+    return tuple(float(value) if known else None for known, value in zip(is_known, values, strict=True))

@@ -82,7 +82,7 @@ class Predicate:
         ragged = np.flatnonzero(pendings)
         verdicts[ragged] = self._verdicts(states[ragged], pendings[ragged], n_left)
         verdicts[vocabulary.end_ids] = ACCEPT if self.is_correct(prefix) else REJECT
-        return verdicts
+        return np.asarray(verdicts)
 
     def _verdicts(self, states: np.ndarray, pendings: np.ndarray, n_left: int) -> np.ndarray:
         if n_left == 0:
@@ -231,7 +231,7 @@ class Predicate:
 
     def _distances(self, states: np.ndarray, pendings: np.ndarray) -> np.ndarray:
         """As `least_tokens`; an unfinished character may become any of those it can begin, at no cost."""
-        distances = self.least_tokens[states]
+        distances: np.ndarray = self.least_tokens[states]
         unfinished = np.flatnonzero(pendings)
         if not unfinished.size:
             return distances

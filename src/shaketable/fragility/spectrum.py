@@ -57,10 +57,16 @@ class Spectrum:
             binned = np.zeros(0, np.int64)
         self._keep_singly(single)
         self._fill_bins(binned)
+        self._known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
 
     def shares(self, temperatures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """log Σ exp(l / t) over all tokens, and each group's share of that sum: shapes (t,) and (t, group)."""
-        betas = 1 / temperatures
+        asked = temperatures.tobytes()
+        if asked not in self._known:
+            self._known[asked] = self._sum(1 / temperatures)
+        return self._known[asked]
+
+    def _sum(self, betas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         heights = np.exp(np.multiply.outer(betas, self.single_logs - self.top))
         if self.top_p < 1.0:
             heights *= np.arange(len(self.single)) < self._n_nucleus(heights)[:, None]
@@ -106,10 +112,10 @@ class Spectrum:
     def open(self, token: int) -> None:
         """Move a token out of the undecided; its bin is summed again without it."""
         self.groups[token] = OPENED
+        self._known.clear()
         if not (self.single == token).any():
             self._keep_singly(np.append(self.single, token))
-            left = self.binned != token
-            self._fill_bins(self.binned[left])
+            self._take_from_bin(token)
 
     def _keep_singly(self, tokens: np.ndarray) -> None:
         # Descending and stable, as nucleus sampling sorts them.
@@ -119,19 +125,33 @@ class Spectrum:
 
     def _fill_bins(self, tokens: np.ndarray) -> None:
         self.binned = tokens
+        self._keys, moments = self._moments(tokens)
+        self._filled = np.flatnonzero(moments[0])
+        self.bin_logs = self.top - (self._filled // _N_GROUPS + 0.5) * _WIDTH
+        self.bin_groups = _one_hot(self._filled % _N_GROUPS)
+        self.bin_moments = moments[:, self._filled]
+
+    def _moments(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Each token's bin, one for every step of log-probability and group, and the bins' sums of powers."""
         logs = self.log_probabilities[tokens].astype(np.float64)
-        numbers = np.floor((self.top - logs) / _WIDTH).astype(np.int64)
-        keys = numbers * _N_GROUPS + self.groups[tokens]
+        numbers = np.floor((self.top - logs) / _WIDTH)
+        keys = numbers.astype(np.int64) * _N_GROUPS + self.groups[tokens]
         offsets = logs - (self.top - (numbers + 0.5) * _WIDTH)
-        sums = [np.bincount(keys, minlength=1).astype(np.float64)]
+        sums: list[np.ndarray] = [np.bincount(keys, minlength=1).astype(np.float64)]
         powers = np.ones_like(offsets)
         for _ in _MOMENTS[1:]:
             powers = powers * offsets
             sums.append(np.bincount(keys, powers, minlength=1))
-        filled = np.flatnonzero(sums[0])
-        self.bin_logs = self.top - (filled // _N_GROUPS + 0.5) * _WIDTH
-        self.bin_groups = _one_hot(filled % _N_GROUPS)
-        self.bin_moments = np.array(sums)[:, filled]
+        return keys, np.array(sums)
+
+    def _take_from_bin(self, token: int) -> None:
+        """Sum a token's bin again without it."""
+        place = np.flatnonzero(self.binned == token)[0]
+        key = self._keys[place]
+        self._keys[place] = -1
+        left = self.binned[self._keys == key]
+        sums = self._moments(left)[1][:, key] if left.size else np.zeros(len(_MOMENTS))
+        self.bin_moments[:, np.searchsorted(self._filled, key)] = sums
 
     def _n_nucleus(self, heights: np.ndarray) -> np.ndarray:
         """How many of the most likely tokens reach the share top_p, at each temperature."""
@@ -141,7 +161,7 @@ class Spectrum:
 
 
 def _one_hot(groups: np.ndarray) -> np.ndarray:
-    return (groups[:, None] == np.arange(_N_GROUPS)).astype(np.float64)
+    return np.asarray(groups[:, None] == np.arange(_N_GROUPS), dtype=np.float64)
 
 
 __all__ = ["ACCEPT", "OPENED", "REJECT", "UNDECIDED", "Spectrum", "Truncation"]

@@ -117,8 +117,8 @@ def first_sentence(text: str) -> str:
 
 
 def share_of_tokens(reply: Completion, kept: str) -> float:
-    """About how many of a reply's tokens the kept part has; an endpoint cannot be asked to count."""
-    return reply.n_tokens * min(len(kept) / max(len(reply.text.strip()), 1), 1.0)
+    """About how many of a reply's tokens the kept part has, one at least; an endpoint cannot be asked to count."""
+    return max(1.0, reply.n_tokens * min(len(kept) / max(len(reply.text.strip()), 1), 1.0)) if kept else 0.0
 
 
 def _examples() -> list[tuple[str, str]]:

@@ -56,7 +56,9 @@ class Dragin(ChainOfThought):
     keep_documents: bool = False
     """What was found stays in the prompt for all later sentences, not for the next one alone."""
     space: Literal["detected", "llama_2"] = "detected"
+    """How words are told apart; `llama_2` as the authors' code does for every model of that family."""
     newline: Literal["token", "id_13"] = "token"
+    """How a line break is told; 13 is its id in Llama 2, and a full stop's in other vocabularies."""
 
     searches: ClassVar[bool] = True
 

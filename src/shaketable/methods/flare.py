@@ -16,8 +16,6 @@ from shaketable.protocols import Steps
 from shaketable.types import Completion, Hit, Reply, Step
 
 AGGREGATE: dict[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "max": max, "min": min}
-ORIGINAL_LENGTH = 256
-"""Tokens of the whole text in the original."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +37,8 @@ class Flare(ChainOfThought):
     """original: a token less likely than this starts a search."""
     mask_below: float = 0.4
     """original: tokens less likely than this are left out of the query."""
+    text_tokens: int = 256
+    """original: tokens beyond which the text does not grow."""
     k: int | None = None
     """None: 3, or 2 in the original."""
     probability_source: Literal["raw", "processed"] = "raw"
@@ -93,7 +93,7 @@ class Flare(ChainOfThought):
         text = first_sentence(reply.text)
         n_tokens = share_of_tokens(reply, text)
         length = 0
-        while len(text) > length and PHRASE not in text and n_tokens <= ORIGINAL_LENGTH:
+        while len(text) > length and PHRASE not in text and n_tokens <= self.text_tokens:
             length = len(text)
             reply = yield from self.ask(wording, text, wants=self.wants)
             ahead = first_sentence(reply.text)

@@ -11,7 +11,7 @@ from shaketable.methods.asking import converse, gathered, generate, note, search
 from shaketable.prompts import (
     ANSWER_CLOSED_BOOK,
     CHAIN_QUESTION,
-    SEARCH_O1_DEMONSTRATION,
+    SEARCH_O1_EXAMPLES,
     SEARCH_O1_MULTI_HOP,
     SEARCH_O1_REASON,
     SEARCH_O1_SINGLE_HOP,
@@ -28,8 +28,7 @@ MARKERS = {
     "begin_result": BEGIN_RESULT,
     "end_result": END_RESULT,
 }
-DEMONSTRATED = "When did the bridge of Alphaville open?"
-HEADING = "**Helpful facts**"
+HEADING = "Helpful facts:"
 NOTHING = "No helpful information found."
 LIMIT = "The search limit is reached. No further search is possible."
 REPEATED = "This query was searched before. Its result stands above."
@@ -65,8 +64,9 @@ class SearchO1:
     """False: the documents go into the reasoning as they are."""
     reason_sampling: Literal["study", "authors"] = "study"
     """How facts are drawn from documents: as everything else, or with the authors' values."""
-    demonstration: bool = False
-    """Answer a made-up question first, as an earlier turn of the conversation; small models search only then."""
+    n_examples: int = 0
+    """Worked examples as turns of the conversation, 3 at most, beside the one in the instruction. The authors have
+    none; very small models search only after them."""
     direct_fallback: bool = False
     """Ask once more, without searching, where no boxed answer was given; the authors do so at times."""
 
@@ -78,10 +78,16 @@ class SearchO1:
         SEARCH_O1_MULTI_HOP,
         SEARCH_O1_SINGLE_HOP,
         SEARCH_O1_REASON,
-        SEARCH_O1_DEMONSTRATION,
+        SEARCH_O1_EXAMPLES,
         CHAIN_QUESTION,
         ANSWER_CLOSED_BOOK,
     )
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.n_examples <= len(_examples()):
+            raise ValueError(f"n_examples is {self.n_examples}; give 0 to {len(_examples())}.")
+        if self.max_turns < 1:
+            raise ValueError(f"max_turns is {self.max_turns}; it must be above 0.")
 
     def answer(self, wording: str) -> Steps:
         limit = (15 if self.task == "multi_hop" else 5) if self.max_searches is None else self.max_searches
@@ -115,16 +121,16 @@ class SearchO1:
         return Answer(text=text, working=output.strip(), hits=found)
 
     def _task(self, wording: str, limit: int) -> tuple[Message, ...]:
-        """The instruction and the question."""
+        """The instruction, the examples as turns after it, and the question."""
         instruction = SEARCH_O1_MULTI_HOP if self.task == "multi_hop" else SEARCH_O1_SINGLE_HOP
-        slots = {**MARKERS, "limit": str(limit)}
-        if not self.demonstration:
-            return (Message(role="user", content=instruction.fill(question=wording, **slots)),)
-        return (
-            Message(role="user", content=instruction.fill(question=DEMONSTRATED, **slots)),
-            Message(role="assistant", content=SEARCH_O1_DEMONSTRATION.fill(**MARKERS)),
-            Message(role="user", content=CHAIN_QUESTION.fill(question=wording)),
-        )
+        examples = _examples()[: self.n_examples]
+        questions = [*(question for question, _ in examples), wording]
+        asked = [CHAIN_QUESTION.fill(question=question) for question in questions]
+        asked[0] = instruction.fill(question=questions[0], limit=str(limit), **MARKERS)
+        turns = [Message(role="user", content=asked[0])]
+        for (_, worked), question in zip(examples, asked[1:], strict=True):
+            turns += [Message(role="assistant", content=worked), Message(role="user", content=question)]
+        return tuple(turns)
 
     def _turn(self, asked: tuple[Message, ...], output: str) -> Generator[Step, Reply, str]:
         """The reasoning up to the next query, or to its end."""
@@ -151,8 +157,18 @@ class SearchO1:
             sampling=AUTHORS if self.reason_sampling == "authors" else {},
             purpose="reason_in_documents",
         )
-        _, heading, facts = reply.text.rpartition(HEADING)
-        return " ".join(facts.split()) if heading and facts.strip() else NOTHING
+        return facts(reply.text)
+
+
+def _examples() -> list[tuple[str, str]]:
+    blocks = (block.split("\n", 1) for block in SEARCH_O1_EXAMPLES.fill(**MARKERS).split("\n---\n"))
+    return [(question.removeprefix("Question: "), worked) for question, worked in blocks]
+
+
+def facts(reading: str) -> str:
+    """What stands after the last heading, in one line."""
+    _, *after = re.split(re.escape(HEADING), reading, flags=re.IGNORECASE)
+    return (" ".join(after[-1].split()) if after else "") or NOTHING
 
 
 def boxed(output: str) -> str:

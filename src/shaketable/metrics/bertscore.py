@@ -42,6 +42,7 @@ class Bertscore:
     """
 
     version: ClassVar[int] = 1
+    reads_trace: ClassVar[bool] = False
     encoder: str = "all-MiniLM-L6-v2"
     layer: int | None = None
     """None: the known layer of the encoder, else its last but one."""

@@ -19,6 +19,7 @@ class ExactMatch:
     """
 
     version: ClassVar[int] = 1
+    reads_trace: ClassVar[bool] = False
     normalization: Literal["casefold_strip", "raw", "squad"] = "casefold_strip"
     """`casefold_strip`: case, outer spaces and one final full stop aside; `squad`: also articles and punctuation."""
     aliases: bool = True

@@ -33,6 +33,7 @@ class Gibberish:
     """
 
     version: ClassVar[int] = 1
+    reads_trace: ClassVar[bool] = False
     max_non_ascii: float = 0.2
     """Share of letters outside ASCII that is still fine."""
     max_unknown: float = 0.5

@@ -92,6 +92,7 @@ class Refusal:
     """
 
     version: ClassVar[int] = 1
+    reads_trace: ClassVar[bool] = False
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
         return score_each(

@@ -25,6 +25,7 @@ class Rouge:
     """
 
     version: ClassVar[int] = 1
+    reads_trace: ClassVar[bool] = False
     stemming: bool = False
     """True: Porter's stemmer on words of more than three letters."""
 

@@ -18,6 +18,7 @@ class Terse:
     """
 
     version: ClassVar[int] = 1
+    reads_trace: ClassVar[bool] = False
     max_words: int = 2
     """An answer with more words is not terse."""
 

@@ -20,6 +20,7 @@ class TokenF1:
     """
 
     version: ClassVar[int] = 1
+    reads_trace: ClassVar[bool] = False
     strict_yes_no: bool = False
     """True: 0 where one side is exactly yes or no and the other is something else, as DRAGIN's code has it."""
 

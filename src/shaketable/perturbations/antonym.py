@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable import language, lexicon
-from shaketable.perturbations.altered import Which, choose_targets, dice, disturbed, rewrite
+from shaketable.perturbations.altered import Target, Which, dice
 from shaketable.perturbations.checks import check_choice, check_count
-from shaketable.perturbations.word_forms import exchanged, exchanges
-from shaketable.types import Edit, Evidence, Hit, Question
+from shaketable.perturbations.word_forms import Exchange, exchange_words
+from shaketable.types import Evidence, Hit, Question
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,17 +41,17 @@ class Antonym:
     def _opposed(self, question: Question, hits: Sequence[Hit]) -> Evidence:
         if self.m == 0:
             return Evidence(hits=tuple(hits))
-        targets, flags = choose_targets(question, hits, self.sentences)
         words = lexicon.load(self.lexicon)
-        tagged = language.words_of_each([target.sentence.text for target in targets], self.pipeline) if targets else []
-        edits: list[Edit] = []
-        for target, tags in zip(targets, tagged, strict=True):
-            text = target.sentence.text
-            possible = exchanges(text, tags, words, words.antonyms)
-            chosen = dice(self.seed, "antonym", question, target).sample(possible, min(self.m, len(possible)))
-            if chosen:
-                note = ", ".join(f"{one.before} → {one.after}" for one in sorted(chosen, key=lambda one: one.start))
-                edits.append(rewrite(target, exchanged(text, chosen), note))
-        if len(edits) < len(targets):
-            flags.append("partly_replaced" if edits else "nothing_to_replace")
-        return disturbed(hits, edits, flags)
+
+        def choose(target: Target, possible: Sequence[Exchange]) -> list[Exchange]:
+            return dice(self.seed, "antonym", question, target).sample(possible, min(self.m, len(possible)))
+
+        return exchange_words(
+            question,
+            hits,
+            sentences=self.sentences,
+            pipeline=self.pipeline,
+            lexicon=words,
+            lookup=words.antonyms,
+            choose=choose,
+        )

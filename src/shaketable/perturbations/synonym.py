@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable import language, lexicon
-from shaketable.perturbations.altered import Which, choose_targets, dice, disturbed, rewrite
+from shaketable.perturbations.altered import Target, Which, dice
 from shaketable.perturbations.checks import check_choice, check_count
-from shaketable.perturbations.word_forms import Exchange, exchanged, exchanges
+from shaketable.perturbations.word_forms import Exchange, exchange_words
 from shaketable.ranking import Documents
-from shaketable.types import Edit, Evidence, Hit, Question
+from shaketable.types import Evidence, Hit, Question
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,27 +44,21 @@ class Synonym:
     def _reworded(self, question: Question, hits: Sequence[Hit]) -> Evidence:
         if self.m == 0:
             return Evidence(hits=tuple(hits))
-        targets, flags = choose_targets(question, hits, self.sentences)
         words = lexicon.load(self.lexicon)
-        tagged = language.words_of_each([target.sentence.text for target in targets], self.pipeline) if targets else []
         documents = Documents.of([passage.text for passage in question.documents or [hit.passage for hit in hits]])
-        edits: list[Edit] = []
-        for target, tags in zip(targets, tagged, strict=True):
-            text = target.sentence.text
-            possible = [
-                one
-                for one in exchanges(text, tags, words, words.synonyms)
-                if one.before.lower() not in language.stop_words()
-            ]
-            chosen = self._chosen(possible, documents, dice(self.seed, "synonym", question, target))
-            if chosen:
-                note = ", ".join(f"{one.before} → {one.after}" for one in sorted(chosen, key=lambda one: one.start))
-                edits.append(rewrite(target, exchanged(text, chosen), note))
-        if len(edits) < len(targets):
-            flags.append("partly_replaced" if edits else "nothing_to_replace")
-        return disturbed(hits, edits, flags)
 
-    def _chosen(self, possible: Sequence[Exchange], documents: Documents, rng: random.Random) -> list[Exchange]:
-        if self.important_only:
-            return sorted(possible, key=lambda one: -documents.idf(one.before.casefold()))[: self.m]
-        return rng.sample(possible, min(self.m, len(possible)))
+        def choose(target: Target, possible: Sequence[Exchange]) -> list[Exchange]:
+            possible = [one for one in possible if one.before.lower() not in language.stop_words()]
+            if self.important_only:
+                return sorted(possible, key=lambda one: -documents.idf(one.before.casefold()))[: self.m]
+            return dice(self.seed, "synonym", question, target).sample(possible, min(self.m, len(possible)))
+
+        return exchange_words(
+            question,
+            hits,
+            sentences=self.sentences,
+            pipeline=self.pipeline,
+            lexicon=words,
+            lookup=words.synonyms,
+            choose=choose,
+        )

@@ -6,8 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from shaketable import language
 from shaketable.language import Word
 from shaketable.lexicon import Lexicon, PartOfSpeech
+from shaketable.perturbations.altered import Target, Which, choose_targets, disturbed, rewrite
+from shaketable.types import Edit, Evidence, Hit, Question
 
 TAGS: dict[str, PartOfSpeech] = {
     "NN": "noun", "NNS": "noun",
@@ -26,6 +29,35 @@ class Exchange:
     end: int
     before: str
     after: str
+
+
+Choose = Callable[[Target, Sequence[Exchange]], Sequence[Exchange]]
+"""Which of the words that could be exchanged are, in one sentence."""
+
+
+def exchange_words(
+    question: Question,
+    hits: Sequence[Hit],
+    *,
+    sentences: Which,
+    pipeline: str,
+    lexicon: Lexicon,
+    lookup: Lookup,
+    choose: Choose,
+) -> Evidence:
+    """The evidence with some words of its chosen sentences exchanged; the notes read `BEFORE → AFTER`."""
+    targets, flags = choose_targets(question, hits, sentences)
+    tagged = language.words_of_each([target.sentence.text for target in targets], pipeline) if targets else []
+    edits: list[Edit] = []
+    for target, words in zip(targets, tagged, strict=True):
+        text = target.sentence.text
+        chosen = sorted(choose(target, exchanges(text, words, lexicon, lookup)), key=lambda one: one.start)
+        if chosen:
+            note = ", ".join(f"{one.before} → {one.after}" for one in chosen)
+            edits.append(rewrite(target, exchanged(text, chosen), note))
+    if len(edits) < len(targets):
+        flags.append("partly_replaced" if edits else "nothing_to_replace")
+    return disturbed(hits, edits, flags)
 
 
 def exchanges(text: str, words: Iterable[Word], lexicon: Lexicon, lookup: Lookup) -> list[Exchange]:

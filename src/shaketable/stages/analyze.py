@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from shaketable import catalog
 from shaketable.stages.heat_check import ignoring_temperature
@@ -19,13 +20,19 @@ def analyze(
     """Ask every question of the study of its score table, and keep the findings with the run."""
     table = run.score_table()
     ignoring = ignoring_temperature(run.records())
-    curves = run.curves()
+    given: dict[str, Callable[[], Any]] = {
+        "not_applied": lambda: tuple(ignoring),
+        "curves": functools.cache(run.curves),
+        "records": functools.cache(run.records),
+        "searches": functools.cache(run.searches),
+        "calls": functools.cache(run.calls),
+    }
     findings = []
     for text in analyses or run.study.analyses:
         progress(text)
         ask = catalog.bind("analysis", text, "analyze.analyses")
-        given = {"not_applied": tuple(ignoring), "curves": curves}
-        taken = {name: value for name, value in given.items() if value and name in inspect.signature(ask).parameters}
+        # What an analysis takes beside the table is read when it is first asked for.
+        taken = {name: give() for name, give in given.items() if name in inspect.signature(ask).parameters}
         ask = functools.partial(ask, **{**taken, **ask.keywords})
         findings.append(_marked(ask(table), ignoring))
     run.write_findings(findings)

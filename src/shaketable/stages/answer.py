@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from shaketable import catalog
-from shaketable.errors import ModelError, PartError, RunError, ShaketableError
+from shaketable.errors import ModelError, PartError, RetrieverDown, RunError, ShaketableError
 from shaketable.identity import seed_from
 from shaketable.protocols import Model, Steps, StreamingModel
 from shaketable.stages.plan import Condition, Plan
@@ -269,6 +269,10 @@ class Scheduler:
             self._find(wanted)
             for ticket, step in waiting:
                 self._take(ticket, self.evidence[self._evidence_key(ticket, step)])
+            # An engine that was down may be up again for the next search.
+            for key in wanted:
+                if isinstance(found := self.evidence[key], Failure) and found.may_retry:
+                    del self.evidence[key]
             while len(self.evidence) > KEPT_EVIDENCE:
                 self.evidence.popitem(last=False)
 
@@ -288,7 +292,12 @@ class Scheduler:
             questions = [flight.question for flight in flights]
             queries = [Query(text=wanted[key][1].query, question=wanted[key][0].question) for key in keys]
             assert condition.retriever is not None and condition.perturbation is not None
-            hits = _for_each(condition.retriever, condition.retriever.search(queries, k), len(queries))
+            try:
+                hits = _for_each(condition.retriever, condition.retriever.search(queries, k), len(queries))
+            except RetrieverDown as error:
+                down = Failure(kind="retriever", message=str(error), step="search", may_retry=True)
+                self.evidence.update(dict.fromkeys(keys, down))
+                continue
             found = _for_each(condition.perturbation, condition.perturbation.perturb(questions, hits), len(queries))
             for key, question, evidence in zip(keys, questions, found, strict=True):
                 given = getattr(type(condition.retriever), "given", False)

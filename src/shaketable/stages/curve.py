@@ -27,7 +27,9 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass
-class _Growing:
+class Growing:
+    """A curve on its way, with the prefixes it waits for."""
+
     prompt: Prompt
     course: Generator[list[Suffix], Sequence[Any], Curve]
     wanted: list[Suffix]
@@ -58,7 +60,7 @@ def _of_condition(
     refused, match = _why_not(scan, model), _match(scan)
     vocabulary = None if refused or not records else Vocabulary(*model.token_bytes())
 
-    def start(record: Record) -> _Growing | Curve:
+    def start(record: Record) -> Growing | Curve:
         prompt = _prompt(record, plan.study.generation)
         reason = refused or (prompt if isinstance(prompt, str) else None)
         if reason or isinstance(prompt, str):
@@ -68,19 +70,19 @@ def _of_condition(
         golds = questions[record.trial.question_id].answers
         predicate = Predicate(golds, vocabulary, match, cut_at_newline=cut)
         course = curve(record.trial.key, predicate, settings, seed_from(plan.study.seed, record.trial.key))
-        return _grown(_Growing(prompt, course, []), None)
+        return step_on(Growing(prompt, course, []), None)
 
     n_made = 0
-    for finished in _grow(model, (start(record) for record in records)):
+    for finished in grow(model, (start(record) for record in records)):
         store.add_curves(name, finished)
         n_made += len(finished)
         progress(n_made, len(records))
     return n_made
 
 
-def _grow(model: LogitModel, started: Iterator[_Growing | Curve]) -> Iterator[list[Curve]]:
+def grow(model: LogitModel, started: Iterator[Growing | Curve]) -> Iterator[list[Curve]]:
     """Drive many curves at once; each batch of finished ones is handed out before the model is asked again."""
-    growing: list[_Growing] = []
+    growing: list[Growing] = []
     while True:
         finished: list[Curve] = []
         for one in itertools.islice(started, WINDOW - len(growing)):
@@ -88,16 +90,16 @@ def _grow(model: LogitModel, started: Iterator[_Growing | Curve]) -> Iterator[li
         if not growing and not finished:
             return
         replies = model.expand([(one.prompt, one.wanted) for one in growing]) if growing else []
-        still: list[_Growing] = []
+        still: list[Growing] = []
         for one, reply in zip(growing, replies, strict=True):
-            grown = _grown(one, reply)
+            grown = step_on(one, reply)
             (finished if isinstance(grown, Curve) else still).append(grown)  # type: ignore[arg-type]
         growing = still
         if finished:
             yield finished
 
 
-def _grown(one: _Growing, reply: Sequence[Any] | None) -> _Growing | Curve:
+def step_on(one: Growing, reply: Sequence[Any] | None) -> Growing | Curve:
     """The curve one reply further: still growing, or done."""
     try:
         one.wanted = next(one.course) if reply is None else one.course.send(reply)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 COOL, HOT = 0.3, 1.5
 """Temperatures that must be there, at most and at least, for a comparison to mean anything."""
@@ -40,6 +39,9 @@ def _reason(records: pl.DataFrame) -> str | None:
     # Greedy answers do not vary; where they do at the coolest, the endpoint samples at a temperature of its own.
     if len(gains) < MIN_CELLS or cool_spread == 0 or gains.std() == 0:
         return None
+    # Its import takes a second, and every command would wait for it.
+    from scipy import stats
+
     interval = stats.bootstrap((gains,), np.mean, n_resamples=2000, rng=0, method="percentile").confidence_interval
     if interval.low <= 0 <= interval.high and abs(gains.mean()) < SAME:
         return (

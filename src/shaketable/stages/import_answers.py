@@ -13,6 +13,7 @@ from shaketable.datasets.rows import read_rows
 from shaketable.errors import DataError, RunError, did_you_mean
 from shaketable.identity import canonical, digest, seed_from, trial_key
 from shaketable.store import Run
+from shaketable.store.run import GOLD_HIT
 from shaketable.study import Generation
 from shaketable.types import (
     Answer,
@@ -36,11 +37,20 @@ BATCH = 1000
 _NOT_ANSWERED = Failure(kind="not_answered", message="The file says null here.", step="import", may_retry=False)
 
 
+class HitRow(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    id: str
+    title: str = ""
+    """Empty: the id is the title."""
+
+
 class SearchRow(BaseModel):
     model_config = ConfigDict(extra="forbid")
     query: str
-    hits: list[str] = []
+    hits: list[HitRow | str] = []
+    """What the search brought, the best first; a text is both id and title."""
     gold_hit: bool | None = None
+    """Whether a supporting document is among them; None: told by gold_titles, or not known."""
 
 
 class AnswerRow(BaseModel):
@@ -49,8 +59,13 @@ class AnswerRow(BaseModel):
     model_config = ConfigDict(extra="forbid")
     question_id: str = Field(min_length=1)
     question: str
+    """The text that was asked, or where `wording` is given, the question that it rewords."""
     gold: str | list[str]
     answer: str | None
+    wording: str | None = None
+    """The text that was asked; None: the question."""
+    gold_titles: list[str] = []
+    """Titles of the supporting documents."""
     dataset: str = "imported"
     type: str | None = None
     n_facts: int | None = None
@@ -102,7 +117,7 @@ def import_answers(path: Path, out: Path) -> Run:
         repeats=max(row.repeat for _, row in rows) + 1,
         generation=Generation(max_tokens=1).model_dump(),  # type: ignore[call-arg]
         metrics=("contains", "token_f1", "rouge"),
-        analyses=("correctness", "variability"),
+        analyses=("correctness", "variability", *_about_wording(rows)),
     )
     records = [_record(row) for _, row in rows]
     keys: dict[str, str] = {}
@@ -125,6 +140,16 @@ def import_answers(path: Path, out: Path) -> Run:
         for start in range(0, len(records), BATCH):
             store.append(records[start : start + BATCH], {"engine": "imported"})
     return run
+
+
+def _about_wording(rows: list[tuple[str, AnswerRow]]) -> tuple[str, ...]:
+    """The analyses of rewording, as far as the file has something to say to them."""
+    if len(_seen(rows, "variation")) < 2:
+        return ()
+    asked = ("wording_accuracy", "consistency", "cost_stability", "query_difficulty")
+    if not any(row.searches or row.n_searches for _, row in rows):
+        return asked
+    return (*asked, "search_decisions", "outcomes", "trajectories", "drift_chain")
 
 
 def _read(path: Path) -> list[tuple[str, AnswerRow]]:
@@ -161,6 +186,7 @@ def _questions(rows: list[tuple[str, AnswerRow]]) -> dict[str, Question]:
     """One question per id: its text is that of the original wording where the file has it."""
     questions: dict[str, Question] = {}
     for where, row in sorted(rows, key=lambda numbered: numbered[1].variation != "original"):
+        titles = tuple(row.gold_titles)
         gold = (row.gold,) if isinstance(row.gold, str) else tuple(row.gold)
         if not any(answer.strip() for answer in gold):
             raise DataError(f"{where}: 'gold' is empty. Give an accepted answer.")
@@ -170,10 +196,22 @@ def _questions(rows: list[tuple[str, AnswerRow]]) -> dict[str, Question]:
                 f"{where}: question '{row.question_id}' has the gold answers {list(gold)}, but "
                 f"{list(known.answers)} in another line. One question has one list of accepted answers."
             )
+        if known is not None and titles and known.gold_titles != titles:
+            raise DataError(
+                f"{where}: question '{row.question_id}' has the gold titles {list(titles)}, but "
+                f"{list(known.gold_titles)} in another line. Give the same in each line of a question, or in its first."
+            )
         tags = {name: value for name, value in (("type", row.type), ("n_facts", row.n_facts)) if value is not None}
         questions.setdefault(
             row.question_id,
-            Question(id=row.question_id, text=row.question, answers=gold, dataset=row.dataset, tags=tags),
+            Question(
+                id=row.question_id,
+                text=row.question,
+                answers=gold,
+                dataset=row.dataset,
+                gold_titles=titles,
+                tags=tags,
+            ),
         )
     return questions
 
@@ -182,8 +220,9 @@ def _record(row: AnswerRow) -> tuple[Record, ImportedCondition]:
     labels = {name: getattr(row, name) for name in ("model", "method", "retriever", "perturbation")}
     condition = ImportedCondition(labels=labels)
     item = digest(row.question_id)
-    key = trial_key(condition.identity, item, row.variation, row.question, row.temperature, row.repeat)
-    variant = Variant(question_id=row.question_id, text=row.question, variation=row.variation)
+    wording = row.question if row.wording is None else row.wording
+    key = trial_key(condition.identity, item, row.variation, wording, row.temperature, row.repeat)
+    variant = Variant(question_id=row.question_id, text=wording, variation=row.variation)
     trial = Trial(
         key=key, question_id=row.question_id, variant=variant, temperature=row.temperature, repeat=row.repeat,
         seed=seed_from(key), **labels,
@@ -201,13 +240,18 @@ def _record(row: AnswerRow) -> tuple[Record, ImportedCondition]:
 
 def _events(search: SearchRow) -> list[Event]:
     hits = tuple(
-        Hit(passage=Passage(id=name, title=name, sentences=()), rank=rank, score=None, source="imported")
-        for rank, name in enumerate(search.hits, 1)
+        Hit(passage=_passage(hit), rank=rank, score=None, source="imported") for rank, hit in enumerate(search.hits, 1)
     )
     events = [Event(step=Search(query=search.query, k=len(hits)), reply=Evidence(hits=hits))]
     if search.gold_hit is not None:
-        events.append(Event(step=Note(name="gold_hit", values={"value": search.gold_hit}), reply=None))
+        events.append(Event(step=Note(name=GOLD_HIT, values={"value": search.gold_hit}), reply=None))
     return events
+
+
+def _passage(hit: HitRow | str) -> Passage:
+    if isinstance(hit, str):
+        return Passage(id=hit, title=hit, sentences=())
+    return Passage(id=hit.id, title=hit.title or hit.id, sentences=())
 
 
 def _seen(rows: list[tuple[str, AnswerRow]], name: str) -> tuple[str, ...]:

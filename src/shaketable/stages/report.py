@@ -5,11 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-import jinja2
 import polars as pl
 from markupsafe import Markup
 
@@ -20,7 +19,10 @@ from shaketable.stages import report_content as content
 from shaketable.stages.report_blocks import make_blocks
 from shaketable.stages.report_cards import draw_cards
 from shaketable.stages.report_cases import Store, cases_of
+from shaketable.stages.report_facts import fact_blocks, fact_figures
 from shaketable.stages.report_figures import Figure, draw_figures
+from shaketable.stages.report_templates import environment
+from shaketable.stages.report_wording import wording_blocks, wording_figures
 from shaketable.types import Finding
 
 
@@ -57,7 +59,7 @@ def report(run: Run, *, band: Band = "interval") -> Path:
     Bands of scores are intervals over questions, or with `sd` the standard deviation between runs.
     """
     findings, table = run.findings(), run.score_table()
-    figures = draw_figures(findings, table, band)
+    figures = [*draw_figures(findings, table, band), *fact_figures(findings), *wording_figures(findings)]
     write_figures(figures, table, run.folder / "figures")
     page = run.folder / "report.html"
     page.write_text(render(run, findings, table, figures), encoding="utf-8")
@@ -78,7 +80,7 @@ def write_figures(figures: Sequence[Figure], table: pl.DataFrame, folder: Path) 
 def render(run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: Sequence[Figure]) -> str:
     """The page as text. Autoescape is on; only our own drawings, styles and script pass as markup."""
     summary = run.summary()
-    blocks = make_blocks(findings)
+    blocks = [*make_blocks(findings), *fact_blocks(findings, run.store), *wording_blocks(findings)]
     on_page = [figure for figure in figures if figure.is_on_page]
     targets = {figure.name for figure in on_page} | {block.name for block in blocks}
     cards, more = draw_cards(findings, targets)
@@ -86,19 +88,21 @@ def render(run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: 
     examples = [content.example(one) for one in chosen]
     flags, unscored = run.flags(), run.unscored()
     missing = content.missing(summary, flags, unscored)
-    dice, evidence = (
+    wording, known_facts, dice, evidence = (
         content.Chapter(
             figures=[figure for figure in on_page if figure.chapter == chapter],
             blocks=[block for block in blocks if block.chapter == chapter],
         )
-        for chapter in ("dice", "evidence")
+        for chapter in ("wording", "facts", "dice", "evidence")
     )
-    script = _environment.get_template("report.js").render()
-    return _environment.get_template("report.html").render(
+    script = environment.get_template("report.js").render()
+    return environment.get_template("report.html").render(
         summary=summary,
         facts=content.facts(summary, findings),
         banner=content.banner(summary, _resume_command(run.folder)),
-        chapters=content.chapters(cards=cards or more, dice=dice, evidence=evidence or examples),
+        chapters=content.chapters(
+            cards=cards or more, wording=wording, facts=known_facts, dice=dice, evidence=evidence or examples
+        ),
         cards=cards,
         more=more,
         missing=missing,
@@ -106,10 +110,12 @@ def render(run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: 
         failures=run.failures(),
         flags=flags,
         unscored=unscored,
+        wording=wording,
+        known_facts=known_facts,
         dice=dice,
         evidence=evidence,
         not_applied=list(content.not_applied(findings).values()),
-        n_files=len(figures) - len(on_page),
+        n_files=sum(figure.chapter == "evidence" and not figure.is_on_page for figure in figures),
         examples=examples[:N_EXAMPLES],
         more_examples=examples[N_EXAMPLES:],
         caveats=content.caveats(findings),
@@ -129,24 +135,3 @@ def _resume_command(folder: Path) -> str:
 def _content_hash(script: str) -> str:
     """The name by which the content security policy lets this one script run."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _data_uri(text: str, kind: str) -> str:
-    return f"data:{kind};base64," + base64.b64encode(text.encode()).decode()
-
-
-def _cell(value: Any, row: Mapping[str, Any], name: str) -> str:
-    unit = row.get("unit", "") if name in ("value", "low", "high", "lowest", "q1", "median", "q3", "highest") else ""
-    return content.cell(value, unit)
-
-
-_environment = jinja2.Environment(
-    loader=jinja2.PackageLoader("shaketable"),
-    autoescape=True,
-    undefined=jinja2.StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-_environment.filters.update(
-    cell=_cell, data_uri=_data_uri, named=content.named_evidence, thousands=lambda number: f"{number:,}"
-)

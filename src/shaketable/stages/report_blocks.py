@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shaketable.analyses.wording import bounds, difference, measured, named, number
@@ -69,68 +69,44 @@ def make_blocks(findings: Sequence[Finding]) -> list[Block]:
 
 
 def _guidelines(finding: Finding) -> Block:
-    onsets = {
-        (row["metric"], row["system"], row["type"], row["perturbation"]): row
-        for row in rows_of(finding)
-        if row["kind"] == "onset"
-    }
+    onsets = {_line_key(row): row for row in rows_of(finding) if row["kind"] == "onset"}
     deciding, others = [], []
     for row in rows_of(finding):
         if row["kind"] != "ceiling":
             continue
-        shared = {
-            "system": _place(row),
-            "metric": row["metric"],
-            "ceiling": row["reason"] or f"{row['value']:g}{_ends(row)}",
-            "n": row["n"],
-        }
+        shared = _line(row, ceiling=row["reason"] or f"{row['value']:g}{_ends(row)}")
         if row["decides"]:
-            original = next((onsets[key] for name in ("unchanged", None) if (key := _key(row, name)) in onsets), None)
+            places = [_line_key({**row, "type": None, "perturbation": name}) for name in ("unchanged", None)]
+            original = next((onsets[place] for place in places if place in onsets), None)
             deciding.append(shared | {"worst": _worst(row), "next": _next_loss(row)} | _onset(original))
         else:
-            onset = onsets.get((row["metric"], row["system"], row["type"], row["perturbation"]))
-            evidence = named(row["perturbation"] or "no evidence")
-            others.append(shared | {"evidence": evidence, **_onset(onset)})
+            others.append(shared | {"evidence": _evidence(row)} | _onset(onsets.get(_line_key(row))))
     margins = {_margin(row["delta"], row["score_unit"]) for row in rows_of(finding) if row["decides"]}
-    ends = {"onset": "Begins to fall at", "n": "Questions"}
-    return Block(
-        chapter="dice",
-        name=finding.analysis,
-        title="Ceiling and onset",
-        sentences=_sentences(finding, "ceiling", "onset", "choice"),
-        notes=_notes(finding),
-        tables=_full(
-            Table(
-                title=f"Ceilings for a loss of at most {' or '.join(sorted(margins))}",
-                columns={
-                    "system": "System",
-                    "metric": "Metric",
-                    "ceiling": "Keep at or below",
-                    "worst": "Decided by",
-                    "next": "Loss one step above",
-                    **ends,
-                },
-                rows=deciding,
+    return _block(
+        finding,
+        "dice",
+        "Ceiling and onset",
+        sentences=_headlines(finding, "ceiling", "onset", "choice"),
+        tables=[
+            *_table(
+                f"Ceilings for a loss of at most {' or '.join(sorted(margins))}",
+                deciding,
+                ceiling="Keep at or below",
+                worst="Decided by",
+                next="Loss one step above",
+                onset="Begins to fall at",
             ),
-            Table(
-                title="By evidence and type of question",
-                columns={
-                    "system": "System",
-                    "metric": "Metric",
-                    "evidence": "Evidence",
-                    "ceiling": "Ceiling",
-                    "slope": "Change per unit beyond the onset",
-                    **ends,
-                },
-                rows=others,
+            *_table(
+                "By evidence and type of question",
+                others,
                 is_folded=True,
+                evidence="Evidence",
+                ceiling="Ceiling",
+                slope="Change per unit beyond the onset",
+                onset="Begins to fall at",
             ),
-        ),
+        ],
     )
-
-
-def _key(row: Row, perturbation: str | None) -> tuple[Any, ...]:
-    return row["metric"], row["system"], None, perturbation
 
 
 def _onset(row: Row | None) -> dict[str, Any]:
@@ -163,81 +139,44 @@ def _next_loss(row: Row) -> str | None:
 
 
 def _dominance(finding: Finding) -> Block:
-    places: dict[tuple[Any, ...], dict[str, Any]] = {}
+    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows_of(finding):
-        line = places.setdefault(
-            (row["metric"], row["system"], row["type"]), {"system": _place(row), "metric": row["metric"], "n": row["n"]}
-        )
+        line = lines.setdefault((row["metric"], row["system"], row["type"]), _line(row))
         line[row["effect"]] = row["reason"] if row["value"] is None else number(row["value"], "ratio") + bounds(row)
         line["verdict"] = row["verdict"] or row["reason"]
-    return Block(
-        chapter="dice",
-        name=finding.analysis,
-        title="Temperature against evidence",
-        sentences=_sentences(finding),
-        notes=_notes(finding),
-        tables=_full(
-            Table(
-                title="Partial eta squared",
-                columns={
-                    "system": "System",
-                    "metric": "Metric",
-                    "verdict": "Moves it more",
-                    "temperature": "Temperature",
-                    "evidence": "Evidence",
-                    "interaction": "Interaction",
-                    "difference": "Difference",
-                    "n": "Questions",
-                },
-                rows=list(places.values()),
-            )
-        ),
+    tables = _table(
+        "Partial eta squared",
+        list(lines.values()),
+        verdict="Moves it more",
+        temperature="Temperature",
+        evidence="Evidence",
+        interaction="Interaction",
+        difference="Difference",
     )
+    return _block(finding, "dice", "Temperature against evidence", tables=tables)
 
 
 def _variability(finding: Finding) -> Block:
+    def spread(row: Row) -> str:
+        return f"{number(row['value'], 'ratio')}{bounds(row)} at {row['temperature']:g}"
+
     metric = finding.settings.get("main_metric")
-    main = [row for row in rows_of(finding) if row["metric"] == metric and row["value"] is not None]
-    places: dict[tuple[Any, ...], list[Row]] = {}
-    for row in main:
-        places.setdefault((row["system"], row["type"], row["perturbation"]), []).append(row)
+    places = _grouped([row for row in rows_of(finding) if row["metric"] == metric and row["value"] is not None])
     rows = []
-    for line in places.values():
-        ordered = sorted(line, key=lambda row: row["temperature"])
-        cool, hot = ordered[0], ordered[-1]
-        rows.append(
-            {
-                "system": _place(cool),
-                "metric": metric,
-                "evidence": named(cool["perturbation"] or "no evidence"),
-                "cool": f"{number(cool['value'], 'ratio')}{bounds(cool)} at {cool['temperature']:g}",
-                "hot": f"{number(hot['value'], 'ratio')}{bounds(hot)} at {hot['temperature']:g}",
-                "baseline": None if cool["baseline"] is None else number(cool["baseline"], "ratio"),
-                "n": cool["n"],
-            }
-        )
-    return Block(
-        chapter="dice",
-        name=finding.analysis,
-        title="Spread of repeated answers",
-        sentences=_sentences(finding),
-        notes=_notes(finding),
-        tables=_full(
-            Table(
-                title="Coefficient of variation",
-                columns={
-                    "system": "System",
-                    "evidence": "Evidence",
-                    "cool": "Coolest",
-                    "hot": "Hottest",
-                    "baseline": "Stability baseline",
-                    "n": "Questions",
-                },
-                rows=rows,
-                is_folded=True,
-            )
-        ),
+    for place in places:
+        cool, hot = (pick(place, key=lambda row: row["temperature"]) for pick in (min, max))
+        baseline = None if cool["baseline"] is None else number(cool["baseline"], "ratio")
+        rows.append(_line(cool, evidence=_evidence(cool), cool=spread(cool), hot=spread(hot), baseline=baseline))
+    tables = _table(
+        "Coefficient of variation",
+        rows,
+        is_folded=True,
+        evidence="Evidence",
+        cool="Coolest",
+        hot="Hottest",
+        baseline="Stability baseline",
     )
+    return _block(finding, "dice", "Spread of repeated answers", tables=tables)
 
 
 # --- evidence -------------------------------------------------------------------------------------
@@ -259,12 +198,11 @@ def _degradation(finding: Finding) -> Block:
         kind, word = ("bad", "▼ yes") if is_everywhere else ("quiet", "○ not shown")
         return Cell(kind, word, (f"{first['n_shown']} of {first['n_temperatures']}",))
 
-    return Block(
-        chapter="evidence",
-        name=finding.analysis,
-        title=finding.question,
-        sentences=_sentences(finding),
-        notes=_notes(finding, "Cells hold the shift with its interval, and p adjusted over temperatures."),
+    return _block(
+        finding,
+        "evidence",
+        finding.question,
+        note="Cells hold the shift with its interval, and p adjusted over temperatures.",
         matrices=_matrices(rows_of(finding), cell, last=("At all of them?", everywhere)),
     )
 
@@ -283,12 +221,11 @@ def _equivalence(finding: Finding) -> Block:
 
     margins = sorted({(row["delta"], row["unit"]) for row in rows_of(finding) if row["delta"] is not None})
     within = ", ".join(_margin(*margin) for margin in margins)
-    return Block(
-        chapter="evidence",
-        name=finding.analysis,
-        title="Where is disturbed evidence as good as the original?",
-        sentences=_sentences(finding),
-        notes=_notes(finding, f"Cells hold original minus disturbed with its interval; the margin is {within}."),
+    return _block(
+        finding,
+        "evidence",
+        "Where is disturbed evidence as good as the original?",
+        note=f"Cells hold original minus disturbed with its interval; the margin is {within}.",
         matrices=_matrices(rows_of(finding), cell),
     )
 
@@ -299,74 +236,60 @@ def _ranking(finding: Finding) -> Block:
             return NOTHING
         return Cell("even" if row["rank"] > 1 else "bad", f"rank {row['rank']}", _short(row))
 
+    def drop(row: Row) -> str:
+        return f"{' '.join(_short(row))} at {row['temperature']:g}"
+
     of = {kind: [row for row in rows_of(finding) if row["kind"] == kind] for kind in ("drop", "contrast", "tau")}
-    pairs: dict[tuple[Any, ...], list[Row]] = {}
-    for row in of["contrast"]:
-        pairs.setdefault((row["metric"], row["system"], row["type"], row["perturbation"], row["other"]), []).append(row)
     contrasts = []
-    for line in pairs.values():
-        known = [row for row in line if row["value"] is not None]
+    for pair in _grouped(of["contrast"], "other"):
+        known = [row for row in pair if row["value"] is not None]
         if known:
-            most, least = (pick(known, key=lambda row: row["value"]) for pick in (max, min))
+            first = pair[0]
+            least, most = (pick(known, key=lambda row: row["value"]) for pick in (min, max))
             contrasts.append(
-                {
-                    "system": _place(line[0]),
-                    "metric": line[0]["metric"],
-                    "pair": f"{named(line[0]['perturbation'])} − {named(line[0]['other'])}",
-                    "verdict": line[0]["verdict"],
-                    "p": _p(line[0]["p_holm"]),
-                    "least": f"{' '.join(_short(least))} at {least['temperature']:g}",
-                    "most": f"{' '.join(_short(most))} at {most['temperature']:g}",
-                    "n": line[0]["n"],
-                }
+                _line(
+                    first,
+                    pair=f"{named(first['perturbation'])} − {named(first['other'])}",
+                    verdict=first["verdict"],
+                    p=_p(first["p_holm"]),
+                    least=drop(least),
+                    most=drop(most),
+                )
             )
     coolest = min((row["temperature"] for row in of["tau"]), default=None)
     taus = [
-        {
-            "system": _place(row),
-            "metric": row["metric"],
-            "between": f"{row['temperature']:g} and {row['other_temperature']:g}",
-            "tau": row["reason"] if row["value"] is None else number(row["value"], "ratio") + bounds(row),
-            "n": row["n"],
-        }
+        _line(
+            row,
+            between=f"{row['temperature']:g} and {row['other_temperature']:g}",
+            tau=row["reason"] if row["value"] is None else number(row["value"], "ratio") + bounds(row),
+        )
         for row in of["tau"]
         if row["temperature"] == coolest
     ]
-    return Block(
-        chapter="evidence",
-        name=finding.analysis,
-        title=finding.question,
-        sentences=_sentences(finding),
-        notes=_notes(finding, "Cells hold the rank, 1 for the largest drop, and the drop with its interval."),
+    return _block(
+        finding,
+        "evidence",
+        finding.question,
+        note="Cells hold the rank, 1 for the largest drop, and the drop with its interval.",
         matrices=_matrices(of["drop"], cell),
-        tables=_full(
-            Table(
-                title="Pairs of disturbances",
-                columns={
-                    "system": "System",
-                    "metric": "Metric",
-                    "pair": "Drop of",
-                    "verdict": "With temperature",
-                    "p": "Interaction test",
-                    "least": "Least",
-                    "most": "Most",
-                    "n": "Questions",
-                },
-                rows=contrasts,
+        tables=[
+            *_table(
+                "Pairs of disturbances",
+                contrasts,
+                pair="Drop of",
+                verdict="With temperature",
+                p="Interaction test",
+                least="Least",
+                most="Most",
             ),
-            Table(
-                title="Kendall's tau of the ranking with that at the coolest temperature",
-                columns={
-                    "system": "System",
-                    "metric": "Metric",
-                    "between": "Temperatures",
-                    "tau": "Tau",
-                    "n": "Questions",
-                },
-                rows=taus,
+            *_table(
+                "Kendall's tau of the ranking with that at the coolest temperature",
+                taus,
                 is_folded=True,
+                between="Temperatures",
+                tau="Tau",
             ),
-        ),
+        ],
     )
 
 
@@ -389,12 +312,11 @@ def _amplification(finding: Finding) -> Block:
         return Cell(("bad" if grows else "even") if is_clear else "quiet", mark, _short(row))
 
     ratios = [row for row in rows_of(finding) if row["kind"] == "ratio"]
-    return Block(
-        chapter="evidence",
-        name=finding.analysis,
-        title=finding.question,
-        sentences=_sentences(finding),
-        notes=_notes(finding, "Cells hold the drop as a multiple of that at the coolest temperature."),
+    return _block(
+        finding,
+        "evidence",
+        finding.question,
+        note="Cells hold the drop as a multiple of that at the coolest temperature.",
         matrices=_matrices(ratios, cell, last=("Slope per unit", slope)),
     )
 
@@ -413,21 +335,37 @@ MAKERS: dict[str, Callable[[Finding], Block]] = {
 # --- what blocks are made of ----------------------------------------------------------------------
 
 
-def _sentences(finding: Finding, *headlines: str) -> list[str]:
-    """Its sentences in their order; with headlines, those of these kinds."""
-    if not headlines:
-        return list(finding.sentences)
+def _block(
+    finding: Finding,
+    chapter: str,
+    title: str,
+    *,
+    note: str = "",
+    sentences: Sequence[str] | None = None,
+    matrices: Sequence[Matrix] = (),
+    tables: Sequence[Table] = (),
+) -> Block:
+    """How to read it comes before its caveats; models without temperature have a banner of their own."""
+    caveats = [caveat for caveat in finding.caveats if not caveat.startswith(NOT_APPLIED)]
+    return Block(
+        chapter=chapter,
+        name=finding.analysis,
+        title=title,
+        sentences=finding.sentences if sentences is None else sentences,
+        notes=[note, *caveats] if note else caveats,
+        matrices=matrices,
+        tables=tables,
+    )
+
+
+def _headlines(finding: Finding, *kinds: str) -> list[str]:
+    """Its sentences of these kinds, in their order."""
     wanted = {
         f"{row['sentence']} {row['detail']}" if row["detail"] else row["sentence"]
         for row in rows_of(finding)
-        if row["headline"] in headlines
+        if row["headline"] in kinds
     }
     return [sentence for sentence in finding.sentences if sentence in wanted]
-
-
-def _notes(finding: Finding, *first: str) -> list[str]:
-    """How to read it, and its caveats; models without temperature have a banner of their own."""
-    return [*first, *(caveat for caveat in finding.caveats if not caveat.startswith(NOT_APPLIED))]
 
 
 def _matrices(
@@ -474,17 +412,33 @@ def _matrix(
     )
 
 
-def _full(*tables: Table) -> list[Table]:
-    """Those with rows. A metric that all rows share stands in the title, not in each row."""
-    shown = []
-    for table in tables:
-        metrics = {row["metric"] for row in table.rows}
-        if len(metrics) == 1:
-            columns = {name: title for name, title in table.columns.items() if name != "metric"}
-            table = replace(table, title=f"{table.title}: {measured(metrics.pop())}", columns=columns)
-        if table.rows:
-            shown.append(table)
-    return shown
+def _line(row: Row, **cells: Any) -> dict[str, Any]:
+    """A line of a table: the place, what is shown of it, and the number of questions."""
+    return {"system": _place(row), "metric": row["metric"], **cells, "n": row["n"]}
+
+
+def _table(title: str, rows: Sequence[Row], *, is_folded: bool = False, **columns: str) -> list[Table]:
+    """None without rows. A metric that all rows share stands in the title, not in each row."""
+    metrics = {row["metric"] for row in rows}
+    if not metrics:
+        return []
+    named_columns = {"system": "System", "metric": "Metric", **columns, "n": "Questions"}
+    if len(metrics) == 1:
+        title = f"{title}: {measured(metrics.pop())}"
+        del named_columns["metric"]
+    return [Table(title=title, columns=named_columns, rows=rows, is_folded=is_folded)]
+
+
+def _grouped(rows: Iterable[Row], *more: str) -> list[list[Row]]:
+    """The rows of one place and disturbance together, in their order."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((*_line_key(row), *(row[name] for name in more)), []).append(row)
+    return list(groups.values())
+
+
+def _evidence(row: Row) -> str:
+    return named(row["perturbation"] or "no evidence")
 
 
 def _line_key(row: Row) -> tuple[Any, ...]:

@@ -20,6 +20,9 @@ N_CARDS = 6
 KICKERS = {
     "ceiling": "Guideline · {system}",
     "heat": "Dice · {system}",
+    "factual_robustness": "Facts · {system}",
+    "wording": "Wording · {system}",
+    "decision": "Search · {system}",
     "evidence": "Evidence · {system}",
     "choice": "Choice · {system}",
     "ranking": "Ranking · {system}",
@@ -37,7 +40,10 @@ LINKS = {
     "choice": "guidelines",
     "ranking": "ranking",
     "dominance": "dominance",
+    "factual_robustness": "factual_robustness",
     "degradation": "degradation",
+    "wording": "wording_accuracy",
+    "decision": "search_decisions",
     "amplification": "amplification",
 }
 """The block that shows the evidence of a headline, where it is not a figure."""
@@ -143,7 +149,7 @@ def _number(row: Row) -> tuple[str, str]:
         if row["value"] is None:
             return "no ceiling", ""
         return (f"≤ {row['value']:g}" if row["headline"] == "ceiling" else f"{row['value']:g}"), ends
-    if row["headline"] in ("level", "variability"):
+    if row["headline"] in ("level", "variability", "factual_robustness", "decision"):
         return level(row).removesuffix(bounds(row)), interval
     if row["headline"] == "dominance":
         return number(row["value"], "ratio"), interval

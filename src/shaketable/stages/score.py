@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from shaketable import catalog
 from shaketable.errors import ShaketableError
 from shaketable.stages.reference import SHORT, write_references
 from shaketable.store import Run
-from shaketable.types import Score
+from shaketable.types import Question, Score
+
+RECORDS_AT_ONCE = 4096
+"""So that a run of any size fits the memory. A metric scores a record alone as in company."""
 
 
 def score(run: Run, metrics: Sequence[str] | None = None, progress: Callable[[str], None] = lambda name: None) -> int:
@@ -18,17 +23,24 @@ def score(run: Run, metrics: Sequence[str] | None = None, progress: Callable[[st
         progress("reference answers")
         write_references(run)
     questions = {question.id: question for question in run.store.questions(made_by)}
-    records = list(run.store.records())
     scores: list[Score] = []
     for text in metrics or run.study.metrics:
         metric = catalog.build("metric", text, "score.metrics")
         progress(catalog.label(metric))
+        scores += _scores(run, metric, questions)
+    run.write_scores(scores)
+    return len(scores)
+
+
+def _scores(run: Run, metric: Any, questions: Mapping[str, Question]) -> Iterator[Score]:
+    """In the order of the records, which are never all in memory."""
+    stored = run.store.records(with_trace=getattr(metric, "reads_trace", True))
+    while records := list(itertools.islice(stored, RECORDS_AT_ONCE)):
         found = metric.score(records, questions)
         if len(found) != len(records):
             raise ShaketableError(
                 f"{catalog.label(metric)} returned {len(found)} values for {len(records)} records. "
                 "A metric returns one per record, None where it cannot score."
             )
-        scores += [one for of_record in found for one in of_record]
-    run.write_scores(scores)
-    return len(scores)
+        for of_record in found:
+            yield from of_record

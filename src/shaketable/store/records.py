@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import json
+import os
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,8 +75,8 @@ class RecordStore:
     def _open(self, read_only: bool) -> sqlite3.Connection:
         if read_only and not self.path.exists():
             raise self._nothing_yet()
-        mode = "ro" if read_only else "rwc"
-        connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode={mode}", uri=True)
+        uri = reading_uri(self.path) if read_only else f"{self.path.absolute().as_uri()}?mode=rwc"
+        connection = sqlite3.connect(uri, uri=True)
         try:
             self._check(connection, read_only)
         except BaseException:
@@ -166,9 +167,15 @@ class RecordStore:
     def curves(self, settings: str | None = None) -> Iterator[Curve]:
         where, values = ("1", ()) if settings is None else ("settings = ?", (settings,))
         for (body,) in self._stream(f"SELECT body FROM curves WHERE {where} ORDER BY key", values):
-            fields = json.loads(body).items()
-            given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in fields}
-            yield Curve(**given)
+            yield _curve(json.loads(body))
+
+    def curves_of(self, keys: Sequence[str]) -> list[Curve]:
+        """The curves of these records; a file of an older format has none."""
+        if not self.rows("SELECT 1 FROM sqlite_master WHERE name = 'curves'"):
+            return []
+        marks = ", ".join("?" * len(keys))
+        found = self.rows(f"SELECT body FROM curves WHERE key IN ({marks}) ORDER BY key", *keys)
+        return [_curve(json.loads(body)) for (body,) in found]
 
     def _variant_id(self, variant: Variant) -> int:
         unique = (variant.question_id, variant.variation, variant.text)
@@ -283,6 +290,11 @@ class RecordStore:
         written = dict(self.rows("SELECT question_id, text FROM reference_answers WHERE made_by = ?", made_by))
         return [replace(question, reference=written.get(question.id)) for question in questions]
 
+    def question(self, question_id: str) -> Question | None:
+        """One question alone; None: there is none of this id."""
+        found = self.rows("SELECT body FROM questions WHERE id = ?", question_id)
+        return _question(json.loads(found[0][0])) if found else None
+
     def table_digest(self, table: str) -> str:
         """The digest of every stored value of a table."""
         return digest(self.rows(f"SELECT * FROM {table} ORDER BY {SEALED[table]}"))
@@ -342,6 +354,21 @@ class RecordStore:
 def checksum(row: Sequence[Any]) -> str:
     """A short digest over every stored value of a record."""
     return digest_text("\x1f".join(map(str, row)))[:16]
+
+
+def reading_uri(path: Path) -> str:
+    """How SQLite opens the file without changing it.
+
+    In write-ahead mode even readers keep a small file beside it. Where they may not, and nothing waits to be merged,
+    nobody else writes either: the file can be taken as it is.
+    """
+    is_still = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_still else ''}"
+
+
+def _curve(body: dict[str, Any]) -> Curve:
+    given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in body.items()}
+    return Curve(**given)
 
 
 def _question(body: dict[str, Any]) -> Question:

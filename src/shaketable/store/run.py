@@ -16,6 +16,7 @@ import polars as pl
 
 from shaketable.errors import RunError
 from shaketable.identity import canonical
+from shaketable.normalize import casefold_strip
 from shaketable.store.records import RecordStore
 from shaketable.study import format_study, load_study
 from shaketable.types import Curve, Finding, Record, Score, Study
@@ -32,7 +33,18 @@ FACTORS = (
     "repeat",
 )
 UNFINISHED = "study.tmp"
+GOLD_HIT = "gold_hit"
+"""The note of an imported search that says whether it brought a supporting document."""
 SCORE_SCHEMA = {"key": pl.String, "metric": pl.String, "value": pl.Float64, "reason": pl.String}
+SEARCH_SCHEMA: dict[str, Any] = {
+    "key": pl.String,
+    "hop": pl.Int64,
+    "query": pl.String,
+    "passages": pl.List(pl.String),
+    "titles": pl.List(pl.String),
+    "gold_hit": pl.Boolean,
+    "n_gold": pl.Int64,
+}
 
 
 class Run:
@@ -127,6 +139,50 @@ class Run:
             ("n_facts", "repeat", "seed", "n_searches", "n_generations", "n_prompt_tokens", "n_tokens"), pl.Int64
         )
         return pl.DataFrame(rows, schema=types, orient="row")
+
+    def searches(self) -> pl.DataFrame:
+        """One row per executed search: key, hop from 1, query, ids and titles of the passages it brought, whether a
+        supporting document is among them (None: the question names none), and how many."""
+        gold = {question.id: {*map(casefold_strip, question.gold_titles)} for question in self.store.questions()}
+        brought: dict[str, tuple[list[str], list[str]]] = {}  # many trials share what one search brought
+        rows: list[tuple[Any, ...]] = []
+        for key, question_id, trace in self.store.rows(
+            """SELECT r.key, v.question_id, r.trace FROM records r JOIN variants v ON v.id = r.variant
+               WHERE r.n_searches > 0 ORDER BY r.id"""
+        ):
+            hop = 0
+            for event in json.loads(trace)["events"]:
+                if "evidence" in event:
+                    hop += 1
+                    digest = event["evidence"]
+                    if digest not in brought:
+                        brought[digest] = self._brought(digest)
+                    ids, titles = brought[digest]
+                    titled = {*map(casefold_strip, titles)}
+                    n_gold = len(titled & gold[question_id]) if gold[question_id] else None
+                    rows.append(
+                        (key, hop, event["search"], ids, titles, None if n_gold is None else n_gold > 0, n_gold)
+                    )
+                elif event.get("note") == GOLD_HIT and rows and n_gold is None:
+                    # Answers made elsewhere may tell it without naming the supporting documents.
+                    rows[-1] = (*rows[-1][:5], event["values"]["value"], None)
+        return pl.DataFrame(rows, schema=SEARCH_SCHEMA, orient="row")
+
+    def _brought(self, digest: str) -> tuple[list[str], list[str]]:
+        """Ids and titles of the passages that one search brought."""
+        [(body,)] = self.store.rows("SELECT body FROM texts WHERE digest = ?", digest)
+        passages = [hit["passage"] for hit in json.loads(body)["hits"]]
+        return [passage["id"] for passage in passages], [passage["title"] for passage in passages]
+
+    def calls(self) -> pl.DataFrame:
+        """One row per record: key, and how often its method called the model, calls for another purpose aside."""
+        rows = self.store.rows(
+            """SELECT r.key, r.n_generations - CASE WHEN r.trace LIKE '%"purpose":%' THEN (
+                   SELECT COUNT(*) FROM json_each(r.trace, '$.events') e
+                   WHERE json_extract(e.value, '$.purpose') IS NOT NULL) ELSE 0 END
+               FROM records r ORDER BY r.id"""
+        )
+        return pl.DataFrame(rows, schema={"key": pl.String, "n_calls": pl.Int64}, orient="row")
 
     def scores(self) -> pl.DataFrame:
         """One row per record and number: key, metric, value, reason."""

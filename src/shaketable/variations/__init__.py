@@ -1,7 +1,15 @@
 """Question → wordings."""
 
 CATALOG: dict[str, str] = {
+    "declarative": "declarative:Declarative",
+    "formality": "formality:Formality",
+    "frozen": "frozen:Frozen",
+    "grammar": "grammar:Grammar",
+    "imperative": "imperative:Imperative",
     "original": "original:Original",
     "prefix_injection": "prefix_injection:PrefixInjection",
+    "readability": "readability:Readability",
+    "rewrites": "rewrites:Rewrites",
+    "spelling": "spelling:Spelling",
     "term_augmentation": "term_augmentation:TermAugmentation",
 }

@@ -9,14 +9,13 @@ from shaketable.types import Answer, Failure, Question, Record, Score, Trial, Va
 QUESTION = Question(id="q", text="Who did it?", answers=("Ann Lee",))
 
 
-def record(text: str | None, question_id: str = "q", key: str = "k", abstained: bool = False) -> Record:
+def record(text: str | None, question: Question = QUESTION, key: str = "k", abstained: bool = False) -> Record:
     """A finished trial with this answer; None: a trial that timed out."""
-    variant = Variant(question_id=question_id, text="Who did it?", variation="original")
     trial = Trial(
         key=key,
-        question_id=question_id,
-        variant=variant,
-        method="single_pass",
+        question_id=question.id,
+        variant=Variant(question_id=question.id, text=question.text, variation="original"),
+        method="closed_book",
         retriever=None,
         perturbation=None,
         model="scripted",

@@ -1,0 +1,119 @@
+"""Does a reworded question get the same answer?"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from shaketable.analyses.intervals import Numbers
+from shaketable.analyses.rewording import (
+    NO_RECORDS,
+    Asked,
+    Number,
+    Row,
+    asked_of,
+    finding_of,
+    nothing_row,
+    number_rows,
+    tell,
+    told_variation,
+    where,
+)
+from shaketable.analyses.stability import diversity
+from shaketable.analyses.vectors import ENCODER, cosine, vectors_of
+from shaketable.analyses.wording import level, questions, sentence_case
+from shaketable.types import Finding
+
+NAME = "consistency"
+QUESTION = "Does a reworded question get the same answer?"
+
+
+def consistency(
+    table: pl.DataFrame,
+    *,
+    records: pl.DataFrame | None = None,
+    encoder: str = ENCODER,
+    confidence: float = 0.95,
+    n_resamples: int = 2000,
+) -> Finding:
+    """Similarity of answers to the original's, and diversity of the answers to all wordings of a question.
+
+    `similarity` is the cosine of sentence vectors, 1 for two empty answers; `diversity` is one minus the mean cosine of
+    all pairs of wordings; `empty` is the share of empty answers.
+    """
+    rows: list[Row] = []
+    if records is not None and len(table):
+        systems = asked_of(records)
+        vectors = vectors_of(
+            (row["answer"] for one in systems for rows_ in one.answers.values() for row in rows_), encoder
+        )
+        for asked in systems:
+            numbers = _numbers(asked, vectors)
+            rows += number_rows(NAME, asked, numbers, confidence=confidence, n_resamples=n_resamples)
+    elif len(table):
+        rows = [nothing_row(NAME, NO_RECORDS)]
+    _add_sentences(rows)
+    return finding_of(
+        NAME,
+        QUESTION,
+        rows,
+        (
+            f"Answers are compared as vectors of {encoder}. Two empty answers have similarity 1, so read similarity "
+            "beside the share of empty answers.",
+            "Diversity is one minus the mean cosine of all pairs of wordings, the original among them; a question "
+            "that lacks some wordings counts with those it has (n_incomplete).",
+        ),
+        confidence=confidence,
+        n_resamples=n_resamples,
+        encoder=encoder,
+    )
+
+
+def _numbers(asked: Asked, vectors: dict[str, Numbers]) -> list[Number]:
+    def vector(row: Row) -> Numbers:
+        return vectors[row["answer"].strip()]
+
+    alike = asked.paired(lambda original, reworded: cosine(vector(original), vector(reworded)))
+    empty = asked.means(lambda row: float(not row["answer"].strip()))
+    numbers = [
+        Number(metric="similarity", variation=variation, values=alike.get(variation, {}))
+        for variation in asked.variations[1:]
+    ]
+    if not numbers:
+        return []
+    for words, with_people in asked.kinds_of_sets():
+        sizes = {question: len(run) for question, run in asked.sets(with_people=with_people)}
+        numbers.append(
+            Number(
+                metric="diversity",
+                variation=None,
+                values=asked.over_sets(
+                    lambda run: diversity(np.stack([vector(row) for row in run])), with_people=with_people
+                ),
+                more={"wordings": words, "n_incomplete": sum(n < max(sizes.values()) for n in sizes.values())},
+            )
+        )
+    return numbers + [
+        Number(metric="empty", variation=variation, values=empty.get(variation, {}), unit="share")
+        for variation in asked.variations
+    ]
+
+
+def _add_sentences(rows: list[Row]) -> None:
+    """One for each system and dataset: the rewording that moves its answers most."""
+    places: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        if row["metric"] == "similarity" and row["value"] is not None:
+            places.setdefault((row["system"], row["dataset"], row["temperature"]), []).append(row)
+    for alike in places.values():
+        least, most = (pick(alike, key=lambda row: row["value"]) for pick in (min, max))
+        sentence = (
+            f"{sentence_case(told_variation(least['variation']))} moves the answers of {where(least)} most: similarity "
+            f"{level(least)} to the answer to the original wording."
+        )
+        detail = (
+            f"{sentence_case(told_variation(most['variation']))} moves them least, {level(most)}"
+            if most is not least
+            else "Measured"
+        )
+        tell(least, "consistency", sentence, f"{detail} ({questions(least['n'])}).")

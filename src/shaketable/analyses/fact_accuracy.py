@@ -1,0 +1,122 @@
+"""How does accuracy on facts that a model knows fall with temperature?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from shaketable.analyses.facts import Fact, Facts, Row, each_and_pooled, facts_of, ids, numbers, pooled_rows, share
+from shaketable.analyses.intervals import known as estimate_columns
+from shaketable.analyses.intervals import mean_estimates
+from shaketable.analyses.wording import level, questions, said
+from shaketable.types import Curve, Finding
+
+NAME = "fact_accuracy"
+
+
+def fact_accuracy(
+    table: pl.DataFrame,
+    *,
+    curves: Sequence[Curve] = (),
+    known: str = "exact_match",
+    correct: str = "contains",
+    confidence: float = 0.95,
+    n_resamples: int = 2000,
+) -> Finding:
+    """Mean accuracy of known facts at each temperature, with bootstrap intervals over questions.
+
+    `source` is `sampled`, or `curve` for the curves that the model's logits give. `is_partial` marks temperatures at
+    which fewer facts were tried than are known, because the scan left them when they broke.
+    """
+    rows = [
+        row
+        for facts in each_and_pooled(facts_of(table, curves, known=known, correct=correct))
+        for row in _rows(facts, correct, confidence, n_resamples)
+    ]
+    _add_sentences(rows)
+    return Finding(
+        analysis=NAME,
+        question="How does accuracy on known facts fall with temperature?",
+        rows=tuple(rows),
+        sentences=tuple(said(row) for row in rows if row["sentence"]),
+        caveats=_caveats(rows, confidence, n_resamples),
+        settings={"known": known, "correct": correct, "confidence": confidence, "n_resamples": n_resamples},
+    )
+
+
+def _rows(facts: Facts, correct: str, confidence: float, n_resamples: int) -> list[Row]:
+    known = facts.known
+    rows = []
+    for source, temperatures in (("sampled", _tried(known)), ("curve", _on_curves(known))):
+        if not temperatures:
+            continue
+        values = np.stack([numbers(_accuracy(fact, source, t) for fact in known) for t in temperatures])
+        estimates, counts = mean_estimates(values, ids(known), confidence=confidence, n_resamples=n_resamples)
+        rows += [
+            facts.row(
+                NAME,
+                metric=correct,
+                unit="share",
+                temperature=temperature,
+                source=source,
+                **estimate_columns(estimate),
+                n=int(n),
+                n_known=len(known),
+                is_partial=bool(n < len(known)),
+            )
+            for temperature, estimate, n in zip(temperatures, estimates, counts, strict=True)
+        ]
+    return rows
+
+
+def _tried(known: Sequence[Fact]) -> list[float]:
+    """All temperatures of the scan, after 0, at which known facts are right by definition."""
+    tried = sorted({temperature for fact in known for temperature in fact.accuracies})
+    return [0.0, *tried] if tried else []
+
+
+def _on_curves(known: Sequence[Fact]) -> list[float]:
+    return sorted({temperature for fact in known if fact.curve for temperature in fact.curve.temperatures})
+
+
+def _accuracy(fact: Fact, source: str, temperature: float) -> float | None:
+    if source == "sampled":
+        return share(fact.is_known) if temperature == 0 else fact.accuracies.get(temperature)
+    if fact.curve is None or temperature not in fact.curve.temperatures:
+        return None
+    return fact.curve.value[fact.curve.temperatures.index(temperature)]
+
+
+def _add_sentences(rows: Sequence[Row]) -> None:
+    """One for each system: how much is left when hottest."""
+    for row in rows:
+        row.update(headline=None, sentence=None, detail=None)
+    last: dict[str, Row] = {}
+    for row in pooled_rows(rows):
+        if row["source"] == "sampled" and row["value"] is not None and row["temperature"] > 0:
+            last[row["system"]] = row
+    for system, row in last.items():
+        if row["is_partial"]:
+            continue
+        row.update(
+            headline="facts",
+            sentence=f"At temperature {row['temperature']:g} {system} still gives {level(row)} of the facts it knows.",
+            detail=f"All were right at temperature 0 ({questions(row['n'])}).",
+        )
+
+
+def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[str, ...]:
+    if not rows:
+        return ()
+    caveats = [
+        f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions.",
+        "Facts are chosen for being right at temperature 0, so accuracy starts at 100 % by definition.",
+    ]
+    if any(row["is_partial"] and row["source"] == "sampled" for row in rows):
+        caveats.append(
+            "The scan left some facts before the hottest temperature: where fewer facts were tried, those that held so "
+            "far are over-represented and accuracy is too high. Curves, or the strategy full, have no such gap."
+        )
+    return tuple(caveats)

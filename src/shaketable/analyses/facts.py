@@ -1,0 +1,252 @@
+"""Facts as analyses of factual robustness see them: one per system and question, with its scan and its curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shaketable.analyses.intervals import Numbers
+from shaketable.errors import PartError, did_you_mean
+from shaketable.robustness import Rule, breaking_temperature, frs, is_broken
+from shaketable.types import Curve
+
+Row = dict[str, Any]
+PLACE = ("dataset", "model", "method", "retriever", "perturbation", "variation")
+LABELS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+"""Types of question; the metric `question_type` gives places in this list."""
+TYPE_NAMES = {"number": "NUM", "place": "LOC", "person": "HUM", "entity": "ENTY"}
+"""How the facts that ship call them."""
+HOTTEST = 2.0
+"""Where the study's grid ends; a fact that holds so far is unbroken."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """One question to one system."""
+
+    question_id: str
+    dataset: str
+    key: str | None
+    """Of the record at temperature 0; None: there is none."""
+    type: str | None
+    """One of LABELS; None: not known."""
+    is_known: bool | None
+    """Whether the answer at temperature 0 was right; None: it has no score."""
+    entropy: float | None
+    margin: float | None
+    n_tokens: float | None
+    """These three of the answer at temperature 0."""
+    accuracies: Mapping[float, float] = field(default_factory=dict)
+    """Share of correct answers at each temperature above 0 that was tried."""
+    hottest: float | None = None
+    """Of the study; None: it samples nothing above 0."""
+    curve: Curve | None = None
+
+    @property
+    def is_scanned(self) -> bool:
+        return bool(self.accuracies) or self.curve is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Breaking:
+    """How a breaking temperature is read off a scan."""
+
+    rule: Rule = "first"
+    threshold: float = 0.5
+    inclusive: bool = False
+
+    def capped(self, fact: Fact) -> float | None:
+        """On the grid, or of the curve up to its end; None: unbroken so far."""
+        if fact.accuracies:
+            return breaking_temperature(
+                fact.accuracies, rule=self.rule, threshold=self.threshold, inclusive=self.inclusive
+            )
+        found = fact.curve.breaking if fact.curve else None
+        return found if found is not None and found <= HOTTEST else None
+
+    def is_decided(self, fact: Fact) -> bool:
+        """Whether the scan came to an end: it found a break, or went to the hottest temperature without one."""
+        return not fact.accuracies or fact.hottest in fact.accuracies or self.capped(fact) is not None
+
+    def uncapped(self, fact: Fact) -> float | None:
+        """By the curve; its end, as a lower bound, for a fact that holds that long. None: the curve cannot say."""
+        curve = fact.curve
+        if curve is None or curve.breaking is not None:
+            return curve.breaking if curve else None
+        return curve.temperatures[-1] if self.is_censored(fact) else None
+
+    def is_censored(self, fact: Fact) -> bool:
+        """Whether the curve ends before the fact breaks."""
+        curve = fact.curve
+        if curve is None or curve.breaking is not None or not curve.temperatures:
+            return False
+        last = curve.value[-1] if curve.value else None
+        return last is not None and not is_broken(last, threshold=self.threshold, inclusive=self.inclusive)
+
+    def score(self, fact: Fact, d: float, *, is_capped: bool = True) -> float | None:
+        """The fact's score; None without entropy or an end of the scan, and uncapped without a curve that can say."""
+        if fact.entropy is None:
+            return None
+        if is_capped:
+            return frs(fact.entropy, self.capped(fact), d) if self.is_decided(fact) else None
+        breaking = self.uncapped(fact)
+        return None if breaking is None else frs(fact.entropy, breaking, d)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What one system was asked of one dataset, or of all."""
+
+    system: str
+    """The model, and whatever else of the pipeline differs within the table; not the dataset."""
+    place: Mapping[str, str | None]
+    """Dataset (None: several, pooled), model, method, retriever, perturbation, variation."""
+    asked: tuple[Fact, ...]
+    """By question id, ascending."""
+
+    @property
+    def known(self) -> tuple[Fact, ...]:
+        """Right at temperature 0, and scanned or with a curve above it."""
+        return tuple(fact for fact in self.asked if fact.is_known and fact.is_scanned)
+
+    def row(self, analysis: str, *, metric: str, unit: str, **more: Any) -> Row:
+        """A row of a finding; more takes value, low, high, n and what the analysis adds."""
+        return {
+            "analysis": analysis,
+            "system": self.system,
+            "metric": metric,
+            **self.place,
+            "temperature": None,
+            "type": None,
+            "unit": unit,
+        } | more
+
+
+def facts_of(table: pl.DataFrame, curves: Sequence[Curve], *, known: str, correct: str) -> list[Facts]:
+    """One for each system and dataset, in a fixed order; `known` and `correct` are the metrics that judge."""
+    if not len(table):
+        return []
+    _check(table, known, correct)
+    varying = [name for name in PLACE if name not in ("dataset", "model") and table[name].drop_nulls().n_unique() > 1]
+    table = table.with_columns(system=pl.concat_str("model", *varying, separator=" · ", ignore_nulls=True))
+    cold = _cold(table)
+    hot = _hot(table, correct)
+    hottest = max((temperature for shares in hot.values() for temperature in shares), default=None)
+    curve_of = {curve.key: curve for curve in curves if curve.reason is None}
+    asked: dict[tuple[Any, ...], list[Fact]] = {}
+    places = table.select("system", *PLACE, "question_id", "type").unique().sort("system", *PLACE, "question_id")
+    for row in places.iter_rows():
+        place, question_id, given_type = row[:-2], row[-2], row[-1]
+        found = cold.get((*place, question_id), {})
+        right = found.get(known)
+        asked.setdefault(place, []).append(
+            Fact(
+                question_id=question_id,
+                dataset=place[1],
+                key=found.get("key"),
+                type=_type(given_type, found.get("question_type")),
+                is_known=None if right is None else right == 1,
+                entropy=found.get("entropy"),
+                margin=found.get("margin"),
+                n_tokens=found.get("answer_tokens"),
+                accuracies=hot.get((*place, question_id), {}),
+                hottest=hottest,
+                curve=curve_of.get(found.get("key", "")),
+            )
+        )
+    return [
+        Facts(system=place[0], place=dict(zip(PLACE, place[1:], strict=True)), asked=tuple(facts))
+        for place, facts in asked.items()
+    ]
+
+
+def pooled(every: Sequence[Facts]) -> list[Facts]:
+    """One for each system over all its datasets, under the name of the dataset where there is only one."""
+    systems: dict[str, list[Facts]] = {}
+    for one in every:
+        systems.setdefault(one.system, []).append(one)
+    return [
+        of_system[0]
+        if len(of_system) == 1
+        else replace(
+            of_system[0],
+            place={**of_system[0].place, "dataset": None},
+            asked=tuple(fact for one in of_system for fact in one.asked),
+        )
+        for of_system in systems.values()
+    ]
+
+
+def each_and_pooled(every: Sequence[Facts]) -> Iterator[Facts]:
+    """Each system on each dataset, and then on all where there are several."""
+    yield from every
+    yield from (one for one in pooled(every) if one.place["dataset"] is None)
+
+
+def ids(facts: Iterable[Fact]) -> list[str]:
+    """Names that stay different when datasets are pooled."""
+    return [f"{fact.dataset}/{fact.question_id}" for fact in facts]
+
+
+def numbers(values: Iterable[float | None]) -> Numbers:
+    """NaN where there is none."""
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def share(is_true: bool | None) -> float | None:
+    return None if is_true is None else float(is_true)
+
+
+def pooled_rows(rows: Sequence[Row]) -> list[Row]:
+    """Those over all datasets of a system, or over its only one."""
+    of_all = {row["system"] for row in rows if row["dataset"] is None}
+    return [row for row in rows if row["dataset"] is None or row["system"] not in of_all]
+
+
+def _check(table: pl.DataFrame, known: str, correct: str) -> None:
+    names = sorted(table["metric"].unique())
+    for setting, metric in (("known", known), ("correct", correct)):
+        if metric not in names:
+            raise PartError(
+                f"{setting} is '{metric}', which these scores do not have.{did_you_mean(metric, names)} "
+                f"Scored metrics: {', '.join(names)}."
+            )
+    highest = table.filter(metric="entropy")["value"].max()
+    if isinstance(highest, float) and highest > 1 + 1e-9:
+        raise PartError(
+            f"entropy reaches {highest:.3g}, but the robustness score takes 0 to 1. "
+            "Score entropy with base='10' and n_top=10."
+        )
+
+
+def _cold(table: pl.DataFrame) -> dict[tuple[Any, ...], Row]:
+    """The scores of the first record at temperature 0, by system, place and question."""
+    where = ("system", *PLACE, "question_id")
+    wanted = table.filter(temperature=0.0).sort("repeat")
+    found: dict[tuple[Any, ...], Row] = {}
+    for *place, key, metric, value in wanted.select(*where, "key", "metric", "value").iter_rows():
+        scores = found.setdefault(tuple(place), {"key": key})
+        if scores["key"] == key:
+            scores[metric] = value
+    return found
+
+
+def _hot(table: pl.DataFrame, correct: str) -> dict[tuple[Any, ...], dict[float, float]]:
+    where = ("system", *PLACE, "question_id")
+    scored = table.filter((pl.col("temperature") > 0) & (pl.col("metric") == correct) & pl.col("value").is_not_null())
+    shares = scored.group_by(*where, "temperature").agg(share=pl.col("value").mean()).sort("temperature")
+    found: dict[tuple[Any, ...], dict[float, float]] = {}
+    for *place, temperature, mean in shares.select(*where, "temperature", "share").iter_rows():
+        found.setdefault(tuple(place), {})[temperature] = mean
+    return found
+
+
+def _type(given: str | None, predicted: float | None) -> str | None:
+    name = TYPE_NAMES.get(given or "", given)
+    if name in LABELS:
+        return name
+    return None if predicted is None else LABELS[int(predicted)]

@@ -1,0 +1,80 @@
+"""The searches of one trial, hop by hop, and how those of two wordings drift apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from shaketable.analyses.intervals import Numbers
+from shaketable.analyses.stability import aligned_similarity, overlap
+from shaketable.analyses.vectors import cosine, vectors_of
+
+MissingHops = Literal["skip", "zero"]
+"""Hops that only one of two trials made are left out of the drift of queries, or count as similarity 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hop:
+    query: str
+    passages: frozenset[str]
+    """Ids of what the search brought."""
+    is_hit: bool | None
+    """Whether a supporting document is among it; None: not known for this question."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trails:
+    """All searches of a run, with the vectors of their queries."""
+
+    hops: Mapping[str, Sequence[Hop]]
+    """By the key of the trial, in the order they were made."""
+    vectors: Mapping[str, Numbers]
+    missing: MissingHops
+
+    def of(self, key: str) -> Sequence[Hop]:
+        return self.hops.get(key, ())
+
+    def similarities(self, original: str, reworded: str) -> list[float]:
+        """Of the queries of aligned hops, those that both trials made."""
+        pairs = zip(self.of(original), self.of(reworded), strict=False)
+        return [cosine(self.vectors[a.query.strip()], self.vectors[b.query.strip()]) for a, b in pairs]
+
+    def mss(self, original: str, reworded: str) -> float | None:
+        """Mean subquery similarity; None where there is no hop to compare."""
+        longer = max(len(self.of(original)), len(self.of(reworded)))
+        return aligned_similarity(self.similarities(original, reworded), longer, missing_is_zero=self.missing == "zero")
+
+    def overlaps(self, original: str, reworded: str) -> list[float]:
+        """Of the passages that aligned hops brought."""
+        pairs = zip(self.of(original), self.of(reworded), strict=False)
+        return [overlap(a.passages, b.passages) for a, b in pairs]
+
+    def collapse(self, original: str, reworded: str) -> float | None:
+        """One minus the mean overlap of aligned hops."""
+        found = aligned_similarity(self.overlaps(original, reworded), 0)
+        return None if found is None else 1 - found
+
+    def disjoint(self, original: str, reworded: str) -> float | None:
+        """The share of aligned hops that brought nothing in common."""
+        found = self.overlaps(original, reworded)
+        return sum(one == 0 for one in found) / len(found) if found else None
+
+    def failure_rate(self, key: str) -> float | None:
+        """RFR: the share of hops that brought no supporting document."""
+        known = [hop.is_hit for hop in self.of(key) if hop.is_hit is not None]
+        return known.count(False) / len(known) if known else None
+
+
+def trails_of(searches: pl.DataFrame, encoder: str, missing: MissingHops) -> Trails:
+    hops: dict[str, list[Hop]] = {}
+    for row in searches.sort("key", "hop").iter_rows(named=True):
+        hop = Hop(query=row["query"], passages=frozenset(row["passages"]), is_hit=row["gold_hit"])
+        hops.setdefault(row["key"], []).append(hop)
+    return Trails(hops=hops, vectors=vectors_of(_queries(hops.values()), encoder), missing=missing)
+
+
+def _queries(trails: Iterable[Sequence[Hop]]) -> Iterable[str]:
+    return (hop.query for trail in trails for hop in trail)

@@ -1,0 +1,89 @@
+"""What does rewording a question cost in correct answers?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from shaketable.analyses.rewording import (
+    Row,
+    asked_of,
+    differences,
+    finding_of,
+    number_rows,
+    scores_of,
+    tell,
+    told_variation,
+    where,
+)
+from shaketable.analyses.wording import cost, holds_zero, level, measured, questions, sentence_case
+from shaketable.types import Finding
+
+NAME = "wording_accuracy"
+
+
+def wording_accuracy(
+    table: pl.DataFrame,
+    *,
+    metrics: tuple[str, ...] = ("contains", "token_f1"),
+    confidence: float = 0.95,
+    n_resamples: int = 2000,
+) -> Finding:
+    """The mean score of each variation, and what it costs against the original wording, paired by question.
+
+    Differences are `original - X`, tested by Wilcoxon's signed ranks with Holm over the variations of a system.
+    InAccuracy of the study is `contains(match='token')`. Several rewrites of a question are averaged.
+    """
+    rows: list[Row] = []
+    for metric in metrics:
+        scored = table.filter(pl.col("metric") == metric)
+        is_share = scored["value"].drop_nulls().is_in([0.0, 1.0]).all()
+        trials = scored.with_columns(answer=pl.col("value").cast(pl.String), wording="variation", n_searches=pl.lit(0))
+        for asked in asked_of(trials, score=scores_of(scored, metric)):
+            numbers = differences(asked, metric, lambda row: row["score"], "share" if is_share else "score")
+            rows += number_rows(NAME, asked, numbers, confidence=confidence, n_resamples=n_resamples)
+    _add_sentences(rows, metrics[0])
+    return finding_of(
+        NAME,
+        "What does rewording a question cost?",
+        rows,
+        (
+            "Differences are paired by question and run. p values are two-sided, by Wilcoxon's signed ranks, with "
+            "Holm over the variations of one system and dataset.",
+            "Rejected wordings were not asked. Trials without a score are left out and counted as n_missing.",
+        ),
+        confidence=confidence,
+        n_resamples=n_resamples,
+        metrics=list(metrics),
+    )
+
+
+def _add_sentences(rows: list[Row], metric: str) -> None:
+    """One for each system and dataset: the variation that costs most, and how many others cost something."""
+    places: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        if row["metric"] == metric and row["contrast"] and row["value"] is not None:
+            places.setdefault((row["system"], row["dataset"], row["temperature"]), []).append(row)
+    means: dict[tuple[Any, ...], Row] = {
+        (row["system"], row["dataset"], row["temperature"], row["variation"]): row
+        for row in rows
+        if row["metric"] == metric and not row["contrast"]
+    }
+    for place, contrasts in places.items():
+        worst = max(contrasts, key=lambda row: row["value"])
+        original = means[(*place, "original")]
+        shown = sum(row["p_holm"] < 0.05 and row["value"] > 0 for row in contrasts)
+        if holds_zero(worst):
+            sentence = f"No rewording is shown to lower the {measured(metric)} of {where(worst)}."
+            detail = f"The most is {cost(worst)}, by {told_variation(worst['variation'])} ({questions(worst['n'])})."
+        else:
+            sentence = (
+                f"{sentence_case(told_variation(worst['variation']))} costs {where(worst)} {cost(worst)}, the most of "
+                f"{len(contrasts)} rewordings."
+            )
+            detail = (
+                f"The original wording has {level(original)}; {shown} of {len(contrasts)} lose after Holm "
+                f"({questions(worst['n'])})."
+            )
+        tell(worst, "wording", sentence, detail)

@@ -1,0 +1,104 @@
+"""The command that rewords: one question as a diff, or a whole set, frozen in a file."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from shaketable import catalog
+from shaketable.cli.console import guarded, out, print_json, say
+from shaketable.cli.looking import word_diff
+from shaketable.cli.running import JsonOption
+from shaketable.errors import StudyError
+from shaketable.identity import canonical
+from shaketable.types import Question, Variant
+from shaketable.variant_set import counted, write_variant_set
+
+
+@guarded
+def vary(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A variation, such as formality or spelling(seed=1).")],
+    question: Annotated[str | None, typer.Argument(help="The question to reword; absent: a dataset's.")] = None,
+    also: Annotated[list[str] | None, typer.Option("--also", help="Another variation; may be given again.")] = None,
+    dataset: Annotated[str, typer.Option(help="A dataset loader.")] = "builtin",
+    path: Annotated[str | None, typer.Option(help="The dataset's file.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Take the first questions only.")] = None,
+    out_: Annotated[
+        Path | None, typer.Option("--out", help="Freeze the wordings in this file, for frozen(path=…).")
+    ] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Reword questions: shown as a diff, or frozen in a file so that everyone asks the same.
+
+    Examples: `shaketable vary formality "Who directed Jaws?"` ·
+    `shaketable vary original --also formality --also spelling --dataset squad --path dev.json --out variants.jsonl`
+    """
+    parts = _parts([name, *(also or [])])
+    questions = _questions(question, dataset, path, limit)
+    with _said():
+        made = {catalog.label(part): part.vary(questions) for part in parts}
+    summary = {label: counted(wordings) for label, wordings in made.items()}
+    sealed = None
+    if out_ is not None:
+        described = [{"label": catalog.label(part), **catalog.describe(part)} for part in parts]
+        sealed = write_variant_set(out_, questions, made, described)
+    if json_:
+        shown = [json.loads(canonical(variant)) for wordings in made.values() for row in wordings for variant in row]
+        listed = shown if out_ is None else None
+        print_json({"variations": summary, "digest": sealed, "file": str(out_) if out_ else None, "variants": listed})
+        return
+    if out_ is None:
+        for place, asked in enumerate(questions):
+            _show(asked, [variant for wordings in made.values() for variant in wordings[place]])
+        return
+    for label, counts in summary.items():
+        reasons = "; ".join(f"{reason} ({n})" for reason, n in counts["reasons"].items())
+        left_out = f"; left out: {reasons}" if reasons else ""
+        say(f"{label}: {counts['made']} wordings, {counts['accepted']} accepted{left_out}.")
+    say(f"Frozen in {out_}, digest {sealed}. In a study: variations = [\"frozen(path='{out_}')\"].")
+
+
+def _parts(texts: list[str]) -> list[Any]:
+    parts = [catalog.build("variation", text) for text in texts]
+    labels = [catalog.label(part) for part in parts]
+    if twice := next((label for label in labels if labels.count(label) > 1), None):
+        raise StudyError(f"'{twice}' is named twice. Name each variation once.")
+    return parts
+
+
+def _questions(text: str | None, dataset: str, path: str | None, limit: int | None) -> list[Question]:
+    if text is not None:
+        if path is not None:
+            raise StudyError("Give a question or a dataset's --path, not both.")
+        return [Question(id="asked", text=text, answers=())]
+    loaded = catalog.find("dataset", dataset)(**({"path": path} if path else {}))
+    return list(loaded.questions[:limit])
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """What a variation warns of is said in plain words."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        if warning.category is UserWarning:
+            say(f"Note: {warning.message}")
+
+
+def _show(question: Question, variants: list[Variant]) -> None:
+    out.print(Text.assemble((question.id, "bold"), "  ", question.text))
+    for variant in variants:
+        out.print(Text(f"  {variant.variation}", style="bold"))
+        out.print(Text("  ").append_text(word_diff(question.text, variant.text)))
+        for name, value in variant.provenance.items():
+            out.print(Text(f"    {name}: {value}", style="dim"))
+        if variant.rejected:
+            out.print(Text(f"    rejected: {variant.rejected}", style="yellow"))

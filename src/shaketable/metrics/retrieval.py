@@ -1,0 +1,97 @@
+"""Did the search bring the documents that support the answer, and how high?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from shaketable.normalize import casefold_strip
+from shaketable.scoring import unscored
+from shaketable.types import Evidence, Question, Record, Score, Search
+
+NO_SEARCH = "no search"
+NO_TITLES = "no supporting titles"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieval:
+    """Recall, precision, nDCG and reciprocal rank of the supporting documents at `k`, by ir_measures: 0 to 1, higher
+    is better.
+
+    Documents are told apart by their titles, letter case aside, so several passages of one document count once, at
+    the best rank. What is judged is what the method was shown, after the perturbation; `unchanged` evidence is the
+    same search before one. None for a failed trial, a method that did not search, and a question that names no
+    supporting documents.
+    """
+
+    version: ClassVar[int] = 1
+
+    k: int = 5
+    searches: Literal["first", "all"] = "first"
+    """`first`: the first search of a trial. `all`: all of them, one after another."""
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise ValueError(f"k is {self.k}; it is at least 1.")
+
+    def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
+        golds = [[*map(casefold_strip, questions[record.trial.question_id].gold_titles)] for record in records]
+        found = [self._titles(record) for record in records]
+        reasons = [
+            unscored(record) or (NO_TITLES if not gold else NO_SEARCH if titles is None else None)
+            for record, gold, titles in zip(records, golds, found, strict=True)
+        ]
+        names = {f"{name}@{self.k}": measure for name, measure in self._measures().items()}
+        values = self._values(
+            {
+                str(place): (golds[place], titles or [])
+                for place, (reason, titles) in enumerate(zip(reasons, found, strict=True))
+                if reason is None
+            }
+        )
+        return [
+            [
+                Score(
+                    key=record.trial.key,
+                    metric=name,
+                    value=values[str(place), measure] if reason is None else None,
+                    reason=reason,
+                )
+                for name, measure in names.items()
+            ]
+            for place, (record, reason) in enumerate(zip(records, reasons, strict=True))
+        ]
+
+    def _measures(self) -> dict[str, str]:
+        return {"recall": f"R@{self.k}", "precision": f"P@{self.k}", "ndcg": f"nDCG@{self.k}", "mrr": f"RR@{self.k}"}
+
+    def _titles(self, record: Record) -> list[str] | None:
+        """The titles a trial was shown, the best first, each once; None: it did not search."""
+        shown = [
+            event.reply.hits
+            for event in record.trace
+            if isinstance(event.step, Search) and isinstance(event.reply, Evidence)
+        ]
+        if not shown:
+            return None
+        chosen = shown[:1] if self.searches == "first" else shown
+        return list(dict.fromkeys(casefold_strip(hit.passage.title) for hits in chosen for hit in hits))
+
+    def _values(self, judged: Mapping[str, tuple[list[str], list[str]]]) -> dict[tuple[str, str], float]:
+        """Query and measure → value, of queries with their relevant and found titles."""
+        import ir_measures
+
+        measures = [ir_measures.parse_measure(text) for text in self._measures().values()]
+        relevant: dict[str, dict[str, int]] = {}
+        found: dict[str, dict[str, float]] = {}
+        for query, (golds, titles) in judged.items():
+            # Numbers stand for titles: the library crashes on half a character.
+            number = {title: str(n) for n, title in enumerate(dict.fromkeys([*golds, *titles]))}
+            relevant[query] = {number[title]: 1 for title in golds}
+            # A query without any result would be left out; one that is relevant to nothing stands for it.
+            found[query] = {number[title]: float(-rank) for rank, title in enumerate(titles)} or {"none": 0.0}
+        return {
+            (str(one.query_id), str(one.measure)): float(one.value)
+            for one in ir_measures.iter_calc(measures, relevant, found)
+        }

@@ -1,0 +1,175 @@
+"""Wordings ↔ a file that freezes them, so that two systems, or two laboratories, see the same ones."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from shaketable.errors import DataError, did_you_mean
+from shaketable.identity import canonical, digest
+from shaketable.types import Json, Question, Variant
+
+FORMAT = "shaketable variants"
+VERSION = 1
+
+
+class _Header(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    format: str
+    version: int
+    variations: list[dict[str, Any]]
+    """Label and every setting of each variation that took part."""
+    n_variants: int
+    digest: str
+    """Of the digests of all variants, in order."""
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    question_id: str
+    original: str
+    variation: str
+    text: str
+    provenance: dict[str, Any]
+    rejected: str | None
+    digest: str
+    """Of the other fields."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FrozenWording:
+    """One wording of a frozen set, with the question it was made for."""
+
+    original: str
+    variant: Variant
+
+
+def write_variant_set(
+    path: Path, questions: Sequence[Question], made: Mapping[str, Sequence[Sequence[Variant]]], parts: Sequence[Json]
+) -> str:
+    """The file's digest. `made` has, for each label, the wordings of each question; `parts` describes their makers."""
+    rows = [
+        _sealed(question.text, variant)
+        for place, question in enumerate(questions)
+        for wordings in made.values()
+        for variant in wordings[place]
+    ]
+    whole = digest([row["digest"] for row in rows])
+    header = {
+        "format": FORMAT, "version": VERSION, "variations": list(parts), "n_variants": len(rows), "digest": whole,
+    }  # fmt: skip
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Written beside it and moved, so that a broken run leaves the old set whole.
+    scratch = path.with_name(f"{path.name}.part")
+    scratch.write_text("".join(f"{canonical(row)}\n" for row in (header, *rows)), "utf-8", errors="surrogatepass")
+    scratch.replace(path)
+    return whole
+
+
+def load_variant_set(path: Path) -> list[FrozenWording]:
+    """The wordings of a frozen set, accepted and rejected, each checked against its digest."""
+    lines = read_lines(path)
+    where, first = next(lines, (f"{path.name} line 1", None))
+    if not isinstance(first, dict) or first.get("format") != FORMAT:
+        raise DataError(
+            f"{where}: this is no frozen set of variants. Write one: shaketable vary NAME --out {path.name}."
+        )
+    if first.get("version") != VERSION:
+        raise DataError(
+            f"{where}: the set has version {first.get('version')!r}, expected {VERSION}. "
+            "Use the version of shaketable that wrote it, or write it again: shaketable vary."
+        )
+    header = _checked(where, first, _Header)
+    found: list[FrozenWording] = []
+    digests = []
+    for where, value in lines:
+        row = _checked(where, value, _Row)
+        variant = Variant(
+            question_id=row.question_id,
+            text=row.text,
+            variation=row.variation,
+            provenance=row.provenance,
+            rejected=row.rejected,
+        )
+        if _sealed(row.original, variant)["digest"] != row.digest:
+            raise DataError(
+                f"{where}: the wording was changed after it was frozen. Get the file again, or freeze anew."
+            )
+        digests.append(row.digest)
+        found.append(FrozenWording(original=row.original, variant=variant))
+    if len(found) != header.n_variants or digest(digests) != header.digest:
+        raise DataError(
+            f"{path.name}: found {len(found)} wordings, expected the {header.n_variants} that the first line seals. "
+            "Lines were lost, added or moved. Get the file again, or freeze anew."
+        )
+    return found
+
+
+def own_id(question: Question) -> str:
+    """A question's id as its dataset writes it: a study of several datasets puts the dataset's name before it."""
+    return question.id.removeprefix(f"{question.dataset}:") if question.dataset else question.id
+
+
+def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
+    """The place and the value of each JSON line of a file, which may be gzipped."""
+    try:
+        content = path.expanduser().read_bytes()
+        text = (gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content).decode("utf-8-sig")
+    except OSError as error:
+        reason = f"{error}" if isinstance(error, gzip.BadGzipFile) else error.strerror
+        raise DataError(f"{path} cannot be read: {reason}. Give the path of a file of JSON lines.") from error
+    except (EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise DataError(f"{path.name} is broken: {error}. Get it again, as UTF-8.") from error
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            where = f"{path.name} line {number}"
+            try:
+                yield where, json.loads(line)
+            except json.JSONDecodeError as error:
+                raise DataError(f"{where}: broken JSON: {error.msg}. Give one JSON object per line.") from error
+
+
+def counted(wordings: Sequence[Sequence[Variant]]) -> dict[str, Any]:
+    """How many wordings there are, how many are accepted, and why the others are not."""
+    variants = [variant for of_question in wordings for variant in of_question]
+    reasons = Counter(variant.rejected.split(":")[0] for variant in variants if variant.rejected)
+    return {
+        "made": len(variants),
+        "accepted": len(variants) - reasons.total(),
+        "rejected": reasons.total(),
+        "reasons": dict(reasons.most_common()),
+    }
+
+
+def _sealed(original: str, variant: Variant) -> dict[str, Json]:
+    row: dict[str, Json] = {
+        "question_id": variant.question_id,
+        "original": original,
+        "variation": variant.variation,
+        "text": variant.text,
+        "provenance": dict(variant.provenance),
+        "rejected": variant.rejected,
+    }
+    return {**row, "digest": digest(row)}
+
+
+def _checked(where: str, value: Any, model: type[Any]) -> Any:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = ".".join(str(step) for step in problem["loc"])
+        hint = did_you_mean(name, model.model_fields) if problem["type"] == "extra_forbidden" else ""
+        raise DataError(
+            f"{where}: '{name}': {problem['msg'].lower()}.{hint} Get the file again, or freeze anew."
+        ) from error

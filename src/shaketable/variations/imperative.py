@@ -1,0 +1,63 @@
+"""The question as a command: `Tell me where Rome is.`"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from shaketable import language
+from shaketable.prompts import REWORD_IMPERATIVE, Template
+from shaketable.types import Question
+from shaketable.variations.indirect import SENTENCE_END, indirect, tidy
+from shaketable.variations.reworded import RULES, Proposal, Reworded
+
+OPENINGS = ("Tell me", "Please tell me", "Let me know", "Please let me know", "Find out", "Please find out")
+FRAMES = {
+    "clause": "{opening} {text}.",
+    "noun": "{opening} {text}.",
+    "command": "Please {text}.",
+    "whole": "{opening} the answer to this: {text}.",
+}
+POLITE = frozenset({"please", "kindly", "just", "then", "now", "now,", "so", ","})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imperative(Reworded):
+    """A command or a request that names what is to be told."""
+
+    version: ClassVar[int] = 1
+    prompts: ClassVar[tuple[Template, ...]] = (REWORD_IMPERATIVE,)
+
+    def wordings(self, question: Question) -> Sequence[Proposal]:
+        if not tidy(question.text).strip(" ?.!"):
+            return []
+        turned = indirect(question.text, self.pipeline)
+        openings = self.dice(question).sample(OPENINGS, len(OPENINGS))
+        return [
+            Proposal(
+                text=turned.lead + FRAMES[turned.shape].format(opening=opening, text=turned.text),
+                facts={"rule": f"{turned.shape} after '{opening}'"},
+            )
+            for opening in openings
+        ]
+
+    def checked(self, original: str, proposal: Proposal) -> Proposal:
+        if self.by == RULES or is_command(proposal.text, self.pipeline):
+            return proposal
+        return replace(proposal, refused="it is no command, expected a verb at the beginning and no question mark")
+
+
+def is_command(text: str, pipeline: str = language.PIPELINE) -> bool:
+    """Whether the last sentence, or the first, opens with the basic form of a verb and ends as no question."""
+    if text.rstrip("\"'”’) ").endswith("?"):
+        return False
+    sentences = SENTENCE_END.split(text.strip())
+    return any(_opens_with_verb(sentence, pipeline) for sentence in (sentences[0], sentences[-1]))
+
+
+def _opens_with_verb(sentence: str, pipeline: str) -> bool:
+    # Taggers take a capital for a name.
+    lowered = sentence[:1].lower() + sentence[1:]
+    words = [word for word in language.parsed(lowered, pipeline) if word.lower_ not in POLITE and word.text.strip()]
+    return bool(words) and words[0].tag_ in ("VB", "VBP") and words[0].lower_ == words[0].lemma_

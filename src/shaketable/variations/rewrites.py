@@ -1,0 +1,104 @@
+"""Rewrites that people wrote, from a file."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from shaketable import catalog
+from shaketable.errors import DataError, did_you_mean
+from shaketable.types import Json, Question, Variant
+from shaketable.variant_set import own_id, read_lines
+
+ORIGINALS = ("original", "question")
+"""Fields that tell which wording the writer saw."""
+LAYOUT = 'Write one object per line: {"id": question id, "rewrite": text, "annotator": who wrote it}.'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rewrites:
+    """Every rewrite of a question in a file of JSON lines, in the order of the file.
+
+    People may leave out, add and simplify, so no meaning is measured. Refused are an empty rewrite, a copy of the
+    question, a second one by the same person, and one of another wording than the dataset's.
+    """
+
+    version: ClassVar[int] = 1
+
+    path: str
+    """May be gzipped."""
+    id: str = "id"
+    """The field with the question's id."""
+    texts: tuple[str, ...] = ("rewrite",)
+    """The fields with rewrites; each is one wording."""
+    annotator: str = "annotator"
+    """The field that tells who wrote it; rows may lack it."""
+
+    def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
+        rows = self._rows
+        known = {own_id(question) for question in questions}
+        unknown = [row_id for row_id in rows if row_id not in known]
+        if unknown and questions:
+            warnings.warn(
+                f"{Path(self.path).name} has rewrites of {len(unknown)} questions that are not asked, such as "
+                f"'{unknown[0]}'. They are left out. Check the setting id='{self.id}' if there should be none.",
+                stacklevel=2,
+            )
+        return [self._of(question, rows.get(own_id(question), [])) for question in questions]
+
+    def _of(self, question: Question, rows: Sequence[tuple[str, dict[str, Any]]]) -> list[Variant]:
+        label, made, seen = catalog.label(self), [], set()
+        for where, row in rows:
+            annotator = row.get(self.annotator)
+            for name in self.texts:
+                text = row[name]
+                provenance: dict[str, Json] = {"by": "people", "file": where}
+                if annotator is not None:
+                    provenance["annotator"] = annotator
+                if len(self.texts) > 1:
+                    provenance["field"] = name
+                rejected = _trouble(question, row, text)
+                if annotator is not None and (annotator, name) in seen:
+                    rejected = f"a second rewrite by the same person: {annotator}"
+                seen.add((annotator, name))
+                made.append(
+                    Variant(
+                        question_id=question.id, text=text, variation=label, provenance=provenance, rejected=rejected
+                    )
+                )
+        return made
+
+    @cached_property
+    def _rows(self) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+        found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+        for where, row in read_lines(Path(self.path)):
+            if not isinstance(row, dict):
+                raise DataError(f"{where}: found {type(row).__name__}, expected an object. {LAYOUT}")
+            for name in (self.id, *self.texts):
+                if name not in row:
+                    listed = ", ".join(row)
+                    raise DataError(
+                        f"{where}: '{name}' is missing.{did_you_mean(name, row)} Fields: {listed}. "
+                        f"Name yours: rewrites(path=…, id=…, texts=(…,)). {LAYOUT}"
+                    )
+            for name in self.texts:
+                if not isinstance(row[name], str):
+                    raise DataError(f"{where}: '{name}' is {row[name]!r}, expected a text. {LAYOUT}")
+            found.setdefault(str(row[self.id]), []).append((where, row))
+        return found
+
+
+def _trouble(question: Question, row: dict[str, Any], text: str) -> str | None:
+    if not text.strip():
+        return "empty"
+    if text.strip() == question.text.strip():
+        return "the same as the original"
+    for name in ORIGINALS:
+        seen = row.get(name)
+        if isinstance(seen, str) and seen.split() != question.text.split():
+            return f"written for another wording: '{seen}'"
+    return None

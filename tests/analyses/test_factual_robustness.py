@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+from made_facts import GRID, fact_rows, known, made_curve, made_facts, scan, table_of
+from scipy import stats
+
+from shaketable.analyses.factual_robustness import factual_robustness
+from shaketable.robustness import D, frs, unbroken_bounds
+
+
+def scores(finding, kind="score", **where):
+    return [
+        row for row in finding.rows if row["kind"] == kind and all(row[name] == value for name, value in where.items())
+    ]
+
+
+def test_the_mean_score_of_facts_worked_in_the_specification():
+    # Section 6.3: H .10 breaking at 1.0 and H .25 breaking at 0.6, and one unbroken fact, which scores 1.
+    table = table_of(
+        fact_rows("a", scores=known(0.10), shares=scan(1.0)),
+        fact_rows("b", scores=known(0.25), shares=scan(0.6)),
+        fact_rows("c", scores=known(0.70), shares=scan(None)),
+        fact_rows("wrong", scores=known(0.70, right=0.0)),
+    )
+    finding = factual_robustness(table)
+    found = {row["d"]: row["value"] for row in scores(finding, is_capped=True)}
+    assert tuple(found) == D
+    assert found[1] == pytest.approx((0.733333 + 0.671458 + 1) / 3, abs=1e-6)
+    (unbroken,), (accuracy,) = scores(finding, "unbroken"), scores(finding, "accuracy")
+    assert (unbroken["value"], unbroken["n"]) == (pytest.approx(1 / 3), 3)
+    assert (accuracy["value"], accuracy["n"]) == (0.75, 4)
+    assert scores(finding, is_capped=False) == []
+    assert finding.sentences[0].startswith("smollm2 holds 33 % [0, 100] of the facts it knows at every temperature")
+
+
+def test_without_a_cap_the_curve_tells_where_a_fact_breaks():
+    table = table_of(*(fact_rows(f"q{i}", scores=known(0.1), shares=scan(None)) for i in range(2)))
+    curves = [made_curve("smollm2/builtin/q0/0", 2.5), made_curve("smollm2/builtin/q1/0", 9.0)]
+    finding = factual_robustness(table, curves=curves)
+    (capped,), (uncapped,) = (scores(finding, d=5, is_capped=one) for one in (True, False))
+    assert capped["value"] == 1
+    assert uncapped["value"] == pytest.approx((frs(0.1, 2.5, 5) + frs(0.1, 4.0, 5)) / 2)
+    assert uncapped["n_censored"] == 1
+    assert any("end before their fact breaks" in caveat for caveat in finding.caveats)
+
+
+def test_known_facts_without_entropy_are_counted_not_scored():
+    table = table_of(
+        fact_rows("a", scores=known(0.1), shares=scan(1.0)), fact_rows("b", scores=known(None), shares=scan(None))
+    )
+    (row,) = scores(factual_robustness(table), d=1, is_capped=True)
+    assert (row["value"], row["n"], row["n_missing"]) == (pytest.approx(frs(0.1, 1.0)), 1, 1)
+
+
+def test_datasets_are_pooled_question_by_question():
+    table = table_of(
+        fact_rows("q", scores=known(0.0), shares=scan(None), dataset="squad"),
+        fact_rows("q", scores=known(0.0), shares=scan(2.0), dataset="hotpotqa"),
+        fact_rows("r", scores=known(0.0), shares=scan(2.0), dataset="hotpotqa"),
+    )
+    found = {row["dataset"]: row["value"] for row in scores(factual_robustness(table), d=1, is_capped=True)}
+    assert found == {"squad": 1, "hotpotqa": pytest.approx(0.8), None: pytest.approx((1 + 0.8 + 0.8) / 3)}
+
+
+def test_systems_are_compared_on_the_facts_that_all_know():
+    table = table_of(
+        fact_rows("q1", scores=known(0.0), shares=scan(None), model="a"),
+        fact_rows("q2", scores=known(0.0), shares=scan(0.2), model="a"),
+        fact_rows("q1", scores=known(0.0), shares=scan(2.0), model="b"),
+        fact_rows("q2", scores=known(0.0, right=0.0), shares=scan(0.2), model="b"),
+    )
+    finding = factual_robustness(table, d=(1,))
+    assert {row["system"]: (row["value"], row["n"]) for row in scores(finding, "shared")} == {
+        "a": (1, 1),
+        "b": (pytest.approx(0.8), 1),
+    }
+    (gap,) = scores(finding, "difference")
+    assert (gap["system"], gap["other"], gap["value"]) == ("a", "b", pytest.approx(0.2))
+    assert scores(finding, "rank_correlation") == []
+
+
+def test_rank_correlation_of_accuracy_and_score_is_scipys():
+    finding = factual_robustness(made_facts(models=("a", "b", "c", "d"), n=30), d=(1, 50))
+    for d in (1, 50):
+        accuracy = {row["system"]: row["value"] for row in scores(finding, "accuracy")}
+        score = {row["system"]: row["value"] for row in scores(finding, d=d, is_capped=True)}
+        (row,) = scores(finding, "rank_correlation", d=d)
+        expected = stats.spearmanr([accuracy[m] for m in "abcd"], [score[m] for m in "abcd"]).statistic
+        assert (row["value"], row["n"]) == (pytest.approx(expected), 4)
+
+
+def test_the_mean_scores_bound_the_share_of_unbroken_facts_as_the_specification_says():
+    finding = factual_robustness(made_facts(n=40))
+    (first,), (last,) = (scores(finding, d=d, is_capped=True) for d in (1, 50))
+    (unbroken,) = scores(finding, "unbroken")
+    low, high = unbroken_bounds(first["value"], last["value"])
+    assert low <= unbroken["value"] <= high
+    assert last["value"] < first["value"]
+
+
+def test_every_known_fact_is_a_row_that_charts_can_draw():
+    table = made_facts(n=8)
+    facts = scores(factual_robustness(table), "fact")
+    assert len(facts) == 6
+    for row in facts:
+        assert row["value"] == frs(row["entropy"], row["breaking"])
+        assert row["breaking"] in (*GRID, None)
+        assert row["type"] in ("NUM", "LOC", "ENTY", "HUM")
+
+
+def test_intervals_hold_the_mean_and_shrink_with_more_facts():
+    def width(n):
+        (row,) = scores(factual_robustness(made_facts(n=n), d=(1,)), d=1, is_capped=True)
+        assert row["low"] < row["value"] < row["high"]
+        return row["high"] - row["low"]
+
+    assert width(80) < width(10)

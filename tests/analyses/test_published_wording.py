@@ -1,0 +1,137 @@
+"""What the published tables of "How You Ask Matters!" (arXiv 2604.10745) decide by themselves, with our definitions."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from shaketable.analyses.hops import Hop, Trails
+from shaketable.analyses.stability import aligned_similarity, relative_change
+
+PUBLISHED = Path(__file__).parents[3] / "shared" / "spec" / "published"
+pytestmark = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published tables are not there")
+
+MODEL_MADE = ["form", "read", "decl", "impr", "spell", "gram"]
+
+
+def load(name: str) -> pl.DataFrame:
+    return pl.read_csv(PUBLISHED / f"p002_{name}.csv")
+
+
+def changes(columns: list[str], **wanted: str) -> dict[str, float]:
+    (row,) = load("calls_human_subset").filter(**wanted).to_dicts()
+    return {column: row[f"re_{column}"] for column in columns}
+
+
+def is_sum_of(value: float, unit: float, n: int) -> bool:
+    """Whether a mean over n questions of multiples of the unit is printed so, with three decimals."""
+    total = round(value * n / unit)
+    return any(abs(step * unit / n - value) <= 0.0005 + 1e-9 for step in (total - 1, total, total + 1))
+
+
+# --- what the calls were divided by ------------------------------------------------------------------
+
+
+def test_zero_originals_stay_in_the_denominator_because_only_a_hundred_questions_fit() -> None:
+    # The 24 changes of searches (six variants, SQuAD and TriviaQA, two models) are multiples of 1/200.
+    found = [
+        value
+        for model, dataset in itertools.product(("Llama-3.1-8B", "QwQ-32B"), ("SQuAD", "TriviaQA"))
+        for value in changes(MODEL_MADE, model=model, dataset=dataset, target="retriever", method="GB").values()
+    ]
+    assert len(found) == 24
+    assert all(round(value * 200) == pytest.approx(value * 200) for value in found)
+    # A change is a multiple of one half where originals made 0, 1 or 2 searches.
+    allowed = [n for n in range(40, 121) if all(is_sum_of(value, 0.5, n) for value in found)]
+    assert allowed == [100]
+
+
+def feasible(searches: float, calls: float, n: int, calls_of: dict[int, int]) -> bool:
+    """Whether n pairs of 0, 1 or 2 searches can have these mean changes of searches and of calls."""
+    kinds = [
+        (relative_change(o, c), relative_change(calls_of[o], calls_of[c]))
+        for o, c in itertools.permutations(range(3), 2)
+    ]
+    kinds = sorted(set(kinds))  # pairs that change both alike count once
+    total = round(2 * searches * n)  # in halves
+    reachable = {0: {0.0}}
+    for half in range(1, total + 1):
+        reachable[half] = {
+            round(before + change, 9)
+            for of_searches, change in kinds
+            for before in reachable.get(half - round(2 * of_searches), ())
+        }
+    return any(abs(found / n - calls) <= 0.0005 + 1e-9 for found in reachable[total])
+
+
+def test_calls_are_searches_and_one_more_and_reading_documents_is_not_counted() -> None:
+    # Llama on SQuAD: searches + 1 fits all columns, 2 x searches + 1 none.
+    place = {"model": "Llama-3.1-8B", "dataset": "SQuAD", "method": "GB"}
+    searches = changes(MODEL_MADE, target="retriever", **place)
+    calls = changes(MODEL_MADE, target="llm", **place)
+    once, twice = {0: 1, 1: 2, 2: 3}, {0: 1, 1: 3, 2: 5}
+    assert [feasible(searches[name], calls[name], 100, once) for name in MODEL_MADE] == [True] * 6
+    assert [feasible(searches[name], calls[name], 100, twice) for name in MODEL_MADE] == [False] * 6
+
+
+# --- ranks and claims -----------------------------------------------------------------------------------
+
+
+def test_spelling_is_most_often_the_least_and_imperative_most_often_the_most_similar() -> None:
+    sound = load("similarity_all").filter(same_as_human_subset=0)
+    assert len(sound) == 45
+    spelling, imperative = pl.col("spell"), pl.col("impr")  # ties are neither the least nor the most
+    assert len(sound.filter(*(spelling < pl.col(name) for name in MODEL_MADE if name != "spell"))) == 38
+    assert len(sound.filter(*(imperative > pl.col(name) for name in MODEL_MADE if name != "impr"))) == 29
+
+
+@pytest.mark.parametrize(
+    ("dataset", "expected"), [("SQuAD", 0.331), ("2WIKI", 0.812), ("HotpotQA", 0.790), ("MuSiQue", 0.846)]
+)
+def test_searches_change_more_on_several_hops_when_the_model_writes_queries(dataset: str, expected: float) -> None:
+    rows = load("calls_all").filter(model="QwQ-32B", target="retriever", method="GB", dataset=dataset)
+    assert rows.select(f"re_{name}" for name in MODEL_MADE).to_numpy().mean() == pytest.approx(expected, abs=6e-4)
+
+
+def test_the_steadiest_rows_are_those_of_llama_on_squad() -> None:
+    rows = load("calls_all").filter(model="Llama-3.1-8B", dataset="SQuAD", method="GB")
+    assert dict(rows.select("target", "cvr").iter_rows()) == {"retriever": 0.937, "llm": 0.963}
+
+
+def test_f1_falls_where_in_accuracy_falls() -> None:
+    rows = {(row["dataset"], row["variant"]): row for row in load("f1_vs_inaccuracy").to_dicts()}
+    for dataset in ("2WIKI", "SQuAD"):
+        before, after = rows[dataset, "original"], rows[dataset, "human"]
+        assert after["token_f1"] < before["token_f1"] and after["inaccuracy_pct"] < before["inaccuracy_pct"]
+    assert [rows["2WIKI", variant]["token_f1"] for variant in ("original", "human")] == [0.396, 0.283]
+
+
+def test_writing_queries_uses_many_more_tokens() -> None:
+    rows = {(row["model"], row["method"]): row["original"] for row in load("token_usage").to_dicts()}
+    assert rows["Llama-3.1-8B", "GB"] == 2849 and rows["Llama-3.1-8B", "LB"] == 177
+    assert all(rows[model, "GB"] > 10 * rows[model, "LB"] for model in ("Llama-3.1-8B", "QwQ-32B"))
+
+
+def test_people_cost_about_as_much_as_misspelling_with_dense_retrieval() -> None:
+    rows = load("dense_contriever").filter(model="Llama-3.1-8B", dataset="2WIKI", method="LB")
+    found = dict(rows.select("variant", "inaccuracy_pct").iter_rows())
+    assert [found[name] for name in ("original", "human", "spell")] == [37.6, 17.9, 23.0]
+    assert max(found, key=lambda name: found[name]) == "original"
+
+
+def test_the_published_trajectory_has_the_numbers_of_the_definitions() -> None:
+    hops = load("trajectory_example")
+    assert aligned_similarity(hops["subquery_similarity"].to_list(), len(hops)) == pytest.approx(0.7425)
+    trails = Trails(
+        hops={
+            name: [Hop(query="", passages=frozenset(), is_hit=bool(hit)) for hit in hops[f"hit_{name}"]]
+            for name in ("original", "human")
+        },
+        vectors={},
+        missing="skip",
+    )
+    assert trails.failure_rate("human") == 0.5
+    assert trails.failure_rate("original") == 0

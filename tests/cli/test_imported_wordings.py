@@ -1,0 +1,92 @@
+"""Answers to reworded questions made elsewhere, with their searches, get every analysis of rewording without a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_wordings import Compass
+from typer.testing import CliRunner
+
+from shaketable.analyses import vectors
+from shaketable.cli.app import app
+
+ABOUT_WORDING = (
+    "wording_accuracy",
+    "consistency",
+    "cost_stability",
+    "query_difficulty",
+    "search_decisions",
+    "outcomes",
+    "trajectories",
+    "drift_chain",
+)
+
+
+def row(i: int, variation: str, wording: str, n: int, answer: str, **more: Any) -> dict[str, Any]:
+    return {
+        "question_id": f"q{i}", "question": f"Where is {i}?", "wording": wording, "gold": "Rome", "gold_titles": ["Italy"],
+        "answer": answer, "dataset": "squad", "model": "theirs", "method": "agent", "retriever": "web",
+        "variation": variation, "n_generations": n + 1, "n_tokens": 40,
+        "searches": [
+            {"query": f"{i} {hop}", "hits": [{"id": "p1", "title": "Italy" if hop == 0 else "Norway"}, "Sweden"]}
+            for hop in range(n)
+        ],
+    } | more  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("wordings")
+    rows = []
+    for i in range(4):
+        for j, variation in enumerate(("original", "spelling", "human")):
+            wording = f"Where is {i}?" if variation == "original" else f"Where {variation} {i}"
+            rows.append(row(i, variation, wording, (i + j) % 3, "Rome" if i > j else "Oslo"))
+            rows.append(row(i, variation, wording, 0, "Oslo", method="closed_book", retriever=None))
+    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    runner = CliRunner()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vectors, "encoder", lambda name: Compass())
+        for words in (["import", str(folder / "answers.jsonl"), "--out"], ["score"], ["analyze", "--json"]):
+            done = runner.invoke(app, [*words, str(folder / "run")])
+            assert done.exit_code == 0, done.output
+    return {finding["analysis"]: finding for finding in json.loads(done.stdout)["findings"]}
+
+
+@pytest.mark.parametrize("name", ABOUT_WORDING)
+def test_an_imported_file_gets_the_analysis(findings: dict[str, Any], name: str) -> None:
+    assert any(row["value"] is not None for row in findings[name]["rows"])
+
+
+def test_the_numbers_are_those_of_the_file(findings: dict[str, Any]) -> None:
+    def value(analysis: str, **wanted: Any) -> float:
+        (found,) = [
+            row["value"]
+            for row in findings[analysis]["rows"]
+            if all(row.get(name) == one for name, one in {"contrast": None, "hop": None, **wanted}.items())
+        ]
+        return float(found)
+
+    agent = {"method": "agent", "variation": "original"}
+    # Searches of the original are 0 1 2 0; the first search always finds Italy, the second never.
+    assert value("search_decisions", metric="act", **agent) == 0.5
+    assert value("cost_stability", metric="n_searches", **agent) == 0.75
+    assert value("cost_stability", metric="n_calls", **agent) == 1.75
+    assert value("trajectories", metric="gold", hop=1, **agent) == 1
+    assert value("trajectories", metric="gold", hop=2, **agent) == 0
+    # Closed book is always wrong, so a search is always needed, and searching agents can only help: 3 of 4 are right.
+    assert value("search_decisions", metric="over_confidence", **agent) == 0.5
+    assert value("outcomes", metric="helpful", **agent) == 0.75
+    # From 0 1 2 0 to 1 2 0 1: 1, 1, 1, 1.
+    assert value("cost_stability", metric="re_searches", method="agent", variation="spelling") == 1
+
+
+def test_gold_titles_that_differ_are_named(tmp_path: Path) -> None:
+    rows = [row(0, "original", "?", 0, "a"), row(0, "spelling", "!", 0, "a", gold_titles=["France"])]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    done = CliRunner().invoke(app, ["import", str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "run")])
+    assert done.exit_code != 0
+    assert "a.jsonl line 2: question 'q0' has the gold titles ['France']" in " ".join(done.output.split())

@@ -1,0 +1,81 @@
+"""`shaketable vary`: one question as a diff, a whole set frozen in a file."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from shaketable.cli.app import app
+from shaketable.variant_set import load_variant_set
+
+
+def call(*words):
+    return CliRunner().invoke(app, ["vary", *(str(word) for word in words)])
+
+
+@pytest.fixture
+def questions(tmp_path):
+    rows = [{"id": f"q{i}", "question": f"Who wrote book {i}?", "answers": ["x"]} for i in range(4)]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path / "q.jsonl"
+
+
+def test_one_question_is_shown_as_a_diff():
+    result = call("prefix_injection(prefixes=('Quick question:',))", "Who wrote it?")
+    assert result.exit_code == 0, result.output
+    assert "{+Quick question:+} Who wrote it?" in result.stdout
+    assert "prefix: Quick question:" in result.stdout
+
+
+@pytest.mark.weights
+def test_a_rule_made_wording_says_its_rule_and_similarity():
+    result = call("imperative", "Who directed Jaws?")
+    assert result.exit_code == 0, result.output
+    assert "[-Jaws?-]" in result.stdout
+    assert "{+Jaws.+}" in result.stdout
+    assert "rule: clause after" in result.stdout
+    assert "similarity: 0." in result.stdout
+
+
+def test_json_has_every_wording():
+    result = call("original", "Who wrote it?", "--also", "prefix_injection", "--json")
+    shown = json.loads(result.stdout)
+    assert [variant["variation"] for variant in shown["variants"]] == ["original", "prefix_injection"]
+    assert shown["variations"]["original"] == {"made": 1, "accepted": 1, "rejected": 0, "reasons": {}}
+
+
+def test_a_set_is_frozen_for_a_study(questions, tmp_path):
+    file = tmp_path / "sets" / "variants.jsonl"
+    words = ("original", "--also", "prefix_injection(m=1)", "--dataset", "jsonl", "--path", questions, "--limit", 3)
+    result = call(*words, "--out", file)
+    assert result.exit_code == 0, result.output
+    assert "original: 3 wordings, 3 accepted." in result.output
+    assert "prefix_injection(m=1): 3 wordings, 0 accepted; left out: nothing to add (3)." in result.output
+    assert f"frozen(path='{file}')" in result.output
+    frozen = load_variant_set(file)
+    assert [one.variant.question_id for one in frozen] == ["q0", "q0", "q1", "q1", "q2", "q2"]
+    before = file.read_bytes()
+    assert call(*words, "--out", file).exit_code == 0
+    assert file.read_bytes() == before
+
+
+def test_what_a_file_leaves_out_is_said(questions, tmp_path):
+    (tmp_path / "r.jsonl").write_text('{"id": "q9", "rewrite": "9?"}\n')
+    result = call(f"rewrites(path={str(tmp_path / 'r.jsonl')!r})", "--dataset", "jsonl", "--path", questions)
+    assert result.exit_code == 0, result.output
+    assert "Note: r.jsonl has rewrites of 1 questions that are not asked, such as 'q9'." in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("formalty", "Who?"), "Unknown variation 'formalty'. Did you mean 'formality'?"),
+        (("original", "Who?", "--path", "x.jsonl"), "Give a question or a dataset's --path, not both."),
+        (("original", "Who?", "--also", "original"), "'original' is named twice. Name each variation once."),
+    ],
+)
+def test_wrong_words_are_named(words, message):
+    result = call(*words)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output

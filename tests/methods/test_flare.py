@@ -1,0 +1,76 @@
+"""FLARE, in the DRAGIN code's variant and the original's."""
+
+from math import log
+
+import pytest
+from by_hand import completion, drive, hit
+
+from shaketable.methods.flare import Flare
+from shaketable.types import Generate
+
+pytestmark = pytest.mark.weights  # spaCy's, for sentences.
+
+WORDING = "Whom did Zeus meet?"
+HITS = [hit(f"Passage {i}.") for i in range(5)]
+SURE = "So the answer is Leda."
+
+
+def likely(text, *probabilities, name="logprobs"):
+    return completion(text, **{name: [log(p) for p in probabilities]})
+
+
+def test_an_unlikely_sentence_is_searched_without_its_unlikely_tokens():
+    """Mean of 1 - p over .05 .05 .5 .05 is .1625 > .1; only the third token is above .1 itself."""
+    said = likely("All is well. Zeus met Leda today.", 1, 1, 1, 0.95, 0.95, 0.5, 0.95)
+    driven = drive(Flare(), WORDING, [said, f"Zeus met Leda. {SURE}"], hits=HITS)
+    assert driven.queries == ["Zeus met today."]
+    assert [(note["score"], note["query"]) for note in driven.notes("flare")] == [
+        (0.0, None),
+        (0.1625, "Zeus met today."),
+    ]
+    second = driven.of(Generate)[1]
+    assert second.messages[-1].content == "All is well."
+    assert "[3] Passage 2.\n" in second.messages[-2].content
+    assert driven.answer.working == f"All is well. Zeus met Leda. {SURE}", "the whole continuation is kept"
+    assert driven.answer.text == "Leda"
+
+
+@pytest.mark.parametrize(("aggregate", "n_searches"), [("mean", 0), ("max", 1), ("min", 0)])
+def test_sentences_can_be_judged_by_their_worst_token(aggregate, n_searches):
+    said = likely(SURE, 1, 1, 1, 1, 0.6)
+    driven = drive(Flare(aggregate=aggregate), WORDING, [said, SURE], hits=HITS)
+    assert len(driven.queries) == n_searches
+
+
+def test_a_sentence_of_unlikely_tokens_alone_is_searched_with_the_question():
+    assert drive(Flare(), WORDING, [likely("Leda.", 0.1), SURE], hits=HITS).queries == [WORDING]
+
+
+def test_processed_probabilities_decide_when_asked_for():
+    method = Flare(probability_source="processed")
+    said = completion(SURE, logprobs=-5.0, processed_logprobs=0.0)
+    assert method.wants == ("processed_logprobs",)
+    assert drive(method, WORDING, [said]).queries == []
+
+
+def test_the_original_searches_first_with_the_question_and_then_for_any_unlikely_token():
+    """p = .7 starts the search (below .8) and stays in the query; p = .3 is masked (below .4)."""
+    ahead = likely("Zeus met Leda. It rained.", 0.9, 0.7, 0.3, 1, 1)
+    replies = ["Zeus was restless. He left.", ahead, "Zeus met Leda by night. More.", likely(SURE, 1, 1, 1, 1, 1)]
+    driven = drive(Flare(mode="original"), WORDING, replies, hits=HITS)
+    assert driven.queries == [WORDING, "Zeus met"]
+    assert "Passage 2." not in driven.of(Generate)[0].messages[-1].content, "two passages"
+    assert driven.answer.working == f"Zeus was restless. Zeus met Leda by night. {SURE}"
+    assert [note["least_likely"] for note in driven.notes("flare")] == [0.3, 1.0]
+
+
+def test_the_original_takes_a_likely_sentence_as_it_is():
+    replies = ["Zeus was restless.", likely("He met Leda. Then.", 0.9, 0.9, 0.9, 0.1), likely(SURE, 1, 1, 1, 1, 1)]
+    driven = drive(Flare(mode="original"), WORDING, replies, hits=HITS)
+    assert driven.queries == [WORDING]
+    assert driven.answer.working == f"Zeus was restless. He met Leda. {SURE}"
+
+
+def test_a_model_without_probabilities_is_named():
+    with pytest.raises(ValueError, match="gave no logprobs for its tokens"):
+        drive(Flare(), WORDING, [completion("Leda.")])

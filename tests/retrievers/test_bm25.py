@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections import Counter
+
+import bm25s
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shaketable import catalog
+from shaketable.errors import PartError
+from shaketable.identity import trial_key
+from shaketable.retrievers import bm25 as part_module
+from shaketable.retrievers import bm25_index
+from shaketable.retrievers.bm25 import Bm25
+from shaketable.retrievers.bm25_index import IndexWriter
+from shaketable.retrievers.english import STOP_WORDS, terms
+from shaketable.types import Query, Question
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHAKETABLE_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    def write(rows, name="corpus.jsonl"):
+        path = tmp_path / name
+        path.write_text("".join(json.dumps({"title": title, "text": text}) + "\n" for title, text in rows), "utf-8")
+        return str(path)
+
+    return write
+
+
+def query(text):
+    return Query(text=text, question=Question(id="q", text=text, answers=()))
+
+
+def found(part, text, k=10):
+    (hits,) = part.search([query(text)], k)
+    return [(hit.passage.id, hit.score) for hit in hits]
+
+
+# --- analysis -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # Stems as in Porter (1980): caresses → caress, ponies → poni, relational → relat, hopping → hop.
+        ("Caresses, ponies; RELATIONAL hopping!", ["caress", "poni", "relat", "hop"]),
+        ("Jupiter's moons and the dogs’ collars", ["jupit", "moon", "dog", "collar"]),
+        ("It is not in the U.S. of 1,234.5 or x-ray", ["u.", "1,234.5", "x", "rai"]),
+        ("the of and", []),
+        ("us go", ["us", "go"]),
+        ("Zoë's café", ["zoë", "café"]),
+        ("", []),
+    ],
+)
+def test_terms_are_those_of_the_english_analysis(text, expected):
+    found = terms(text)
+    # Lucene's own porter step 1a takes the s of "u.s"; only its place is of interest here.
+    assert [term.replace("u.s", "u.") for term in found] == expected
+
+
+def test_the_stop_words_are_lucenes():
+    assert len(STOP_WORDS) == 33
+    assert {"a", "into", "such", "their", "with"} <= STOP_WORDS
+    assert not {"he", "from", "which", "has"} & STOP_WORDS
+
+
+# --- scores ---------------------------------------------------------------------------------------
+
+
+class Exact:
+    """BM25 as its formula says, over one dictionary for each passage: slow, simple, and in double precision."""
+
+    def __init__(self, texts, k1, b):
+        self.counts = [Counter(terms(text)) for text in texts]
+        self.lengths = [count.total() for count in self.counts]
+        self.average = sum(self.lengths) / len(texts)
+        self.holders = {}
+        for row, count in enumerate(self.counts):
+            for term in count:
+                self.holders.setdefault(term, []).append(row)
+        self.k1, self.b = k1, b
+
+    def scores(self, text):
+        sums = Counter()
+        for term in terms(text):
+            rows = self.holders.get(term, [])
+            idf = math.log(1 + (len(self.counts) - len(rows) + 0.5) / (len(rows) + 0.5))
+            for row in rows:
+                tf = self.counts[row][term]
+                norm = self.k1 * (1 - self.b + self.b * self.lengths[row] / self.average)
+                sums[row] += idf * tf / (tf + norm)
+        return sums
+
+
+def exact_ranking(rows, text, k, *, k1=1.2, b=0.75, title_weight=1.0, tie_breaker=0.5, fields=None):
+    titles, texts = fields or [Exact([row[field] for row in rows], k1, b) for field in (0, 1)]
+    by_title, by_text = titles.scores(text), texts.scores(text)
+    sums = {}
+    for row in by_title.keys() | by_text.keys():
+        one, two = by_title[row] * title_weight, by_text[row]
+        sums[row] = max(one, two) + tie_breaker * min(one, two)
+    found = [(row, score) for row, score in sums.items() if score > 0]
+    return sorted(found, key=lambda one: (-round(one[1], 10), one[0]))[:k]
+
+
+def test_a_score_worked_by_hand(corpus):
+    part = Bm25(corpus=corpus([("Rome", "river river town"), ("River", "town"), ("", "sea")]))
+    # Texts: lengths 3, 1, 1, average 5/3; "river" is in 1 of 3: idf = ln(1 + 2.5/1.5) = 0.980829.
+    # Row 1: tf 2, norm 1.2 (0.25 + 0.75 · 3 · 3/5) = 1.92, so 0.980829 · 2/3.92 = 0.500423.
+    # Titles: lengths 1, 1, 0, average 2/3; "river" in 1 of 3. Row 2: norm 1.2 (0.25 + 0.75 · 1.5) = 1.65, so
+    # 0.980829 / 2.65 = 0.370124.
+    assert found(part, "rivers") == [("1", pytest.approx(0.500423, abs=1e-6)), ("2", pytest.approx(0.370124, abs=1e-6))]
+    # Both fields: Rome by its title 0.370124, town by its text: idf ln(1 + 1.5/2.5) = 0.470004,
+    # over 1 + 1.92 is 0.160960.
+    assert dict(found(part, "Rome's town"))["1"] == pytest.approx(0.370124 + 0.5 * 0.160960, abs=1e-6)
+
+
+def test_settings_do_what_they_say(corpus):
+    rows = [("Rome", "river river town"), ("River", "town"), ("", "sea river")]
+    path = corpus(rows)
+    for values in ({"k1": 0.9, "b": 0.4}, {"title_weight": 0.0}, {"title_weight": 3.0}, {"tie_breaker": 0.0}):
+        expected = exact_ranking(rows, "river town", 9, **values)
+        assert found(Bm25(corpus=path, **values), "river town") == [
+            (str(row + 1), pytest.approx(score)) for row, score in expected
+        ]
+
+
+WORDS = [
+    f"{a}{b}{c}" for a in ("ba", "do", "ki", "lu", "me") for b in ("ran", "vol", "st", "g") for c in ("t", "ing", "s")
+]
+texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
+
+
+@settings(max_examples=40)
+@given(rows=st.lists(st.tuples(texts, texts), min_size=1, max_size=30), asked=texts, k=st.integers(0, 40))
+def test_the_ranking_is_that_of_exact_bm25(tmp_path_factory, rows, asked, k):
+    path = tmp_path_factory.mktemp("corpus") / "c.jsonl"
+    path.write_text("".join(json.dumps({"title": title, "text": text}) + "\n" for title, text in rows), "utf-8")
+    expected = exact_ranking(rows, asked, k)
+    made = found(Bm25(corpus=str(path)), asked, k)
+    assert [int(id) - 1 for id, _ in made] == [row for row, _ in expected]
+    assert [score for _, score in made] == pytest.approx([score for _, score in expected], abs=1e-9)
+
+
+def zipf_rows(n, rng, n_words=20_000):
+    words = [f"{rng.choice('bdfgklmnprstvz')}{rng.choice('aeiou')}{n:x}nt" for n in range(n_words)]
+    weights = [1 / rank for rank in range(1, n_words + 1)]
+    drawn = rng.choices(words, weights, k=70 * n)
+    passages = [drawn[70 * i : 70 * i + rng.randint(20, 70)] for i in range(n)]
+    return [(" ".join(words[:3]), " ".join(words[3:])) for words in passages]
+
+
+def compare_rankings(corpus, n_passages, n_queries):
+    rng = random.Random(5)
+    rows = zipf_rows(n_passages, rng)
+    asked = [" ".join(rng.sample(rng.choice(rows)[1].split(), 6)) for _ in range(n_queries)]
+    fields = [Exact([row[field] for row in rows], 1.2, 0.75) for field in (0, 1)]
+    made = Bm25(corpus=corpus(rows)).search([query(text) for text in asked], 10)
+    for text, hits in zip(asked, made, strict=True):
+        expected = exact_ranking(rows, text, 10, fields=fields)
+        assert [int(hit.passage.id) - 1 for hit in hits] == [row for row, _ in expected]
+
+
+@pytest.mark.parametrize("long", [1, 64, 1000])
+def test_rankings_equal_exact_bm25_over_a_thousand_passages(corpus, monkeypatch, long):
+    """Whether common terms are read or looked up."""
+    monkeypatch.setattr(part_module, "LONG", long)
+    compare_rankings(corpus, 1_000, 30)
+
+
+@pytest.mark.slow
+def test_rankings_equal_exact_bm25_over_twenty_thousand_passages_and_two_thousand_queries(corpus):
+    compare_rankings(corpus, 20_000, 2_000)
+
+
+# --- the index ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("per_block", [1, 50, 10_000_000])
+def test_the_index_is_the_one_that_bm25s_builds(tmp_path, monkeypatch, per_block):
+    monkeypatch.setattr(bm25_index, "TERMS_PER_BLOCK", per_block)
+    passages = [text.split() for _, text in zipf_rows(60, random.Random(1), 300)] + [[]]
+    writer = IndexWriter(tmp_path / "own")
+    for passage in passages:
+        writer.add(passage)
+    counts = writer.finish(k1=1.5, b=0.6)
+    assert counts["n_passages"] == 61
+    assert counts["n_terms"] == sum(map(len, passages))
+    assert {file.name.partition(".")[0] for file in (tmp_path / "own").iterdir()} == {
+        "data", "indices", "indptr", "peaks", "vocab", "params",
+    }  # fmt: skip
+    own = bm25s.BM25.load(tmp_path / "own", mmap=True)
+    theirs = bm25s.BM25(method="lucene", k1=1.5, b=0.6, dtype="float64")
+    theirs.index(passages, show_progress=False)
+    for term, number in own.vocab_dict.items():
+        np.testing.assert_allclose(own.get_scores([term]), theirs.get_scores([term]), rtol=1e-12)
+        start, end = own.scores["indptr"][number : number + 2]
+        assert (np.diff(own.scores["indices"][start:end]) > 0).all()
+
+
+def test_an_index_is_built_once_for_each_content(corpus, tmp_path, monkeypatch):
+    first = Bm25(corpus=corpus([("A", "one two")]))
+    assert found(first, "two")
+    monkeypatch.setattr(Bm25, "_build", None)
+    again = Bm25(corpus=corpus([("A", "one two")], "copy.jsonl"), tie_breaker=0.1)
+    assert found(again, "two")
+    with pytest.raises(TypeError):
+        found(Bm25(corpus=first.corpus, k1=2.0), "two")
+
+
+def test_a_changed_corpus_makes_new_keys_and_another_path_does_not(corpus):
+    def key(path):
+        return trial_key(catalog.spelled(Bm25(corpus=path)), "", "original", "?", 0.0, 0)
+
+    path = corpus([("A", "one two")])
+    before = key(path)
+    assert key(corpus([("A", "one two")], "copy.jsonl")) == before
+    assert key(corpus([("A", "one too")])) != before
+    assert catalog.label(Bm25(corpus=path)) == f"bm25(corpus={path!r})"
+
+
+# --- odd input ------------------------------------------------------------------------------------
+
+
+def test_nothing_is_found_where_nothing_is_asked(corpus):
+    part = Bm25(corpus=corpus([("A", "one two"), ("B", "")]))
+    assert part.search([query(""), query("the of and"), query("zebra")], 5) == [[], [], []]
+    assert part.search([query("one")], 0) == [[]]
+
+
+def test_k_may_exceed_the_corpus(corpus):
+    part = Bm25(corpus=corpus([("A", "one two"), ("B", "two"), ("C", "three")]))
+    assert [id for id, _ in found(part, "two", k=1000)] == ["2", "1"]
+
+
+def test_equal_passages_come_in_the_order_of_the_corpus(corpus):
+    part = Bm25(corpus=corpus([("A", "one two")] * 3000))
+    assert [id for id, _ in found(part, "two", k=4)] == ["1", "2", "3", "4"]
+
+
+def test_a_corpus_without_any_title_or_term(corpus):
+    assert found(Bm25(corpus=corpus([("", "two")])), "two") == [("1", pytest.approx(math.log(4 / 3) / 2.2))]
+    assert found(Bm25(corpus=corpus([("", "the")], "stop.jsonl")), "the") == []
+
+
+def test_wrong_settings_are_named():
+    with pytest.raises(PartError, match="b and tie_breaker lie between 0 and 1"):
+        catalog.build("retriever", "bm25(b=1.5)")

@@ -1,0 +1,119 @@
+"""Rewrites by people: what a file may hold, what is refused, and two real sets."""
+
+import json
+
+import pytest
+from real_questions import DATA, lines
+
+from shaketable.catalog import build
+from shaketable.errors import DataError
+from shaketable.types import Question
+from shaketable.variations.rewrites import Rewrites
+
+ASKED = [Question(id=f"q{i}", text=f"Who wrote book {i}?", answers=("x",)) for i in range(3)]
+SHARED = DATA / "query_variations"
+shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of real data is not there")
+
+
+def written(folder, *rows):
+    file = folder / "rewrites.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(file)
+
+
+def test_each_question_gets_its_rewrites_in_order(tmp_path):
+    path = written(
+        tmp_path,
+        {"id": "q1", "rewrite": "book 1 is by whom", "annotator": "ann"},
+        {"id": "q1", "rewrite": "author of book 1", "annotator": "ben"},
+        {"id": "q0", "rewrite": "book 0, by?"},
+    )
+    first, second, third = Rewrites(path=path).vary(ASKED)
+    assert [v.text for v in first] == ["book 0, by?"]
+    assert [(v.text, v.provenance["annotator"]) for v in second] == [
+        ("book 1 is by whom", "ann"),
+        ("author of book 1", "ben"),
+    ]
+    assert third == []
+    assert second[0].provenance["file"] == "rewrites.jsonl line 1"
+    assert all(v.rejected is None for v in first + second)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({"rewrite": " "}, "empty"),
+        ({"rewrite": "Who wrote book 0? "}, "the same as the original"),
+        (
+            {"rewrite": "book 0?", "original": "Who wrote book nil?"},
+            "written for another wording: 'Who wrote book nil?'",
+        ),
+    ],
+)
+def test_what_is_no_rewrite_is_kept_and_not_asked(tmp_path, row, reason):
+    ((variant,), *_) = Rewrites(path=written(tmp_path, {"id": "q0", **row})).vary(ASKED)
+    assert variant.rejected == reason
+
+
+def test_one_person_writes_one_rewrite(tmp_path):
+    rows = [{"id": "q0", "rewrite": text, "annotator": "ann"} for text in ("by whom is 0?", "0, by?")]
+    ((first, second), *_) = Rewrites(path=written(tmp_path, *rows)).vary(ASKED)
+    assert first.rejected is None
+    assert second.rejected == "a second rewrite by the same person: ann"
+
+
+def test_an_unknown_question_is_reported_and_left_out(tmp_path):
+    path = written(tmp_path, {"id": "q0", "rewrite": "0, by?"}, {"id": "q9", "rewrite": "9, by?"})
+    with pytest.warns(
+        UserWarning, match=r"rewrites.jsonl has rewrites of 1 questions that are not asked, such as 'q9'"
+    ):
+        made = Rewrites(path=path).vary(ASKED)
+    assert [len(of_question) for of_question in made] == [1, 0, 0]
+
+
+def test_a_study_of_several_datasets_finds_them_too(tmp_path):
+    question = Question(id="nq:q0", text="Who wrote book 0?", answers=("x",), dataset="nq")
+    ((variant,),) = Rewrites(path=written(tmp_path, {"id": "q0", "rewrite": "0, by?"})).vary([question])
+    assert variant.question_id == "nq:q0"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"id": "q0", "rewrit": "a"}\n', r"line 1: 'rewrite' is missing. Did you mean 'rewrit'\? Fields: id, rewrit"),
+        ('{"id": "q0", "rewrite": 3}\n', r"line 1: 'rewrite' is 3, expected a text"),
+        ('{"id": "q0", "rewrite": "a"}\n[1]\n', r"line 2: found list, expected an object"),
+        ('{"id": "q0"\n', r"line 1: broken JSON"),
+    ],
+)
+def test_a_broken_file_says_where(tmp_path, content, message):
+    (tmp_path / "own.jsonl").write_text(content)
+    with pytest.raises(DataError, match=message):
+        Rewrites(path=str(tmp_path / "own.jsonl")).vary(ASKED)
+    with pytest.raises(DataError, match=r"no.jsonl cannot be read: No such file"):
+        Rewrites(path=str(tmp_path / "no.jsonl")).vary(ASKED)
+
+
+@shared
+def test_disfluent_rewrites_of_squad_load():
+    path = SHARED / "disfl_qa_dev_test.jsonl"
+    rows = lines(path)
+    asked = [Question(id=row["squad_v2_id"], text=row["original"], answers=("x",)) for row in rows]
+    part = build("variation", f"rewrites(path={str(path)!r}, id='squad_v2_id', texts=('disfluent',))")
+    made = part.vary(asked)
+    assert [len(of_question) for of_question in made] == [1] * 4643
+    refused = [variant.rejected for of_question in made for variant in of_question if variant.rejected]
+    # One writer changed nothing, counted over the file.
+    assert refused == ["the same as the original"]
+
+
+@shared
+def test_noisy_questions_load_with_a_wording_for_each_field():
+    path = SHARED / "noiseqa_xquad.jsonl.gz"
+    rows = lines(path)
+    asked = [Question(id=row["id"], text=row["question"], answers=("x",)) for row in rows]
+    fields = ("keyboard_natural", "asr_natural", "translation_natural")
+    made = Rewrites(path=str(path), texts=fields).vary(asked)
+    assert [len(of_question) for of_question in made] == [3] * 1190
+    for row, of_question in zip(rows, made, strict=True):
+        assert [(v.text, v.provenance["field"]) for v in of_question] == [(row[name], name) for name in fields]

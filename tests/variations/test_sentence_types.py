@@ -1,0 +1,107 @@
+"""Declarative, imperative, formality and readability by rules: a few by hand, 500 real ones by independent checks."""
+
+import re
+
+import pytest
+from real_questions import mixed, needs_data
+
+from shaketable import language
+from shaketable.catalog import build
+from shaketable.reading_ease import reading_ease
+from shaketable.types import Question
+
+pytestmark = pytest.mark.weights
+ASKED = [
+    Question(id="a", text="Who directed Jaws?", answers=("x",)),
+    Question(id="b", text="When did Mandela write his book?", answers=("x",)),
+    Question(id="c", text="Name the Greek dish of vine leaves.", answers=("x",)),
+]
+
+
+def texts(name, asked=ASKED):
+    return [variant.text for (variant,) in build("variation", name).vary(asked)]
+
+
+def test_a_declarative_states_the_wish_to_know():
+    first, second, third = texts("declarative")
+    assert first.endswith(" who directed Jaws.")
+    assert second.endswith(" when Mandela wrote his book.")
+    assert third == "I would like you to name the Greek dish of vine leaves."
+
+
+def test_an_imperative_is_a_command():
+    first, second, third = texts("imperative")
+    assert first.endswith(" who directed Jaws.")
+    assert second.endswith(" when Mandela wrote his book.")
+    assert third == "Please name the Greek dish of vine leaves."
+
+
+def test_another_seed_opens_otherwise():
+    drawn = {tuple(texts(f"declarative(seed={seed})")) for seed in range(6)}
+    assert len(drawn) > 3
+
+
+def test_informal_wordings_vary_and_still_ask():
+    asked = [Question(id=f"q{i}", text=f"Who is the father of Person {i}?", answers=("x",)) for i in range(30)]
+    made = texts("formality", asked)
+    assert len({re.sub(r"\d+", "", text) for text in made}) > 10
+    assert all(text.endswith("?") and "dad" in text for text in made)
+
+
+def test_a_wording_that_is_not_hard_enough_is_refused():
+    ((variant,),) = build("variation", "readability(max_ease=-200.0, min_similarity=0.0)").vary(ASKED[:1])
+    assert re.fullmatch(r"reading ease -?[\d.]+, expected less than -200.0", variant.rejected)
+
+
+def test_a_text_without_words_is_kept_and_not_asked():
+    ((variant,),) = build("variation", "imperative").vary([Question(id="q", text=" ?", answers=("x",))])
+    assert variant.rejected == "no rule applies to this question"
+
+
+# --- 500 real questions ---------------------------------------------------------------------------
+
+
+def main_clause(text):
+    """The words of the sentence that the variation wrote: the last one."""
+    *_, last = re.split(r"(?<=[a-z\d)\"][.?]) (?=(?:I|It|Tell|Please|Let|Find) )", text)
+    return last
+
+
+def is_statement(text):
+    """A subject before the finite verb at the root, and a full stop: read from tags and dependencies alone."""
+    sentence = language.parsed(main_clause(text))
+    start = [word.tag_ for word in sentence[:3]]
+    return text.rstrip('"').endswith(".") and start[0] == "PRP" and start[1] in ("VBP", "MD", "VBZ", "VBD")
+
+
+def is_order(text):
+    """A bare verb in front, after `please` at most, without a subject."""
+    sentence = [word for word in language.parsed(main_clause(text)) if word.lower_ != "please"]
+    verb = sentence[0]
+    subjects = [child for child in verb.children if child.dep_ == "nsubj" and child.i < verb.i]
+    return text.endswith(".") and verb.tag_ in ("VB", "VBP") and not subjects
+
+
+@needs_data
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "check"), [("declarative", is_statement), ("imperative", is_order)])
+def test_500_real_questions_get_the_sentence_type(name, check):
+    asked = mixed(500)
+    made = [variant for (variant,) in build("variation", name).vary(asked)]
+    accepted = [variant for variant in made if variant.rejected is None]
+    assert len(accepted) >= 475
+    assert all(variant.text != question.text for variant, question in zip(made, asked, strict=True))
+    assert [variant.text for variant in accepted if not check(variant.text)] == []
+
+
+@needs_data
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["formality", "readability", "grammar", "spelling"])
+def test_500_real_questions_pass_the_gate(name):
+    asked = mixed(500)
+    made = [variant for (variant,) in build("variation", name).vary(asked)]
+    accepted = [pair for pair in zip(made, asked, strict=True) if pair[0].rejected is None]
+    assert len(accepted) >= 475, [variant.rejected for variant in made if variant.rejected]
+    assert all(variant.text != question.text for variant, question in accepted)
+    if name == "readability":
+        assert all(reading_ease(variant.text) < 60 for variant, _ in accepted)

@@ -1,0 +1,151 @@
+"""Misspellings against nlpaug's own SpellingAug, and against the study's sample."""
+
+import math
+import random
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from real_questions import mixed, needs_data
+
+from shaketable import misspellings, weights
+from shaketable.types import Question
+from shaketable.variations.spelling import Spelling, detokenized, tokenized
+
+SAMPLE = "Who is the child of the director of film Sleepers (1996 Film)?"
+LINES = st.text(alphabet="ab c.,:;?!%()[]{}<>'\"`-_é", max_size=40)
+
+
+def asked(text, question_id="q"):
+    return Question(id=question_id, text=text, answers=("x",))
+
+
+@pytest.fixture(scope="module")
+def nlpaug_word():
+    """Slow to import: it brings every augmenter."""
+    return pytest.importorskip("nlpaug.augmenter.word", reason="nlpaug is a development dependency")
+
+
+@pytest.mark.slow
+@given(LINES)
+def test_words_are_cut_and_joined_as_nlpaug_does(text):
+    tokenizer = pytest.importorskip("nlpaug.util.text.tokenizer").Tokenizer
+    assert tokenized(text) == tokenizer.tokenizer(text.strip())
+    assert detokenized(tokenized(text)) == tokenizer.reverse_tokenizer(tokenizer.tokenizer(text.strip()))
+
+
+def test_a_mark_at_the_end_is_drawn_in_before_brackets():
+    # The study's sample ends in `(1996 Film )?`.
+    assert detokenized(tokenized("of film Sleepers (1996 Film)?")) == "of film Sleepers (1996 Film )?"
+
+
+@pytest.mark.slow
+@pytest.mark.weights
+def test_the_list_is_the_one_of_nlpaug(nlpaug_word):
+    file = next(weights.locate(misspellings.NAME).glob("*.txt"))
+    theirs = nlpaug_word.SpellingAug(dict_path=str(file)).model.dict
+    ours = misspellings.load()
+    assert len(ours) == 57_690
+    assert {word: set(others) for word, others in ours.items()} == {word: set(o) for word, o in theirs.items()}
+
+
+@pytest.mark.weights
+def test_the_pairs_of_the_study_are_in_the_list():
+    pairs = [("the", "ght"), ("child", "childer"), ("of", "ar"), ("director", "directer"), ("film", "filme")]
+    assert all(after in misspellings.load()[before] for before, after in pairs)
+
+
+@pytest.mark.weights
+def test_the_sample_of_the_study_gets_five_changes():
+    # Who is the child of the director of film Sleepers ( 1996 ) ? → 14 tokens; 0.3 · 14 = 4.2, rounded up 5.
+    text = "Who is the child of the director of film Sleepers (1996)?"
+    assert len(tokenized(text)) == 14
+    ((variant,),) = Spelling().vary([asked(text)])
+    assert len(variant.provenance["changes"]) == 5
+
+
+@pytest.mark.slow
+@pytest.mark.weights
+def test_the_same_draws_give_the_text_of_nlpaug(nlpaug_word, monkeypatch):
+    """nlpaug with our dice: same places, same words, so the same text."""
+    for number in range(40):
+        ((variant,),) = Spelling(keep_numbers=False).vary([asked(SAMPLE, f"q{number}")])
+        changes = list(variant.provenance["changes"])
+        theirs = nlpaug_word.SpellingAug()
+        places = _places(tokenized(SAMPLE), variant.text, changes)
+        draws = iter([places, *([after] for _, after in changes)])
+        monkeypatch.setattr(theirs, "sample", lambda among, n, draws=draws: next(draws))
+        assert theirs.augment(SAMPLE)[0] == variant.text
+
+
+def _places(tokens, text, changes):
+    """Where the changes were made, by walking along both texts."""
+    found, wanted, made, place = [], [tuple(change) for change in changes], tokenized(text), 0
+    for i, token in enumerate(tokens):
+        after = tokenized(wanted[0][1]) if wanted and wanted[0][0] == token else None
+        if after and made[place : place + len(after)] == after:
+            found.append(i)
+            place += len(after)
+            wanted.pop(0)
+        else:
+            place += 1
+    assert not wanted, (changes, text)
+    return found
+
+
+@pytest.mark.weights
+def test_a_capital_at_the_beginning_stays():
+    for number in range(60):
+        ((variant,),) = Spelling().vary([asked("When was it?", f"q{number}")])
+        assert re.match(r"[A-Z\W\d]", variant.text), variant.text
+
+
+@pytest.mark.weights
+def test_nothing_to_misspell_is_kept_and_not_asked():
+    ((variant,),) = Spelling().vary([asked("Xqzt Vbnm?")])
+    assert variant.text == "Xqzt Vbnm?"
+    assert variant.rejected == "no word of the question is in the list of misspellings"
+
+
+def test_a_list_of_ones_own_by_path(tmp_path):
+    (tmp_path / "own.txt").write_text("who hoo woh\nwrote rote\n")
+    part = Spelling(p=1.0, misspellings=str(tmp_path / "own.txt"))
+    ((variant,),) = part.vary([asked("who wrote it?")])
+    assert variant.text in ("hoo rote it?", "woh rote it?")
+    assert variant.rejected is None
+
+
+@pytest.mark.parametrize(("n_tokens", "expected"), [(1, 1), (3, 1), (4, 2), (10, 3), (15, 5), (33, 10), (80, 10)])
+def test_three_of_ten_tokens_change_between_one_and_ten(n_tokens, expected):
+    # ceil(0.3 n), at least 1, at most 10: worked by hand.
+    assert Spelling().n_changes(n_tokens) == expected
+
+
+@needs_data
+@pytest.mark.weights
+def test_500_real_questions_change_as_many_words_as_prescribed():
+    words, questions = misspellings.load(), mixed(500)
+    for question, (variant,) in zip(questions, Spelling().vary(questions), strict=True):
+        tokens = re.findall(r"\w+|[^\w\s]", question.text)
+        known = [token for token in tokens if set(words.get(token, ())) - {token} and token != "_"]
+        expected = min(max(math.ceil(0.3 * len(tokens)), 1), 10, len(known))
+        # A capitalized first word may have itself as its only misspelling; then it cannot change.
+        assert len(variant.provenance["changes"]) in (expected, expected - 1 if len(known) <= expected else expected)
+        assert all(before != after for before, after in variant.provenance["changes"])
+
+
+def test_settings_that_make_no_sense_are_named():
+    with pytest.raises(ValueError, match=r"p is 1.5, expected a share from 0 to 1"):
+        Spelling(p=1.5)
+    with pytest.raises(ValueError, match=r"least is 4 and most is 3, expected 1 <= least <= most"):
+        Spelling(least=4, most=3)
+
+
+@given(st.randoms(use_true_random=False))
+def test_order_changes_nothing(rng: random.Random):
+    part = Spelling(p=1.0, misspellings=__file__)
+    questions = [asked(f"import part number {i}", f"q{i}") for i in range(5)]
+    shuffled = questions.copy()
+    rng.shuffle(shuffled)
+    assert {v.question_id: v for (v,) in part.vary(questions)} == {v.question_id: v for (v,) in part.vary(shuffled)}
