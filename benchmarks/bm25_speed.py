@@ -5,7 +5,7 @@
 Passages have a title of 1 to 4 and a text of 30 to 89 words, drawn by Zipf's law from 200,000 made-up words; a query is
 8 words of one text. Shaketable reads them from a gzipped file, builds its index on disk (two fields, scores in double
 precision) and answers with passages. The peers hold lists of the same terms in memory, search the text alone and answer
-with numbers; as they take long, they are compared on fewer passages.
+with numbers; as they take long, they are compared on fewer passages. On a busy machine processor time tells more.
 """
 
 from __future__ import annotations
@@ -65,16 +65,15 @@ def shaketable_speed(folder: Path, n_passages: int, n_queries: int) -> float:
     part.search(queries[:1], K)
     built = time.perf_counter() - start
     part.search(queries[:50], K)
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     found = part.search(queries, K)
-    seconds = time.perf_counter() - start
+    seconds, used = time.perf_counter() - start, time.process_time() - used
     per_second = len(queries) / seconds
     on_disk = sum(one.stat().st_size for one in Path(os.environ["SHAKETABLE_HOME"]).rglob("*") if one.is_file())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"shaketable, {n_passages:,} passages: read and indexed in {built:.0f} s, {on_disk / 1e6:,.0f} MB on disk")
-    print(
-        f"  {len(queries):,} queries, top {K}: {seconds:.2f} s, {per_second:,.0f} queries/s; peak memory {peak:.2f} GiB"
-    )
+    print(f"  {len(queries):,} queries, top {K}: {seconds:.2f} s, {per_second:,.0f} queries/s")
+    print(f"  {1000 * used / len(queries):.1f} ms of processor time a query; peak memory {peak:.2f} GiB")
     assert all(len(hits) == K for hits in found)
     return per_second
 

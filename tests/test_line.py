@@ -39,7 +39,8 @@ MAY_IMPORT = {
     "fragility": ("core", "fragility"),
     "store": ("core", "store"),
     "stages": ("core", "fragility", "helpers", "charts", "store", "stages"),
-    "cli": ("core", "store", "stages", "cli"),
+    "viewer": ("core", "helpers", "charts", "store", "stages", "viewer"),
+    "cli": ("core", "store", "stages", "viewer", "cli"),
     "door": ("core", "store", "stages"),
 }
 

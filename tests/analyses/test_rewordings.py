@@ -322,3 +322,22 @@ def test_a_failed_trial_changes_no_number_by_being_listed(analysis: Analysis) ->
 def test_without_records_an_analysis_says_what_it_needs(analysis: Analysis) -> None:
     (row,) = analysis(made(several()[0])[0], n_resamples=99).rows
     assert row["value"] is None and "records()" in row["reason"]
+
+
+@pytest.mark.parametrize("analysis", EVERY, ids=lambda one: one.__name__)
+def test_without_the_original_wording_nothing_is_compared(analysis: Analysis) -> None:
+    trials, made_ = several()
+    found = given(analysis, [one for one in trials if one["variation"] != "original"], made_)
+    compared = [row for row in found.rows if row["contrast"] or row["metric"] in ("similarity", "flip_any", "mss")]
+    assert not any(row["value"] for row in compared if not row.get("hop"))
+    if analysis in (wording_accuracy, consistency, search_decisions, trajectories):
+        assert {row["reason"] for row in compared} == {
+            "the original wording was not asked; add original to the variations"
+        }
+
+
+def test_what_always_searches_is_not_said_to_decide() -> None:
+    trials = [trial(f"q{i}", variation, n_searches=1) for i in range(3) for variation in ("original", "spelling")]
+    found = ask(search_decisions, trials)
+    assert only(found, metric="flip_any")["value"] == 0
+    assert found.sentences == ()

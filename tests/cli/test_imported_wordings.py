@@ -1,4 +1,4 @@
-"""Answers to reworded questions made elsewhere, with their searches, get every analysis of rewording without a model."""
+"""Answers to reworded questions made elsewhere get every analysis of rewording, without any model."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ ABOUT_WORDING = (
 
 def row(i: int, variation: str, wording: str, n: int, answer: str, **more: Any) -> dict[str, Any]:
     return {
-        "question_id": f"q{i}", "question": f"Where is {i}?", "wording": wording, "gold": "Rome", "gold_titles": ["Italy"],
-        "answer": answer, "dataset": "squad", "model": "theirs", "method": "agent", "retriever": "web",
+        "question_id": f"q{i}", "question": f"Where is {i}?", "wording": wording, "gold": "Rome",
+        "gold_titles": ["Italy"], "answer": answer, "dataset": "squad", "model": "theirs", "method": "agent", "retriever": "web",
         "variation": variation, "n_generations": n + 1, "n_tokens": 40,
         "searches": [
             {"query": f"{i} {hop}", "hits": [{"id": "p1", "title": "Italy" if hop == 0 else "Norway"}, "Sweden"]}

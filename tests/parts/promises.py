@@ -66,8 +66,8 @@ WEIGHTS = {
 }
 """Parts that read embedded weights when they work; building them reads nothing."""
 
-SLOW = {"milvus"}
-"""Parts that start a server when they work; their own tests are quicker."""
+SLOW = {"milvus", "query_loss"}
+"""Parts that start a server, or read long texts with a model, when they work; their own tests are quicker."""
 
 DATA = Path(shaketable.__file__).parent / "datasets" / "data"
 CORPUS = ("bm25", "dense", "milvus")

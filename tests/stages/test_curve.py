@@ -110,3 +110,26 @@ def test_a_curve_survives_the_store(tiny_model, tmp_path):
     with run.writing() as store:
         store.add_curves("again", [dataclasses.replace(curve, key="other")])
         assert list(store.curves("again")) == [dataclasses.replace(curve, key="other")]
+
+
+def test_likeliest_tokens_of_the_greedy_answer_bound_the_curve_of_a_model_without_logits(
+    tiny_model, tmp_path, monkeypatch
+):
+    asked = study(tmp_path, f"transformers(path='{tiny_model}')")
+    asked = dataclasses.replace(asked, generation={**asked.generation, "logprobs": True, "top_logprobs": True})
+    exact, _ = traced(asked, tmp_path / "exact")
+    curves = {one.key: one for one in exact.curves()}
+    # The same records, as if an endpoint had given them: it tells its likeliest tokens and no more.
+    monkeypatch.setattr("shaketable.stages.curve._why_not", lambda scan, model: "it does not give its logits")
+    with exact.writing() as store:
+        store._connection.execute("DELETE FROM curves")
+        trace_curves(plan(asked), store)
+    bounded = Run(tmp_path / "exact").curves()
+    assert len(bounded) == len(LETTERS)
+    for one in bounded:
+        assert one.reason is None
+        assert set(one.value) == {None}
+        # Certified both ways: neither interval may lie beyond the other.
+        exact_one = curves[one.key]
+        assert all(low <= high + 1e-6 for low, high in zip(one.low, exact_one.high, strict=True))
+        assert all(low <= high + 1e-6 for low, high in zip(exact_one.low, one.high, strict=True))

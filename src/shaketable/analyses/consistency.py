@@ -77,7 +77,7 @@ def _numbers(asked: Asked, vectors: dict[str, Numbers]) -> list[Number]:
     empty = asked.means(lambda row: float(not row["answer"].strip()))
     numbers = [
         Number(metric="similarity", variation=variation, values=alike.get(variation, {}))
-        for variation in asked.variations[1:]
+        for variation in asked.reworded
     ]
     if not numbers:
         return []

@@ -98,7 +98,7 @@ def _stability(asked: Asked, what: str, column: str, zero: Zero, steady: Steadin
     changes = asked.paired(lambda original, reworded: relative_change(original[column], reworded[column], zero))
     numbers = [
         Number(metric=f"re_{what}", variation=variation, values=changes.get(variation, {}))
-        for variation in asked.variations[1:]
+        for variation in asked.reworded
     ]
     if not numbers:
         return []

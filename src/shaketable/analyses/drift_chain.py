@@ -92,7 +92,7 @@ def drift_chain(
 
 def _rows(asked: Asked, trails: Trails, length: Length, confidence: float, n_resamples: int) -> list[Row]:
     points = _points(asked, trails, length)
-    variations = [*asked.variations[1:], *([None] if len(asked.variations) > 2 else [])]
+    variations = [*asked.reworded, *([None] if len(asked.reworded) > 1 else [])]
     rows = []
     for link in LINKS:
         x, y = link.split("_")

@@ -84,7 +84,7 @@ def _numbers(asked: Asked, vectors: dict[str, Numbers]) -> list[Number]:
     )
     return numbers + [
         Number(metric="query_similarity", variation=variation, values=alike.get(variation, {}))
-        for variation in asked.variations[1:]
+        for variation in asked.reworded
     ]
 
 

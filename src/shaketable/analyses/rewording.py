@@ -22,6 +22,7 @@ PEOPLE = ("rewrites", "human")
 """Names of variations that people wrote."""
 NO_RECORDS = "the answers were not given; analyze the run, or give its records()"
 NO_VALUE = "no question has a value"
+NO_ORIGINAL = "the original wording was not asked; add original to the variations"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,10 @@ class Asked:
         """The original first, the others by name."""
         found = {row["variation"] for rows in self.answers.values() for row in rows} | set(self.n_failed)
         return sorted(found, key=lambda name: (name != ORIGINAL, name))
+
+    @property
+    def reworded(self) -> list[str]:
+        return [name for name in self.variations if name != ORIGINAL]
 
     @property
     def searches(self) -> bool:
@@ -87,7 +92,7 @@ class Asked:
 
     def kinds_of_sets(self) -> list[tuple[str, bool]]:
         """All wordings, and those that no person wrote where there are both, as the study tells them apart."""
-        people = [by_people(variation) for variation in self.variations if variation != ORIGINAL]
+        people = [by_people(variation) for variation in self.reworded]
         return [("all wordings", True)] + (
             [("without rewrites by people", False)] if 0 < sum(people) < len(people) else []
         )
@@ -182,7 +187,7 @@ def differences(asked: Asked, metric: str, number: Callable[[Row], float | None]
             unit=unit,
             contrast=f"{ORIGINAL} - {variation}",
         )
-        for variation in asked.variations[1:]
+        for variation in asked.reworded
     ]
 
 
@@ -199,6 +204,7 @@ def number_rows(
     estimates, counts = mean_estimates(
         values.reshape(len(numbers), len(questions)), questions, confidence=confidence, n_resamples=n_resamples
     )
+    nothing = NO_VALUE if ORIGINAL in asked.variations else NO_ORIGINAL
     rows = [
         place_row(
             analysis,
@@ -209,7 +215,7 @@ def number_rows(
             **known(estimate),
             n=int(n),
             unit=number.unit,
-            reason=None if n else number.reason or NO_VALUE,
+            reason=None if n else number.reason or nothing,
             p=_p(np.array(list(number.values.values()))) if number.contrast and n else None,
             **number.more,
         )

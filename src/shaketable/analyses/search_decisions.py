@@ -66,8 +66,7 @@ def search_decisions(
         QUESTION,
         rows,
         (
-            "A search is needed where the closed-book answer to the same wording is wrong"
-            + (" (here: to the original wording)." if need == "original" else "."),
+            f"A search is needed where the closed-book answer to the {need} wording is wrong.",
             "The noise flip compares runs of the original wording with one another, as many as there are wordings; "
             "what rewording adds is the excess. At temperature 0 a model that computes exactly has no noise.",
         ),
@@ -89,7 +88,7 @@ def _numbers(asked: Asked, unaided: Unaided) -> list[Number]:
         for variation in asked.variations:
             values = found.get(variation, {})
             numbers.append(Number(metric=name, variation=variation, values=values, unit="share", reason=unaided.reason))
-    for variation in asked.variations[1:]:
+    for variation in asked.reworded:
         numbers += _flips(asked, variation)
     return numbers
 
@@ -148,8 +147,8 @@ def _add_sentences(rows: list[Row]) -> None:
             place.setdefault(row["variation"], {})[row["metric"]] = row
     for place in places.values():
         flips = {variation: found for variation, found in place.items() if "flip_any" in found}
-        if not flips:
-            continue
+        if not flips or all(found["act"]["value"] == 1 for found in place.values() if "act" in found):
+            continue  # What always searches decides nothing.
         people = {variation: found for variation, found in flips.items() if by_people(variation)}
         variation = max(people or flips, key=lambda one: (flips[one]["flip_any"]["value"], one))
         row = flips[variation]["flip_any"]

@@ -73,12 +73,9 @@ def spearman_of(x: Numbers, y: Numbers, question: Sequence[int]) -> Statistic:
 
     def statistic(drawn: Numbers) -> Numbers:
         weights = drawn[:, owner]
-        ranks = [_ranks(side, weights) for side in (x, y)]
-        n = weights.sum(axis=1, keepdims=True)
-        centered = [rank - (weights * rank).sum(axis=1, keepdims=True) / np.maximum(n, 1) for rank in ranks]
-        both, first, second = (
-            (weights * a * b).sum(axis=1) for a, b in (centered, (centered[0], centered[0]), (centered[1], centered[1]))
-        )
+        middle = weights.sum(axis=1, keepdims=True) / 2  # the mean of all ranks
+        a, b = (_ranks(side, weights) - middle for side in (x, y))
+        both, first, second = (np.einsum("ij,ij,ij->i", weights, c, d) for c, d in ((a, b), (a, a), (b, b)))
         with np.errstate(invalid="ignore", divide="ignore"):
             rho = both / np.sqrt(first * second)
         return np.where(np.minimum(first, second) > 1e-9, rho, np.nan)[None, :]
@@ -87,11 +84,11 @@ def spearman_of(x: Numbers, y: Numbers, question: Sequence[int]) -> Statistic:
 
 
 def _ranks(values: Numbers, weights: Numbers) -> Numbers:
-    """Average ranks of values that occur as often as their weights say, one line for each draw."""
-    _, place = np.unique(values, return_inverse=True)
-    counts = np.zeros((len(weights), int(place.max()) + 1))
-    for column, group in enumerate(place):
-        counts[:, group] += weights[:, column]
-    upto = np.cumsum(counts, axis=1)
-    ranks: Numbers = (upto - counts / 2)[:, place]
+    """Average ranks, less one half, of values that occur as often as their weights say, one line for each draw."""
+    order = np.argsort(values, kind="stable")
+    is_new = np.diff(values[order], prepend=np.nan) != 0
+    counts = np.add.reduceat(weights[:, order], np.flatnonzero(is_new), axis=1)
+    place = np.empty(len(values), dtype=np.int64)
+    place[order] = np.cumsum(is_new) - 1
+    ranks: Numbers = (np.cumsum(counts, axis=1) - counts / 2)[:, place]
     return ranks

@@ -81,7 +81,7 @@ def _numbers(asked: Asked, trails: Trails) -> list[Number]:
         found = asked.paired(lambda a, b, compare=compare: compare(a["key"], b["key"]))  # type: ignore[misc]
         numbers += [
             Number(metric=metric, variation=variation, values=found.get(variation, {}), unit=unit)
-            for variation in asked.variations[1:]
+            for variation in asked.reworded
         ]
     numbers += differences(asked, "rfr", lambda row: trails.failure_rate(row["key"]), "share")
     n_hops = max((len(trails.of(row["key"])) for rows in asked.answers.values() for row in rows), default=0)

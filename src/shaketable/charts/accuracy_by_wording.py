@@ -13,8 +13,8 @@ from shaketable.types import Finding
 
 def accuracy_by_wording(finding: Finding) -> alt.TopLevelMixin:
     rows = accuracy_rows(finding)
-    together = [{**row, "series": row["system"], "system": ""} for row in rows]
-    return wording_grid(forest(together, "Correct answers", "System", number_format="~%"), together)
+    layers = forest(rows, "Correct answers", "System", series="system", number_format="~%")
+    return wording_grid(layers, rows, row=None)
 
 
 def accuracy_rows(finding: Finding) -> list[Row]:

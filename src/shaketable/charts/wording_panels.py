@@ -105,15 +105,16 @@ def wording_grid(
     rows: Sequence[Row],
     *,
     column: str = "panel",
+    row: str | None = "system",
     height: Any = None,
     label_width: int = 60,
 ) -> alt.TopLevelMixin:
-    """Columns are datasets, rows are systems where there are several."""
-    columns = sorted({row[column] for row in rows}) if column == "panel" else in_order(rows, column)
+    """Columns are datasets; rows, where there are several, are systems."""
+    columns = sorted({one[column] for one in rows}) if column == "panel" else in_order(rows, column)
     facets: dict[str, Any] = {"column": alt.Column(f"{column}:N", sort=columns, header=panel_header(len(columns)))}
-    if len({row["system"] for row in rows}) > 1:
+    if row is not None and len({one[row] for one in rows}) > 1:
         header = alt.Header(title=None, labelOrient="top", labelAnchor="start", labelLimit=600)
-        facets["row"] = alt.Row("system:N", header=header)
+        facets["row"] = alt.Row(f"{row}:N", header=header)
     width = panel_width(len(columns)) - label_width // len(columns)
     sized = layers.properties(width=width, height=alt.Step(13) if height is None else height)
     return themed(sized.facet(data=alt.InlineData(list(rows)), spacing=24, **facets))

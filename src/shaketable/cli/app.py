@@ -8,7 +8,7 @@ from collections.abc import Callable
 import typer
 
 from shaketable import __version__
-from shaketable.cli import looking, running, sharing, varying
+from shaketable.cli import annotating, looking, running, sharing, varying, viewing
 from shaketable.cli.console import INTERRUPTED, err
 
 app = typer.Typer(
@@ -25,8 +25,9 @@ app = typer.Typer(
 )
 
 MAKING = (running.demo, running.run, running.answer, running.score, running.analyze, running.report)
-LOOKING = (looking.ls, looking.validate, varying.vary, looking.perturb, looking.doctor, looking.models)
-COMMANDS: tuple[Callable[..., None], ...] = (*MAKING, *LOOKING, sharing.import_, sharing.export, sharing.verify)
+LOOKING = (viewing.view, looking.ls, looking.validate, varying.vary, looking.perturb, looking.doctor, looking.models)
+SHARING = (annotating.annotate, sharing.import_, sharing.export, sharing.verify)
+COMMANDS: tuple[Callable[..., None], ...] = (*MAKING, *LOOKING, *SHARING)
 
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_"))(command)

@@ -39,7 +39,8 @@ def import_(
     """Make a run of answers that another system gave, so that they can be scored and analyzed.
 
     Each line has `question_id`, `question`, `gold`, `answer` and may have dataset, type, n_facts, model, method,
-    retriever, variation, perturbation, temperature, repeat, n_searches, n_generations, n_tokens, searches.
+    retriever, variation, wording, perturbation, temperature, repeat, n_searches, n_generations, n_tokens, gold_titles,
+    and searches: a list of `{query, hits: [{id, title}], gold_hit}`.
     Then: `shaketable score RUN`, `shaketable analyze RUN`, `shaketable report RUN`.
     """
     run = import_answers(answers, out_folder)

@@ -20,7 +20,7 @@ Requests = Generator[list[Suffix], Replies, None]
 
 _PRIOR_FAILURES = 4
 """Paths taken as failed before any is drawn. What is open is rarely correct, and a handful of paths says little:
-with eight of them this halved the error of the curve on a small model; with many it does not count."""
+with eight of them this took a third off the error of the curve on a small model; with many it does not count."""
 
 
 def clopper_pearson(n_successes: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

@@ -124,8 +124,7 @@ class _Index:
             ends,
             fields,
             weights,
-            # A passage gains at most what its fields gain, so one sum bounds both.
-            np.append(np.cumsum(peaks[::-1])[::-1], 0.0),
+            np.append(np.cumsum((peaks[:, None] * (fields[:, None] == [0, 1]))[::-1], axis=0)[::-1], [[0.0, 0.0]], 0),
             self.tie_breaker,
             k,
             self.n_passages // LONG,

@@ -15,6 +15,12 @@ Numbers = NDArray[np.float64]
 
 
 @numba.njit(nogil=True, cache=True)
+def _score(title: float, text: float, tie_breaker: float) -> float:
+    """The better field and a share of the other."""
+    return max(title, text) + tie_breaker * min(title, text)
+
+
+@numba.njit(nogil=True, cache=True)
 def candidates(
     rows: tuple[Rows, Rows],
     scores: tuple[Numbers, Numbers],
@@ -32,12 +38,12 @@ def candidates(
     """Passages among which are the k best, with what each has in both fields (passages × fields), exactly.
 
     Lists are those of the query's terms in the fields 0 and 1, the shortest first: `rows[field][begin:end]`. `left` is
-    what they and all after them can add at most. Once the k-th best passage has more than that, no new passage can come
-    in: the longest lists, of common terms, are not read, but looked up for passages that may still be among the best
-    (MaxScore: Turtle and Flood, 1995). `sums` is zero before and after; `touched` is room to work in.
+    what they and all after them can add to each field at most. Once the k-th best passage has more, no new passage can
+    come in: the longest lists, of common terms, are not read, but looked up for passages that may still be among the
+    best (MaxScore: Turtle and Flood, 1995). `sums` is zero before and after; `touched` is room to work in.
     """
     n_lists, n_touched, n_read, floor = len(begins), 0, 0, 0.0
-    while n_read < n_lists and left[n_read] >= floor:
+    while n_read < n_lists and _score(left[n_read, 0], left[n_read, 1], tie_breaker) >= floor:
         field, weight = fields[n_read], weights[n_read]
         for place in range(begins[n_read], ends[n_read]):
             row = rows[field][place]
@@ -46,9 +52,8 @@ def candidates(
                 n_touched += 1
             sums[row, field] += weight * scores[field][place]
         n_read += 1
-        if n_read < n_lists and ends[n_read] - begins[n_read] > n_long:
+        if n_read == n_lists or ends[n_read] - begins[n_read] > n_long:
             floor = _floor(sums, touched, n_touched, k, tie_breaker)
-    floor = _floor(sums, touched, n_touched, k, tie_breaker)
     values = np.empty((n_touched, 2))
     near = np.empty(n_touched, np.int32)
     n = 0
@@ -56,7 +61,7 @@ def candidates(
         row = touched[place]
         title, text = sums[row, 0], sums[row, 1]
         sums[row, 0] = sums[row, 1] = 0.0
-        if max(title, text) + tie_breaker * min(title, text) + left[n_read] >= floor:
+        if _score(title + left[n_read, 0], text + left[n_read, 1], tie_breaker) >= floor:
             near[n], values[n, 0], values[n, 1] = row, title, text
             n += 1
     every = np.arange(n).astype(np.int32)
@@ -73,7 +78,7 @@ def candidates(
         kept = 0
         for place in range(n):
             title, text = values[place, 0], values[place, 1]
-            if max(title, text) + tie_breaker * min(title, text) + left[one + 1] >= floor:
+            if _score(title + left[one + 1, 0], text + left[one + 1, 1], tie_breaker) >= floor:
                 near[kept], values[kept, 0], values[kept, 1] = near[place], title, text
                 kept += 1
         n = kept
@@ -87,7 +92,7 @@ def _floor(sums: Numbers, rows: Rows, n_rows: int, k: int, tie_breaker: float) -
     best = np.zeros(k)  # ascending
     for place in range(min(n_rows, max(N_LOOKED_AT, k))):
         title, text = sums[rows[place], 0], sums[rows[place], 1]
-        score = max(title, text) + tie_breaker * min(title, text)
+        score = _score(title, text, tie_breaker)
         if score > best[0]:
             spot = 0
             while spot + 1 < k and best[spot + 1] < score:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 from shaketable import catalog
 from shaketable.fragility.curve import CurveSettings, curve
 from shaketable.fragility.predicate import Match, Predicate
+from shaketable.fragility.top_bounds import bounds_from_top_logprobs
 from shaketable.fragility.tree import Suffix
 from shaketable.fragility.vocabulary import Vocabulary
 from shaketable.identity import digest, seed_from
@@ -17,10 +19,13 @@ from shaketable.protocols import LogitModel
 from shaketable.stages.plan import Condition, Plan, hot_temperatures
 from shaketable.stages.sources import judge_by
 from shaketable.store import RecordStore
-from shaketable.types import Completion, Curve, Failure, Generate, Prompt, Record, Sampling, Scan
+from shaketable.types import Answer, Completion, Curve, Failure, Generate, Prompt, Record, Sampling, Scan
 
 WINDOW = 32
 """Curves growing at once: their prefixes are read as one batch."""
+
+LARGEST_VOCABULARY = 300_000
+"""Of a model that does not tell: more than any has; the bounds hold for fewer too."""
 
 Progress = Callable[[int, int], None]
 """How many of how many are done."""
@@ -60,13 +65,15 @@ def _of_condition(
     refused, match = _why_not(scan, model), _match(scan)
     vocabulary = None if refused or not records else Vocabulary(*model.token_bytes())
 
+    cut = bool(getattr(type(condition.method), "first_line", False))
+
     def start(record: Record) -> Growing | Curve:
         prompt = _prompt(record, plan.study.generation)
-        reason = refused or (prompt if isinstance(prompt, str) else None)
-        if reason or isinstance(prompt, str):
-            return Curve(key=record.trial.key, reason=reason)
-        assert vocabulary is not None and match is not None
-        cut = bool(getattr(type(condition.method), "first_line", False))
+        if isinstance(prompt, str) or match is None:
+            return Curve(key=record.trial.key, reason=refused if isinstance(prompt, Prompt) else prompt)
+        if vocabulary is None:
+            bounded = _from_top_logprobs(record, judge_by(scan.correct, plan), settings, match, cut)
+            return bounded or Curve(key=record.trial.key, reason=refused)
         golds = questions[record.trial.question_id].answers
         predicate = Predicate(golds, vocabulary, match, cut_at_newline=cut)
         course = curve(record.trial.key, predicate, settings, seed_from(plan.study.seed, record.trial.key))
@@ -107,6 +114,45 @@ def step_on(one: Growing, reply: Sequence[Any] | None) -> Growing | Curve:
         done: Curve = end.value
         return done
     return one
+
+
+def _from_top_logprobs(
+    record: Record, judge: Callable[[Record], bool | None], settings: CurveSettings, match: Match, cut: bool
+) -> Curve | None:
+    """Bounds from the greedy answer's likeliest tokens, for models that give no more; useful up to about 1."""
+    [completion] = [event.reply for event in record.trace if isinstance(event.reply, Completion)]
+    listed: Any = completion.extras.get("top_logprobs")
+    if not listed or len(listed) != len(completion.tokens) or settings.top_k or settings.top_p < 1:
+        return None
+
+    def is_correct(text: str) -> bool:
+        answer = Answer(text=(text.partition("\n")[0] if cut else text).strip())
+        return judge(dataclasses.replace(record, answer=answer)) is True
+
+    found = bounds_from_top_logprobs(
+        [[(text, float(logprob)) for text, logprob in position] for position in listed],
+        completion.tokens,
+        is_correct=is_correct,
+        temperatures=settings.grid,
+        n_vocabulary=LARGEST_VOCABULARY,
+        max_tokens=settings.max_tokens,
+        stays_correct=match == "substring",
+    )
+    below = [t for t, low in zip(found.temperatures, found.low, strict=True) if low < settings.threshold]
+    broken = [t for t, high in zip(found.temperatures, found.high, strict=True) if high < settings.threshold]
+    unknown = (None,) * len(found.temperatures)
+    return Curve(
+        key=record.trial.key,
+        temperatures=found.temperatures,
+        low=found.low,
+        high=found.high,
+        value=unknown,
+        value_low=unknown,
+        value_high=unknown,
+        breaking_low=below[0] if below else found.temperatures[-1],
+        breaking_high=broken[0] if broken else None,
+        settings={"from": "top_logprobs", "threshold": settings.threshold, "n_vocabulary": LARGEST_VOCABULARY},
+    )
 
 
 def _settings(plan: Plan) -> CurveSettings:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +15,7 @@ from markupsafe import Markup
 
 from shaketable.analyses.figure_table import figure_table
 from shaketable.analyses.grids import main_metric
+from shaketable.charts.bundle import load_bundle
 from shaketable.charts.score_by_temperature import Band
 from shaketable.stages import report_content as content
 from shaketable.stages.report_blocks import make_blocks
@@ -95,7 +97,6 @@ def render(run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: 
         )
         for chapter in ("wording", "facts", "dice", "evidence")
     )
-    script = environment.get_template("report.js").render()
     return environment.get_template("report.html").render(
         summary=summary,
         facts=content.facts(summary, findings),
@@ -123,8 +124,7 @@ def render(run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: 
         environments=run.environments(),
         costs=content.costs(summary, run.study.seed),
         study_text=run.study_text,
-        script=Markup(script),
-        script_hash=_content_hash(script),
+        scripts=_scripts(has_figures=bool(on_page)),
     )
 
 
@@ -132,6 +132,19 @@ def _resume_command(folder: Path) -> str:
     return f"shaketable run {shlex.quote(str(folder / 'study.toml'))} --out {shlex.quote(str(folder))}"
 
 
-def _content_hash(script: str) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    text: Markup
+    hash: str
     """The name by which the content security policy lets this one script run."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _scripts(*, has_figures: bool) -> list[Script]:
+    """The drawing library, where there is something to draw, and the page's own."""
+    texts = [load_bundle()] if has_figures else []
+    return [_script(text) for text in (*texts, environment.get_template("report.js").render())]
+
+
+def _script(text: str) -> Script:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return Script(text=Markup(text), hash=f"sha256-{digest}")

@@ -126,9 +126,7 @@ class Chapter:
         return bool(self.figures or self.blocks)
 
 
-def chapters(
-    *, cards: object, wording: object, facts: object, dice: object, evidence: object
-) -> list[tuple[str, str]]:
+def chapters(*, cards: object, wording: object, facts: object, dice: object, evidence: object) -> list[tuple[str, str]]:
     """The chapters that this run supports; what is empty is not there."""
     every = [
         ("verdict", "The verdict", cards),

@@ -7,12 +7,10 @@ from typing import Any
 
 import altair as alt
 import polars as pl
-from markupsafe import Markup
 
 from shaketable.analyses.facts import pooled_rows
 from shaketable.analyses.wording import level
 from shaketable.charts.certainty_histogram import certainty_histogram, histogram_rows
-from shaketable.charts.drawing import draw_png, draw_svg
 from shaketable.charts.entropy_by_breaking import entropy_by_breaking
 from shaketable.charts.fact_panels import fact_rows, scored_facts
 from shaketable.charts.facts_by_temperature import accuracy_rows, facts_by_temperature
@@ -24,7 +22,7 @@ from shaketable.charts.type_ratios import type_ratios, type_rows
 from shaketable.stages.report_blocks import Block, Table
 from shaketable.stages.report_cases import Store
 from shaketable.stages.report_content import NOT_APPLIED, rows_of
-from shaketable.stages.report_figures import Figure
+from shaketable.stages.report_figures import Figure, pictures
 from shaketable.types import Completion, Finding, Generate, Record
 
 Row = Mapping[str, Any]
@@ -166,8 +164,7 @@ def _figure(
             note=note if len(rows) <= N_SHOWN else f"{note} The table shows the first {N_SHOWN} rows, the CSV all.",
             is_main=is_main,
             is_on_page=is_on_page,
-            svg=Markup(draw_svg(chart, name)),
-            png=draw_png(chart),
+            **pictures(chart, name, columns),
             columns=columns,
             rows=[{column: row.get(column) for column in columns} for row in rows[:N_SHOWN]],
             csv=pl.DataFrame(rows, infer_schema_length=None).select(*columns).write_csv(),

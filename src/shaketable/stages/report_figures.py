@@ -16,6 +16,7 @@ from shaketable.analyses.grids import main_metric
 from shaketable.analyses.wording import measured, number
 from shaketable.charts.drawing import draw_png, draw_svg
 from shaketable.charts.evidence_drops import drop_rows, evidence_drops
+from shaketable.charts.interactive import interactive
 from shaketable.charts.panels import panel_rows, type_order
 from shaketable.charts.score_boxes import box_rows, score_boxes
 from shaketable.charts.score_by_temperature import Band, banded, score_by_temperature
@@ -68,6 +69,9 @@ class Figure:
     is_on_page: bool = True
     """False: only a file, because there are many alike."""
     svg: Markup
+    """As it is printed, and shown where scripts are off."""
+    spec: Mapping[str, Any]
+    """The same for the page: it answers to the pointer."""
     png: bytes
     columns: Mapping[str, str]
     rows: Sequence[Mapping[str, Any]]
@@ -93,6 +97,15 @@ def draw_figures(findings: Sequence[Finding], table: pl.DataFrame, band: Band = 
         for figure in drawn
         if figure is not None
     ]
+
+
+def pictures(chart: alt.TopLevelMixin, name: str, columns: Mapping[str, str]) -> dict[str, Any]:
+    """One chart in the three forms that a figure has; `columns` are told under the pointer."""
+    return {
+        "svg": Markup(draw_svg(chart, name)),
+        "spec": interactive(chart, columns),
+        "png": draw_png(chart),
+    }
 
 
 def figure_name(headline: str, metric: str) -> str:
@@ -230,8 +243,7 @@ def _figure(
         caption=str(next((captions[text] for text in finding.sentences if text in captions), "")),
         note=f"{note} {n} questions behind each point.",
         is_main=is_main,
-        svg=Markup(draw_svg(chart, name)),
-        png=draw_png(chart),
+        **pictures(chart, name, COLUMNS | extra),
         columns=COLUMNS | extra,
         rows=rows,
         csv=table.drop(*NOT_IN_CSV, strict=False).write_csv(),
@@ -280,8 +292,7 @@ def _box(finding: Finding, metric: str, unit: str, shown: Sequence[str]) -> Figu
         f"up to 1.5 times that distance, and points beyond are ringed. n = {n} questions in each box.",
         is_main=system == shown[0] if shown else True,
         is_on_page=system in shown or not shown,
-        svg=Markup(draw_svg(chart, name)),
-        png=draw_png(chart),
+        **pictures(chart, name, COLUMNS),
         columns=BOX_COLUMNS,
         rows=summaries,
         csv=pl.DataFrame(rows, infer_schema_length=None).drop(*NOT_IN_CSV, strict=False).write_csv(),

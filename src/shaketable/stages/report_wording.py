@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import altair as alt
 import polars as pl
-from markupsafe import Markup
 
 from shaketable.analyses.rewording import ORIGINAL
 from shaketable.analyses.wording import level
@@ -15,7 +14,6 @@ from shaketable.charts.accuracy_by_wording import accuracy_by_wording, accuracy_
 from shaketable.charts.calls_by_wording import call_rows, calls_by_wording
 from shaketable.charts.chain_correlations import LINKS, chain_correlations, chain_rows
 from shaketable.charts.confidence_by_wording import confidence_by_wording, confidence_rows
-from shaketable.charts.drawing import draw_png, draw_svg
 from shaketable.charts.drift_by_hop import drift_by_hop, drift_rows
 from shaketable.charts.flip_rates import flip_rates, flip_rows
 from shaketable.charts.gold_by_hop import gold_by_hop, gold_rows
@@ -24,7 +22,7 @@ from shaketable.charts.query_panels import query_panels, query_rows
 from shaketable.charts.wording_panels import asked
 from shaketable.stages.report_blocks import Block, Table
 from shaketable.stages.report_content import NOT_APPLIED, rows_of
-from shaketable.stages.report_figures import Figure
+from shaketable.stages.report_figures import Figure, pictures
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
@@ -199,8 +197,7 @@ def _figure(name: str, drawing: Drawing, finding: Finding) -> list[Figure]:
             caption=finding.sentences[0] if finding.sentences else "",
             note=f"{drawing.note} Bars and bands are {intervals}. n = {n} questions.",
             is_main=True,
-            svg=Markup(draw_svg(chart, name)),
-            png=draw_png(chart),
+            **pictures(chart, name, columns),
             columns=columns,
             rows=[{column: row.get(column) for column in (*columns, "unit")} for row in rows],
             csv=pl.DataFrame(rows, infer_schema_length=None).select(*columns).write_csv(),

@@ -22,8 +22,12 @@ from shaketable.types import NOTHING, Curve, Question, Record
 
 N_SHOWN = 300
 """Characters of an answer that the index keeps, for lists and for searching."""
+N_FEW = 20_000
+"""Records that are sorted in no time."""
 LOOK_AGAIN_SECONDS = 1.0
 """A run that is going on is asked for news at most this often."""
+REST = 10
+"""Times as long as it took to bring the index up to date."""
 NO_VALUE = "(none)"
 """How a filter asks for records that lack a factor, such as the retriever of a method that does not search."""
 OF_CONDITION = ("model", "method", "retriever", "perturbation")
@@ -32,6 +36,12 @@ COUNTED = ("n_searches", "n_tokens", "seconds")
 OWN = ("temperature", "repeat", *COUNTED)
 FACTORS = (*OF_CONDITION, "variation", *OF_QUESTION, "temperature", "repeat")
 """What records can be filtered by, beside their question and outcome."""
+SAID = f"SELECT id, substr(answer, 1, {N_SHOWN}) FROM run.records"
+WORDED = """
+    CREATE TEMP TABLE worded AS SELECT id FROM said WHERE answer LIKE ?1 ESCAPE '\\' UNION
+    SELECT id FROM looked WHERE variant IN (SELECT v.id FROM run.variants v JOIN run.questions q ON q.id = v.question_id
+                                            WHERE v.wording LIKE ?1 ESCAPE '\\' OR q.text LIKE ?1 ESCAPE '\\')"""
+"""The records in which words are found, looked for once."""
 OUTCOMES = {"answered": "failed = 0", "failed": "failed = 1"}
 
 
@@ -72,6 +82,12 @@ class _Index:
             known = ", ".join((*OWN, *self.metrics))
             raise StudyError(f"Nothing is called '{metric}' here.{did_you_mean(metric, self.metrics)} Known: {known}.")
         return f"s{self.metrics.index(metric)}"
+
+    def walk(self, sort: str | None) -> str:
+        """How SQLite meets records in order, without sorting them."""
+        if sort is None:
+            return "NOT INDEXED"
+        return f"INDEXED BY by_{sort if sort in COUNTED else self.column(sort)}" if sort not in FACTORS else ""
 
     def columns(self, text: str) -> str:
         """A text for each score: `, s0 REAL, s1 REAL`."""
@@ -121,17 +137,23 @@ class Explorer:
     def find(self, selection: Selection) -> Found:
         where, values = _where(selection)
         with self._reading() as (connection, index):
-            order = _order(selection, index)
+            if selection.words:
+                connection.execute(WORDED, (f"%{_escaped(selection.words)}%",))
             [(n,)] = connection.execute(f"SELECT COUNT(*) FROM looked i WHERE {where}", values)
+            # Of many records the first few in order are met soon; few are sorted faster than they are looked for.
+            is_many = n > N_FEW
+            order = _order(selection, index, by_index=is_many)
+            source = f"looked i {index.walk(selection.sort) if is_many else ''}"
             cursor = connection.execute(
-                # The few rows that are shown are chosen first, and joined with their texts after.
-                f"""WITH chosen AS (SELECT * FROM looked i WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?)
-                    SELECT i.key, v.question_id, q.text AS question, v.wording, v.variation, q.dataset,
+                # The rows that are shown are chosen first, and joined with their texts after.
+                f"""WITH chosen AS (SELECT i.id FROM {source} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?)
+                    SELECT r.key, v.question_id, q.text AS question, v.wording, v.variation, q.dataset,
                            json_extract(q.tags, '$.type') AS type, c.model, c.method, c.retriever, c.perturbation,
-                           i.temperature, i.repeat, i.answer, i.failed, i.n_searches, i.n_tokens,
-                           i.seconds{index.columns("i.{}")}
-                    FROM chosen i JOIN run.variants v ON v.id = i.variant JOIN run.conditions c ON c.id = i.condition
-                    JOIN run.questions q ON q.id = v.question_id ORDER BY {order}""",
+                           i.temperature, i.repeat, substr(r.answer, 1, {N_SHOWN}) AS answer, i.failed,
+                           i.n_searches, i.n_tokens, i.seconds{index.columns("i.{}")}
+                    FROM chosen JOIN looked i USING (id) JOIN run.records r USING (id)
+                    JOIN run.variants v ON v.id = i.variant JOIN run.questions q ON q.id = v.question_id
+                    JOIN run.conditions c ON c.id = i.condition ORDER BY {order}""",
                 (*values, selection.limit, selection.offset),
             )
             return Found(n=n, rows=[index.row(cursor, row) for row in cursor])
@@ -160,8 +182,9 @@ class Explorer:
             cursor = connection.execute(
                 f"""SELECT c.model, c.method, c.retriever, c.perturbation, v.variation, v.wording, i.temperature,
                            AVG({column}) AS value, COUNT({column}) AS n_scored, COUNT(*) AS n,
-                           SUM(i.failed) AS n_failed, MIN(i.repeat) AS repeat, i.key
-                    FROM looked i JOIN run.variants v ON v.id = i.variant JOIN run.conditions c ON c.id = i.condition
+                           SUM(i.failed) AS n_failed, MIN(i.repeat) AS repeat, r.key
+                    FROM looked i JOIN run.records r ON r.id = i.id JOIN run.variants v ON v.id = i.variant
+                    JOIN run.conditions c ON c.id = i.condition
                     WHERE i.variant IN (SELECT id FROM run.variants WHERE question_id = ?)
                     GROUP BY i.condition, i.variant, i.temperature ORDER BY c.id, v.id, i.temperature""",
                 (question_id,),
@@ -172,13 +195,17 @@ class Explorer:
         with self._store() as store:
             return next(store.records("r.key = ?", key), None)
 
-    def repeats(self, record: Record) -> list[dict[str, Any]]:
-        """Every record of the same wording, condition and temperature."""
-        return self._alike(record, "i.condition = own.condition AND i.temperature = own.temperature")
-
     def heats(self, record: Record) -> list[dict[str, Any]]:
-        """Every record of the same wording and condition, at all temperatures."""
-        return self._alike(record, "i.condition = own.condition")
+        """Every record of the same wording and condition: all repeats at all temperatures."""
+        with self._reading() as (connection, index):
+            cursor = connection.execute(
+                f"""WITH own AS (SELECT variant, condition FROM run.records WHERE key = ?)
+                    SELECT r.key, i.temperature, i.repeat, r.answer, r.failure{index.columns("i.{}")}
+                    FROM own JOIN looked i ON i.variant = own.variant AND i.condition = own.condition
+                    JOIN run.records r ON r.id = i.id ORDER BY i.temperature, i.repeat""",
+                (record.trial.key,),
+            )
+            return [index.row(cursor, row) for row in cursor]
 
     def untouched(self, record: Record) -> Record | None:
         """The first record of the same wording and system whose evidence was left as it is."""
@@ -215,22 +242,6 @@ class Explorer:
             return []
         return pl.scan_parquet(path).filter(pl.col("key") == key).drop("key").collect().to_dicts()
 
-    def n_records(self) -> int:
-        with self._reading() as (connection, _):
-            return int(connection.execute("SELECT COUNT(*) FROM looked").fetchone()[0])
-
-    def _alike(self, record: Record, where: str) -> list[dict[str, Any]]:
-        with self._reading() as (connection, index):
-            cursor = connection.execute(
-                f"""WITH own AS (SELECT variant, condition, temperature FROM run.records WHERE key = ?)
-                    SELECT i.key, i.temperature, i.repeat, r.answer, r.failure, i.failed, i.n_tokens,
-                           i.seconds{index.columns("i.{}")}
-                    FROM own JOIN looked i ON i.variant = own.variant JOIN run.records r ON r.id = i.id
-                    WHERE {where} ORDER BY i.temperature, i.repeat""",
-                (record.trial.key,),
-            )
-            return [index.row(cursor, row) for row in cursor]
-
     # --- the index ----------------------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -265,8 +276,8 @@ class Explorer:
                 is_longer = stamp is None and self._seen[0] is None and self._extend(self._index, n)
                 self._index = self._index if is_longer else self._build(scores if stamp else None)
             self._seen = seen
-            # Building takes a tenth of the time at most, however large the run and however fast it grows.
-            self._look_again = time.monotonic() + max(LOOK_AGAIN_SECONDS, 10 * (time.monotonic() - start))
+            # However large the run and fast its growth, building leaves most of the time to other work.
+            self._look_again = time.monotonic() + max(LOOK_AGAIN_SECONDS, REST * (time.monotonic() - start))
             return self._index
 
     def _extend(self, index: _Index, n: int) -> bool:
@@ -274,6 +285,7 @@ class Explorer:
         with self._writing(index.path) as connection:
             [(last,)] = connection.execute("SELECT COALESCE(MAX(id), 0) FROM looked")
             connection.execute(f"INSERT INTO looked {_rows(index)} WHERE r.id > ?", (last,))
+            connection.execute(f"INSERT INTO said {SAID} WHERE id > ?", (last,))
             [(known,)] = connection.execute("SELECT COUNT(*) FROM looked")
             _note_facets(connection)
         # More may have come since they were counted; fewer of them would mean that some have gone.
@@ -294,17 +306,21 @@ class Explorer:
             connection.execute(f"CREATE TEMP TABLE scored (key TEXT PRIMARY KEY{columns}) WITHOUT ROWID")
             connection.execute("CREATE TABLE facets (name TEXT, value)")
             connection.execute(
-                f"""CREATE TABLE looked (id INTEGER PRIMARY KEY, key TEXT, variant INTEGER, condition INTEGER,
-                        temperature REAL, repeat INTEGER, failed INTEGER, n_searches INTEGER, n_tokens INTEGER,
-                        seconds REAL{columns}, answer TEXT)"""
+                f"""CREATE TABLE looked (id INTEGER PRIMARY KEY, variant INTEGER, condition INTEGER, temperature REAL,
+                        repeat INTEGER, failed INTEGER, n_searches INTEGER, n_tokens INTEGER, seconds REAL{columns})"""
             )
+            connection.execute("CREATE TABLE said (id INTEGER PRIMARY KEY, answer TEXT)")
             if table is not None:
                 wide = table.pivot("metric", index="key", values="value", aggregate_function="first")
                 rows = wide.select("key", *metrics).sort("key").iter_rows()
                 marks = ", ".join("?" * (len(metrics) + 1))
                 connection.executemany(f"INSERT INTO scored VALUES ({marks})", rows)
             connection.execute(f"INSERT INTO looked {_rows(index)}")
-            connection.execute("CREATE INDEX looked_by_variant ON looked (variant)")
+            connection.execute(f"INSERT INTO said {SAID}")
+            connection.execute("CREATE INDEX by_variant ON looked (variant)")
+            for name in (*COUNTED, *(index.column(metric) for metric in metrics)):
+                connection.execute(f"CREATE INDEX by_{name} ON looked ({name})")
+            connection.execute("CREATE INDEX by_factors ON looked (condition, temperature, repeat, failed, variant)")
             _note_facets(connection)
         return index
 
@@ -350,28 +366,25 @@ def _where(selection: Selection) -> tuple[str, list[Any]]:
             raise StudyError(f"Records have no outcome '{selection.outcome}'. Outcomes: {', '.join(OUTCOMES)}.")
         clauses.append(OUTCOMES[selection.outcome])
     if selection.words:
-        clauses.append(
-            "(i.answer LIKE ? ESCAPE '\\' OR i.variant IN (SELECT v.id FROM run.variants v "
-            "JOIN run.questions q ON q.id = v.question_id "
-            "WHERE v.wording LIKE ? ESCAPE '\\' OR q.text LIKE ? ESCAPE '\\'))"
-        )
-        values += [f"%{_escaped(selection.words)}%"] * 3
+        clauses.append("i.id IN (SELECT id FROM worded)")
     return " AND ".join(clauses), values
 
 
-def _order(selection: Selection, index: _Index) -> str:
+def _order(selection: Selection, index: _Index, *, by_index: bool) -> str:
+    """What has no score stands last, whichever way the others are sorted."""
     if selection.sort is None:
         return "i.id"
-    column = selection.sort if selection.sort in OWN else index.column(selection.sort)
-    # What has no score stands last, whichever way the others are sorted.
-    return f"i.{column} IS NULL, i.{column} {'DESC' if selection.is_descending else 'ASC'}, i.id"
+    column = f"i.{selection.sort if selection.sort in OWN else index.column(selection.sort)}"
+    way = "DESC" if selection.is_descending else "ASC"
+    # A plus sign keeps SQLite from walking along the index.
+    return f"{'' if by_index else '+'}{column} {way} NULLS LAST, i.id {way}"
 
 
 def _rows(index: _Index) -> str:
     """What the index keeps of each record."""
     join = "LEFT JOIN scored s ON s.key = r.key" if index.metrics else ""
-    return f"""SELECT r.id, r.key, r.variant, r.condition, r.temperature, r.repeat, r.failure IS NOT NULL,
-                      r.n_searches, r.n_tokens, r.seconds{index.columns("s.{}")}, substr(r.answer, 1, {N_SHOWN})
+    return f"""SELECT r.id, r.variant, r.condition, r.temperature, r.repeat, r.failure IS NOT NULL,
+                      r.n_searches, r.n_tokens, r.seconds{index.columns("s.{}")}
                FROM run.records r {join}"""
 
 

@@ -362,7 +362,8 @@ def reading_uri(path: Path) -> str:
     In write-ahead mode even readers keep a small file beside it. Where they may not, and nothing waits to be merged,
     nobody else writes either: the file can be taken as it is.
     """
-    is_still = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+    log = path.with_name(f"{path.name}-wal")
+    is_still = not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_still else ''}"
 
 

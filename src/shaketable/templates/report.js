@@ -9,18 +9,59 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
     setTimeout(() => (button.textContent = label), 1500);
   });
 }
-for (const button of document.querySelectorAll("button[data-svg]")) {
+
+// Charts are drawn when they come into sight. The still picture stays for print, and where drawing fails.
+async function draw(place) {
+  const spec = JSON.parse(document.getElementById(place.dataset.spec).textContent);
+  // Expressions are interpreted, never compiled: the page's policy forbids scripts made from data.
+  const options = { ast: true, renderer: "svg", actions: false, defaultStyle: false, logLevel: 1 };
+  await vegaEmbed(place, spec, options);
+  place.hidden = false;
+  place.parentElement.classList.add("drawn");
+  place.closest("figure").querySelector(".hint").hidden = false;
+}
+const sight = new IntersectionObserver(
+  (entries) => {
+    for (const entry of entries.filter((entry) => entry.isIntersecting)) {
+      sight.unobserve(entry.target);
+      draw(entry.target.querySelector(".live"));
+    }
+  },
+  { rootMargin: "300px" },
+);
+if (globalThis.vegaEmbed) document.querySelectorAll(".drawing:has(.live)").forEach((one) => sight.observe(one));
+
+function save(href, name) {
+  const link = document.createElement("a");
+  link.href = href;
+  link.download = name;
+  link.click();
+}
+for (const button of document.querySelectorAll("button[data-picture]")) {
   button.hidden = false;
-  button.addEventListener("click", () => {
-    const picture = document.getElementById(button.dataset.svg).querySelector("svg");
-    const file = new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml" });
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(file);
-    link.download = `${button.dataset.svg}.svg`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  button.addEventListener("click", async () => {
+    const name = `${button.dataset.figure}.${button.dataset.picture}`;
+    const place = document.getElementById(button.dataset.figure);
+    const picture = (place.querySelector(".live svg") ?? place.querySelector(".still svg")).cloneNode(true);
+    const [width, height] = [picture.viewBox.baseVal.width, picture.viewBox.baseVal.height];
+    picture.setAttribute("width", width);
+    picture.setAttribute("height", height);
+    const text = new XMLSerializer().serializeToString(picture);
+    const svg = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+    if (button.dataset.picture === "svg") return save(svg, name);
+    const image = new Image();
+    image.src = svg;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [2 * width, 2 * height];
+    const brush = canvas.getContext("2d");
+    brush.fillStyle = "white";
+    brush.fillRect(0, 0, canvas.width, canvas.height);
+    brush.drawImage(image, 0, 0, canvas.width, canvas.height);
+    save(canvas.toDataURL("image/png"), name);
   });
 }
+
 function openTarget() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let inside = target; inside; inside = inside.parentElement) {

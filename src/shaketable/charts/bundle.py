@@ -1,0 +1,32 @@
+"""The drawing library for the page, as one script that needs no network: made once, then kept in the user cache."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.metadata
+import os
+
+import vl_convert
+
+from shaketable import weights
+
+
+@functools.cache
+def load_bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed with its interpreter of expressions; safe inside a script element."""
+    version = importlib.metadata.version("vl-convert-python")
+    path = weights.home() / f"vega-bundle-{version}.js"
+    with contextlib.suppress(OSError):
+        return path.read_text("utf-8")
+    text = (
+        vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+        .replace("</script", r"<\/script")
+        .replace("<!--", r"<\!--")
+    )
+    with contextlib.suppress(OSError):  # A page is worth more than its next one being faster.
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}.tmp")
+        temporary.write_text(text, "utf-8")
+        temporary.replace(path)
+    return text

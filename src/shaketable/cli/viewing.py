@@ -1,0 +1,33 @@
+"""The command that opens runs in the browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shaketable.cli.console import guarded, say
+from shaketable.store import Run
+
+
+@guarded
+def view(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs, also of one that is going on.")
+    ],
+    port: Annotated[int, typer.Option(help="0 takes one that is free.", min=0, max=65535)] = 0,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")] = False,
+) -> None:
+    """Look into runs in the browser: results, every record, one question across all conditions.
+
+    Serves this machine alone and writes nothing. Ctrl-C ends it.
+    """
+    from shaketable.viewer.server import Viewer
+
+    with Viewer([Run(folder) for folder in runs], port) as viewer:
+        say(f"Serving {viewer.address} to this machine alone. Ctrl-C ends it.")
+        if not no_open:
+            webbrowser.open(viewer.address)
+        viewer.serve_forever()

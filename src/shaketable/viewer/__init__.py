@@ -1,0 +1,1 @@
+"""Runs in the browser, live: pages for people, served to this machine alone."""

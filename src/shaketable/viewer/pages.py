@@ -1,0 +1,262 @@
+"""Address → page. No part of an address becomes a path of a file: runs and files are looked up by name."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from shaketable.errors import RunError, StoreError
+from shaketable.stages import report_content as content
+from shaketable.stages.report_templates import environment
+from shaketable.store import Run
+from shaketable.store.explore import FACTORS, OUTCOMES, OWN, Explorer, Selection
+from shaketable.viewer.question_page import question_values
+from shaketable.viewer.record_page import record_values
+from shaketable.viewer.results import first_results, side_by_side
+
+FILES = {"report.css": "text/css", "viewer/viewer.css": "text/css", "viewer/viewer.js": "text/javascript"}
+"""All that is served beside pages, each from the package."""
+REPORT_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-downloads"
+)
+"""A report may come from elsewhere: it runs as a stranger here, without access to this server's pages."""
+PER_PAGE = 50
+CORRECT = ("contains", "exact_match")
+"""The metrics that tell right from wrong, the better known first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    body: bytes
+    kind: str = "text/html; charset=utf-8"
+    status: int = 200
+    policy: str | None = None
+    """None: that of the server's own pages."""
+
+    @classmethod
+    def plain(cls, status: int, text: str) -> Reply:
+        return cls(body=text.encode(), kind="text/plain; charset=utf-8", status=status)
+
+    @classmethod
+    def json(cls, value: Any) -> Reply:
+        return cls(body=json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"), kind="application/json")
+
+
+class Site:
+    """The pages of some runs."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.runs = _named(runs)
+        self.explorers = {name: Explorer(run) for name, run in self.runs.items()}
+
+    def close(self) -> None:
+        for explorer in self.explorers.values():
+            explorer.close()
+
+    def reply(self, steps: Sequence[str], given: Mapping[str, str]) -> Reply:
+        match list(steps):
+            case []:
+                return self._runs(given)
+            case ["static", *path] if "/".join(path) in FILES:
+                return _file("/".join(path))
+            case ["run", name, *rest] if name in self.runs:
+                return self._of_run(name, rest, given)
+        return self.problem(404, "There is no such page.")
+
+    def problem(self, status: int, text: str) -> Reply:
+        return self._page("problem", {"text": text, "status": status}, status=status)
+
+    def _of_run(self, name: str, rest: Sequence[str], given: Mapping[str, str]) -> Reply:
+        explorer = self.explorers[name]
+        match list(rest):
+            case []:
+                return self._run(name)
+            case ["progress.json"]:
+                return Reply.json(_progress(self.runs[name]))
+            case ["report"]:
+                return self._report(name)
+            case ["records"]:
+                return self._records(name, given)
+            case ["records.json"]:
+                found = explorer.find(_selection(given))
+                return Reply.json({"n": found.n, "records": found.rows})
+            case ["questions"]:
+                return self._questions(name, given)
+            case ["question", question_id]:
+                values = question_values(explorer, question_id, self._correct(name, given))
+                return self._page("question", values, run=name)
+            case ["record", key]:
+                return self._page("record", record_values(explorer, key, self._correct(name, given)), run=name)
+        return self.problem(404, "This run has no such page.")
+
+    # --- pages --------------------------------------------------------------------------------
+
+    def _runs(self, given: Mapping[str, str]) -> Reply:
+        summaries = {name: _summary(run) for name, run in self.runs.items()}
+        table = side_by_side(self.runs, given.get("metric")) if len(self.runs) > 1 else None
+        return self._page("runs", {"summaries": summaries, "table": table})
+
+    def _run(self, name: str) -> Reply:
+        run, summary = self.runs[name], _summary(self.runs[name])
+        findings = run.findings() if (run.folder / "findings.json").is_file() else []
+        values = {
+            "summary": summary,
+            "facts": content.facts(summary, findings) if summary["done"] else [],
+            "banner": content.banner(summary, f"shaketable run {run.folder / 'study.toml'} --out {run.folder}"),
+            "sentences": [(finding.question, finding.sentences) for finding in findings if finding.sentences],
+            "partial": first_results(run) if summary["done"] and not findings else None,
+            "failures": run.failures() if summary["failed"] else [],
+            "has_report": _report_path(run) is not None,
+            "study_text": run.study_text,
+        }
+        return self._page("run", values, run=name)
+
+    def _report(self, name: str) -> Reply:
+        path = _report_path(self.runs[name])
+        if path is None:
+            folder = self.runs[name].folder
+            raise RunError(f"There is no report of {folder} yet. Write it with: shaketable report {folder}.")
+        return Reply(body=path.read_bytes(), policy=REPORT_POLICY)
+
+    def _records(self, name: str, given: Mapping[str, str]) -> Reply:
+        explorer, selection = self.explorers[name], _selection(given)
+        found, facets = explorer.find(selection), explorer.facets()
+        sorted_by = [selection.sort] if selection.sort in explorer.metrics else []
+        metrics = list(dict.fromkeys([*sorted_by, *(metric for metric in CORRECT if metric in explorer.metrics)]))
+        values = {
+            "found": found,
+            "given": given,
+            "facets": facets,
+            "shown": [name for name in FACTORS if name in facets],
+            "outcomes": list(OUTCOMES),
+            "sorts": [*explorer.metrics, *OWN],
+            "metrics": metrics or list(explorer.metrics[:1]),
+            "pages": _pages(f"{self._home(name)}/records", given, found.n),
+        }
+        return self._page("records", values, run=name)
+
+    def _questions(self, name: str, given: Mapping[str, str]) -> Reply:
+        explorer, metric = self.explorers[name], self._correct(name, given)
+        page = _number(given.get("page", "1"), "page")
+        found = explorer.questions(metric, given.get("words", ""), (page - 1) * PER_PAGE, PER_PAGE)
+        values = {
+            "found": found,
+            "given": given,
+            "metric": metric,
+            "metrics": explorer.metrics,
+            "pages": _pages(f"{self._home(name)}/questions", given, found.n),
+        }
+        return self._page("questions", values, run=name)
+
+    # --- what pages share ---------------------------------------------------------------------
+
+    def _correct(self, name: str, given: Mapping[str, str]) -> str | None:
+        """The metric that colours a page: the one asked for, or the first that tells right from wrong."""
+        metrics = self.explorers[name].metrics
+        asked = given.get("metric")
+        return asked or next((metric for metric in (*CORRECT, *metrics) if metric in metrics), None)
+
+    def _home(self, name: str) -> str:
+        return f"/run/{quote(name, safe='')}"
+
+    def _page(self, template: str, values: Mapping[str, Any], run: str | None = None, status: int = 200) -> Reply:
+        text = environment.get_template(f"viewer/{template}.html").render(
+            values, run=run, home=None if run is None else self._home(run), runs=self.runs, link=_link, correct=CORRECT
+        )
+        return Reply(body=text.encode(), status=status)
+
+
+def _named(runs: Sequence[Run]) -> dict[str, Run]:
+    """Runs by the names of their folders; a second of the same name gets a number."""
+    named: dict[str, Run] = {}
+    for run in runs:
+        folder = run.folder.resolve().name or "run"
+        name, n = folder, 1
+        while name in named:
+            n += 1
+            name = f"{folder}-{n}"
+        named[name] = run
+    return named
+
+
+def _file(name: str) -> Reply:
+    source, _, _ = environment.loader.get_source(environment, name)  # type: ignore[union-attr]
+    return Reply(body=source.encode(), kind=f"{FILES[name]}; charset=utf-8")
+
+
+def _report_path(run: Run) -> Path | None:
+    """The run's report; one that leads out of the folder is not the run's."""
+    path = (run.folder / "report.html").resolve()
+    return path if path.is_file() and path.parent == run.folder.resolve() else None
+
+
+def _summary(run: Run) -> dict[str, Any]:
+    """Counts of a run, from its file as it is now; before the first record there is nothing but the study."""
+    fresh = Run(run.folder)
+    try:
+        summary = fresh.summary()
+        fresh.store.close()
+    except StoreError:
+        if fresh.records_path.exists() and fresh.records_path.stat().st_size:
+            raise
+        nothing = ("trials", "done", "failed", "missing", "n_questions", "n_tokens", "seconds")
+        study = fresh.study
+        summary = dict.fromkeys(nothing, 0) | {"study": study.name, "models": list(study.models), "datasets": []}
+        summary |= {"state": "empty", "created": None, "finished": None, "selection": {}}
+    return summary
+
+
+def _progress(run: Run) -> dict[str, Any]:
+    summary = _summary(run)
+    return {name: summary[name] for name in ("state", "trials", "done", "failed", "missing", "n_tokens")}
+
+
+def _selection(given: Mapping[str, str]) -> Selection:
+    page = _number(given.get("page", "1"), "page")
+    return Selection(
+        factors={name: given[name] for name in FACTORS if name in given},
+        question_id=given.get("question"),
+        outcome=given.get("outcome"),
+        words=given.get("words", ""),
+        sort=given.get("sort"),
+        is_descending=given.get("order") == "down",
+        offset=(page - 1) * PER_PAGE,
+        limit=PER_PAGE,
+    )
+
+
+def _number(text: str, name: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) < 10**8):
+        raise RunError(f"'{name}' is '{text}', expected a whole number from 1.")
+    return int(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pages:
+    number: int
+    n: int
+    before: str | None
+    after: str | None
+
+
+def _pages(path: str, given: Mapping[str, str], n: int) -> Pages:
+    number, last = int(given.get("page", "1")), max(1, math.ceil(n / PER_PAGE))
+
+    def at(page: int) -> str:
+        return f"{path}?{urlencode({**given, 'page': page})}"
+
+    before, after = at(number - 1) if number > 1 else None, at(number + 1) if number < last else None
+    return Pages(number=number, n=last, before=before, after=after)
+
+
+def _link(home: str, *steps: str, **given: object) -> str:
+    """The address of a page of a run: `link(home, "record", key)`."""
+    path = "/".join([home, *(quote(step, safe="") for step in steps)])
+    asked = urlencode({name: value for name, value in given.items() if value is not None})
+    return f"{path}?{asked}" if asked else path

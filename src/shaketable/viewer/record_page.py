@@ -1,0 +1,100 @@
+"""One record in full: its evidence before and after, every repeat, and the trace of what was asked and replied."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shaketable.errors import RunError
+from shaketable.normalize import casefold_strip
+from shaketable.stages.report_content import word_diff
+from shaketable.store.explore import Explorer
+from shaketable.types import Completion, Event, Evidence, Failure, Generate, Hit, Note, Probe, Question, Record, Search
+from shaketable.viewer.curve_picture import draw_curves
+
+N_DIFFED = 4000
+"""Words up to which two texts are compared; the time grows with their product."""
+CONFIDENCES = ("processed_logprobs", "logprobs")
+"""Extras that tell how sure a token was; of the distribution that was really sampled, where there is one."""
+
+
+def record_values(explorer: Explorer, key: str, metric: str | None) -> dict[str, Any]:
+    record = explorer.record(key)
+    if record is None:
+        raise RunError(f"This run has no record '{key}'. See the list of records.")
+    question = explorer.question(record.trial.question_id)
+    assert question is not None
+    heats = explorer.heats(record)
+    cool = [one["key"] for one in heats if one["temperature"] == 0]
+    curves = [curve for curve in explorer.curves(cool) if curve.reason is None]
+    return {
+        "record": record,
+        "question": question,
+        "metric": metric,
+        "scores": explorer.scores(key),
+        "heats": [(heat, list(group)) for heat, group in itertools.groupby(heats, lambda one: one["temperature"])],
+        "diff": evidence_diff(record, explorer.untouched(record)),
+        "events": [event_values(event, question) for event in record.trace],
+        "curve": draw_curves(curves, dict.fromkeys(cool, record.trial.model)),
+    }
+
+
+def evidence_diff(record: Record, untouched: Record | None) -> dict[str, Any] | None:
+    """The evidence of the untouched case against the record's own; None: it is the same, or has none to compare."""
+    if record.answer is None or untouched is None or untouched.answer is None:
+        return None
+    if record.trial.perturbation in (None, "unchanged"):
+        return None
+    before, after = (" ".join(hit.passage.text for hit in one.answer.hits) for one in (untouched, record) if one.answer)
+    if max(before.count(" "), after.count(" ")) > N_DIFFED:
+        return {"before": before, "after": after, "runs": None}
+    return {"before": before, "after": after, "runs": word_diff(before, after)}
+
+
+def event_values(event: Event, question: Question) -> dict[str, Any]:
+    """A step with its reply, as the template shows it."""
+    step, reply = event.step, event.reply
+    values: dict[str, Any] = {"failure": reply if isinstance(reply, Failure) else None}
+    match step:
+        case Search():
+            values |= {"kind": "search", "title": "Search", "query": step.query, "k": step.k}
+        case Generate():
+            values |= {"kind": "generate", "title": step.purpose or "Generate", "messages": step.messages}
+        case Probe():
+            values |= {"kind": "probe", "title": "Probe", "text": step.text, "wants": step.wants}
+        case Note():
+            values |= {"kind": "note", "title": step.name, "values": step.values}
+    if isinstance(reply, Evidence):
+        gold = {*map(casefold_strip, question.gold_titles)}
+        values["hits"] = [(hit, is_gold(hit, question, gold)) for hit in reply.hits]
+        values["edits"], values["flags"] = reply.edits, reply.flags
+    elif isinstance(reply, Completion):
+        values["completion"], values["tokens"] = reply, shaded(reply)
+    return values
+
+
+def is_gold(hit: Hit, question: Question, gold_titles: set[str]) -> bool:
+    """Whether it is a supporting document, or holds a supporting sentence."""
+    sentences = {sentence.id for sentence in hit.passage.sentences}
+    return casefold_strip(hit.passage.title) in gold_titles or not sentences.isdisjoint(question.supporting)
+
+
+def shaded(completion: Completion) -> list[tuple[str, str, str]] | None:
+    """Each token with the class of its shade, `c0` for a sure one to `c9`, and its probability in words.
+
+    None: the model gave no probabilities.
+    """
+    extras: Mapping[str, Any] = completion.extras
+    values: Sequence[float | None] | None = next((extras[name] for name in CONFIDENCES if name in extras), None)
+    if values is None or len(values) != len(completion.tokens):
+        return None
+    return [
+        (token, "", "no probability") if value is None else (token, *_shade(math.exp(min(0.0, value))))
+        for token, value in zip(completion.tokens, values, strict=True)
+    ]
+
+
+def _shade(probability: float) -> tuple[str, str]:
+    return f"c{min(9, int(10 * (1 - probability)))}", f"{100 * probability:.3g} %"

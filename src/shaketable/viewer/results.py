@@ -1,0 +1,91 @@
+"""First results of a run that is going on, and the results of several runs side by side."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shaketable import catalog
+from shaketable.store import RecordStore, Run
+
+ROUNDING = 12
+"""Decimals kept of an interval: a bound at 0 may come as 7e-16."""
+N_FIRST = 2000
+"""Records that first results are made of, at most: enough to see, few enough not to wait."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class First:
+    """The share of right answers among the first records, by condition."""
+
+    n: int
+    temperatures: list[float]
+    lines: list[tuple[str, str, list[dict[str, Any] | None]]]
+    """System, evidence, and a cell for each temperature: share, low, high, n; None: nothing yet."""
+
+
+def first_results(run: Run) -> First | None:
+    """None while no answer can be told right or wrong."""
+    with RecordStore(run.records_path, read_only=True) as store:
+        questions = {question.id: question for question in store.questions()}
+        records = list(itertools.islice(store.records(with_trace=False), N_FIRST))
+    marks = catalog.build("metric", "contains").score(records, questions)
+    counted: dict[tuple[str, str], dict[float, list[float]]] = {}
+    for record, (score,) in zip(records, marks, strict=True):
+        trial = record.trial
+        if score.value is not None:
+            system = " · ".join(part for part in (trial.model, trial.method, trial.retriever) if part)
+            line = counted.setdefault((system, trial.perturbation or "no_evidence"), {})
+            line.setdefault(trial.temperature, []).append(score.value)
+    if not counted:
+        return None
+    temperatures = sorted({temperature for line in counted.values() for temperature in line})
+    lines = [
+        (system, evidence, [_share(line[temperature]) if temperature in line else None for temperature in temperatures])
+        for (system, evidence), line in sorted(counted.items(), key=lambda one: _untouched_first(*one[0]))
+    ]
+    return First(n=len(records), temperatures=temperatures, lines=lines)
+
+
+def _share(values: list[float]) -> dict[str, Any]:
+    from statsmodels.stats.proportion import proportion_confint
+
+    n, right = len(values), int(sum(values))
+    low, high = (round(float(end), ROUNDING) for end in proportion_confint(right, n, method="wilson"))
+    return {"value": right / n, "low": low, "high": high, "n": n}
+
+
+def _untouched_first(system: str, evidence: str | None) -> tuple[Any, ...]:
+    return system, evidence not in (None, "unchanged"), evidence or ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideBySide:
+    metric: str
+    metrics: list[str]
+    lines: list[tuple[tuple[Any, ...], list[Mapping[str, Any] | None]]]
+    """Condition (system, evidence, wording, temperature), and a row of the analysis for each run; None: not in it."""
+
+
+def side_by_side(runs: Mapping[str, Run], metric: str | None) -> SideBySide | None:
+    """What the analysis `correctness` found in each run, condition by condition; None: no run was analyzed."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for name, run in runs.items():
+        findings = run.findings() if (run.folder / "findings.json").is_file() else []
+        rows = [row for one in findings if one.analysis == "correctness" for row in one.rows]
+        found[name] = [row for row in rows if row["contrast"] is None and row["type"] is None]
+    metrics = list(dict.fromkeys(str(row["metric"]) for rows in found.values() for row in rows))
+    if not metrics:
+        return None
+    chosen = metric if metric in metrics else next((one for one in ("contains",) if one in metrics), metrics[0])
+    names = ("system", "perturbation", "variation", "temperature")
+    cells: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
+    for name, rows in found.items():
+        for row in rows:
+            if row["metric"] == chosen:
+                cells.setdefault(tuple(row[part] for part in names), {})[name] = row
+    ordered = sorted(cells, key=lambda one: (*_untouched_first(one[0], one[1]), str(one[2]), one[3]))
+    lines = [(condition, [cells[condition].get(name) for name in runs]) for condition in ordered]
+    return SideBySide(metric=chosen, metrics=metrics, lines=lines)

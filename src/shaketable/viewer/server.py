@@ -1,0 +1,94 @@
+"""A small web server for this machine alone: it reads runs, writes nothing, and answers nobody else."""
+
+from __future__ import annotations
+
+import http.server
+import sys
+import traceback
+from collections.abc import Sequence
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from shaketable.errors import RunError, ShaketableError
+from shaketable.store import Run
+from shaketable.viewer.pages import Reply, Site
+
+LOOPBACK = "127.0.0.1"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""Pictures carry their styles inline; scripts come from the package alone, and none is made from data."""
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Viewer(http.server.ThreadingHTTPServer):
+    """The server of some runs, bound to the loopback address. `port` 0 takes one that is free."""
+
+    daemon_threads = True
+
+    def __init__(self, runs: Sequence[Run], port: int = 0) -> None:
+        self.site = Site(runs)
+        try:
+            super().__init__((LOOPBACK, port), Handler)
+        except OSError as error:
+            raise RunError(
+                f"Port {port} of {LOOPBACK} cannot be used: {error.strerror}. Give another with --port, or none."
+            ) from error
+
+    @property
+    def address(self) -> str:
+        return f"http://{LOOPBACK}:{self.server_port}/"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a browser may call this server; another name was pointed here by somebody else."""
+        return tuple(f"{host}:{self.server_port}" for host in (LOOPBACK, "localhost"))
+
+    def server_close(self) -> None:
+        super().server_close()
+        self.site.close()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    server: Viewer
+    server_version = "shaketable"
+    sys_version = ""
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self._send(self._reply())
+
+    do_HEAD = do_GET  # noqa: N815 (the name that the standard library calls)
+
+    def _reply(self) -> Reply:
+        site = self.server.site
+        if self.headers.get("Host", "") not in self.server.names:
+            return Reply.plain(403, f"This server answers to {' and '.join(self.server.names)} alone.")
+        url = urlsplit(self.path)
+        steps = [unquote(step) for step in url.path.strip("/").split("/")] if url.path.strip("/") else []
+        try:
+            return site.reply(steps, dict(parse_qsl(url.query, keep_blank_values=False)))
+        except ShaketableError as error:
+            return site.problem(404, str(error))
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+            return site.problem(500, "This page could not be made. The terminal says more.")
+
+    def _send(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        policy = {"Content-Security-Policy": reply.policy or POLICY}
+        length = {"Content-Type": reply.kind, "Content-Length": str(len(reply.body))}
+        for name, value in (HEADERS | policy | length).items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: each look at a page is nobody's business."""

@@ -1,0 +1,177 @@
+import json
+from dataclasses import replace
+
+import made_run
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaketable.errors import StudyError
+from shaketable.store import RecordStore, Run, explore
+from shaketable.store.explore import Explorer, Selection
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return made_run.made_run(tmp_path_factory.mktemp("explored") / "run")
+
+
+@pytest.fixture(scope="module")
+def explorer(run):
+    explorer = Explorer(run)
+    yield explorer
+    explorer.close()
+
+
+@pytest.fixture(scope="module")
+def table(run):
+    """The same records and scores, read the long way."""
+    scores = run.scores().pivot("metric", index="key", values="value")
+    return run.records().join(scores, on="key")
+
+
+VALUES = {
+    "model": made_run.MODELS,
+    "perturbation": made_run.PERTURBATIONS,
+    "type": ("bridge", "comparison"),
+    "temperature": ("0", "0.6", "1.2"),
+    "repeat": ("0", "1"),
+}
+
+
+@given(
+    factors=st.fixed_dictionaries({}, optional={name: st.sampled_from(values) for name, values in VALUES.items()}),
+    outcome=st.sampled_from((None, "answered", "failed")),
+    n_few=st.sampled_from((0, 10_000)),
+    sort=st.sampled_from((None, "length", "n_tokens", "temperature")),
+)
+def test_filters_find_what_reading_every_record_finds(explorer, table, factors, outcome, n_few, sort):
+    wanted = table
+    for name, value in factors.items():
+        is_number = name in ("temperature", "repeat")
+        wanted = wanted.filter(pl.col(name) == float(value)) if is_number else wanted.filter(pl.col(name) == value)
+    if outcome is not None:
+        wanted = wanted.filter(pl.col("failure").is_null() == (outcome == "answered"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explore, "N_FEW", n_few)  # both ways to the rows
+        found = explorer.find(Selection(factors=factors, outcome=outcome, sort=sort, limit=10_000))
+    assert found.n == wanted.height
+    assert {row["key"] for row in found.rows} == set(wanted["key"])
+
+
+@pytest.mark.parametrize("n_few", [0, 10_000])
+@pytest.mark.parametrize("is_descending", [False, True])
+def test_sorting_by_a_score_puts_what_has_none_last(explorer, table, monkeypatch, n_few, is_descending):
+    monkeypatch.setattr(explore, "N_FEW", n_few)
+    found = explorer.find(Selection(sort="length", is_descending=is_descending, limit=10_000))
+    values = [row["scores"]["length"] for row in found.rows]
+    assert values == table["length"].sort(descending=is_descending, nulls_last=True).to_list()
+    assert values[-1] is None
+
+
+def test_pages_follow_one_another_without_gap_or_overlap(explorer):
+    whole = [row["key"] for row in explorer.find(Selection(sort="contains", limit=10_000)).rows]
+    pages = [explorer.find(Selection(sort="contains", offset=at, limit=50)).rows for at in range(0, len(whole), 50)]
+    assert [row["key"] for page in pages for row in page] == whole
+
+
+def test_words_are_found_in_questions_and_answers_and_stand_for_themselves(explorer, table):
+    said = table.filter(pl.col("answer").str.slice(0, explore.N_SHOWN).str.contains("Nobody knows"))
+    assert explorer.find(Selection(words="nobody KNOWS")).n == said.height > 0
+    assert explorer.find(Selection(words="book 3?")).n == made_run.N_RECORDS // made_run.N_QUESTIONS
+    assert explorer.find(Selection(words="%")).n == explorer.find(Selection(words="book_3")).n == 0
+
+
+def test_quotes_in_a_filter_are_values_and_no_statements(explorer):
+    assert explorer.find(Selection(factors={"model": "'; DROP TABLE looked; --"})).n == 0
+    assert explorer.find(Selection()).n == made_run.N_RECORDS
+
+
+def test_unknown_names_are_told_apart(explorer):
+    with pytest.raises(StudyError, match=r"no factor 'modell'. Did you mean 'model'"):
+        explorer.find(Selection(factors={"modell": "x"}))
+    with pytest.raises(StudyError, match=r"Nothing is called 'contain' here. Did you mean 'contains'"):
+        explorer.find(Selection(sort="contain"))
+    with pytest.raises(StudyError, match="Outcomes: answered, failed"):
+        explorer.find(Selection(outcome="lost"))
+
+
+def test_a_question_has_a_cell_for_each_condition_and_temperature(explorer):
+    cells = explorer.cells("q/0?&", "contains")
+    assert len(cells) == len(made_run.MODELS) * len(made_run.PERTURBATIONS) * len(made_run.TEMPERATURES)
+    at = {(cell["model"], cell["perturbation"], cell["temperature"]): cell for cell in cells}
+    # By the rule of `made_run.record`: right below temperature 1, wrong above.
+    assert at["plain", "unchanged", 0.6]["value"] == 1
+    assert at["plain", "unchanged", 1.2]["value"] == 0
+    assert {cell["n"] for cell in cells} == {made_run.N_REPEATS}
+
+
+def test_the_worst_questions_come_first(explorer):
+    rows = explorer.questions("contains").rows
+    assert [row["value"] for row in rows] == sorted(row["value"] for row in rows)
+    assert {row["question_id"][2] for row in rows[:3]} == {"1", "3", "5"}
+
+
+def test_only_factors_that_differ_are_offered(explorer):
+    assert explorer.facets().keys() == VALUES.keys()
+
+
+def test_records_that_come_later_are_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(explore, "LOOK_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(explore, "REST", 0)
+    run = made_run.made_run(tmp_path / "run", n_trials=made_run.N_RECORDS + 9, with_scores=False)
+    explorer = Explorer(run)
+    assert explorer.find(Selection()).n == made_run.N_RECORDS
+    extra = made_run.question(0)
+    records = [(replace(one, trial=replace(one.trial, key=f"{one.trial.key[:-1]}!")), condition)
+               for one, condition in made_run.records_of(extra)]  # fmt: skip
+    with run.writing() as store:
+        store.append(records[:5], {"engine": "later"})
+    assert explorer.find(Selection()).n == made_run.N_RECORDS + 5
+    with run.writing() as store:  # a trial that is done again takes the place of the old record
+        store.append(records[:1], {"engine": "later"})
+    assert explorer.find(Selection()).n == made_run.N_RECORDS + 5
+    run.write_scores([score for one, _ in records for score in made_run.scores_of(one)])
+    assert explorer.metrics == ("contains", "length")
+    explorer.close()
+
+
+def test_looking_writes_nothing_into_the_folder(tmp_path):
+    run = made_run.made_run(tmp_path / "run")
+    before = {path.name: path.read_bytes() for path in run.folder.iterdir()}
+    explorer = Explorer(Run(run.folder))
+    explorer.find(Selection(sort="contains"))
+    explorer.close()
+    after = {path.name: path.read_bytes() for path in run.folder.iterdir()}
+    # SQLite keeps two small files beside a database that is being read.
+    assert {name: after[name] for name in before} == before
+    assert after.keys() - before.keys() <= {"records.sqlite-shm", "records.sqlite-wal"}
+
+
+def test_a_folder_without_write_access_is_read_as_it_is(tmp_path, monkeypatch):
+    run = made_run.made_run(tmp_path / "run", with_scores=False)
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with RecordStore(run.records_path, read_only=True) as store:
+        assert len(store.keys()) == made_run.N_RECORDS
+    assert not (run.folder / "records.sqlite-wal").exists()
+
+
+def test_a_record_has_all_its_repeats_and_its_untouched_case(explorer, table):
+    key = table.filter(perturbation="sentence_removal", temperature=0.6, repeat=0)["key"][0]
+    record = explorer.record(key)
+    heats = explorer.heats(record)
+    assert [(one["temperature"], one["repeat"]) for one in heats] == [
+        (temperature, repeat) for temperature in made_run.TEMPERATURES for repeat in range(made_run.N_REPEATS)
+    ]
+    untouched = explorer.untouched(record)
+    assert untouched.trial.perturbation == "unchanged"
+    assert untouched.trial.question_id == record.trial.question_id
+    assert explorer.record("nothing") is None
+
+
+def test_a_failure_is_told_with_its_kind(explorer, table):
+    key = table.filter(pl.col("failure").is_not_null())["key"][0]
+    hot = [one for one in explorer.heats(explorer.record(key)) if one["key"] == key]
+    assert hot[0]["failure"]["kind"] == "timeout"
+    assert json.dumps(hot[0]["scores"]) == '{"contains": null, "length": null}'
