@@ -173,6 +173,7 @@ def test_rankings_equal_exact_bm25_over_a_thousand_passages(corpus, monkeypatch,
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_rankings_equal_exact_bm25_over_twenty_thousand_passages_and_two_thousand_queries(corpus):
     compare_rankings(corpus, 20_000, 2_000)
 

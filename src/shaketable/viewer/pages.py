@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from shaketable.errors import RunError, StoreError
+from shaketable.errors import RunError
 from shaketable.stages import report_content as content
 from shaketable.stages.report_templates import environment
 from shaketable.store import Run
@@ -104,6 +105,8 @@ class Site:
 
     def _run(self, name: str) -> Reply:
         run, summary = self.runs[name], _summary(self.runs[name])
+        with _opened(run) as fresh:
+            failures = fresh.failures() if summary["failed"] else []
         findings = run.findings() if (run.folder / "findings.json").is_file() else []
         values = {
             "summary": summary,
@@ -111,7 +114,7 @@ class Site:
             "banner": content.banner(summary, f"shaketable run {run.folder / 'study.toml'} --out {run.folder}"),
             "sentences": [(finding.question, finding.sentences) for finding in findings if finding.sentences],
             "partial": first_results(run) if summary["done"] and not findings else None,
-            "failures": run.failures() if summary["failed"] else [],
+            "failures": failures,
             "has_report": _report_path(run) is not None,
             "study_text": run.study_text,
         }
@@ -198,18 +201,31 @@ def _report_path(run: Run) -> Path | None:
 
 def _summary(run: Run) -> dict[str, Any]:
     """Counts of a run, from its file as it is now; before the first record there is nothing but the study."""
+    if run.records_path.exists() and run.records_path.stat().st_size:
+        with _opened(run) as fresh:
+            return fresh.summary()
+    study = run.study
+    nothing = dict.fromkeys(("trials", "done", "failed", "missing", "n_questions", "n_tokens", "seconds"), 0)
+    return nothing | {
+        "study": study.name,
+        "models": list(study.models),
+        "datasets": [],
+        "state": "empty",
+        "created": None,
+        "finished": None,
+        "selection": {},
+    }
+
+
+@contextlib.contextmanager
+def _opened(run: Run) -> Iterator[Run]:
+    """The run with a connection of its own: SQLite's belong to the thread that made them."""
     fresh = Run(run.folder)
     try:
-        summary = fresh.summary()
-        fresh.store.close()
-    except StoreError:
-        if fresh.records_path.exists() and fresh.records_path.stat().st_size:
-            raise
-        nothing = ("trials", "done", "failed", "missing", "n_questions", "n_tokens", "seconds")
-        study = fresh.study
-        summary = dict.fromkeys(nothing, 0) | {"study": study.name, "models": list(study.models), "datasets": []}
-        summary |= {"state": "empty", "created": None, "finished": None, "selection": {}}
-    return summary
+        yield fresh
+    finally:
+        if "store" in vars(fresh):
+            fresh.store.close()
 
 
 def _progress(run: Run) -> dict[str, Any]:

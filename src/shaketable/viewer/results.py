@@ -50,10 +50,11 @@ def first_results(run: Run) -> First | None:
 
 
 def _share(values: list[float]) -> dict[str, Any]:
-    from statsmodels.stats.proportion import proportion_confint
+    from scipy.stats import binomtest
 
     n, right = len(values), int(sum(values))
-    low, high = (round(float(end), ROUNDING) for end in proportion_confint(right, n, method="wilson"))
+    ends = binomtest(right, n).proportion_ci(confidence_level=0.95, method="wilson")
+    low, high = (round(float(end), ROUNDING) for end in ends)
     return {"value": right / n, "low": low, "high": high, "n": n}
 
 
