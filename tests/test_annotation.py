@@ -92,6 +92,7 @@ def test_loading_counts_two_different_people_at_most(entries):
         ({"annotator": "ADA"}, "it is the second by the same person"),
         ({"question": "Where does it begin?"}, "it was written for another wording, 'Where does it begin?'"),
         ({"id": "q9"}, "it is about nothing that is asked here"),
+        ({"annotator": " "}, "it has no name"),
     ],
 )
 def test_an_entry_that_does_not_count_is_named(entry, reason):

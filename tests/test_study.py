@@ -16,6 +16,7 @@ GENERATION = {
     "repetition_penalty": 1.0,
     "library_defaults": False,
     "logprobs": False,
+    "top_logprobs": False,
 }
 
 

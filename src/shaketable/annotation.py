@@ -107,11 +107,12 @@ class Board:
         self._held: dict[str, str] = {}
         self._skipped: set[tuple[str, str]] = set()
         for row in rows:
-            who = self.sign_in(row["annotator"])
+            who = person(row["annotator"])
             trouble = self._trouble(who, row)
             if trouble:
                 self.remarks.append(f"'{row['id']}' by {row['annotator']} does not count: {trouble}.")
             else:
+                self.names.setdefault(who, row["annotator"])
                 self.done[row["id"]].add(who)
 
     def sign_in(self, name: str) -> str:
@@ -165,6 +166,8 @@ class Board:
 
     def _trouble(self, who: str, row: Mapping[str, Any]) -> str | None:
         task = self.tasks.get(row["id"])
+        if not who:
+            return "it has no name"
         if task is None:
             return "it is about nothing that is asked here"
         if row["question"].split() != task.question.split():

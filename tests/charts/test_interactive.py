@@ -2,7 +2,6 @@ import json
 
 import pytest
 import vl_convert
-from stand_in_run import findings
 
 from shaketable.charts.evidence_drops import evidence_drops
 from shaketable.charts.interactive import interactive
@@ -11,14 +10,9 @@ from shaketable.charts.score_by_temperature import score_by_temperature
 COLUMNS = {"evidence": "Evidence", "value": "Value", "low": "Low", "n": "Questions", "nowhere": "Not in the rows"}
 
 
-@pytest.fixture(scope="module")
-def finding():
-    return findings(n_questions=6)[0]
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def spec(finding):
-    return interactive(score_by_temperature(finding, "contains"), COLUMNS)
+    return interactive(score_by_temperature(finding(), "contains"), COLUMNS)
 
 
 def units(spec):
@@ -53,12 +47,12 @@ def test_rows_keep_only_what_is_drawn_or_told(spec, finding):
     kept = spec["data"]["values"][0].keys()
     assert {"evidence", "value", "low", "n", "temperature", "panel"} <= kept
     assert not {"sentence", "detail", "dataset"} & kept
-    assert "sentence" in finding.rows[0]
+    assert "sentence" in finding().rows[0]
 
 
 @pytest.mark.parametrize("chart", [score_by_temperature, evidence_drops])
 def test_the_drawing_library_takes_it(chart, finding):
-    made = interactive(chart(finding, "contains"), COLUMNS)
+    made = interactive(chart(finding(), "contains"), COLUMNS)
     compiled = vl_convert.vegalite_to_vega(made)
     assert compiled["marks"]
     assert any(signal["name"] == "zoom" for signal in compiled["signals"])

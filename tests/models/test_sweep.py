@@ -314,3 +314,28 @@ def test_a_gpu_keeps_the_promise_too(folder, family, dtype):
     assert texts(engine.generate(prompts[::-1])) == together[::-1]
     for i in (0, 7, 13, 23):
         assert texts(engine.generate([prompts[i]])) == [together[i]]
+
+
+def test_an_opening_that_prompts_share_is_read_once_and_changes_no_text(tmp_path, monkeypatch):
+    """Whether the opening was read for another prompt before, or is read now, a prompt is read in the same two parts."""
+    monkeypatch.setattr("shaketable.models.sweep.LEAST_OPENING", 8)
+    template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}{% if add_generation_prompt %}[a]{% endif %}"
+    folder = write_model("llama", tmp_path)
+
+    def fresh():
+        engine = SweepEngine(folder)
+        engine.tokenizer.chat_template = template
+        return engine
+
+    def asked(question):
+        example = (Message(role="user", content="two and two?"), Message(role="assistant", content="four"))
+        messages = (*example, Message(role="user", content=question))
+        return [Prompt(messages=messages, sampling=Sampling(temperature=1.5, max_tokens=12), seed=i) for i in range(4)]
+
+    together = fresh()
+    before = [reply.text for reply in together.generate(asked("one and one?"))]
+    after = [reply.text for reply in together.generate(asked("one and six?"))]
+    assert len(together.openings) == 1
+    assert [reply.text for reply in fresh().generate(asked("one and six?"))] == after
+    assert [reply.text for reply in fresh().generate(asked("one and one?"))] == before
+    assert before != after

@@ -28,6 +28,8 @@ def build(kind, name):
 @pytest.mark.parametrize(("kind", "name"), every_part())
 def test_name_file_and_object_agree(kind, name):
     part = catalog.find(kind, name)
+    # Names in Python do not begin with a digit.
+    name = {"2wikimultihopqa": "twowikimultihopqa"}.get(name, name)
     assert part.__module__.rpartition(".")[2] == name
     if kind in CLASSES:
         assert part.__name__ == "".join(word.capitalize() for word in name.split("_"))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import http.client
 import os
 import shutil
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import made_run
 import pytest
+from asked_viewer import Client, serving
 
 from shaketable.store import Run
 from shaketable.viewer.server import Viewer
@@ -21,34 +19,6 @@ FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
 )
-
-
-@contextlib.contextmanager
-def serving(*runs: Run) -> Iterator[Viewer]:
-    with Viewer(runs) as viewer:
-        thread = threading.Thread(target=viewer.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        yield viewer
-        viewer.shutdown()
-        thread.join()
-
-
-class Client:
-    """Asks a viewer without tidying the address first, as browsers and most libraries do."""
-
-    def __init__(self, viewer: Viewer) -> None:
-        self.viewer = viewer
-
-    def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], str]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.viewer.server_port, timeout=30)
-        connection.putrequest(method, path, skip_host="Host" in headers)
-        for name, value in headers.items():
-            connection.putheader(name, value)
-        connection.endheaders()
-        reply = connection.getresponse()
-        body = reply.read().decode("utf-8")
-        connection.close()
-        return reply.status, dict(reply.getheaders()), body
 
 
 @pytest.fixture(scope="session")

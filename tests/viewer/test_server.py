@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import made_run
 import pytest
-from conftest import Client, serving
+from asked_viewer import Client, serving
 
 from shaketable.errors import RunError
 from shaketable.store import Run

@@ -143,11 +143,12 @@ def _room(prompt: Prefix, parents: Sequence[torch.Tensor | None], depth: int) ->
     """Keys and values of the rows' own tokens, their parents' copied in, with a place for one more token."""
     heads, _, width = prompt.prompt_keys[0].shape
     shape = (len(parents), 2, len(prompt.prompt_keys), heads, depth, width)
-    room = prompt.prompt_keys[0].new_empty(shape)
+    room: torch.Tensor = prompt.prompt_keys[0].new_empty(shape)
     if depth > 1:
         room[..., : depth - 1, :] = torch.stack([parent for parent in parents if parent is not None])
     return room
 
 
 def _logprobs(logits: torch.Tensor) -> torch.Tensor:
-    return torch.log_softmax(logits.float(), -1).cpu()
+    on_device: torch.Tensor = torch.log_softmax(logits.float(), -1)
+    return on_device.cpu()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import platform
 import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,9 @@ from shaketable.types import Completion, Failure, Json, Message, Prompt, Samplin
 Exactness = Literal["any", "fixed", "alone"]
 TOP = 20
 """How many alternatives `top_logprobs` keeps."""
+LEAST_OPENING = 64
+KEPT_OPENINGS = 8
+"""Openings of prompts (worked examples) of so many tokens at least are read once, and so many are kept."""
 
 
 _EMPTY_PROMPT = Failure(
@@ -72,6 +76,7 @@ class SweepEngine:
         self.waiting: dict[tuple[Any, ...], list[tuple[int, Prompt]]] = {}
         self.failed: list[tuple[int, Completion | Failure]] = []
         self.groups: list[Group] = []
+        self.openings: OrderedDict[tuple[int, ...], list[tuple[torch.Tensor, torch.Tensor]]] = OrderedDict()
         self.n_positions = 0
         """Decoded token positions so far, for benchmarks."""
         self.model, self.tokenizer = self._load()
@@ -159,14 +164,18 @@ class SweepEngine:
             self.waiting = {key: left, **self.waiting}
             todo = todo[:limit]
         if todo:
-            self.groups.append(self._read(prompt_ids, todo))
+            self.groups.append(self._read(prompt_ids, self._n_opening(messages, layout, prompt_ids), todo))
 
-    def _read(self, prompt_ids: list[int], rows: list[Row]) -> Group:
-        """Read a prompt once for all its rows."""
+    def _read(self, prompt_ids: list[int], n_opening: int, rows: list[Row]) -> Group:
+        """Read a prompt once for all its rows, and its opening once for all prompts that share it."""
         start = time.perf_counter()
         # Without the config every layer keeps all keys; the shared attention applies a window itself.
         cache = DynamicCache(config=self.model.config) if self.exactness == "alone" else DynamicCache()
-        logits = self.read(prompt_ids, cache)
+        if n_opening and self.exactness != "alone":
+            self._take_opening(tuple(prompt_ids[:n_opening]), cache)
+            logits = self.read(prompt_ids[n_opening:], cache)
+        else:
+            logits = self.read(prompt_ids, cache)
         n_slots = FIXED_ROWS if self.exactness == "fixed" else len(rows)
         prefix = cache if self.exactness == "alone" else Prefix(cache, n_slots)
         group = Group(prompt_ids, prefix, rows, logits.expand(n_slots, -1))
@@ -174,6 +183,37 @@ class SweepEngine:
         for row in rows:
             row.seconds += share
         return group
+
+    def _n_opening(self, messages: Sequence[Message], layout: str, prompt_ids: list[int]) -> int:
+        """Tokens before the last question, such as worked examples; 0: too few to be worth keeping.
+
+        It depends on the prompt alone, never on what was read before, so that a prompt is always read the same way.
+        """
+        last = max((place for place, message in enumerate(messages) if message.role == "user"), default=0)
+        if last == 0 or layout != "chat":
+            return 0
+        opening = self._opening_ids(tuple(messages[:last]))
+        n_shared = next((i for i, (a, b) in enumerate(zip(opening, prompt_ids, strict=False)) if a != b), len(opening))
+        n_shared = min(n_shared, len(prompt_ids) - 1)
+        return n_shared if n_shared >= LEAST_OPENING else 0
+
+    @functools.lru_cache(maxsize=16)  # noqa: B019 (engines live as long as the process)
+    def _opening_ids(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
+        turns = [{"role": message.role, "content": without_surrogates(message.content)} for message in messages]
+        encoded = self.tokenizer.apply_chat_template(turns, add_generation_prompt=False, return_dict=True)
+        return tuple(encoded["input_ids"])
+
+    def _take_opening(self, ids: tuple[int, ...], cache: DynamicCache) -> None:
+        """Fill the cache with an opening's keys and values, read now or before."""
+        if ids not in self.openings:
+            fresh = DynamicCache()
+            self.read(list(ids), fresh)
+            self.openings[ids] = [(layer.keys, layer.values) for layer in fresh.layers]
+            while len(self.openings) > KEPT_OPENINGS:
+                self.openings.popitem(last=False)
+        self.openings.move_to_end(ids)
+        for layer, (keys, values) in enumerate(self.openings[ids]):
+            cache.update(keys, values, layer)
 
     def read(self, ids: list[int], cache: DynamicCache) -> torch.Tensor:
         """The next token's logits after these tokens, whose keys and values go to the cache."""

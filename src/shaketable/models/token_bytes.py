@@ -13,7 +13,8 @@ _BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 def token_bytes(tokenizer: Any, n: int) -> list[bytes]:
     """One entry per logit. Special tokens, and logits beyond the vocabulary, add nothing."""
-    special = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special} | set(tokenizer.all_special_ids)
+    marked = {i for i, token in tokenizer.added_tokens_decoder.items() if token.special}
+    special = marked | set(tokenizer.all_special_ids)
     pieces = tokenizer.convert_ids_to_tokens(list(range(min(n, len(tokenizer)))))
     written = {i: piece for i, piece in enumerate(pieces) if piece is not None and i not in special}
     added = {i: str(token.content) for i, token in tokenizer.added_tokens_decoder.items()}
