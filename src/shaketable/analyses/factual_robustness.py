@@ -274,7 +274,13 @@ def _add_sentences(rows: Sequence[Row], every_d: Sequence[int]) -> None:
     of = {(row["kind"], row["system"], row["d"], row["is_capped"]): row for row in main if row["kind"] != "fact"}
     first, last = every_d[0], every_d[-1]
     for row in main:
-        if row["kind"] == "unbroken" and row["value"] is not None:
+        if row["kind"] == "accuracy" and row["value"] == 0:
+            row.update(
+                headline=NAME,
+                sentence=f"{row['system']} knows none of the questions asked, so there is no known fact to scan.",
+                detail=f"Known: right at temperature 0 by {row['metric']} ({questions(row['n'])}).",
+            )
+        elif row["kind"] == "unbroken" and row["value"] is not None:
             score, hard = (of.get(("score", row["system"], d, True)) for d in (first, last))
             if score is None or score["value"] is None:
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from shaketable.scoring import unscored
+from shaketable.scoring import GREEDY_ONLY, unscored
 from shaketable.types import Completion, Generate, Json, Record, Score
 
 NOT_KEPT = "the model gave no {name}: the study or the method must want them"
@@ -27,6 +27,8 @@ def extra(completion: Completion, name: str) -> list[Json] | str:
     """One list per token, or why there is none."""
     found = completion.extras.get(name)
     if not isinstance(found, list) or len(found) != len(completion.tokens):
+        if name == "top_logprobs" and completion.decoding.get("temperature"):
+            return GREEDY_ONLY
         return NOT_KEPT.format(name=name)
     return found
 

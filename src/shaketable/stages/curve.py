@@ -10,7 +10,7 @@ from typing import Any
 
 from shaketable import catalog
 from shaketable.fragility.curve import CurveSettings, curve
-from shaketable.fragility.predicate import Match, Predicate
+from shaketable.fragility.predicate import REJECT, Match, Predicate
 from shaketable.fragility.top_bounds import bounds_from_top_logprobs
 from shaketable.fragility.tree import Suffix
 from shaketable.fragility.vocabulary import Vocabulary
@@ -76,6 +76,9 @@ def _of_condition(
             return bounded or Curve(key=record.trial.key, reason=refused)
         golds = questions[record.trial.question_id].answers
         predicate = Predicate(golds, vocabulary, match, cut_at_newline=cut)
+        if predicate.golds and predicate.verdict(predicate.start, settings.max_tokens) == REJECT:
+            reason = f"no accepted answer fits into {settings.max_tokens} new tokens"
+            return Curve(key=record.trial.key, reason=reason)
         course = curve(record.trial.key, predicate, settings, seed_from(plan.study.seed, record.trial.key))
         return step_on(Growing(prompt, course, []), None)
 

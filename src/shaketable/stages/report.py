@@ -17,6 +17,7 @@ from shaketable.analyses.figure_table import figure_table
 from shaketable.analyses.grids import main_metric
 from shaketable.charts.bundle import load_bundle
 from shaketable.charts.score_by_temperature import Band
+from shaketable.scoring import GREEDY_ONLY
 from shaketable.stages import report_content as content
 from shaketable.stages.report_blocks import make_blocks
 from shaketable.stages.report_cards import draw_cards
@@ -88,7 +89,8 @@ def render(run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: 
     cards, more = draw_cards(findings, targets)
     chosen = cases_of(findings, run.store, table) or run.examples(N_EXAMPLES)
     examples = [content.example(one) for one in chosen]
-    flags, unscored = run.flags(), run.unscored()
+    flags = run.flags()
+    unscored = [row for row in run.unscored() if row["reason"] != GREEDY_ONLY]
     missing = content.missing(summary, flags, unscored)
     wording, known_facts, dice, evidence = (
         content.Chapter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import datetime
@@ -312,8 +313,11 @@ class Run:
         ]
 
     def unscored(self) -> list[dict[str, Any]]:
+        """Numbers that could not be given, by metric and reason; curves too."""
         missing = self.scores().filter(pl.col("value").is_null()).group_by("metric", "reason").len("n")
-        return missing.sort("metric", "reason").to_dicts()
+        reasons = collections.Counter(curve.reason for curve in self.store.curves() if curve.reason)
+        curves = [{"metric": "curve", "reason": reason, "n": n} for reason, n in sorted(reasons.items())]
+        return missing.sort("metric", "reason").to_dicts() + curves
 
     def examples(self, n: int) -> list[dict[str, Any]]:
         """Questions that are right with untouched evidence and wrong with disturbed evidence, coolest first."""
