@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: setup demo test test-all check bench clean server-weights
+.PHONY: setup browser demo test test-all check bench clean server-weights
 
 setup: $(INSTALLED)
 	@$(BIN)/shaketable models fetch > /dev/null
@@ -23,16 +23,25 @@ demo: setup
 server-weights: setup
 	@$(BIN)/shaketable models fetch smollm2-gguf > /dev/null
 
+# Report and viewer are tested in a real browser. Without one those tests are left out, and in CI they fail.
+browser:
+	@command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null || { \
+	  install="apt-get install --yes --quiet --no-install-recommends chromium fonts-dejavu-core"; \
+	  if ! command -v apt-get > /dev/null; then false; \
+	  elif [ "$$(id -u)" = 0 ]; then apt-get update --quiet && $$install; \
+	  else sudo -n apt-get update --quiet && sudo -n $$install; fi; } > /dev/null 2>&1 \
+	  || echo "No Chromium, and it could not be installed: the tests in a browser are left out. On Debian: apt-get install chromium"
+
 # One process per core, each with one thread for its matrices; the tests of a file share its fixtures.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
-test: server-weights
+test: server-weights browser
 	$(PYTEST) -m "not slow and not gpu"
 
-test-all: server-weights
+test-all: server-weights browser
 	$(PYTEST) -m "not gpu"
 
-check: server-weights
+check: server-weights browser
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

@@ -65,7 +65,7 @@ def make_run(folder: Path, n_records: int) -> Run:
                 "temperatures": list(TEMPERATURES),
                 "repeats": REPEATS,
             },
-            "analyze": {"analyses": ["correctness", "variability", "cases"]},
+            "analyze": {"analyses": ["correctness(n_resamples=199)", "variability(n_resamples=199)"]},
         },
         "large",
     )

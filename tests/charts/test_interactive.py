@@ -44,7 +44,8 @@ def test_the_wheel_alone_still_scrolls_the_page(spec):
 
 
 def test_rows_keep_only_what_is_drawn_or_told(spec, finding):
-    kept = spec["data"]["values"][0].keys()
+    (rows,) = spec["datasets"].values()
+    kept = rows[0].keys()
     assert {"evidence", "value", "low", "n", "temperature", "panel"} <= kept
     assert "dataset" in finding().rows[0]
     assert "dataset" not in kept

@@ -71,6 +71,7 @@ def light(browser: Any) -> Iterator[Any]:
 
 def _page(browser: Any, **settings: Any) -> Iterator[Any]:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True, **settings)
+    context.set_default_timeout(60_000)  # a busy machine is slow at times
     page = context.new_page()
     page.watch = Watch(page)
     yield page
@@ -212,8 +213,8 @@ def test_hostile_answers_do_nothing(light: Any, viewer: Viewer) -> None:
     for asked in ("model", "perturbation"):
         light.goto(f"{viewer.address.rstrip('/')}{HOME}/records?sort=temperature&order=down")
         light.locator("table a").nth(3).hover()
-        light.get_by_label(asked.capitalize()).select_option(index=2)
-        light.wait_for_load_state()
+        with light.expect_navigation():
+            light.get_by_label(asked.capitalize()).select_option(index=2)
     for n in range(made_run.N_QUESTIONS):
         light.goto(
             f"{viewer.address.rstrip('/')}{HOME}/records?words=book {n}?&temperature=1.2&perturbation=sentence_removal"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ ZOOMED = {"expr": "length(data('zoom_store')) > 0"}
 def interactive(chart: alt.TopLevelMixin, columns: Mapping[str, str]) -> Spec:
     """The specification of a chart that answers to the pointer; `columns` are the fields to tell, with their titles."""
     spec: Spec = chart.to_dict()
-    units = list(_units(spec, _rows(spec, spec)))
+    units = list(_units(spec, spec, []))
     for unit, rows in units:
         if _kind(unit) in POINTED_AT:
             unit["encoding"]["tooltip"] = _tooltip(rows, columns)
@@ -30,14 +31,16 @@ def interactive(chart: alt.TopLevelMixin, columns: Mapping[str, str]) -> Spec:
     return spec
 
 
-def _units(spec: Spec, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Spec, Sequence[Mapping[str, Any]]]]:
+def _units(
+    spec: Spec, top: Spec, rows: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[Spec, Sequence[Mapping[str, Any]]]]:
     """Every single view with the rows it draws."""
-    rows = _rows(spec, spec) or rows
+    rows = _rows(spec, top) or rows
     for name in ("layer", "hconcat", "vconcat", "concat"):
         for inner in spec.get(name, ()):
-            yield from _units(inner, rows)
+            yield from _units(inner, top, rows)
     if "spec" in spec:
-        yield from _units(spec["spec"], rows)
+        yield from _units(spec["spec"], top, rows)
     if "mark" in spec:
         spec.setdefault("encoding", {})
         yield spec, rows
@@ -107,9 +110,8 @@ def _is_continuous(channel: Mapping[str, Any]) -> bool:
 def _drop_unused(spec: Spec, columns: Mapping[str, str]) -> None:
     """Sentences and settings that rows carry along would double the page."""
     every = [spec.get("data", {}).get("values"), *spec.get("datasets", {}).values()]
-    frame = json.dumps({**spec, "data": None, "datasets": None})
+    frame = json.dumps({name: value for name, value in spec.items() if name not in ("data", "datasets")})
+    used = {*columns, *re.findall(r"\w+", frame)}
     for values in every:
         if isinstance(values, list) and values and isinstance(values[0], dict):
-            names = {name for row in values for name in row}
-            unused = {name for name in names if name not in columns and name not in frame}
-            values[:] = [{name: value for name, value in row.items() if name not in unused} for row in values]
+            values[:] = [{name: value for name, value in row.items() if name in used} for row in values]

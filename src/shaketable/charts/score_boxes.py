@@ -92,7 +92,7 @@ def box_rows(finding: Finding, metric: str, *, cool: float = 0.6) -> list[Row]:
             **row,
             "at": f"temperature {row['temperature']:g}",
             "group": f"{row['panel']} · {row['type']}",
-            "jitter": (i * GOLDEN) % 1,
+            "jitter": round((i * GOLDEN) % 1, 3),
         }
         for i, row in enumerate(shown)
     ]

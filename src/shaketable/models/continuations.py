@@ -1,12 +1,13 @@
 """Prompts with the beginnings of answers → the next token's log-probabilities over the whole vocabulary.
 
-Serves fragility curves, which ask for the nodes of a token tree. A prompt is read once, what it shares
-with the prompt before it is not read again, and a node's keys and values are kept for its children, so
-each node costs one token position; nodes of many prompts are computed as one batch.
+Serves fragility curves, which ask for the nodes of a token tree. Prompts are read together, what they have
+in common only once, and a node's keys and values are kept for its children, so each node costs one token
+position; nodes of many prompts are computed as one batch.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from shaketable.models.sweep import SweepEngine
 
 Suffix = tuple[int, ...]
+PROMPTS_AT_ONCE = 32
 KEPT_PROMPTS = 64
 """Prompts whose nodes are remembered; a prompt of 100 tokens of the embedded model takes 5 MB."""
 
@@ -49,7 +51,8 @@ class Continuations:
     def expand(self, asked: Sequence[tuple[Prompt, Sequence[Suffix]]]) -> list[list[torch.Tensor]]:
         """For each prompt, the log-probabilities after each of its suffixes, at temperature 1."""
         with torch.inference_mode():
-            stems = [self._stem(prompt) for prompt, _ in asked]
+            self._read_new([prompt for prompt, _ in asked])
+            stems = [self.stems[_key(prompt)] for prompt, _ in asked]
             wanted = [(stem, suffix) for stem, (_, suffixes) in zip(stems, asked, strict=True) for suffix in suffixes]
             found = self._read_nodes(wanted)
             return [
@@ -59,39 +62,46 @@ class Continuations:
 
     # --- prompts ------------------------------------------------------------------------------
 
-    def _stem(self, prompt: Prompt) -> Stem:
-        key = (prompt.layout, prompt.messages)
-        if key not in self.stems:
-            self.stems[key] = self._read_prompt(self.engine.encode(prompt.messages, prompt.layout))
-            while len(self.stems) > KEPT_PROMPTS:
-                self.stems.popitem(last=False)
-        self.stems.move_to_end(key)
-        return self.stems[key]
+    def _read_new(self, prompts: Sequence[Prompt]) -> None:
+        """Read the prompts that are not known yet, together; the oldest ones are forgotten."""
+        new = {_key(prompt): prompt for prompt in prompts if _key(prompt) not in self.stems}
+        ids = [self.engine.encode(prompt.messages, prompt.layout) for prompt in new.values()]
+        for start in range(0, len(ids), PROMPTS_AT_ONCE):
+            self.stems |= zip(list(new)[start:], self._read_prompts(ids[start : start + PROMPTS_AT_ONCE]), strict=False)
+        for prompt in prompts:
+            self.stems.move_to_end(_key(prompt))
+        while len(self.stems) > max(KEPT_PROMPTS, len(prompts)):
+            self.stems.popitem(last=False)
 
-    def _read_prompt(self, ids: list[int]) -> Stem:
+    def _read_prompts(self, prompts: list[list[int]]) -> list[Stem]:
+        """What all begin with is read once, the rest as one batch. Texts are filled up at their ends, where what
+        stands there cannot change what comes before."""
         if self.engine.exactness == "alone":
-            return Stem(ids, None, self._plainly(ids))
+            return [Stem(ids, None, self._plainly(ids)) for ids in prompts]
+        columns = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*prompts, strict=False))
+        n_shared = min(sum(1 for _ in columns), min(map(len, prompts)) - 1) if len(prompts) > 1 else 0
+        rests = [ids[n_shared:] for ids in prompts]
+        longest = max(map(len, rests))
         cache = DynamicCache()
-        n_shared = self._take_over(ids, cache)
-        logits = self.engine.read(ids[n_shared:], cache)
-        return Stem(ids, Prefix(cache, 0), _logprobs(logits)[0])
-
-    def _take_over(self, ids: list[int], cache: DynamicCache) -> int:
-        """Fill the cache with what the last prompt has in common with this one; returns how many tokens that is."""
-        last = next(reversed(self.stems.values()), None)
-        if last is None or last.prefix is None:
-            return 0
-        n_shared = 0
-        for own, other in zip(ids[:-1], last.ids, strict=False):
-            if own != other:
-                break
-            n_shared += 1
         if n_shared:
-            for layer, (keys, values) in enumerate(
-                zip(last.prefix.prompt_keys, last.prefix.prompt_values, strict=True)
-            ):
-                cache.update(keys[None, :, :n_shared], values[None, :, :n_shared], layer)
-        return n_shared
+            opening = DynamicCache()
+            self.engine.read(prompts[0][:n_shared], opening)
+            for place, layer in enumerate(opening.layers):
+                cache.update(*(t.expand(len(prompts), -1, -1, -1) for t in (layer.keys, layer.values)), place)
+        ends = sorted({len(rest) - 1 for rest in rests})
+        logits = self.engine.model(
+            torch.tensor([rest + [0] * (longest - len(rest)) for rest in rests], device=self.engine.device),
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=torch.tensor(ends, device=self.engine.device),
+        ).logits
+        stems = []
+        for row, (ids, rest) in enumerate(zip(prompts, rests, strict=True)):
+            own = DynamicCache()
+            for place, layer in enumerate(cache.layers):
+                own.update(*(t[row : row + 1, :, : len(ids)] for t in (layer.keys, layer.values)), place)
+            stems.append(Stem(ids, Prefix(own, 0), _logprobs(logits[row, ends.index(len(rest) - 1)])))
+        return stems
 
     # --- nodes --------------------------------------------------------------------------------
 
@@ -137,6 +147,10 @@ class Continuations:
     def _plainly(self, ids: list[int]) -> torch.Tensor:
         """For models whose attention the shared prefix does not fit."""
         return _logprobs(self.engine.read(ids, DynamicCache(config=self.engine.model.config)))[0]
+
+
+def _key(prompt: Prompt) -> tuple[object, ...]:
+    return prompt.layout, prompt.messages
 
 
 def _room(prompt: Prefix, parents: Sequence[torch.Tensor | None], depth: int) -> torch.Tensor:

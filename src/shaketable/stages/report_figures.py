@@ -38,6 +38,7 @@ COLUMNS = {
     "n": "Questions",
     "n_missing": "Records missing",
 }
+POINT_COLUMNS = {"question_id": "Question", "evidence": "Evidence", "temperature": "Temperature", "value": "Value"}
 BOX_COLUMNS = {
     "evidence": "Evidence",
     "temperature": "Temperature",
@@ -292,7 +293,7 @@ def _box(finding: Finding, metric: str, unit: str, shown: Sequence[str]) -> Figu
         f"up to 1.5 times that distance, and points beyond are ringed. n = {n} questions in each box.",
         is_main=system == shown[0] if shown else True,
         is_on_page=system in shown or not shown,
-        **pictures(chart, name, COLUMNS),
+        **pictures(chart, name, POINT_COLUMNS),
         columns=BOX_COLUMNS,
         rows=summaries,
         csv=pl.DataFrame(rows, infer_schema_length=None).drop(*NOT_IN_CSV, strict=False).write_csv(),

@@ -165,17 +165,23 @@ class RecordStore:
             self._connection.executemany("INSERT OR REPLACE INTO curves VALUES (?, ?, ?)", rows)
 
     def curves(self, settings: str | None = None) -> Iterator[Curve]:
+        if not self._has_curves():
+            return
         where, values = ("1", ()) if settings is None else ("settings = ?", (settings,))
         for (body,) in self._stream(f"SELECT body FROM curves WHERE {where} ORDER BY key", values):
             yield _curve(json.loads(body))
 
     def curves_of(self, keys: Sequence[str]) -> list[Curve]:
-        """The curves of these records; a file of an older format has none."""
-        if not self.rows("SELECT 1 FROM sqlite_master WHERE name = 'curves'"):
+        """The curves of these records."""
+        if not self._has_curves():
             return []
         marks = ", ".join("?" * len(keys))
         found = self.rows(f"SELECT body FROM curves WHERE key IN ({marks}) ORDER BY key", *keys)
         return [_curve(json.loads(body)) for (body,) in found]
+
+    def _has_curves(self) -> bool:
+        """A file of an older format, opened for reading, has no such table."""
+        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'curves'"))
 
     def _variant_id(self, variant: Variant) -> int:
         unique = (variant.question_id, variant.variation, variant.text)
