@@ -27,7 +27,8 @@ from shaketable.types import Answer, Prompt, Sampling
 
 TEMPERATURES = tuple(round(0.2 * i, 1) for i in range(1, 11))
 TRIALS, MAX_TOKENS = 10, 5
-BUDGETS = (6, 10, 15, 20, 30, 45)
+BUDGETS = ((5, 0), (7, 0), (10, 0), (20, 2), (45, 8))
+"""Positions at most, and samples of what they leave open."""
 TRUTH = CurveSettings(budget=400, n_samples=90, grid=TEMPERATURES)
 
 
@@ -109,8 +110,8 @@ def main(n):
         f"{sampled_seconds / len(facts):.3f} s a fact"
     )
     best = None
-    for budget in BUDGETS:
-        settings = CurveSettings(budget=budget, grid=TEMPERATURES)
+    for budget, n_samples in BUDGETS:
+        settings = CurveSettings(budget=budget, n_samples=n_samples, grid=TEMPERATURES)
         curves, n_positions, seconds = estimate(model, vocabulary, facts, settings)
         error = rmse(values(curves), truth)
         print(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Suffix = tuple[int, ...]
 PROMPTS_AT_ONCE = 32
-KEPT_PROMPTS = 64
+KEPT_PROMPTS = 128
 """Prompts whose nodes are remembered; a prompt of 100 tokens of the embedded model takes 5 MB."""
 
 

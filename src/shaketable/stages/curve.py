@@ -21,7 +21,7 @@ from shaketable.stages.sources import judge_by
 from shaketable.store import RecordStore
 from shaketable.types import Answer, Completion, Curve, Failure, Generate, Prompt, Record, Sampling, Scan
 
-WINDOW = 32
+WINDOW = 64
 """Curves growing at once: their prefixes are read as one batch."""
 
 LARGEST_VOCABULARY = 300_000
