@@ -80,7 +80,8 @@ def test_an_unknown_setting_is_answered_with_the_known_ones():
     with pytest.raises(PartError) as caught:
         catalog.build("method", "single_retrieval(kk=3)", "cross.methods[2]")
     assert str(caught.value) == (
-        "cross.methods[2]: single_retrieval has no setting 'kk'. Did you mean 'k'? Settings: k, with_titles, n_examples."
+        "cross.methods[2]: single_retrieval has no setting 'kk'. Did you mean 'k'? "
+        "Settings: k, with_titles, n_examples."
     )
 
 

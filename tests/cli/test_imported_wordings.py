@@ -28,8 +28,8 @@ ABOUT_WORDING = (
 def row(i: int, variation: str, wording: str, n: int, answer: str, **more: Any) -> dict[str, Any]:
     return {
         "question_id": f"q{i}", "question": f"Where is {i}?", "wording": wording, "gold": "Rome",
-        "gold_titles": ["Italy"], "answer": answer, "dataset": "squad", "model": "theirs", "method": "agent", "retriever": "web",
-        "variation": variation, "n_generations": n + 1, "n_tokens": 40,
+        "gold_titles": ["Italy"], "answer": answer, "dataset": "squad", "model": "theirs", "method": "agent",
+        "retriever": "web", "variation": variation, "n_generations": n + 1, "n_tokens": 40,
         "searches": [
             {"query": f"{i} {hop}", "hits": [{"id": "p1", "title": "Italy" if hop == 0 else "Norway"}, "Sweden"]}
             for hop in range(n)

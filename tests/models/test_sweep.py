@@ -317,9 +317,11 @@ def test_a_gpu_keeps_the_promise_too(folder, family, dtype):
 
 
 def test_an_opening_that_prompts_share_is_read_once_and_changes_no_text(tmp_path, monkeypatch):
-    """Whether the opening was read for another prompt before, or is read now, a prompt is read in the same two parts."""
+    """Whether its opening was read for another prompt before, or is read now, a prompt is read in two parts."""
     monkeypatch.setattr("shaketable.models.sweep.LEAST_OPENING", 8)
-    template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}{% if add_generation_prompt %}[a]{% endif %}"
+    template = (
+        "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}{% if add_generation_prompt %}[a]{% endif %}"
+    )
     folder = write_model("llama", tmp_path)
 
     def fresh():

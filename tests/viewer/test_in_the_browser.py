@@ -10,13 +10,12 @@ from typing import Any
 import made_run
 import pytest
 from asked_viewer import serving
+from axe_playwright_python import sync_playwright as axe
 
 from shaketable.stages.report import report
 from shaketable.store import Run
 from shaketable.viewer.server import Viewer
 
-playwright = pytest.importorskip("playwright.sync_api")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 HOME = "/run/made%20run"
 
 

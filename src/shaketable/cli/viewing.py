@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from shaketable.cli.console import guarded, say
+from shaketable.cli.console import guarded, print_json, say
 from shaketable.store import Run
 
 
@@ -19,6 +20,7 @@ def view(
     ],
     port: Annotated[int, typer.Option(help="0 takes one that is free.", min=0, max=65535)] = 0,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the browser.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Say address and runs as one JSON object.")] = False,
 ) -> None:
     """Look into runs in the browser: results, every record, one question across all conditions.
 
@@ -27,7 +29,12 @@ def view(
     from shaketable.viewer.server import Viewer
 
     with Viewer([Run(folder) for folder in runs], port) as viewer:
-        say(f"Serving {viewer.address} to this machine alone. Ctrl-C ends it.")
+        if json_:
+            print_json(
+                {"address": viewer.address, "runs": {name: str(run.folder) for name, run in viewer.site.runs.items()}}
+            )
+            sys.stdout.flush()
+        say(f"Serving {viewer.address} to this machine alone. Ctrl-C ends it.", quiet=json_)
         if not no_open:
             webbrowser.open(viewer.address)
         viewer.serve_forever()
