@@ -1,5 +1,5 @@
-"""Claim: at the same root-mean-square error of the accuracy curve, the curve estimator decodes at most a tenth of the
-token positions that 10 temperatures × 10 trials decode, and its time falls in proportion.
+"""Claim: at no larger root-mean-square error of the accuracy curve, the curve estimator decodes at most a tenth of the
+token positions that 10 temperatures × 10 trials decode; says how its time falls beside that.
 
 The truth is the same estimator with ten times the positions, which `curve_against_samples.py` compares with
 samples; how far it may be off is printed.
