@@ -95,15 +95,18 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
     store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials)
     scheduler = Scheduler(plan, store, progress)
-    stored = store.finished_answers()
+    scan = plan.study.scan
+    # Only a scan goes by what was answered; a list needs no more than the keys.
+    finished = store.finished_keys() if scan is None else set()
+    answers = {} if scan is None else store.finished_answers()
     # One model's weights are used up before the next one's are loaded.
     for model, conditions in plan.by_model():
-        if plan.study.scan is None:
-            new = (planned for planned in plan.trials(conditions) if planned[0].key not in stored)
+        if scan is None:
+            new = (planned for planned in plan.trials(conditions) if planned[0].key not in finished)
             scheduler.run(model, Listed(new))
         else:
-            scheduler.run(model, Scanned(plan, plan.study.scan, conditions, stored))
-    if plan.study.scan is not None:
+            scheduler.run(model, Scanned(plan, scan, conditions, answers))
+    if scan is not None:
         n_trials = len(store.keys())
         store.set_meta(n_trials=n_trials)
     return Answered(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,13 +48,21 @@ def trace_curves(plan: Plan, store: RecordStore, progress: Progress = lambda don
         return 0
     n_made = 0
     for model, conditions in plan.by_model():
+        # Arranging a vocabulary takes a moment; all conditions of a model share it.
+        vocabulary = functools.cache(lambda model=model: Vocabulary(*model.token_bytes()))
         for condition in conditions:
-            n_made += _of_condition(plan, scan, model, condition, store, progress)
+            n_made += _of_condition(plan, scan, model, condition, vocabulary, store, progress)
     return n_made
 
 
 def _of_condition(
-    plan: Plan, scan: Scan, model: Any, condition: Condition, store: RecordStore, progress: Progress
+    plan: Plan,
+    scan: Scan,
+    model: Any,
+    condition: Condition,
+    vocabulary: Callable[[], Vocabulary],
+    store: RecordStore,
+    progress: Progress,
 ) -> int:
     settings = _settings(plan)
     name = digest([settings, scan.correct, curve.__module__])
@@ -62,20 +71,18 @@ def _of_condition(
     greedy = store.records("r.temperature = 0 AND r.repeat = 0 AND c.identity = ?", condition.identity)
     records = [record for record in greedy if record.trial.key not in made and known(record)]
     questions = {question.id: question for question in plan.questions}
-    refused, match = _why_not(scan, model), _match(scan)
-    vocabulary = None if refused or not records else Vocabulary(*model.token_bytes())
-
+    refused, match, is_correct = _why_not(scan, model), _match(scan), judge_by(scan.correct, plan)
     cut = bool(getattr(type(condition.method), "first_line", False))
 
     def start(record: Record) -> Growing | Curve:
         prompt = _prompt(record, plan.study.generation)
         if isinstance(prompt, str) or match is None:
             return Curve(key=record.trial.key, reason=refused if isinstance(prompt, Prompt) else prompt)
-        if vocabulary is None:
-            bounded = _from_top_logprobs(record, judge_by(scan.correct, plan), settings, match, cut)
+        if refused:
+            bounded = _from_top_logprobs(record, is_correct, settings, match, cut)
             return bounded or Curve(key=record.trial.key, reason=refused)
         golds = questions[record.trial.question_id].answers
-        predicate = Predicate(golds, vocabulary, match, cut_at_newline=cut)
+        predicate = Predicate(golds, vocabulary(), match, cut_at_newline=cut)
         if predicate.golds and predicate.verdict(predicate.start, settings.max_tokens) == REJECT:
             reason = f"no accepted answer fits into {settings.max_tokens} new tokens"
             return Curve(key=record.trial.key, reason=reason)

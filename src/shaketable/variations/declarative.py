@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from shaketable.prompts import REWORD_DECLARATIVE, Template
 from shaketable.types import Question
-from shaketable.variations.indirect import indirect, tidy
+from shaketable.variations.indirect import Shape, framed
 from shaketable.variations.reworded import Proposal, Reworded
 
 OPENINGS = (
@@ -21,7 +21,7 @@ OPENINGS = (
     "I would be interested to know",
     "It would help me to know",
 )
-FRAMES = {
+FRAMES: dict[Shape, str] = {
     "clause": "{opening} {text}.",
     "noun": "{opening} {text}.",
     "command": "I would like you to {text}.",
@@ -37,17 +37,7 @@ class Declarative(Reworded):
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_DECLARATIVE,)
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
-        if not tidy(question.text).strip(" ?.!"):
-            return []
-        turned = indirect(question.text, self.pipeline)
-        openings = self.dice(question).sample(OPENINGS, len(OPENINGS))
-        return [
-            Proposal(
-                text=turned.lead + FRAMES[turned.shape].format(opening=opening, text=turned.text),
-                facts={"rule": f"{turned.shape} after '{opening}'"},
-            )
-            for opening in openings
-        ]
+        return framed(question.text, self.pipeline, self.dice(question).sample(OPENINGS, len(OPENINGS)), FRAMES)
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
         asks = proposal.text.rstrip("\"'”’) ").endswith("?")

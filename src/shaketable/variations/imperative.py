@@ -9,11 +9,11 @@ from typing import ClassVar
 from shaketable import language
 from shaketable.prompts import REWORD_IMPERATIVE, Template
 from shaketable.types import Question
-from shaketable.variations.indirect import SENTENCE_END, indirect, tidy
+from shaketable.variations.indirect import SENTENCE_END, Shape, framed
 from shaketable.variations.reworded import RULES, Proposal, Reworded
 
 OPENINGS = ("Tell me", "Please tell me", "Let me know", "Please let me know", "Find out", "Please find out")
-FRAMES = {
+FRAMES: dict[Shape, str] = {
     "clause": "{opening} {text}.",
     "noun": "{opening} {text}.",
     "command": "Please {text}.",
@@ -30,17 +30,7 @@ class Imperative(Reworded):
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_IMPERATIVE,)
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
-        if not tidy(question.text).strip(" ?.!"):
-            return []
-        turned = indirect(question.text, self.pipeline)
-        openings = self.dice(question).sample(OPENINGS, len(OPENINGS))
-        return [
-            Proposal(
-                text=turned.lead + FRAMES[turned.shape].format(opening=opening, text=turned.text),
-                facts={"rule": f"{turned.shape} after '{opening}'"},
-            )
-            for opening in openings
-        ]
+        return framed(question.text, self.pipeline, self.dice(question).sample(OPENINGS, len(OPENINGS)), FRAMES)
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
         if self.by == RULES or is_command(proposal.text, self.pipeline):

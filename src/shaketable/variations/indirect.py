@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from shaketable import language
+from shaketable.variations.reworded import Proposal
 
 Shape = Literal["clause", "noun", "command", "whole"]
 
@@ -69,6 +71,20 @@ def indirect(text: str, pipeline: str = language.PIPELINE) -> Indirect:
         return Indirect(text=asked, shape="whole", lead=lead)
     turned, shape = _turned(words)
     return Indirect(text=turned or asked, shape=shape if turned else "whole", lead=lead)
+
+
+def framed(text: str, pipeline: str, openings: Sequence[str], frames: Mapping[Shape, str]) -> list[Proposal]:
+    """The question after each opening, in the frame that fits what it could be turned into."""
+    if not tidy(text).strip(" ?.!"):
+        return []
+    turned = indirect(text, pipeline)
+    return [
+        Proposal(
+            text=turned.lead + frames[turned.shape].format(opening=opening, text=turned.text),
+            facts={"rule": f"{turned.shape} after '{opening}'"},
+        )
+        for opening in openings
+    ]
 
 
 def tidy(text: str) -> str:
