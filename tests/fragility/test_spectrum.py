@@ -49,6 +49,28 @@ def test_an_opened_token_leaves_its_bin():
         assert row == pytest.approx(direct(logs, spectrum.groups, temperature), abs=1e-9)
 
 
+@pytest.mark.parametrize("spread", [0.3, 3.0])
+@pytest.mark.parametrize("n", [1, 5, 64, 3000])
+def test_the_likeliest_tokens_are_the_first_of_a_full_sort(n, spread):
+    logs, verdicts = made(20_000, spread=spread)
+    spectrum = Spectrum(np.round(logs, 1), verdicts, Truncation())  # Rounded: many are equal.
+    spectrum.open(int(np.argmin(np.where(verdicts == UNDECIDED, logs, 0))))
+    ranked = sorted(range(len(logs)), key=lambda token: (-spectrum.log_probabilities[token], token))
+    for group in (ACCEPT, REJECT, UNDECIDED):
+        assert spectrum.likeliest(n, group) == [token for token in ranked if spectrum.groups[token] == group][:n]
+
+
+def test_tokens_far_below_the_top_take_no_part():
+    logs, verdicts = made(20_000)
+    verdicts[::2] = REJECT
+    expected = Spectrum(np.where(verdicts == REJECT, -np.inf, logs), verdicts, Truncation()).shares(TEMPERATURES)[1]
+    # As models mask tokens that stand for nothing: the smallest number there is.
+    shut_out = np.where(verdicts == REJECT, np.finfo(np.float32).min, logs)
+    found = Spectrum(shut_out, verdicts, Truncation()).shares(TEMPERATURES)[1]
+    assert found.tolist() == expected.tolist()
+    assert set(found[:, REJECT]) == {0.0}
+
+
 @given(st.integers(0, 50), st.integers(0, 8), st.floats(0.1, 1.0), st.sampled_from([0.3, 1.0, 2.5]))
 def test_truncation_is_that_of_the_sampler(seed, top_k, top_p, temperature):
     logs, verdicts = made(12, seed)

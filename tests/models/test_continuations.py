@@ -22,6 +22,13 @@ def prompt(text: str) -> Prompt:
     return Prompt(messages=(message,), sampling=Sampling(temperature=1, max_tokens=5), seed=0, layout="plain")
 
 
+def plain_pass(model: part.Transformers, one: Prompt, suffix: tuple[int, ...]) -> torch.Tensor:
+    ids = [*model.engine.encode(one.messages, one.layout), *suffix]
+    with torch.inference_mode():
+        logits = model.engine.model(torch.tensor([ids]), use_cache=False).logits[0, -1]
+    return torch.log_softmax(logits.float(), -1)
+
+
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_a_node_has_the_distribution_of_a_plain_pass(family, tmp_path):
     model = part.Transformers(path=str(write_model(family, tmp_path)))
@@ -31,11 +38,8 @@ def test_a_node_has_the_distribution_of_a_plain_pass(family, tmp_path):
     found = model.expand([(one, SUFFIXES) for one in prompts])
     again = model.expand([(prompts[0], SUFFIXES[::-1])])
     for one, lines in zip(prompts, found, strict=True):
-        ids = model.engine.encode(one.messages, one.layout)
         for suffix, line in zip(SUFFIXES, lines, strict=True):
-            with torch.inference_mode():
-                logits = model.engine.model(torch.tensor([[*ids, *suffix]]), use_cache=False).logits[0, -1]
-            assert torch.allclose(line, torch.log_softmax(logits.float(), -1), atol=2e-3)
+            assert torch.allclose(line, plain_pass(model, one, suffix), atol=2e-3)
     for first, second in zip(found[0], again[0][::-1], strict=True):
         assert torch.allclose(first, second, atol=2e-3)
 
@@ -49,14 +53,55 @@ def test_each_node_is_computed_once_and_prompts_are_not_counted(tmp_path):
     assert model.continuations.n_positions == 5
 
 
-def test_the_oldest_prompt_is_forgotten(tmp_path, monkeypatch):
-    monkeypatch.setattr("shaketable.models.continuations.KEPT_PROMPTS", 2)
+def test_prompts_that_are_not_asked_for_are_forgotten_and_their_places_used_again(tmp_path):
     model = part.Transformers(path=str(write_model("llama", tmp_path)))
     [[first]] = model.expand([(prompt("abc"), [(5,)])])
-    model.expand([(prompt("def"), [(5,)]), (prompt("ghi"), [(5,)])])
-    assert len(model.continuations.stems) == 2
+    for text in ("defg", "hijkl", "m", "abd"):
+        model.expand([(prompt(text), [(5, 6, 7)]), (prompt(text * 2), [(5,)])])
+    # The two asked for last, and one that the next prompts may begin like.
+    assert len(model.continuations.stems) == 3
+    assert model.continuations.trees.keys[0].shape[0] <= 4
     [[again]] = model.expand([(prompt("abc"), [(5,)])])
     assert torch.allclose(first, again, atol=1e-4)
+
+
+@pytest.mark.parametrize("family", ["gemma2", "mistral"])
+def test_a_long_prompt_is_read_in_parts_and_a_window_hides_its_beginning(family, tmp_path, monkeypatch):
+    monkeypatch.setattr("shaketable.models.continuations.TOKENS_AT_ONCE", 7)
+    model = part.Transformers(path=str(write_model(family, tmp_path)))
+    prompts = [prompt("A sentence that is longer than the window."), prompt("A sentence that ends.")]
+    for one, lines in zip(prompts, model.expand([(one, SUFFIXES) for one in prompts]), strict=True):
+        for suffix, line in zip(SUFFIXES, lines, strict=True):
+            assert torch.allclose(line, plain_pass(model, one, suffix), atol=2e-3)
+
+
+def test_a_pass_that_fails_leaves_nothing_half_read(tmp_path, monkeypatch):
+    model = part.Transformers(path=str(write_model("llama", tmp_path)))
+    one = prompt("abc")
+    model.expand([(one, [()])])
+
+    def fail(*args: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch, pytest.raises(MemoryError):
+        patch.setattr(model.continuations.trees, "attend", fail)
+        model.expand([(one, [(5,)])])
+    [[found]] = model.expand([(one, [(5, 9)])])
+    assert torch.allclose(found, plain_pass(model, one, (5, 9)), atol=2e-3)
+
+
+def test_what_prompts_have_in_common_is_read_once(tmp_path, monkeypatch):
+    model = part.Transformers(path=str(write_model("llama", tmp_path)))
+    passes = []
+    expect = model.continuations.trees.expect
+    monkeypatch.setattr(
+        model.continuations.trees, "expect", lambda tokens, device: (passes.append(len(tokens)), expect(tokens, device))
+    )
+    model.expand([(prompt("the same, one"), [()]), (prompt("the same, two!"), [()])])
+    # One letter, one token: 13 of the first, then what follows "the same, " in the second.
+    assert passes == [13, 4]
+    model.expand([(prompt("the same, ten"), [()])])
+    assert passes == [13, 4, 2]  # "t" is as in "two".
 
 
 def test_bytes_of_a_byte_level_vocabulary_spell_any_text(tmp_path):

@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from shaketable import weights
 from shaketable.errors import ModelError
-from shaketable.models.exactness import _decode
+from shaketable.models.exactness import _decode, prove
 from shaketable.models.sweep import SweepEngine
 from shaketable.types import Completion, Failure, Message, Prompt, Sampling
 
@@ -314,6 +314,16 @@ def test_a_gpu_keeps_the_promise_too(folder, family, dtype):
     assert texts(engine.generate(prompts[::-1])) == together[::-1]
     for i in (0, 7, 13, 23):
         assert texts(engine.generate([prompts[i]])) == [together[i]]
+
+
+def test_free_batching_mixes_prompts_where_exact_batching_may_not(folder, monkeypatch):
+    """A processor stands in for a GPU, whose proof ends with `fixed`."""
+    monkeypatch.setattr("shaketable.models.sweep.prove", lambda engine: prove(engine) and "fixed")
+    engines = [SweepEngine(folder("llama"), n_rows=16, batching=batching) for batching in ("exact", "free")]
+    exact, free = (texts(engine.generate(sweep())) for engine in engines)
+    assert [engine.exactness for engine in engines] == ["fixed", "any"]
+    assert [engine.environment()["batching"] for engine in engines] == ["fixed", "free"]
+    assert free == exact
 
 
 def test_an_opening_that_prompts_share_is_read_once_and_changes_no_text(tmp_path, monkeypatch):

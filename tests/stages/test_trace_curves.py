@@ -9,13 +9,13 @@ from scipy import stats
 
 from shaketable.models.transformers import Transformers
 from shaketable.stages.answer import answer
-from shaketable.stages.curve import trace_curves
+from shaketable.stages.curve import Growing, grow, step_on, trace_curves
 from shaketable.stages.plan import plan
 from shaketable.stages.run import run as run_study
 from shaketable.stages.score import score
 from shaketable.store import Run
 from shaketable.study import parse_study
-from shaketable.types import Prompt, Sampling
+from shaketable.types import Curve, Prompt, Sampling
 
 LETTERS = ("a", "e", "t", "o")
 
@@ -156,3 +156,23 @@ def test_a_study_in_which_no_fact_is_known_ends_with_a_report_that_says_so(tmp_p
     said = [sentence for finding in made.findings() for sentence in finding.sentences]
     assert any("knows none of the questions asked, so there is no known fact to scan" in sentence for sentence in said)
     assert (tmp_path / "run" / "report.html").is_file()
+
+
+@pytest.mark.parametrize(("budget", "at_once"), [(0, 64), (45, 64), (400, 20), (10_000, 1)])
+def test_curves_with_many_nodes_grow_fewer_at_once(budget, at_once):
+    sizes = []
+
+    class Counting:
+        def expand(self, asked):
+            sizes.append(len(asked))
+            return [[None] for _ in asked]
+
+    def course(key):
+        for _ in range(2):
+            yield [()]
+        return Curve(key=key)
+
+    started = (step_on(Growing(None, course(str(number)), []), None) for number in range(100))
+    finished = [one.key for batch in grow(Counting(), started, budget) for one in batch]
+    assert finished == [str(number) for number in range(100)]
+    assert max(sizes) == at_once

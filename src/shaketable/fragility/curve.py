@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Generator, Sequence
+import functools
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy import optimize
 
 from shaketable.fragility.leftover import Estimates, Leftover
 from shaketable.fragility.predicate import ACCEPT, REJECT, UNDECIDED, Predicate
@@ -19,8 +19,11 @@ from shaketable.types import Curve, Json
 _GOLD_MASS = 0.01
 """A beginning of an accepted answer is followed first while its mass is above this at some target."""
 _N_WRONG = 5
+_N_ZOOMS, _N_STEPS = 2, 24
+"""How often, and into how many steps, a step of the scan is divided where a curve crosses the threshold."""
 
 
+@functools.cache
 def _steps(low: float, high: float, step: float) -> tuple[float, ...]:
     return tuple(round(low + i * step, 10) for i in range(round((high - low) / step) + 1))
 
@@ -182,25 +185,37 @@ class _Growth:
         settings = self.settings
         scan = np.array(_steps(settings.scan_step, settings.scan_to, settings.scan_step))
         found = self._estimates(scan)
-        low = self._crossing(scan, found.low, lambda one: one.low)
-        high = self._crossing(scan, found.high, lambda one: one.high)
-        middle = self._crossing(scan, found.value, lambda one: one.value)
+        low, high, middle = self._crossings(scan, found)
         # Before the estimate crosses, the answer may have broken unseen where nothing can be said.
         is_unclear = ~self._is_known(found) & (found.low < settings.threshold)
         if middle is not None and (is_unclear & (scan <= middle + settings.scan_step)).any():
             middle = None
         return settings.scan_to if low is None else low, float(scan[0]) if high == 0.0 else high, middle
 
-    def _crossing(self, scan: np.ndarray, values: np.ndarray, which: Callable[[Estimates], np.ndarray]) -> float | None:
-        below = np.flatnonzero(values < self.settings.threshold)
-        if not below.size or below[0] == 0:
-            return 0.0 if below.size else None
+    def _crossings(self, scan: np.ndarray, found: Estimates) -> list[float | None]:
+        """Of the lower bound, the upper bound and the estimate: 0 where they start below, None where they never do.
 
-        def gap(temperature: float) -> float:
-            return float(which(self._estimates(np.array([temperature])))[0]) - self.settings.threshold
-
-        before, first = scan[below[0] - 1], scan[below[0]]
-        return float(optimize.brentq(gap, before, first, xtol=1e-8)) if gap(before) > 0 else float(before)
+        All three are followed at once, each time into the step where it crosses; at the end it is taken as straight.
+        """
+        threshold = self.settings.threshold
+        crossings: dict[int, float | None] = {}
+        spans = dict.fromkeys(range(3), scan)
+        values = dict(enumerate((found.low, found.high, found.value)))
+        for zoom in range(_N_ZOOMS + 1):
+            if zoom and spans:
+                found = self._estimates(np.concatenate(list(spans.values())))
+                lines = [np.split(line, len(spans)) for line in (found.low, found.high, found.value)]
+                values = {line: lines[line][place] for place, line in enumerate(spans)}
+            for line, span in list(spans.items()):
+                below = np.flatnonzero(values[line] < threshold)
+                if not below.size or below[0] == 0:
+                    crossings.setdefault(line, 0.0 if below.size else None)
+                    del spans[line]
+                    continue
+                (start, end), (over, under) = (array[below[0] - 1 : below[0] + 1] for array in (span, values[line]))
+                crossings[line] = float(start + (end - start) * (over - threshold) / (over - under))
+                spans[line] = np.linspace(start, end, _N_STEPS + 1)
+        return [crossings[line] for line in range(3)]
 
     def result(self, key: str) -> Curve:
         settings = self.settings

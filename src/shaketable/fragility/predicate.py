@@ -20,6 +20,8 @@ _ACCEPTED, _REJECTED = range(2)
 _STAND_INS = {LETTER: "\ue000\ue001\ue002", SIGN: "☃☄☎☏", SPACE: "\u2004\u2005\u2006"}
 """For each kind, characters to try as the one that stands for all that occur in no accepted answer."""
 _FAR = np.int32(1 << 20)
+_N_AT_ONCE = 32
+"""States from which the vocabulary is read at once."""
 
 
 class Predicate:
@@ -41,7 +43,7 @@ class Predicate:
         self.automaton = MATCHES[match](golds)
         self._tabulate()
         self._read_from_start()
-        self._read: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._read = {self.start[0]: (np.zeros(0, np.int64), np.zeros(0, np.int32))}
         self._judged: dict[tuple[Prefix, int], np.ndarray] = {}
         self.least_tokens = self._least_tokens()
         """For each state: no fewer further tokens can make the answer correct."""
@@ -115,10 +117,10 @@ class Predicate:
             rows.append(row)
         self.table = np.array(rows, dtype=np.int32)
         self._correct = np.array([state == ACCEPTED or automaton.is_correct(state) for state in states])
-        self._class_of_place = np.array(
-            [self._classes.get(c, int(k)) for c, k in zip(vocabulary.characters, vocabulary.kinds, strict=True)],
-            dtype=np.int32,
-        )
+        self._class_of_place = vocabulary.kinds.astype(np.int32)
+        for character, number in self._classes.items():
+            if character in vocabulary.characters:
+                self._class_of_place[vocabulary.characters[character]] = number
 
     def _step(self, state: State, character: str) -> State:
         if state in (ACCEPTED, REJECTED):
@@ -156,35 +158,33 @@ class Predicate:
     def _differences(self, state: int) -> tuple[np.ndarray, np.ndarray]:
         """The tokens that lead elsewhere from this state than from the start, and where they lead."""
         if state not in self._read:
-            self._read[state] = self._differing(state)
+            self._read_from([state])
         return self._read[state]
 
-    def _differing(self, state: int) -> tuple[np.ndarray, np.ndarray]:
+    def _read_from(self, froms: list[int]) -> None:
         vocabulary = self.vocabulary
-        start = self._ids[self.automaton.start]
         n_classes = self.table.shape[1]
         flat = self.table.ravel()
         unread = vocabulary.order[vocabulary.lengths == 0]
-        tokens, ends = [unread], [np.full(len(unread), state, dtype=np.int32)]
-        classes = self.table[state] != self.table[start]
-        firsts = np.flatnonzero(classes[self._class_of_place]) if self._class_of_place.size else np.zeros(0, np.int64)
-        starts = vocabulary.first_starts
-        places = [vocabulary.by_first[starts[first] : starts[first + 1]] for first in firsts]
-        live = np.concatenate(places) if places else np.zeros(0, np.int64)
-        states = np.full(len(live), state, dtype=np.int32)
+        first_classes = self.table[:, self._class_of_place]
+        sources, firsts = np.nonzero(first_classes[froms] != first_classes[self.start[0]])
+        starts, ends = vocabulary.first_starts[firsts], vocabulary.first_starts[firsts + 1]
+        live = vocabulary.by_first[_ranges(starts, ends)]
+        source = states = np.repeat(np.array(froms, dtype=np.int32)[sources], ends - starts)
+        found = [(np.repeat(froms, len(unread)), np.tile(unread, len(froms)), np.repeat(froms, len(unread)))]
         for depth, column in enumerate(vocabulary.columns):
             if not live.size:
                 break
             states = flat[states * n_classes + self._class_of_place[column[live]]]
             differ = states != self._trail[depth + 1][live]
-            live, states = live[differ], states[differ]
+            live, source, states = live[differ], source[differ], states[differ]
             done = (vocabulary.lengths[live] == depth + 1) | (states <= _REJECTED)
-            tokens.append(vocabulary.order[live[done]])
-            ends.append(states[done])
-            live, states = live[~done], states[~done]
-        if state == start:
-            return np.zeros(0, np.int64), np.zeros(0, np.int32)
-        return np.concatenate(tokens), np.concatenate(ends)
+            found.append((source[done], vocabulary.order[live[done]], states[done]))
+            live, source, states = live[~done], source[~done], states[~done]
+        source, tokens, states = (np.concatenate(part) for part in zip(*found, strict=True))
+        for one in froms:
+            there = np.flatnonzero(source == one)
+            self._read[one] = tokens[there], states[there]
 
     def _next(self, prefix: Prefix) -> tuple[np.ndarray, np.ndarray]:
         """State and unfinished character after each token."""
@@ -202,32 +202,32 @@ class Predicate:
 
     def _least_tokens(self) -> np.ndarray:
         """Breadth-first over the vocabulary. A lower bound where tokens end inside characters, else exact."""
-        ragged = self.vocabulary.ragged
-        reached, ragged_reached = [], []
-        for state in range(_REJECTED + 1, len(self.table)):
+        n, ragged = len(self.table), self.vocabulary.ragged
+        inner = range(_REJECTED + 1, n)
+        unknown = [state for state in inner if state not in self._read]
+        for start in range(0, len(unknown), _N_AT_ONCE):
+            self._read_from(unknown[start : start + _N_AT_ONCE])
+        reached = np.zeros((n, n), dtype=bool)
+        """After one token that ends with a whole character."""
+        pairs, owners = [np.zeros(0, np.int64)], []
+        for state in inner:
             tokens, ends = self._differences(state)
             whole = self.vocabulary.pending[tokens] == 0
-            counts = self._start_counts - np.bincount(self._from_start[tokens[whole]], minlength=len(self.table))
-            counts += np.bincount(ends[whole], minlength=len(self.table))
-            reached.append(np.flatnonzero(counts > 0))
-            if ragged.size:
-                states = self._from_start[ragged]
-                states[self.vocabulary.ragged_place[tokens[~whole]]] = ends[~whole]
-                pairs = np.unique(states.astype(np.int64) << 32 | self.vocabulary.pending[ragged])
-                ragged_reached.append((pairs >> 32, pairs & 0xFFFFFFFF))
-        distances = np.where(self._correct, 0, _FAR).astype(np.int32)
-        self.least_tokens = distances
+            counts = self._start_counts - np.bincount(self._from_start[tokens[whole]], minlength=n)
+            reached[state] = counts + np.bincount(ends[whole], minlength=n) > 0
+            states = self._from_start[ragged]
+            states[self.vocabulary.ragged_place[tokens[~whole]]] = ends[~whole]
+            pairs.append(np.unique(states.astype(np.int64) << 32 | self.vocabulary.pending[ragged]))
+            owners.append(np.full(len(pairs[-1]), state))
+        unfinished, owner = np.concatenate(pairs), np.concatenate([*owners, np.zeros(0, np.int64)])
+        self.least_tokens = np.where(self._correct, 0, _FAR).astype(np.int32)
         while True:
-            shorter = distances.copy()
-            for place, after in enumerate(reached):
-                nearest = distances[after].min(initial=_FAR)
-                if ragged.size:
-                    nearest = min(nearest, self._distances(*ragged_reached[place]).min(initial=_FAR))
-                state = _REJECTED + 1 + place
-                shorter[state] = min(shorter[state], nearest + 1)
-            if (shorter == distances).all():
-                return distances
-            self.least_tokens = distances = shorter
+            nearest = np.where(reached, self.least_tokens, _FAR).min(axis=1)
+            np.minimum.at(nearest, owner, self._distances(unfinished >> 32, unfinished & 0xFFFFFFFF))
+            shorter = np.minimum(self.least_tokens, nearest + 1)
+            if (shorter == self.least_tokens).all():
+                return np.asarray(shorter)
+            self.least_tokens = shorter
 
     def _distances(self, states: np.ndarray, pendings: np.ndarray) -> np.ndarray:
         """As `least_tokens`; an unfinished character may become any of those it can begin, at no cost."""
@@ -256,3 +256,9 @@ class Predicate:
             for length in range(1, len(whole)):
                 found.setdefault(self.vocabulary.pending_id(whole[:length]), []).append(number)
         return found
+
+
+def _ranges(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """All numbers of all ranges, one range after the other."""
+    lengths = ends - starts
+    return np.asarray(np.arange(lengths.sum()) + np.repeat(starts - (np.cumsum(lengths) - lengths), lengths))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +14,15 @@ OPENED = 3
 _N_GROUPS = 4
 
 _N_EXACT = 2048
-"""Up to so many tokens, each is summed by itself."""
-_N_TOP = 256
-"""Of more tokens, so many of the most likely are; the rest are summed in bins."""
+"""Up to so many tokens, or where some are shut out, each is summed by itself."""
+_N_TOP = 128
+"""Of more tokens, at most so many of the most likely are; the rest are summed in bins."""
 _WIDTH = 1 / 8
 """Of a bin, in log-probability. With moments up to the fourth its relative error is below (_WIDTH / 2t)^5 / 120."""
 _MOMENTS = (1, 1, 1 / 2, 1 / 6, 1 / 24)
+_BLOCK = 64
+_FARTHEST = 200
+"""Tokens so far below the top in log-probability cannot be drawn; at temperature 4 each has less than 1e-21."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,39 +48,30 @@ class Spectrum:
         self.top = float(log_probabilities.max(initial=-np.inf))
         if not np.isfinite(self.top):
             raise ValueError(f"The largest log-probability is {self.top}, expected a finite number.")
-        possible = np.flatnonzero(log_probabilities > -np.inf)
+        possible = np.flatnonzero(log_probabilities > self.top - _FARTHEST)
         if 0 < truncation.top_k < len(possible):
             least = np.partition(log_probabilities[possible], -truncation.top_k)[-truncation.top_k]
             possible = possible[log_probabilities[possible] >= least]
-        single = possible
-        if len(possible) > _N_EXACT and self.top_p == 1.0:
-            split = np.argpartition(-log_probabilities[possible], _N_TOP)
-            single = possible[split[:_N_TOP]]
-            binned = possible[split[_N_TOP:]]
-        else:
-            binned = np.zeros(0, np.int64)
-        self._keep_singly(single)
-        self._fill_bins(binned)
+        self.has_bins = len(possible) > _N_EXACT and truncation == Truncation()
+        self._keep_singly(self._fill_bins(possible) if self.has_bins else possible)
         self._known: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
 
     def shares(self, temperatures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """log Σ exp(l / t) over all tokens, and each group's share of that sum: shapes (t,) and (t, group)."""
         asked = temperatures.tobytes()
         if asked not in self._known:
-            self._known[asked] = self._sum(1 / temperatures)
+            self._known[asked] = self._sum(temperatures)
         return self._known[asked]
 
-    def _sum(self, betas: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        heights = np.exp(np.multiply.outer(betas, self.single_logs - self.top))
+    def _sum(self, temperatures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        heights = np.exp(np.multiply.outer(1 / temperatures, self.single_logs - self.top))
         if self.top_p < 1.0:
             heights *= np.arange(len(self.single)) < self._n_nucleus(heights)[:, None]
         sums = heights @ _one_hot(self.groups[self.single])
-        if self.bin_logs.size:
-            powers = betas[:, None] ** np.arange(len(_MOMENTS)) * _MOMENTS
-            heights = np.exp(np.multiply.outer(betas, self.bin_logs - self.top)) * (powers @ self.bin_moments)
-            sums += heights @ self.bin_groups
+        if self.has_bins:
+            sums += _bin_heights(temperatures.tobytes(), self.moments.shape[1]) @ self.moments.reshape(-1, _N_GROUPS)
         totals = sums.sum(axis=1)
-        return np.log(totals) + self.top * betas, sums / totals[:, None]
+        return np.log(totals) + self.top / temperatures, sums / totals[:, None]
 
     def log_probability(self, token: int, temperatures: np.ndarray, log_totals: np.ndarray) -> np.ndarray:
         """Of one token at each temperature; minus infinity where truncation shuts it out."""
@@ -91,7 +86,7 @@ class Spectrum:
     def drawable(self, temperature: float, *, opened: bool) -> tuple[np.ndarray, np.ndarray]:
         """The undecided tokens that can be drawn (and the opened ones), with heights in proportion to probability."""
         wanted = (UNDECIDED, OPENED) if opened else (UNDECIDED,)
-        if self.bin_logs.size:
+        if self.has_bins:
             tokens = np.flatnonzero(np.isin(self.groups, wanted))
             return tokens, np.exp((self.log_probabilities[tokens].astype(np.float64) - self.top) / temperature)
         heights = np.exp((self.single_logs - self.top) / temperature)
@@ -101,21 +96,25 @@ class Spectrum:
 
     def likeliest(self, n: int, group: int = UNDECIDED) -> list[int]:
         """The n likeliest tokens of a group, best first, lowest id among equals."""
-        tokens = np.flatnonzero(self.groups == group) if self.bin_logs.size else self.single
-        tokens = tokens[self.groups[tokens] == group]
-        logs = self.log_probabilities[tokens]
-        if len(tokens) > n:
-            best = np.argpartition(-logs, n)[:n]
-            tokens, logs = tokens[best], logs[best]
-        return [int(token) for token in tokens[np.lexsort((tokens, -logs))]]
+        tokens = self.single[self.groups[self.single] == group][:n]
+        # All in the bins are less likely than these.
+        if len(tokens) < n and self.has_bins:
+            tokens = np.flatnonzero(self.groups == group)
+            logs = self.log_probabilities[tokens]
+            if len(tokens) > n:
+                is_among = logs >= np.partition(logs, -n)[-n]
+                tokens, logs = tokens[is_among], logs[is_among]
+            tokens = tokens[np.argsort(-logs, kind="stable")][:n]
+        return [int(token) for token in tokens]
 
     def open(self, token: int) -> None:
         """Move a token out of the undecided; its bin is summed again without it."""
+        group = self.groups[token]
         self.groups[token] = OPENED
         self._known.clear()
         if not (self.single == token).any():
             self._keep_singly(np.append(self.single, token))
-            self._take_from_bin(token)
+            self._sum_again(int(self._places(np.array([token]))[0][0]), group)
 
     def _keep_singly(self, tokens: np.ndarray) -> None:
         # Descending and stable, as nucleus sampling sorts them.
@@ -123,41 +122,48 @@ class Spectrum:
         self.single = tokens[np.argsort(-self.log_probabilities[tokens], kind="stable")]
         self.single_logs = self.log_probabilities[self.single].astype(np.float64)
 
-    def _fill_bins(self, tokens: np.ndarray) -> None:
-        self.binned = tokens
-        self._keys, moments = self._moments(tokens)
-        self._filled = np.flatnonzero(moments[0])
-        self.bin_logs = self.top - (self._filled // _N_GROUPS + 0.5) * _WIDTH
-        self.bin_groups = _one_hot(self._filled % _N_GROUPS)
-        self.bin_moments = moments[:, self._filled]
-
-    def _moments(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Each token's bin, one for every step of log-probability and group, and the bins' sums of powers."""
-        logs = self.log_probabilities[tokens].astype(np.float64)
-        numbers = np.floor((self.top - logs) / _WIDTH)
-        keys = numbers.astype(np.int64) * _N_GROUPS + self.groups[tokens]
-        offsets = logs - (self.top - (numbers + 0.5) * _WIDTH)
-        sums: list[np.ndarray] = [np.bincount(keys, minlength=1).astype(np.float64)]
-        powers = np.ones_like(offsets)
+    def _fill_bins(self, tokens: np.ndarray) -> np.ndarray:
+        """Sum the tokens in bins, all but those of the first bins, which are given back."""
+        numbers, offsets = self._places(tokens)
+        n_apart = int(np.searchsorted(np.cumsum(np.bincount(numbers)), _N_TOP, side="right"))
+        # Few lengths, so that spectra share their tables of heights.
+        n_bins = -(-(int(numbers.max()) + 1) // _BLOCK) * _BLOCK
+        keys = numbers * _N_GROUPS + self.groups[tokens]
+        sums, powers = [np.bincount(keys, minlength=n_bins * _N_GROUPS)], offsets
         for _ in _MOMENTS[1:]:
+            sums.append(np.bincount(keys, powers, minlength=n_bins * _N_GROUPS))
             powers = powers * offsets
-            sums.append(np.bincount(keys, powers, minlength=1))
-        return keys, np.array(sums)
+        self.moments = np.array(sums, dtype=np.float64).reshape(len(_MOMENTS), n_bins, _N_GROUPS)
+        """Of the tokens in each bin, by group: the sums of the powers of their offsets to its middle."""
+        self.moments[:, :n_apart] = 0
+        return tokens[numbers < n_apart]
 
-    def _take_from_bin(self, token: int) -> None:
-        """Sum a token's bin again without it."""
-        place = np.flatnonzero(self.binned == token)[0]
-        key = self._keys[place]
-        self._keys[place] = -1
-        left = self.binned[self._keys == key]
-        sums = self._moments(left)[1][:, key] if left.size else np.zeros(len(_MOMENTS))
-        self.bin_moments[:, np.searchsorted(self._filled, key)] = sums
+    def _places(self, tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Each token's bin, counted from the top, and its offset to the middle of that."""
+        depths = (self.top - self.log_probabilities[tokens].astype(np.float64)) * (1 / _WIDTH)
+        numbers = depths.astype(np.int64)
+        return numbers, (numbers + 0.5 - depths) * _WIDTH
+
+    def _sum_again(self, number: int, group: int) -> None:
+        edges = self.top - np.array([number + 2, number - 1]) * _WIDTH
+        near = (self.groups == group) & (self.log_probabilities > edges[0]) & (self.log_probabilities < edges[1])
+        numbers, offsets = self._places(np.flatnonzero(near))
+        self.moments[:, number, group] = [(offsets[numbers == number] ** i).sum() for i in range(len(_MOMENTS))]
 
     def _n_nucleus(self, heights: np.ndarray) -> np.ndarray:
         """How many of the most likely tokens reach the share top_p, at each temperature."""
         shares = heights / heights.sum(axis=1, keepdims=True)
         before = np.cumsum(shares, axis=1) - shares
         return np.asarray((before < self.top_p).sum(axis=1))
+
+
+@functools.lru_cache(maxsize=64)
+def _bin_heights(temperatures: bytes, n_bins: int) -> np.ndarray:
+    """What each moment of each bin adds to the sum, at each temperature: the same for all spectra."""
+    betas = 1 / np.frombuffer(temperatures)
+    powers = betas[:, None] ** np.arange(len(_MOMENTS)) * _MOMENTS
+    middles = np.exp(np.multiply.outer(betas, -(np.arange(n_bins) + 0.5) * _WIDTH))
+    return np.asarray((powers[:, :, None] * middles[:, None]).reshape(len(betas), -1))
 
 
 def _one_hot(groups: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from shaketable import weights
 from shaketable.types import Completion, Failure, Json, Probe, Prompt, Reading
@@ -20,6 +20,7 @@ class LocalModel:
     path: str
     device: str
     dtype: str
+    batching: Literal["exact", "free"]
     n_rows: int
 
     version: ClassVar[int] = 1
@@ -40,7 +41,7 @@ class LocalModel:
     def engine(self) -> SweepEngine:
         from shaketable.models.sweep import engine
 
-        return engine(weights.locate(self.path), self.device, self.dtype, self.n_rows)
+        return engine(weights.locate(self.path), self.device, self.dtype, self.n_rows, self.batching)
 
     def submit(self, ticket: int, prompt: Prompt) -> None:
         self.engine.submit(ticket, prompt)

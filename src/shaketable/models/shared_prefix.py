@@ -1,15 +1,17 @@
 """One prompt's keys and values, kept once for all rows that continue it.
 
 Plugs into transformers through its attention interface and cache class, so any causal model of
-that library with ordinary attention works. A decode step of many rows attends to two parts: the
-prompt's keys, as one matrix product for all rows of a prompt, and each row's own few tokens.
-Nothing of the prompt is copied per row or per step.
+that library with ordinary attention works. A decode step of many rows attends to three parts: what several
+prompts begin with, such as worked examples, as one matrix product for all their rows; the rest of
+each prompt, as one for all of its rows; and each row's own few tokens. Nothing of a prompt is
+copied per row or per step.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
@@ -17,33 +19,37 @@ from transformers.cache_utils import Cache
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from shaketable.models.token_trees import TokenTrees
+
 NAME = "shaketable_shared_prefix"
 ROOM = 32
 """Own tokens are kept in blocks of this many."""
 
 
+class Opening:
+    """What several prompts begin with: keys and values of each layer, (head, token, width)."""
+
+    def __init__(self, cache: DynamicCache) -> None:
+        self.length = int(cache.get_seq_length())
+        self.keys = [layer.keys[0] for layer in cache.layers]
+        self.values = [layer.values[0] for layer in cache.layers]
+
+
 class Prefix:
     """A prompt that was read, and the own tokens of the rows that continue it."""
 
-    def __init__(self, prompt_cache: DynamicCache, n_rows: int) -> None:
+    def __init__(self, prompt_cache: DynamicCache, n_rows: int, opening: Opening | None = None) -> None:
+        self.opening = opening
+        """The first tokens of the prompt, kept there alone."""
         self.prompt_length = int(prompt_cache.get_seq_length())
-        self.prompt_keys = [layer.keys[0].contiguous() for layer in prompt_cache.layers]
-        self.prompt_values = [layer.values[0].contiguous() for layer in prompt_cache.layers]
+        """With the opening."""
+        kept = slice(opening.length if opening else 0, None)
+        self.prompt_keys = [layer.keys[0, :, kept].contiguous() for layer in prompt_cache.layers]
+        self.prompt_values = [layer.values[0, :, kept].contiguous() for layer in prompt_cache.layers]
         self.n_rows = n_rows
         self.own_length = 0
         self.own_keys = [_own(n_rows, keys) for keys in self.prompt_keys]
         self.own_values = [_own(n_rows, values) for values in self.prompt_values]
-
-    def branch(self, own: torch.Tensor, own_length: int) -> Prefix:
-        """The same prompt with other rows. `own`: (row, keys or values, layer, head, token, width), with room for one
-        token after the first `own_length`, which is written into it."""
-        branched = object.__new__(Prefix)
-        branched.prompt_length = self.prompt_length
-        branched.prompt_keys, branched.prompt_values = self.prompt_keys, self.prompt_values
-        branched.n_rows, branched.own_length = own.shape[0], own_length
-        branched.own_keys = list(own[:, 0].unbind(1))
-        branched.own_values = list(own[:, 1].unbind(1))
-        return branched
 
     def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> None:
         """Keep one new token per row; `own_length` moves on once all layers have it."""
@@ -66,11 +72,23 @@ def _own(n_rows: int, like: torch.Tensor) -> torch.Tensor:
     return like.new_empty((n_rows, heads, ROOM, width))
 
 
+class Part(NamedTuple):
+    """What rows take from some of the tokens they see."""
+
+    taken: torch.Tensor
+    """(row, 1, head, width), the weights of these tokens adding up to 1."""
+    top_score: torch.Tensor
+    """The highest score of a token, (group, row and head of the group)."""
+    top_weight: torch.Tensor
+    """The weight of that token."""
+
+
 class PrefixCache(Cache):  # type: ignore[misc]
     """What transformers sees: rows of several prefixes, one after the other."""
 
     def __init__(self, prefixes: Sequence[Prefix]) -> None:
         self.prefixes = prefixes
+        self.openings = _by_opening(prefixes)
         self.layers: list[Any] = []
         self.layer_class_to_replicate = None
         self.offloading = False
@@ -95,6 +113,26 @@ class PrefixCache(Cache):  # type: ignore[misc]
         for prefix in self.prefixes:
             prefix.own_length += 1
 
+    def attend(
+        self, layer: int, query: torch.Tensor, scaling: float, softcap: float | None, sliding_window: int | None
+    ) -> torch.Tensor:
+        query = query * scaling
+        parts = query.split([prefix.n_rows for prefix in self.prefixes])
+        found = [
+            _attend_prefix(prefix, layer, part, softcap, sliding_window)
+            for prefix, part in zip(self.prefixes, parts, strict=True)
+        ]
+        output = torch.cat([part.taken for part in found])
+        for opening, places, rows in self.openings:
+            first = _attend_opening(opening, layer, query[rows], softcap)
+            rest = Part(
+                output[rows],
+                torch.cat([found[place].top_score for place in places], 1),
+                torch.cat([found[place].top_weight for place in places], 1),
+            )
+            output[rows] = _joined(first, rest)
+        return output
+
 
 def attend(
     module: torch.nn.Module,
@@ -102,7 +140,7 @@ def attend(
     key: torch.Tensor,
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
-    shared: PrefixCache | None = None,
+    shared: PrefixCache | TokenTrees | None = None,
     scaling: float | None = None,
     softcap: float | None = None,
     sliding_window: int | None = None,
@@ -112,18 +150,13 @@ def attend(
     if shared is None:
         return _read_prompt(module, query, key, value, attention_mask, scaling, softcap, **kwargs)
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
-    layer = int(module.layer_idx)  # type: ignore[arg-type]
-    outputs, start = [], 0
-    for prefix in shared.prefixes:
-        end = start + prefix.n_rows
-        outputs.append(_attend_prefix(prefix, layer, query[start:end], scaling, softcap, sliding_window))
-        start = end
-    return torch.cat(outputs), None
+    return shared.attend(int(module.layer_idx), query, scaling, softcap, sliding_window), None  # type: ignore[arg-type]
 
 
 def _attend_prefix(
-    prefix: Prefix, layer: int, query: torch.Tensor, scaling: float, softcap: float | None, sliding_window: int | None
-) -> torch.Tensor:
+    prefix: Prefix, layer: int, query: torch.Tensor, softcap: float | None, sliding_window: int | None
+) -> Part:
+    """From the rest of their prompt and from their own tokens."""
     n_rows, n_heads, _, width = query.shape
     end = prefix.own_length + 1
     # All rows of a prefix stand at the same position, so a window cuts the same tokens for all.
@@ -144,17 +177,72 @@ def _attend_prefix(
     on_prompt = torch.bmm(together, prompt_keys.transpose(1, 2))
     on_own = torch.matmul(grouped, own_keys.transpose(2, 3)).permute(1, 0, 2, 3).reshape(groups, -1, own_length)
     on_own = on_own.expand(-1, 2, -1) if lone else on_own
-    weights = torch.cat([on_prompt, on_own], -1) * scaling
-    if softcap is not None:
-        weights = torch.tanh(weights / softcap) * softcap
-    weights = torch.softmax(weights, -1)
+    scores = _capped(torch.cat([on_prompt, on_own], -1), softcap)
+    exact = torch.softmax(scores, -1, dtype=torch.float32)
+    weights = exact.to(query.dtype)
     from_prompt = torch.bmm(weights[..., :prompt_length], prompt_values)
     own_weights = weights[..., prompt_length:]
     if lone:
         from_prompt, own_weights = from_prompt[:, :1], own_weights[:, :1]
     from_prompt = from_prompt.view(groups, n_rows, share, value_width).permute(1, 0, 2, 3)
     from_own = torch.matmul(own_weights.view(groups, n_rows, share, own_length).permute(1, 0, 2, 3), own_values)
-    return (from_prompt + from_own).reshape(n_rows, 1, n_heads, value_width)
+    taken = (from_prompt + from_own).reshape(n_rows, 1, n_heads, value_width)
+    if prefix.opening is None:
+        return Part(taken, scores, exact)  # Nothing is joined to it.
+    return Part(taken, scores[:, : n_rows * share].amax(-1), exact[:, : n_rows * share].amax(-1))
+
+
+def _attend_opening(opening: Opening, layer: int, query: torch.Tensor, softcap: float | None) -> Part:
+    """From an opening, for the rows of all prompts that begin with it."""
+    n_rows, n_heads, _, width = query.shape
+    keys, values = opening.keys[layer], opening.values[layer]
+    groups, share = keys.shape[0], n_heads // keys.shape[0]
+    together = query.view(n_rows, groups, share, width).transpose(0, 1).reshape(groups, n_rows * share, width)
+    together = together.expand(-1, 2, -1) if n_rows * share == 1 else together
+    scores = _capped(torch.bmm(together, keys.transpose(1, 2)), softcap)
+    exact = torch.softmax(scores, -1, dtype=torch.float32)
+    taken = torch.bmm(exact.to(query.dtype), values)[:, : n_rows * share]
+    taken = taken.reshape(groups, n_rows, share, -1).transpose(0, 1).reshape(n_rows, 1, n_heads, -1)
+    return Part(taken, scores[:, : n_rows * share].amax(-1), exact[:, : n_rows * share].amax(-1))
+
+
+def _joined(one: Part, other: Part) -> torch.Tensor:
+    """From both together. The tokens of a part weigh exp(top score) / top weight.
+
+    The softmax of a pair is computed pair by pair; an exponential of all numbers at once would round
+    the last of them otherwise, and a row's bits would depend on its neighbours.
+    """
+    tops = torch.softmax(torch.stack([one.top_score, other.top_score], -1), -1, dtype=torch.float32)
+    weight, other_weight = tops[..., 0] / one.top_weight, tops[..., 1] / other.top_weight
+    share = weight / (weight + other_weight)
+    n_rows = one.taken.shape[0]
+    share = share.view(len(share), n_rows, -1).transpose(0, 1).reshape(n_rows, 1, -1, 1)
+    joined: torch.Tensor = share * one.taken + (1 - share) * other.taken
+    return joined.to(one.taken.dtype)
+
+
+def _capped(scores: torch.Tensor, softcap: float | None) -> torch.Tensor:
+    return scores if softcap is None else torch.tanh(scores / softcap) * softcap
+
+
+def _by_opening(prefixes: Sequence[Prefix]) -> list[tuple[Opening, list[int], torch.Tensor]]:
+    """Each opening with the places of its prefixes and their rows."""
+    places: dict[Opening, list[int]] = {}
+    for place, prefix in enumerate(prefixes):
+        if prefix.opening:
+            places.setdefault(prefix.opening, []).append(place)
+    ends = list(itertools.accumulate(prefix.n_rows for prefix in prefixes))
+    return [
+        (
+            opening,
+            own,
+            torch.tensor(
+                [row for place in own for row in range(ends[place] - prefixes[place].n_rows, ends[place])],
+                device=opening.keys[0].device,
+            ),
+        )
+        for opening, own in places.items()
+    ]
 
 
 def _read_prompt(

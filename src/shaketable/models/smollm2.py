@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from shaketable.models.local import LocalModel
 
@@ -15,4 +15,8 @@ class Smollm2(LocalModel):
     path: ClassVar[str] = "smollm2"  # type: ignore[misc]
     dtype: ClassVar[str] = "float32"  # type: ignore[misc]
     device: str = "cpu"
+    batching: Literal["exact", "free"] = "exact"
+    """`exact`: no answer depends on what is decoded beside it, proved on this machine; on a GPU that allows one prompt
+    at a time. `free`: a GPU decodes many prompts at once; a last digit, and so now and then a word, may depend on the
+    neighbours, and a resumed run may differ in it."""
     n_rows: int = field(default=128, compare=False)

@@ -26,7 +26,7 @@ from shaketable.errors import ModelError
 from shaketable.identity import digest_text
 from shaketable.models.dice import draw, entropy, sampled_logprobs, uniforms
 from shaketable.models.exactness import FIXED_ROWS, prove
-from shaketable.models.shared_prefix import Prefix, PrefixCache
+from shaketable.models.shared_prefix import Opening, Prefix, PrefixCache
 from shaketable.normalize import without_surrogates
 from shaketable.thoughts import split_thoughts
 from shaketable.types import Completion, Failure, Json, Message, Prompt, Sampling
@@ -71,16 +71,27 @@ class Group:
 
 
 class SweepEngine:
-    def __init__(self, path: Path, *, device: str = "cpu", dtype: str = "float32", n_rows: int = 128) -> None:
-        self.path, self.device, self.dtype, self.n_rows = path, device, dtype, n_rows
+    def __init__(
+        self,
+        path: Path,
+        *,
+        device: str = "cpu",
+        dtype: str = "float32",
+        n_rows: int = 128,
+        batching: Literal["exact", "free"] = "exact",
+    ) -> None:
+        self.path, self.device, self.dtype, self.n_rows, self.batching = path, device, dtype, n_rows, batching
         self.waiting: dict[tuple[Any, ...], list[tuple[int, Prompt]]] = {}
         self.failed: list[tuple[int, Completion | Failure]] = []
         self.groups: list[Group] = []
-        self.openings: OrderedDict[tuple[int, ...], list[tuple[torch.Tensor, torch.Tensor]]] = OrderedDict()
+        self.openings: OrderedDict[tuple[int, ...], Opening] = OrderedDict()
         self.n_positions = 0
         """Decoded token positions so far, for benchmarks."""
         self.model, self.tokenizer = self._load()
         self.window = int(getattr(self.model.config.get_text_config(), "max_position_embeddings", 0)) or 1 << 30
+        """Tokens that the model can read."""
+        self.has_window = bool(getattr(self.model.config.get_text_config(), "sliding_window", None))
+        """Whether some layer sees the last tokens alone."""
         self.end_ids = self._end_ids()
         self.n_logits = int(self.model.get_output_embeddings().weight.shape[0])
         self.defaults = self.model.generation_config
@@ -127,7 +138,7 @@ class SweepEngine:
             "device": torch.cuda.get_device_name() if self.device.startswith("cuda") else platform.processor() or "cpu",
             "dtype": self.dtype,
             "threads": torch.get_num_threads(),
-            "batching": self.exactness,
+            "batching": self.exactness if self.batching == "exact" else self.batching,
             "revision": self.revision,
         }
 
@@ -169,20 +180,27 @@ class SweepEngine:
     def _read(self, prompt_ids: list[int], n_opening: int, rows: list[Row]) -> Group:
         """Read a prompt once for all its rows, and its opening once for all prompts that share it."""
         start = time.perf_counter()
-        # Without the config every layer keeps all keys; the shared attention applies a window itself.
-        cache = DynamicCache(config=self.model.config) if self.exactness == "alone" else DynamicCache()
-        if n_opening and self.exactness != "alone":
-            self._take_opening(tuple(prompt_ids[:n_opening]), cache)
-            logits = self.read(prompt_ids[n_opening:], cache)
-        else:
-            logits = self.read(prompt_ids, cache)
         n_slots = FIXED_ROWS if self.exactness == "fixed" else len(rows)
-        prefix = cache if self.exactness == "alone" else Prefix(cache, n_slots)
+        prefix: Prefix | DynamicCache
+        if self.exactness == "alone":
+            prefix = DynamicCache(config=self.model.config)
+            logits = self.read(prompt_ids, prefix)
+        else:
+            prefix, logits = self.read_prefix(prompt_ids, n_opening, n_slots)
         group = Group(prompt_ids, prefix, rows, logits.expand(n_slots, -1))
         share = (time.perf_counter() - start) / len(rows)
         for row in rows:
             row.seconds += share
         return group
+
+    def read_prefix(self, prompt_ids: list[int], n_opening: int, n_rows: int) -> tuple[Prefix, torch.Tensor]:
+        """A prompt for so many rows, and the next token's logits."""
+        # Without the config every layer keeps all keys; the shared attention applies a window itself.
+        cache = DynamicCache()
+        opening = self._opening(tuple(prompt_ids[:n_opening]), cache) if n_opening else None
+        logits = self.read(prompt_ids[n_opening:], cache)
+        # Rows at different places see different parts of an opening through a window: each prompt keeps its own then.
+        return Prefix(cache, n_rows, None if self.has_window else opening), logits
 
     def _n_opening(self, messages: Sequence[Message], layout: str, prompt_ids: list[int]) -> int:
         """Tokens before the last question, such as worked examples; 0: too few to be worth keeping.
@@ -203,17 +221,19 @@ class SweepEngine:
         encoded = self.tokenizer.apply_chat_template(turns, add_generation_prompt=False, return_dict=True)
         return tuple(encoded["input_ids"])
 
-    def _take_opening(self, ids: tuple[int, ...], cache: DynamicCache) -> None:
-        """Fill the cache with an opening's keys and values, read now or before."""
+    def _opening(self, ids: tuple[int, ...], cache: DynamicCache) -> Opening:
+        """An opening, read now or before, whose keys and values go to the cache."""
         if ids not in self.openings:
             fresh = DynamicCache()
             self.read(list(ids), fresh)
-            self.openings[ids] = [(layer.keys, layer.values) for layer in fresh.layers]
+            self.openings[ids] = Opening(fresh)
             while len(self.openings) > KEPT_OPENINGS:
                 self.openings.popitem(last=False)
         self.openings.move_to_end(ids)
-        for layer, (keys, values) in enumerate(self.openings[ids]):
-            cache.update(keys, values, layer)
+        opening = self.openings[ids]
+        for layer, (keys, values) in enumerate(zip(opening.keys, opening.values, strict=True)):
+            cache.update(keys[None], values[None], layer)
+        return opening
 
     def read(self, ids: list[int], cache: DynamicCache) -> torch.Tensor:
         """The next token's logits after these tokens, whose keys and values go to the cache."""
@@ -465,12 +485,15 @@ class SweepEngine:
         plain = self.model.config._attn_implementation
         with torch.inference_mode():
             proved = prove(self)
+        self.openings.clear()
         if proved == "alone":
             self.model.set_attn_implementation(plain)
-        return proved
+        return "any" if proved == "fixed" and self.batching == "free" else proved
 
 
 @functools.cache
-def engine(path: Path, device: str, dtype: str, n_rows: int) -> SweepEngine:
+def engine(
+    path: Path, device: str, dtype: str, n_rows: int, batching: Literal["exact", "free"] = "exact"
+) -> SweepEngine:
     """One engine per process for the same weights and settings."""
-    return SweepEngine(path, device=device, dtype=dtype, n_rows=n_rows)
+    return SweepEngine(path, device=device, dtype=dtype, n_rows=n_rows, batching=batching)

@@ -23,7 +23,10 @@ from shaketable.store import RecordStore
 from shaketable.types import Answer, Completion, Curve, Failure, Generate, Prompt, Record, Sampling, Scan
 
 WINDOW = 64
-"""Curves growing at once: their prefixes are read as one batch."""
+"""Curves growing at once at most: their prefixes are read as one batch."""
+
+NODES_AT_ONCE = 8192
+"""Those that may be kept at once: each takes five bytes for every token of the vocabulary."""
 
 LARGEST_VOCABULARY = 300_000
 """Of a model that does not tell: more than any has; the bounds hold for fewer too."""
@@ -90,19 +93,21 @@ def _of_condition(
         return step_on(Growing(prompt, course, []), None)
 
     n_made = 0
-    for finished in grow(model, (start(record) for record in records)):
+    for finished in grow(model, (start(record) for record in records), settings.budget):
         store.add_curves(name, finished)
         n_made += len(finished)
         progress(n_made, len(records))
     return n_made
 
 
-def grow(model: LogitModel, started: Iterator[Growing | Curve]) -> Iterator[list[Curve]]:
-    """Drive many curves at once; each batch of finished ones is handed out before the model is asked again."""
+def grow(model: LogitModel, started: Iterator[Growing | Curve], budget: int) -> Iterator[list[Curve]]:
+    """Drive many curves of at most `budget` nodes each at once; each batch of finished ones is handed out before the
+    model is asked again."""
+    window = min(WINDOW, NODES_AT_ONCE // max(budget, 1)) or 1
     growing: list[Growing] = []
     while True:
         finished: list[Curve] = []
-        for one in itertools.islice(started, WINDOW - len(growing)):
+        for one in itertools.islice(started, window - len(growing)):
             (finished if isinstance(one, Curve) else growing).append(one)  # type: ignore[arg-type]
         if not growing and not finished:
             return
