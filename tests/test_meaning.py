@@ -35,6 +35,10 @@ def refused(original, wording, gate=WORDLESS):
         ("Who won?", "Tell me the winner.", None),
         ("Who won?", "The United States won.", "it does not ask: 'The United States won.'"),
         ("Who won?", "Please state the winner.", None),
+        ("What Doctor Who actress won?", "A Doctor Who actress won.", "it does not ask: 'A Doctor Who actress won.'"),
+        ("Who won?", "No, she won. Who else?", "it answers instead of asking: 'No, she won. Who else?'"),
+        ("Is it 30,000km wide?", "So is it 30,000km wide?", None),
+        ("Is it 30,000 wide?", "Is 1t 30, 000 wide?", None),
     ],
 )  # fmt: skip
 def test_numbers_stay_and_a_question_asks(original, wording, reason):

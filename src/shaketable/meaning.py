@@ -9,24 +9,33 @@ from dataclasses import dataclass
 
 from shaketable import language
 from shaketable.encoder import encoder
+from shaketable.errors import WeightsError
 
 ENCODER = "all-MiniLM-L6-v2"
 MIN_SIMILARITY = 0.7
 """The study's bound for changes of style and of sentence type."""
+UNMEASURED = "similarity was not measured"
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+IN_A_WORD = re.compile(rf"{DIGITS.pattern}(?=[^\W\d])|(?<=[^\W\d]){DIGITS.pattern}")
 NUMBER_WORDS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
     "ten": "10", "eleven": "11", "twelve": "12",
 }  # fmt: skip
 """`one` is often a pronoun, and larger numbers are mostly written in digits."""
 ASKING = re.compile(
-    r"\?|\b(?:who(?:m|se)?|what|which|when|where|why|how)(?:'?s|'?d|'?re)?\b"
+    r"\?|(?-i:\b(?:who(?:m|se)?|what|which|when|where|why|how)(?:'?s|'?d|'?re)?\b)"
+    r"|(?-i:(?:^|[^\w\s]\s*)(?:Who(?:m|se)?|What|Which|When|Where|Why|How)\b)"
     r"|\b(?:whether|know|tell|wonder|curious|find out|learn|like you to)"
     r"|^\W*(?:(?:please|kindly|so|now|just|yo|hey|ok)\W+)*(?:name|find|explain|give|identify|state|list|say|describe|determine|"
     r"clarify|specify|provide|answer|complete|let)\b",
     re.IGNORECASE,
 )
-"""A question mark, a question word, the wish to know, or a command: `state` and `name` are often nouns elsewhere."""
+"""A question mark, a question word, the wish to know, or a command: `state` and `name` are often nouns elsewhere, and
+a question word with a capital inside a sentence belongs to a name."""
+ANSWERING = re.compile(
+    r"\W*(?:yes|no|true|false)\b(?=[,.!:;]|$)|\W*(?:the|my|our|a) (?:\w+ )?answer\b.{0,80}?\b(?:is|was|are|would be)\b",
+    re.IGNORECASE,
+)
 REFUSING = re.compile(
     r"\W*(?:i(?:'m| am) (?:sorry|unable|not able)|sorry\b|i (?:can(?:'|no)t|can not|won't|will not|must decline)|"
     r"as an ai\b|unfortunately)",
@@ -53,9 +62,14 @@ class Gate:
 
     def judge(self, originals: Sequence[str], wordings: Sequence[str]) -> list[Judgement]:
         """One judgement for each pair; a wording depends on its own original alone."""
-        similar = self._similarities(originals, wordings)
+        try:
+            similar, unmeasured = self._similarities(originals, wordings), None
+        except WeightsError as error:
+            # Nothing unmeasured is asked, and a study of thousands does not stop here.
+            similar = [None] * len(originals)
+            unmeasured = f"{UNMEASURED}: {error} Or set min_similarity=0."
         return [
-            Judgement(similarity=similarity, refused=self._trouble(original, wording, similarity))
+            Judgement(similarity=similarity, refused=self._trouble(original, wording, similarity) or unmeasured)
             for original, wording, similarity in zip(originals, wordings, similar, strict=True)
         ]
 
@@ -74,6 +88,8 @@ class Gate:
             return "the same as the original"
         if self.asks and REFUSING.match(wording) and not REFUSING.match(original):
             return f"it declines instead of asking: '{_cut(wording)}'"
+        if self.asks and ANSWERING.match(wording) and not ANSWERING.match(original):
+            return f"it answers instead of asking: '{_cut(wording)}'"
         if self.asks and ASKING.search(original) and not ASKING.search(wording):
             return f"it does not ask: '{_cut(wording)}'"
         if self.keep_numbers and (problem := _numbers_trouble(original, wording)):
@@ -90,15 +106,15 @@ class Gate:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
     similarity: float | None
-    """From −1 to 1; None: not measured."""
+    """From −1 to 1; None: not measured, because nobody asked or the encoder is not at hand, which `refused` tells."""
     refused: str | None
     """Why the wording is not accepted; None: accepted."""
 
 
 def numbers(text: str) -> Counter[str]:
     """The numbers of a text, in digits; those from two to twelve also when they are written as words."""
-    # Tokenizers may put a space behind the point of 8.95.
-    joined = re.sub(r"(?<=\d)\. (?=\d)", ".", text)
+    # Tokenizers may put a space behind the mark in 8.95 and 30,000.
+    joined = re.sub(r"(?<=\d)(\. (?=\d)|, (?=\d{3}(?!\d)))", lambda mark: mark[0][0], text)
     found = Counter(number.replace(",", "") for number in DIGITS.findall(joined))
     found.update(NUMBER_WORDS[word] for word in re.findall(r"[a-z]+", text.lower()) if word in NUMBER_WORDS)
     return found
@@ -130,7 +146,7 @@ def _numbers_trouble(original: str, wording: str) -> str | None:
     if lost := before - after:
         return f"numbers lost: {', '.join(sorted(lost))}"
     # A digit inside a word, such as `0f`, is an error of spelling.
-    if added := numbers(re.sub(r"\d+(?=[^\W\d])|(?<=[^\W\d])\d+", "", wording)) - before:
+    if added := numbers(IN_A_WORD.sub("", wording)) - before:
         return f"numbers added: {', '.join(sorted(added))}"
     return None
 

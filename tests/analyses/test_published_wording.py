@@ -10,6 +10,7 @@ import pytest
 
 from shaketable.analyses.hops import Hop, Trails
 from shaketable.analyses.stability import aligned_similarity, relative_change
+from shaketable.analyses.vectors import Vectors
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "spec" / "published"
 pytestmark = pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published tables are not there")
@@ -130,7 +131,7 @@ def test_the_published_trajectory_has_the_numbers_of_the_definitions() -> None:
             name: [Hop(query="", passages=frozenset(), is_hit=bool(hit)) for hit in hops[f"hit_{name}"]]
             for name in ("original", "human")
         },
-        vectors={},
+        vectors=Vectors(of={}),
         missing="skip",
     )
     assert trails.failure_rate("human") == 0.5

@@ -19,6 +19,7 @@ from shaketable.analyses.query_difficulty import query_difficulty
 from shaketable.analyses.search_decisions import search_decisions
 from shaketable.analyses.trajectories import trajectories
 from shaketable.analyses.wording_accuracy import wording_accuracy
+from shaketable.errors import WeightsError
 from shaketable.identity import canonical
 from shaketable.types import Finding
 
@@ -334,6 +335,30 @@ def test_without_the_original_wording_nothing_is_compared(analysis: Analysis) ->
         assert {row["reason"] for row in compared} == {
             "the original wording was not asked; add original to the variations"
         }
+
+
+@pytest.mark.parametrize("analysis", EVERY, ids=lambda one: one.__name__)
+def test_without_the_encoder_nothing_fails(analysis: Analysis, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> Any:
+        raise WeightsError(f"Weights '{name}' are not here. shaketable models fetch {name}.")
+
+    monkeypatch.setattr(vectors, "encoder", missing)
+    found = given(analysis, *several())
+    needs = ("similarity", "diversity", "query_similarity", "mss", "loss_mss", "length_mss", "mss_collapse", "mss_rfr")
+    unmeasured = [row for row in found.rows if row["metric"] in needs and row["metric"] != "loss_mss"]
+    assert all(row["value"] is None for row in unmeasured)
+    assert all(row["reason"].startswith("not measured: Weights 'all-MiniLM-L6-v2'") for row in unmeasured)
+    if analysis is not drift_chain:
+        assert any(row["value"] is not None for row in found.rows)
+
+
+def test_a_system_on_two_datasets_has_a_row_for_both_together() -> None:
+    # The same ids in both: 3 of 4 correct in one, 1 of 2 in the other, so 4 of 6 in all.
+    trials = [trial(f"q{i}", correct=float(i < 3)) for i in range(4)]
+    trials += [trial(f"q{i}", correct=float(i < 1), dataset="nq", wording=f"{i}?") for i in range(2)]
+    found = ask(wording_accuracy, trials)
+    shares = {row["dataset"]: (row["value"], row["n"]) for row in found.rows}
+    assert shares == {"squad": (0.75, 4), "nq": (0.5, 2), "all datasets": (pytest.approx(4 / 6), 6)}
 
 
 def test_what_always_searches_is_not_said_to_decide() -> None:

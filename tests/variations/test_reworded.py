@@ -32,8 +32,12 @@ def test_a_model_rewords_and_says_who_it_was():
     ("name", "reply", "reason"),
     [
         ("formality", "Steven Spielberg made the film Jaws.", "it does not ask"),
+        ("formality", "Yes, the film Jaws.", "it answers instead of asking"),
+        ("declarative", 'The answer to "Who directed the film Jaws?" is unknown.', "it answers instead of asking"),
+        ("declarative", "The director who made the film Jaws was honored.", "it states something, expected the wish"),
         ("formality", "I'm sorry, I cannot help with that question.", "it declines instead of asking"),
         ("formality", "Who directed the film Jaws?", "the same as the original"),
+        ("formality", "who directed the film jaws", "the words of the original, in other letters or marks"),
         ("formality", "yo who made that shark movie?", "names lost: Jaws"),
         ("formality", "ERROR", "the model failed: scripted"),
         ("formality", "", "empty"),
@@ -78,6 +82,7 @@ def test_a_model_that_is_not_there_is_named():
         ("Who made it?", "Who made it?"),
         ('"Who made it?"', "Who made it?"),
         ("Here is the rewritten question:\n\nWho made it?", "Who made it?"),
+        ("The question is: Who made it?", "Who made it?"),
         ("Rewritten question: **Who made it?**", "Who made it?"),
         ("Who made it?\n\nI kept the meaning.", "Who made it?"),
         ('"Jaws" or "Duel"?', '"Jaws" or "Duel"?'),
@@ -92,10 +97,38 @@ def test_the_checker_and_its_rule_are_stored():
     ((variant,),) = Grammar().vary([QUESTION])
     assert variant.rejected is None
     assert variant.provenance["checker"].startswith("harper ")
-    assert variant.provenance["checker_rule"] in ("AnA", "RepeatedWords", "WhomSubjectOfVerb")
+    assert variant.provenance["checker_rule"] in ("DidPast", "AnA", "RepeatedWords", "WhomSubjectOfVerb")
     assert " → " in variant.provenance["error"]
 
 
 def test_an_original_with_an_error_is_not_made_worse():
     ((variant,),) = Grammar().vary([Question(id="q", text="Who is the the director of Jaws?", answers=("x",))])
     assert variant.rejected == "the checker flags the original already: RepeatedWords"
+
+
+@pytest.mark.parametrize(
+    ("question", "error"),
+    [
+        ("Who directed the film Jaws?", "directed → did directed"),
+        ("Is Rome one of the largest cities?", "cities → city"),
+        ("Is Rome older than Paris?", "than → then"),
+    ],
+)
+def test_errors_that_people_make_come_before_slips(question, error):
+    made = [
+        variant.provenance["error"]
+        for seed in range(6)
+        for (variant,) in Grammar(seed=seed).vary([Question(id="q", text=question, answers=("x",))])
+    ]
+    assert error in made
+
+
+def test_without_the_encoder_a_wording_is_kept_and_not_asked(monkeypatch, tmp_path):
+    monkeypatch.setenv("SHAKETABLE_OFFLINE", "1")
+    part = build("variation", f"imperative(encoder={str(tmp_path / 'none')!r})")
+    ((variant,),) = part.vary([QUESTION])
+    assert variant.rejected.startswith("similarity was not measured: ")
+    assert variant.rejected.endswith("Or set min_similarity=0.")
+    assert "similarity" not in variant.provenance
+    assert variant.provenance["n_attempts"] == 1
+    assert variant.text != QUESTION.text

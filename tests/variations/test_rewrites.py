@@ -4,9 +4,12 @@ import json
 
 import pytest
 from real_questions import DATA, lines
+from typer.testing import CliRunner
 
 from shaketable.catalog import build
+from shaketable.cli.app import app
 from shaketable.errors import DataError
+from shaketable.store import Run
 from shaketable.types import Question
 from shaketable.variations.rewrites import Rewrites
 
@@ -94,6 +97,12 @@ def test_a_broken_file_says_where(tmp_path, content, message):
         Rewrites(path=str(tmp_path / "no.jsonl")).vary(ASKED)
 
 
+def test_questions_without_a_rewrite_are_counted(tmp_path):
+    path = written(tmp_path, {"id": "q0", "rewrite": "0, by?"})
+    with pytest.warns(UserWarning, match=r"rewrites.jsonl has no rewrite of 2 of the 3 questions asked, such as 'q1'"):
+        Rewrites(path=path).vary(ASKED)
+
+
 @shared
 def test_disfluent_rewrites_of_squad_load():
     path = SHARED / "disfl_qa_dev_test.jsonl"
@@ -117,3 +126,35 @@ def test_noisy_questions_load_with_a_wording_for_each_field():
     assert [len(of_question) for of_question in made] == [3] * 1190
     for row, of_question in zip(rows, made, strict=True):
         assert [(v.text, v.provenance["field"]) for v in of_question] == [(row[name], name) for name in fields]
+
+
+@shared
+@pytest.mark.slow
+@pytest.mark.weights
+@pytest.mark.parametrize(
+    ("file", "id", "texts"),
+    [
+        ("disfl_qa_dev_test.jsonl", "squad_v2_id", ("disfluent",)),
+        ("noiseqa_xquad.jsonl.gz", "id", ("keyboard_natural", "asr_natural")),
+    ],
+)
+def test_rewrites_by_people_run_as_a_study(tmp_path, file, id, texts):
+    path = SHARED / file
+    rewritten = {row[id] for row in lines(path)}
+    rows = [row for row in lines(DATA / "squad_v1.1_dev_2000.jsonl.gz") if row["id"] in rewritten][:5]
+    (tmp_path / "squad.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "study.toml").write_text(
+        f'name = "people"\n[dataset]\nname = "squad"\npath = "squad.jsonl"\n'
+        f'[cross]\nmodels = ["scripted"]\nmethods = ["closed_book", "single_retrieval"]\n'
+        f'variations = ["original", "rewrites(path={str(path)!r}, id={id!r}, texts={texts!r})"]\n'
+        f'[analyze]\nanalyses = ["wording_accuracy", "consistency"]\n'
+    )
+    with pytest.warns(UserWarning, match="questions that are not asked"):
+        result = CliRunner().invoke(
+            app, ["run", str(tmp_path / "study.toml"), "--out", str(tmp_path / "run"), "--json"]
+        )
+    assert result.exit_code == 0, result.output
+    findings = {found.analysis: found for found in Run(tmp_path / "run").findings()}
+    by_people = [row for row in findings["consistency"].rows if row["metric"] == "similarity"]
+    assert [(row["method"], row["n"]) for row in by_people] == [("closed_book", 5), ("single_retrieval", 5)]
+    assert "people" in (tmp_path / "run" / "report.html").read_text("utf-8")

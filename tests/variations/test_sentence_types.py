@@ -36,6 +36,29 @@ def test_an_imperative_is_a_command():
     assert third == "Please name the Greek dish of vine leaves."
 
 
+def test_what_cannot_be_turned_is_quoted():
+    asked = [Question(id="q", text="He plays for a team that comes from which city?", answers=("x",))]
+    (stated,), (ordered,) = texts("declarative", asked), texts("imperative", asked)
+    assert stated.endswith(' the answer to "He plays for a team that comes from which city?".')
+    assert ordered.endswith(' the answer to "He plays for a team that comes from which city?".')
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "unwanted"),
+    [
+        ("readability", "What is the last name of the man?", "designation"),
+        ("readability", "Which high school did he attend?", "educational institution"),
+        ("readability", "Who won the championship in Rome?", "individual"),
+        ("formality", "Which film trilogy is by the director?", "flick"),
+        ("formality", "How much water is there in the lake?", "there's"),
+    ],
+)
+def test_set_phrases_stay_whole(name, question, unwanted):
+    for seed in range(4):
+        (made,) = texts(f"{name}(seed={seed})", [Question(id="q", text=question, answers=("x",))])
+        assert unwanted not in made
+
+
 def test_another_seed_opens_otherwise():
     drawn = {tuple(texts(f"declarative(seed={seed})")) for seed in range(6)}
     assert len(drawn) > 3

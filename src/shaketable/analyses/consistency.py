@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
-from shaketable.analyses.intervals import Numbers
 from shaketable.analyses.rewording import (
     NO_RECORDS,
     Asked,
@@ -19,8 +17,7 @@ from shaketable.analyses.rewording import (
     told_variation,
     where,
 )
-from shaketable.analyses.stability import diversity
-from shaketable.analyses.vectors import ENCODER, cosine, vectors_of
+from shaketable.analyses.vectors import ENCODER, Vectors, vectors_of
 from shaketable.analyses.wording import level, questions, sentence_case
 from shaketable.types import Finding
 
@@ -69,14 +66,11 @@ def consistency(
     )
 
 
-def _numbers(asked: Asked, vectors: dict[str, Numbers]) -> list[Number]:
-    def vector(row: Row) -> Numbers:
-        return vectors[row["answer"].strip()]
-
-    alike = asked.paired(lambda original, reworded: cosine(vector(original), vector(reworded)))
+def _numbers(asked: Asked, vectors: Vectors) -> list[Number]:
+    alike = asked.paired(lambda original, reworded: vectors.similarity(original["answer"], reworded["answer"]))
     empty = asked.means(lambda row: float(not row["answer"].strip()))
     numbers = [
-        Number(metric="similarity", variation=variation, values=alike.get(variation, {}))
+        Number(metric="similarity", variation=variation, values=alike.get(variation, {}), reason=vectors.reason)
         for variation in asked.reworded
     ]
     if not numbers:
@@ -88,8 +82,9 @@ def _numbers(asked: Asked, vectors: dict[str, Numbers]) -> list[Number]:
                 metric="diversity",
                 variation=None,
                 values=asked.over_sets(
-                    lambda run: diversity(np.stack([vector(row) for row in run])), with_people=with_people
+                    lambda run: vectors.diversity(row["answer"] for row in run), with_people=with_people
                 ),
+                reason=vectors.reason,
                 more={"wordings": words, "n_incomplete": sum(n < max(sizes.values()) for n in sizes.values())},
             )
         )

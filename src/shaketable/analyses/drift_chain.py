@@ -102,9 +102,9 @@ def _rows(asked: Asked, trails: Trails, length: Length, confidence: float, n_res
                 for (question, of, _), point in points.items()
                 if variation in (None, of) and point[x] is not None and point[y] is not None
             ]
-            reason = (
-                NO_LOSS if x == "loss" and not any(point["loss"] is not None for point in points.values()) else None
-            )
+            reason = trails.vectors.reason if "mss" in (x, y) else None
+            if x == "loss" and not any(point["loss"] is not None for point in points.values()):
+                reason = NO_LOSS
             estimate = _estimate(chosen, confidence, n_resamples)
             rows.append(
                 place_row(

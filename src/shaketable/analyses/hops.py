@@ -8,9 +8,8 @@ from typing import Literal
 
 import polars as pl
 
-from shaketable.analyses.intervals import Numbers
 from shaketable.analyses.stability import aligned_similarity, overlap
-from shaketable.analyses.vectors import cosine, vectors_of
+from shaketable.analyses.vectors import Vectors, vectors_of
 
 MissingHops = Literal["skip", "zero"]
 """Hops that only one of two trials made are left out of the drift of queries, or count as similarity 0."""
@@ -31,19 +30,22 @@ class Trails:
 
     hops: Mapping[str, Sequence[Hop]]
     """By the key of the trial, in the order they were made."""
-    vectors: Mapping[str, Numbers]
+    vectors: Vectors
     missing: MissingHops
 
     def of(self, key: str) -> Sequence[Hop]:
         return self.hops.get(key, ())
 
     def similarities(self, original: str, reworded: str) -> list[float]:
-        """Of the queries of aligned hops, those that both trials made."""
+        """Of the queries of aligned hops, those that both trials made; none where nothing could be measured."""
         pairs = zip(self.of(original), self.of(reworded), strict=False)
-        return [cosine(self.vectors[a.query.strip()], self.vectors[b.query.strip()]) for a, b in pairs]
+        found = [self.vectors.similarity(a.query, b.query) for a, b in pairs]
+        return [one for one in found if one is not None]
 
     def mss(self, original: str, reworded: str) -> float | None:
-        """Mean subquery similarity; None where there is no hop to compare."""
+        """Mean subquery similarity; None where there is no hop to compare, or no encoder."""
+        if self.vectors.reason:
+            return None
         longer = max(len(self.of(original)), len(self.of(reworded)))
         return aligned_similarity(self.similarities(original, reworded), longer, missing_is_zero=self.missing == "zero")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import polars as pl
 
-from shaketable.analyses.intervals import Numbers
 from shaketable.analyses.rewording import (
     NO_RECORDS,
     ORIGINAL,
@@ -20,7 +19,7 @@ from shaketable.analyses.rewording import (
     tell,
     told_variation,
 )
-from shaketable.analyses.vectors import ENCODER, cosine, vectors_of
+from shaketable.analyses.vectors import ENCODER, Vectors, vectors_of
 from shaketable.analyses.wording import bounds, number, questions, sentence_case
 from shaketable.types import Finding
 
@@ -72,18 +71,16 @@ def _once(records: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _numbers(asked: Asked, vectors: dict[str, Numbers]) -> list[Number]:
+def _numbers(asked: Asked, vectors: Vectors) -> list[Number]:
     numbers = differences(asked, "query_words", lambda row: float(len(row["wording"].split())), "count")
     for name in ("query_loss", "query_tokens"):
         if any(row[name] is not None for rows in asked.answers.values() for row in rows):
             numbers += differences(asked, name, lambda row, name=name: row[name], "score")  # type: ignore[misc]
         else:
             numbers.append(Number(metric=name, variation=None, values={}, reason=NO_NUMBERS))
-    alike = asked.paired(
-        lambda original, reworded: cosine(vectors[original["wording"].strip()], vectors[reworded["wording"].strip()])
-    )
+    alike = asked.paired(lambda original, reworded: vectors.similarity(original["wording"], reworded["wording"]))
     return numbers + [
-        Number(metric="query_similarity", variation=variation, values=alike.get(variation, {}))
+        Number(metric="query_similarity", variation=variation, values=alike.get(variation, {}), reason=vectors.reason)
         for variation in asked.reworded
     ]
 

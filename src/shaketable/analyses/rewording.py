@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from shaketable.types import NOTHING, Finding
 Row = dict[str, Any]
 PLACE = ("dataset", "model", "method", "retriever", "perturbation", "temperature")
 ORIGINAL = "original"
+POOLED = "all datasets"
 PEOPLE = ("rewrites", "human")
 """Names of variations that people wrote."""
 NO_RECORDS = "the answers were not given; analyze the run, or give its records()"
@@ -137,7 +139,10 @@ def told_variation(variation: str) -> str:
 
 
 def asked_of(records: pl.DataFrame, **numbers: Mapping[str, float | None]) -> list[Asked]:
-    """One for each system and dataset, in a fixed order; each of the numbers, by key, becomes a column."""
+    """One for each system and dataset, in a fixed order, then one for each system on all its datasets together.
+
+    Each of the numbers, by key, becomes a column.
+    """
     varying = [name for name in ("method", "retriever", "perturbation") if records[name].drop_nulls().n_unique() > 1]
     frame = records.with_columns(system=pl.concat_str("model", *varying, separator=" · ", ignore_nulls=True))
     grouped: dict[tuple[Any, ...], dict[str, list[Row]]] = {}
@@ -151,7 +156,7 @@ def asked_of(records: pl.DataFrame, **numbers: Mapping[str, float | None]) -> li
         else:
             given = {name: values.get(row["key"]) for name, values in numbers.items()}
             answers.setdefault(row["question_id"], []).append(row | given)
-    return [
+    every = [
         Asked(
             system=place[0],
             place=dict(zip(PLACE, place[1:], strict=True)),
@@ -159,6 +164,29 @@ def asked_of(records: pl.DataFrame, **numbers: Mapping[str, float | None]) -> li
             n_failed=failed.get(place, {}),
         )
         for place in sorted(grouped, key=lambda place: [(part is not None, part) for part in place])
+    ]
+    return every + _pooled(every)
+
+
+def _pooled(every: Sequence[Asked]) -> list[Asked]:
+    """Each system that was asked of several datasets, on all of them: every question counts once."""
+    together: dict[tuple[Any, ...], list[Asked]] = {}
+    for one in every:
+        together.setdefault((one.system, *({**one.place, "dataset": POOLED}.values())), []).append(one)
+    return [
+        Asked(
+            system=place[0],
+            place=dict(zip(PLACE, place[1:], strict=True)),
+            # Two datasets may use the same id.
+            answers={
+                (own := f"{one.place['dataset']}: {question}"): [{**row, "question_id": own} for row in rows]
+                for one in parts
+                for question, rows in one.answers.items()
+            },
+            n_failed=sum((Counter(one.n_failed) for one in parts), Counter()),
+        )
+        for place, parts in together.items()
+        if len(parts) > 1
     ]
 
 

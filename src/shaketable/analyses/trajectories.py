@@ -73,14 +73,14 @@ def trajectories(
 
 def _numbers(asked: Asked, trails: Trails) -> list[Number]:
     numbers: list[Number] = []
-    for metric, unit, compare in (
-        ("mss", "score", trails.mss),
-        ("collapse", "score", trails.collapse),
-        ("disjoint", "share", trails.disjoint),
+    for metric, unit, compare, reason in (
+        ("mss", "score", trails.mss, trails.vectors.reason),
+        ("collapse", "score", trails.collapse, None),
+        ("disjoint", "share", trails.disjoint, None),
     ):
         found = asked.paired(lambda a, b, compare=compare: compare(a["key"], b["key"]))  # type: ignore[misc]
         numbers += [
-            Number(metric=metric, variation=variation, values=found.get(variation, {}), unit=unit)
+            Number(metric=metric, variation=variation, values=found.get(variation, {}), unit=unit, reason=reason)
             for variation in asked.reworded
         ]
     numbers += differences(asked, "rfr", lambda row: trails.failure_rate(row["key"]), "share")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -21,11 +22,16 @@ OPENINGS = (
     "I would be interested to know",
     "It would help me to know",
 )
+WISH = re.compile(
+    r"\b(?:know|learn|find out|figure out|hear|wonder\w*|curious|interested|like|wish|want|need|looking for|asking)\b",
+    re.IGNORECASE,
+)
+"""Models answer in a statement, which is none of the wish to know."""
 FRAMES: dict[Shape, str] = {
     "clause": "{opening} {text}.",
     "noun": "{opening} {text}.",
     "command": "I would like you to {text}.",
-    "whole": "{opening} the answer to this: {text}.",
+    "whole": "{opening} the answer to {text}.",
 }
 
 
@@ -33,12 +39,15 @@ FRAMES: dict[Shape, str] = {
 class Declarative(Reworded):
     """A statement of the wish to know, with the word order of statements."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_DECLARATIVE,)
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
         return framed(question.text, self.pipeline, self.dice(question).sample(OPENINGS, len(OPENINGS)), FRAMES)
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
-        asks = proposal.text.rstrip("\"'”’) ").endswith("?")
-        return replace(proposal, refused="it ends as a question, expected a statement") if asks else proposal
+        if proposal.text.rstrip("\"'”’) ").endswith("?"):
+            return replace(proposal, refused="it ends as a question, expected a statement")
+        if not WISH.search(proposal.text):
+            return replace(proposal, refused="it states something, expected the wish to know")
+        return proposal

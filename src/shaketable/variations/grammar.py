@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 from shaketable import grammar_checker, language
 from shaketable.prompts import REWORD_GRAMMAR, Template
 from shaketable.types import Question
-from shaketable.variations.indirect import form, tidy
+from shaketable.variations.indirect import AUXILIARIES, tidy
+from shaketable.variations.inflection import form
 from shaketable.variations.reworded import Proposal, Reworded
 
 Errors = Iterator[tuple[int, int, str]]
@@ -22,25 +23,57 @@ PREPOSITIONS = {"in": "on", "on": "in", "at": "on", "for": "of", "by": "from", "
 VOWEL = re.compile(r"[aeiou]", re.IGNORECASE)
 DOUBLED = frozenset({
     "the", "a", "an", "of", "in", "is", "was", "were", "are", "for", "by", "on", "at", "and", "did", "has", "from",
-    "with", "as", "which", "when", "where", "more",
+    "with", "as", "which", "when", "where", "more", "how", "do", "about", "or", "than",
 })  # fmt: skip
 
 
-def _article(words: Sequence[Any]) -> Errors:
-    """`the director` → `an director`, `a owner`: the wrong one before its noun."""
+def _article(words: Sequence[Any], known: Sequence[str] = ("a", "an"), tags: Sequence[str] = ("NN", "JJ")) -> Errors:
+    """`a owner`, `an director`: the wrong one before its noun."""
     for place, word in enumerate(words[:-1]):
         following = words[place + 1]
         # How a word sounds is sure for plain ones alone: an hour, a European, an MP.
-        if word.lower_ in ("the", "a", "an") and re.match(r"[bcdfgklmnprstvwz]|[ai]", following.text):
+        if word.lower_ in known and re.match(r"[bcdfgklmnprstvwz]|[ai]", following.text):
             wrong = "a" if VOWEL.match(following.text) else "an"
-            if following.text.islower() and following.tag_ in ("NN", "JJ") and word.lower_ != wrong:
+            if following.text.islower() and following.tag_ in tags and word.lower_ != wrong:
                 yield place, place + 1, wrong.capitalize() if word.text[0].isupper() else wrong
+
+
+def _definite_article(words: Sequence[Any]) -> Errors:
+    """`the director` → `an director`."""
+    return _article(words, ("the",), ("NN",))
 
 
 def _doubled_word(words: Sequence[Any]) -> Errors:
     for place, word in enumerate(words):
-        if word.lower_ in DOUBLED and (word.text.islower() or place == 0):
+        around = [*words[max(0, place - 1) : place], *words[place + 1 : place + 2]]
+        in_a_name = len(around) == 2 and all(one.text[:1].isupper() for one in around)
+        if word.lower_ in DOUBLED and (word.text.islower() or place == 0) and not in_a_name:
             yield place, place + 1, f"{word.text} {word.lower_}"
+
+
+def _past_after_did(words: Sequence[Any]) -> Errors:
+    """`who directed` → `who did directed`."""
+    for place, word in enumerate(words[:6]):
+        asked = [one.lower_ for one in words[: max(1, place)]][:1]
+        if place and asked[0] in ("who", "what", "which") and word.tag_ == "VBD" and word.lower_ not in AUXILIARIES:
+            yield place, place + 1, f"did {word.text}"
+            return
+        if word.lower_ in AUXILIARIES or word.tag_ in ("WDT", "IN", ","):
+            return
+
+
+def _one_of(words: Sequence[Any]) -> Errors:
+    """`one of the largest cities` → `one of the largest city`."""
+    for place, word in enumerate(words[:-3]):
+        if (
+            word.lower_ == "one"
+            and words[place + 1].lower_ == "of"
+            and words[place + 2].lower_ in ("the", "his", "her")
+        ):
+            for after in range(place + 3, min(place + 7, len(words))):
+                if words[after].tag_ == "NNS" and words[after].text.islower():
+                    yield after, after + 1, words[after].lemma_
+                    break
 
 
 def _participle(words: Sequence[Any]) -> Errors:
@@ -107,8 +140,10 @@ def _preposition(words: Sequence[Any]) -> Errors:
             yield place, place + 1, PREPOSITIONS[word.text]
 
 
-CONFIRMED = (_article, _doubled_word, _participle, _pronoun, _degree, _comparison)
-"""Errors that Harper finds as a rule."""
+CONFIRMED = (_article, _participle, _pronoun, _degree, _comparison, _past_after_did, _one_of)
+"""Errors that people make and Harper finds as a rule."""
+SLIPS = (_doubled_word, _definite_article)
+"""Of the fingers; almost every question has a place for one."""
 OTHERS = (_tense, _agreement, _missing_article, _number, _preposition)
 """Errors that it mostly overlooks; LanguageTool finds more of them."""
 
@@ -117,7 +152,7 @@ OTHERS = (_tense, _agreement, _missing_article, _number, _preposition)
 class Grammar(Reworded):
     """At least one grammar error: the checker flags the wording, and not the original."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_GRAMMAR,)
 
     checker: str = grammar_checker.HARPER
@@ -128,10 +163,11 @@ class Grammar(Reworded):
         words = [word for word in language.parsed(text, self.pipeline) if word.text.strip()]
         rng = self.dice(question)
         made = []
-        for rules in (CONFIRMED, (_doubled_word,), OTHERS):
+        # Attempts are few: a slip must be among them.
+        for rules, most in ((CONFIRMED, self.max_attempts - len(SLIPS)), (SLIPS, len(SLIPS)), (OTHERS, len(OTHERS))):
             one_each = [proposal for rule in rules if (proposal := _wrong(text, words, rule, rng))]
-            made += rng.sample(one_each, len(one_each))
-        return list({proposal.text: proposal for proposal in made}.values())
+            made += rng.sample(one_each, len(one_each))[: max(1, most)]
+        return made
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
         before = grammar_checker.check(original, self.checker)

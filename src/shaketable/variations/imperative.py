@@ -17,7 +17,7 @@ FRAMES: dict[Shape, str] = {
     "clause": "{opening} {text}.",
     "noun": "{opening} {text}.",
     "command": "Please {text}.",
-    "whole": "{opening} the answer to this: {text}.",
+    "whole": "{opening} the answer to {text}.",
 }
 POLITE = frozenset({"please", "kindly", "just", "then", "now", "now,", "so", ","})
 
@@ -26,7 +26,7 @@ POLITE = frozenset({"please", "kindly", "just", "then", "now", "now,", "so", ","
 class Imperative(Reworded):
     """A command or a request that names what is to be told."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_IMPERATIVE,)
 
     def wordings(self, question: Question) -> Sequence[Proposal]:

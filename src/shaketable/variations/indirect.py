@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from shaketable import language
+from shaketable.variations.inflection import form, is_verb
 from shaketable.variations.reworded import Proposal
 
 Shape = Literal["clause", "noun", "command", "whole"]
@@ -31,11 +32,20 @@ OPEN_ENDS = frozenset({
 """A `what is the …` that ends in one of these asks for more than the noun."""
 PREDICATES = frozenset({"both", "from", "located", "situated", "based", "considered", "born", "known"})
 """What a predicate begins with, where the parser takes it for a part of the subject."""
-SENTENCE_END = re.compile(r"(?:(?<=[a-z\d)][a-z\d)][.?])|(?<=[.?][\"”])|(?<=[\"”][.?]))\s+(?=[\"“'A-Z])")
+ABBREVIATIONS = ("approx", "Bros", "Capt", "etc", "Gen", "Inc", "Prof", "Rev", "Sgt", "vs")
+SENTENCE_END = re.compile(
+    r"(?:(?<=[a-z\d)][a-z\d)][.?])|(?<=[A-Z][A-Z][.?])|(?<=[.?][\"”])|(?<=[\"”][.?]))"
+    + "".join(rf"(?<!\b{word}\.)" for word in ABBREVIATIONS)
+    + r"\s+(?=[\"“'A-Z])"
+)
 ISLANDS = frozenset({"relcl", "acl", "advcl", "conj", "csubj"})
 """Clauses that nothing moves out of."""
+DO = frozenset({"do", "does", "did"})
+AFTER_VERBS = frozenset({"IN", "RP", "TO", "DT", "PRP", "PRP$", "WRB", "RB", "VBG", ",", "CC"})
+"""What stands behind a verb rather than inside a noun phrase."""
 ADVERBS = frozenset({
     "first", "last", "ever", "also", "still", "both", "all", "never", "always", "often", "just", "not", "n't",
+    "better", "best",
 })  # fmt: skip
 ADVERBIAL = frozenset({"when", "where", "why", "how"})
 ARTICLES = frozenset({"the", "a", "an"})
@@ -78,9 +88,10 @@ def framed(text: str, pipeline: str, openings: Sequence[str], frames: Mapping[Sh
     if not tidy(text).strip(" ?.!"):
         return []
     turned = indirect(text, pipeline)
+    held = quoted(tidy(text).removeprefix(turned.lead)) if turned.shape == "whole" else turned.text
     return [
         Proposal(
-            text=turned.lead + frames[turned.shape].format(opening=opening, text=turned.text),
+            text=turned.lead + frames[turned.shape].format(opening=opening, text=held),
             facts={"rule": f"{turned.shape} after '{opening}'"},
         )
         for opening in openings
@@ -93,6 +104,11 @@ def tidy(text: str) -> str:
     if text.startswith('"') and text.endswith(('?"', '."')):
         text = text[1:-1].replace('""', '"')
     return re.sub(r" (?=[?!.,;]|'(?:s|m|re|d|ve|ll)\b|n't\b)", "", text)
+
+
+def quoted(text: str) -> str:
+    """In quotation marks, of the other kind where it has some."""
+    return f"“{text}”" if '"' in text else f'"{text}"'
 
 
 # --- which kind of question -----------------------------------------------------------------------
@@ -150,7 +166,10 @@ def _turned_main(words: list[Any]) -> tuple[str | None, Shape]:
         return _inverted(words, 0, "whether "), "clause"
     if verb is None or verb == 0:
         return _joined(words, small=True), "clause"
-    if words[verb].lower_ not in AUXILIARIES or _asks_which(words, verb):
+    how_many_in = (
+        verb > 1 and words[verb].lemma_ == "be" and [word.tag_ for word in words[verb + 1 : verb + 2]] == ["IN"]
+    )
+    if words[verb].lower_ not in AUXILIARIES or how_many_in or _asks_which(words, verb):
         return _joined(words, small=True), "clause"
     asked = _joined(words[:verb], small=True) + " "
     if verb == 1 and words[verb].lower_ in ("is", "are", "was", "were", "'s", "'re") and not _main_verb(words, verb):
@@ -193,15 +212,19 @@ def _inverted(words: list[Any], verb: int, asked: str) -> str | None:
     """The auxiliary goes behind its subject, or into the main verb when it is `do`."""
     auxiliary, main = words[verb], _main_verb(words, verb)
     negated = verb + 1 < len(words) and words[verb + 1].lower_ in ("not", "n't")
-    if auxiliary.lower_ in ("do", "does", "did") and not negated:
-        if main is None:  # The main verb itself: who did it.
-            return _joined(words, small=True) if len(words) - verb < 3 else None
+    if verb + 1 < len(words) and words[verb + 1].lower_ in ("or", "and"):  # does or did
+        return None
+    if auxiliary.lower_ in DO and not negated:
+        if main is None:  # The main verb itself: who did it, who does the voice.
+            return _joined(words, small=True) if len(words) - verb < 3 or words[0].lower_ == "who" else None
         return asked + _inflected(words, verb, main)
     carried = [auxiliary, words[verb + 1]] if negated else [auxiliary]
     rest = verb + len(carried)
     place = _before_adverbs(words, main) if main is not None else _subject_end(words, verb)
     if place is None and len(words) > rest + 2 and words[-1].lower_ in OPEN_ENDS and not _is_relative(words[-1]):
         place = _open_end(words, rest)
+    if place is None and not verb and any(word.lower_ == "and" for word in words):
+        place = _predicate(words, rest)
     if place is None and words[0].tag_ == "IN":
         if any(word.tag_[:2] == "VB" for word in words[rest:]):
             return None
@@ -227,49 +250,93 @@ def _inverted(words: list[Any], verb: int, asked: str) -> str | None:
 
 def _main_verb(words: list[Any], verb: int) -> int | None:
     """The place of the verb that an auxiliary helps."""
-    auxiliary, places = words[verb], {word.i: place for place, word in enumerate(words)}
-    head = auxiliary.head
-    if auxiliary.dep_ in ("aux", "auxpass") and head.i > auxiliary.i and head.tag_ in _forms_after(auxiliary):
-        return places.get(head.i) if head.dep_ not in ("relcl", "acl") else None
-    if auxiliary.lower_ in ("do", "does", "did"):
-        likely = [place for place in range(verb + 2, len(words)) if _may_be_verb(words, place)]
-        return max(likely, key=lambda place: (_verb_likeness(words[place]), place), default=None)
-    # Parsers take `When was the bank bought by …` for `the bank that was bought`, and there is nothing left to say.
-    if auxiliary.lemma_ in ("be", "have") and ((verb == 1 and words[0].lower_ in ADVERBIAL) or words[0].tag_ == "IN"):
-        for place in range(verb + 2, len(words)):
-            word = words[place]
-            if words[-1].tag_ == "VBN" and not _is_relative(words[-1]):
-                return len(words) - 1
-            if (
-                word.tag_ == "VBN"
-                and word.dep_ == "acl"
-                and words[place - 1].tag_[:2] == "NN"
-                and not _is_relative(word.head)
-            ):
-                return place
-    if (
-        len(words) > verb + 3
-        and words[-1].tag_ in ("IN", "RP")
-        and words[-2].tag_ == "VBN"
-        and not _is_relative(words[-2])
-    ):
-        return len(words) - 2
-    return (
-        len(words) - 1 if verb + 2 < len(words) and words[-1].tag_ == "VBN" and words[0].lower_ in ADVERBIAL else None
+    auxiliary = words[verb]
+    place = _helped(words, verb)
+    if auxiliary.lower_ in DO or auxiliary.tag_ == "MD":
+        # The subject stands between, so the word behind `did` is no verb, whatever the parser says.
+        if place is None or (auxiliary.lower_ in DO and place == verb + 1):
+            place = _bare_verb(words, verb + 2)
+        # could the broadcast be streamed: the first is a noun.
+        return (
+            place + 1
+            if place is not None and [word.lower_ for word in words[place + 1 : place + 2]] == ["be"]
+            else place
+        )
+    return _participle(words, verb) if place is None else place
+
+
+def _helped(words: list[Any], verb: int) -> int | None:
+    """As the parser has it."""
+    auxiliary, head = words[verb], words[verb].head
+    if auxiliary.dep_ not in ("aux", "auxpass") or head.i < auxiliary.i or head.tag_ not in _forms_after(auxiliary):
+        return None
+    return next(
+        (place for place, word in enumerate(words) if word.i == head.i and word.dep_ not in ("relcl", "acl")), None
     )
+
+
+def _bare_verb(words: list[Any], start: int) -> int | None:
+    """The likeliest verb in its basic form, behind a subject."""
+    likely = [place for place in range(start, len(words)) if _may_be_verb(words, place)]
+    if likely:
+        return max(likely, key=lambda place: (_verb_likeness(words[place]), place))
+    # Taggers that miss capitals take `tim hortons open` for a noun.
+    ends = (*words[start + 1 :], None)
+    for place, following in zip(range(start, len(words)), ends, strict=True):
+        word, before = words[place], words[place - 1]
+        if (
+            (following is None or following.tag_ in AFTER_VERBS)
+            and before.tag_ not in ("TO", "MD", "DT", "IN", "JJ", "JJR", "JJS", "PRP$", "POS")
+            and before.lower_ not in AUXILIARIES
+            and word.text.islower()
+            and is_verb(word.lower_)
+        ):
+            return place
+    return None
+
+
+def _participle(words: list[Any], verb: int) -> int | None:
+    """Parsers take `When was the bank bought by …` for `the bank that was bought`, and there is nothing left to say."""
+    last, rest = words[-1], words[verb + 2 :]
+    adverbial = words[0].lower_ in ADVERBIAL or words[0].tag_ == "IN"
+    if (adverbial or verb > 1) and len(rest) > 1 and _is_spare(rest):
+        return len(words) - (3 if words[-2].lower_ == "and" and words[-3].tag_ == "VBN" else 1)
+    if len(rest) > 1 and last.tag_ in ("IN", "RP") and words[-2].tag_ == "VBN" and not _is_relative(words[-2]):
+        return len(words) - 2
+    for place in range(verb + 2, len(words)) if adverbial and (verb == 1 or words[0].tag_ == "IN") else ():
+        word, before = words[place], words[place - 1]
+        if word.tag_ == "VBN" and word.dep_ == "acl" and before.tag_[:2] == "NN" and not _is_relative(word.head):
+            return place
+    return None
+
+
+def _is_spare(words: list[Any]) -> bool:
+    """Whether the last verb is left over when each relative clause has had one: `that published Vogue founded`."""
+    *others, last = words
+    if last.tag_ not in ("VBN", "VBD") or others[-1].lower_ in AUXILIARIES | {"be", "been"}:
+        return False
+    n_relative = sum(
+        word.tag_ in ("WDT", "WP", "WRB") or (word.lower_ == "that" and word.tag_ != "DT") for word in others
+    )
+    n_verbs = sum(word.tag_ in FINITE for word in others)
+    return n_verbs >= n_relative if n_relative else last.tag_ == "VBN" or not _is_relative(last)
 
 
 def _forms_after(auxiliary: Any) -> tuple[str, ...]:
     """Taggers miss by one form, not by two: `did` stands before no participle."""
-    return ("VB", "VBP", "VBD") if auxiliary.lower_ in ("do", "does", "did") else ("VB", "VBP", "VBD", "VBN", "VBG")
+    return ("VB", "VBP", "VBD") if auxiliary.lower_ in DO else ("VB", "VBP", "VBD", "VBN", "VBG")
 
 
 def _may_be_verb(words: list[Any], place: int) -> bool:
     word, before = words[place], words[place - 1]
-    if not word.text.islower() or word.lower_ in AUXILIARIES or before.tag_ in ("TO", "MD", "DT", "IN", "JJ"):
+    if not word.text.islower() or before.tag_ in ("TO", "MD", "DT", "JJ") or before.lower_ in AUXILIARIES:
         return False
+    if word.lower_ in AUXILIARIES - {"have", "do"} or (before.tag_ == "IN" and word.tag_ != "VB"):
+        return False
+    # Taggers take `set` and `split` for past tenses, and short verbs at the end for nouns.
     return word.tag_ in ("VB", "VBP") or (
-        word.tag_ in ("NN", "JJ") and place >= len(words) - 3 and _is_verb(word.lower_)
+        word.tag_ in (("VBD", "VBN", "NN", "JJ") if place >= len(words) - 3 else ("VBD", "VBN"))
+        and is_verb(word.lower_)
     )
 
 
@@ -288,7 +355,11 @@ def _subject_end(words: list[Any], verb: int) -> int | None:
         return None
     for child in words[verb].children:
         if child.dep_ in ("nsubj", "nsubjpass", "csubj", "attr") and child.i > words[verb].i:
-            return places.get(child.right_edge.i, len(words) - 1) + 1
+            end = places.get(child.right_edge.i, len(words) - 1) + 1
+            # Not between X and -rays, World and '.
+            while end < len(words) and not words[end - 1].whitespace_ and words[end].text != ",":
+                end += 1
+            return None if end < len(words) and words[end].lower_ == "of" else end
     return None
 
 
@@ -341,6 +412,11 @@ def _predicate(words: list[Any], rest: int) -> int | None:
 def _inflected(words: list[Any], verb: int, main: int) -> str:
     """`did … write and sign` → `… wrote and signed`."""
     tag = {"did": "VBD", "does": "VBZ", "do": "VBP"}[words[verb].lower_]
+    # What does A and B have in common: people write it, and nobody says `A and B has`.
+    if tag == "VBZ" and [word.lower_ for word in words[-2:]] == ["in", "common"]:
+        tag = "VBP"
+    while [word.text for word in words[main + 1 : main + 2]] == ["-"] and main + 2 < len(words):  # re-establish
+        main += 2
     also = {word.i for word in words[main].conjuncts if word.tag_ == "VB" and word.i > words[main].i}
     changed = {
         place: form(word.lower_, tag) if word.tag_ != "VBD" else word.lower_
@@ -348,22 +424,6 @@ def _inflected(words: list[Any], verb: int, main: int) -> str:
         if place == main or (word.i in also and words[place - 1].lower_ != "to")
     }
     return _joined(words[verb + 1 :], {place - verb - 1: text for place, text in changed.items()})
-
-
-def form(lemma: str, tag: str) -> str:
-    """A verb in another form, by a table of inflections."""
-    if tag == "VBP":
-        return lemma
-    import lemminflect
-
-    forms = lemminflect.getInflection(lemma, tag)
-    return str(forms[0]) if forms else lemma
-
-
-def _is_verb(word: str) -> bool:
-    import lemminflect
-
-    return bool(lemminflect.getAllInflections(word, upos="VERB"))
 
 
 def _asked_in_place(words: list[Any]) -> tuple[str | None, Shape]:
@@ -374,6 +434,8 @@ def _asked_in_place(words: list[Any]) -> tuple[str | None, Shape]:
             continue
         if place and word.lower_ in ("who", "which", "where", "when") and words[place - 1].text in (",", "and"):
             continue
+        if place and word.lower_ == "whose" and words[place - 1].tag_[:2] == "NN":
+            continue
         if place and words[place - 1].lower_ in ("and", "or"):
             return None, "whole"
         top = word
@@ -383,6 +445,8 @@ def _asked_in_place(words: list[Any]) -> tuple[str | None, Shape]:
         if (
             any(one.dep_ in ISLANDS or (one.dep_ == "pcomp" and one.pos_ == "VERB") for one in above[:-1])
             or top.dep_ == "ROOT"
+            or (top.dep_ == "nsubj" and top.head.dep_ in ("ccomp", "xcomp"))
+            or any(one.dep_ == "csubj" for one in words[:place])
         ):
             return None, "whole"  # Nothing moves out of a clause inside the clause.
         end = _phrase_end(words, place, top)
@@ -392,7 +456,8 @@ def _asked_in_place(words: list[Any]) -> tuple[str | None, Shape]:
                 return None, "whole"
             # The record for which event is …: the preposition comes along.
             phrase, before = [before[-1], *phrase], before[:-1]
-        if (after and after[0].text == ",") or len(phrase) > MANY_WORDS:
+        # Nobody says `what they are both`.
+        if (after and after[0].text == ",") or len(phrase) > MANY_WORDS or before[-1].lower_ in ("both", "all"):
             return None, "whole"
         return " ".join(
             filter(None, (_joined(phrase, small=True), _joined(before, small=True), _joined(after)))

@@ -25,7 +25,7 @@ FRAMES = (
 )
 WHOLE = (
     "Could an authoritative determination be communicated regarding the following inquiry: {text}?",
-    "Could an indication be furnished in consideration of the following interrogation: {text}?",
+    "Could an authoritative indication be furnished in response to the following inquiry: {text}?",
 )
 COMMAND = ("Would it be a practicable proposition to {text}?", "Could an authoritative person be requested to {text}?")
 ACADEMIC = parse_table("""
@@ -33,7 +33,6 @@ N film: motion picture, cinematographic production
 N movie: motion picture, cinematographic production
 N song: musical composition
 N book: literary publication
-N show: television production
 N country: sovereign nation
 N city: municipality
 N town: municipality
@@ -53,39 +52,44 @@ N death: demise
 N band: musical ensemble
 N actor: performing artist
 N team: athletic organization
-N war: military conflict
 N company: commercial enterprise
 N school: educational institution
-V write: author
+V write: compose
 V start: commence
 V begin: commence
 V buy: purchase, acquire
 V use: utilize
-V live: reside
-V help: facilitate
 V build: construct
 V locate: situate
 V own: possess
 * also: additionally
 * currently: at the present juncture
 """)
+PERSONAL = (
+    "is|was|has been|directed|wrote|sang|sings|plays|voices?|voiced|composed|invented|discovered|painted|designed|"
+    "portrayed|portrays|starred|married|hosts?|hosted|narrates|said|shot|assassinated"
+)
+"""Verbs whose subject is one person."""
 ASKED = (
-    (r"^(who)\b(?!')", "which individual"),
+    # Not teams, firms and countries: who won, who did they gain independence from.
+    (rf"^(who)(?= (?:{PERSONAL})\b)", "which individual"),
     (r"^(whose)\b", "which individual's"),
-    (r"^(when)\b", "at what point in time"),
-    (r"^(where)\b(?!.*\b(?:from|to)\W*$)", "in what geographical location"),
+    (r"^(when)\b(?!.*\b(?:first|last|next) time\b)", "at what point in time"),
+    (r"^(where)\b(?!.*\b(?:from|to)\W*$)", "in what location"),
     (r"^(why)\b", "for what reason"),
     (r"^(how many)\b", "what numerical quantity of"),
     (r"^(how much)\b", "what quantity of"),
 )
 """Question words at the beginning of a clause."""
+TWO_PREPOSITIONS = re.compile(r"\bregarding (?:at|by|during|for|from|in|of|on|since|to|under|with)\b")
+"""Nobody writes `regarding at what point in time`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Readability(Reworded):
     """A question that is harder to read than the original, by academic words and circumlocution."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_READABILITY,)
 
     max_ease: float = 60.0
@@ -106,6 +110,7 @@ class Readability(Reworded):
         made += [self._harder(turned.text, rng, frame, exchange=False) for frame in frames]
         # Attempts are few, so what is hard enough goes first.
         limit = min(self.max_ease, reading_ease(question.text))
+        made = [proposal for proposal in made if not TWO_PREPOSITIONS.search(proposal.text)]
         return sorted(made, key=lambda proposal: reading_ease(proposal.text) >= limit)
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 
 from shaketable import catalog, language
 from shaketable.identity import seed_from
-from shaketable.meaning import ENCODER, MIN_SIMILARITY, Gate
+from shaketable.meaning import ENCODER, MIN_SIMILARITY, UNMEASURED, Gate
 from shaketable.prompts import Template
 from shaketable.types import Failure, Json, Message, Prompt, Question, Sampling, Variant
 
 RULES = "rules"
 MAX_TOKENS = 200
 LABEL = re.compile(
-    r"\W*(?:(?:here is|here's|sure)[^:\n]{0,80}:|"
+    r"\W*(?:(?:here is|here's|sure|the (?:\w+ )?question is)[^:\n]{0,80}:|"
     r"(?:(?:the|your|new|final|re\w+|informal|casual|harder|declarative|imperative) ){0,3}"
     r"(?:question|version|rewrite|query|output|statement|command|request)\W*:)\s*",
     re.IGNORECASE,
@@ -84,7 +84,8 @@ class Reworded:
             judged = self._judged(gate, [questions[i].text for i in found], list(found.values()))
             for i, proposal in zip(found, judged, strict=True):
                 tried[i].append(proposal)
-            waiting = [i for i in found if tried[i][-1].refused]
+            # Another attempt could not be measured either.
+            waiting = [i for i in found if (reason := tried[i][-1].refused) and not reason.startswith(UNMEASURED)]
         return [[self._variant(label, question, tried[i])] for i, question in enumerate(questions)]
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
@@ -113,6 +114,8 @@ class Reworded:
         verdicts = gate.judge(originals, [proposal.text for proposal in proposals])
         for original, proposal, verdict in zip(originals, proposals, verdicts, strict=True):
             refused = proposal.refused or verdict.refused
+            if not refused and _words(proposal.text) == _words(original):
+                refused = "the words of the original, in other letters or marks"
             marked = replace(proposal, refused=refused, similarity=verdict.similarity)
             judged.append(marked if refused else self.checked(original, marked))
         return judged
@@ -185,6 +188,10 @@ def _proposal(reply: Any, facts: dict[str, Json]) -> Proposal:
         facts=facts if text == reply.text else {**facts, "reply": reply.text},
         refused="the reply was cut off" if reply.finish_reason == "length" else None,
     )
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def _without(facts: dict[str, Json], said: dict[str, Json]) -> dict[str, Json]:

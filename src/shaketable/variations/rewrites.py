@@ -48,6 +48,14 @@ class Rewrites:
                 f"'{unknown[0]}'. They are left out. Check the setting id='{self.id}' if there should be none.",
                 stacklevel=2,
             )
+        missing = [question.id for question in questions if own_id(question) not in rows]
+        if missing:
+            warnings.warn(
+                f"{Path(self.path).name} has no rewrite of {len(missing)} of the {len(questions)} questions asked, "
+                f"such as '{missing[0]}'. They are asked in their other wordings alone; raise the limit, or give a "
+                "dataset of questions that have one.",
+                stacklevel=2,
+            )
         return [self._of(question, rows.get(own_id(question), [])) for question in questions]
 
     def _of(self, question: Question, rows: Sequence[tuple[str, dict[str, Any]]]) -> list[Variant]:

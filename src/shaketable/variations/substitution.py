@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shaketable import language
-from shaketable.variations.indirect import form
+from shaketable.variations.inflection import form
 
 Table = Mapping[tuple[str, str], Sequence[str]]
 """(basic form, first letter of the tag or empty for any) → words to choose from."""
-QUOTES = frozenset('"“”')
+QUOTES = frozenset('"“”‘')
+"""A single one that closes looks like an apostrophe, so what follows it stays as it is."""
+FREE_ADJECTIVES = frozenset({"famous", "former", "new", "original", "other", "popular", "same"})
+"""They make no set phrase with their noun, as `high school`, `last name` and `civil war` are."""
 
 
 def parse_table(text: str) -> Table:
@@ -46,14 +49,18 @@ def substituted(
 
 
 def _is_fixed(words: Sequence[Any], place: int) -> bool:
-    """A name, a word with a capital inside a sentence, or the last part of a compound: `radio show`, `co-wrote`."""
+    """A name, a word with a capital inside a sentence, or a part of a set phrase: `radio show`, `high school`."""
     word = words[place]
     if word.tag_ in ("NNP", "NNPS") or (place and word.text[:1].isupper()):
         return True
     before, after = words[place - 1] if place else None, words[place + 1] if place + 1 < len(words) else None
-    if before is not None and (before.text in ("-", "'") or (word.tag_[:2] == before.tag_[:2] == "NN")):
+    if before is not None and (before.text in ("-", "'") or before.tag_[:2] == word.tag_[:2] == "NN"):
         return True
-    return after is not None and after.text == "-"
+    if before is not None and before.tag_ == "JJ" and before.text.islower() and before.text not in FREE_ADJECTIVES:
+        return True
+    if after is not None and after.tag_ == "POS" and word.tag_ == "NNS":  # children's
+        return True
+    return after is not None and (after.text == "-" or (word.tag_[:2] == "NN" and after.tag_ in ("NN", "NNS")))
 
 
 def _other(word: Any, table: Table, rng: random.Random) -> str | None:
@@ -70,10 +77,7 @@ def _in_form(words: str, tag: str) -> str:
         return " ".join(filter(None, (form(first, tag), rest)))
     if tag == "NNS":
         start, _, last = words.rpartition(" ")
-        import lemminflect
-
-        plural = lemminflect.getInflection(last, "NNS") or (last,)
-        return " ".join(filter(None, (start, str(plural[0]))))
+        return " ".join(filter(None, (start, form(last, tag))))
     return words
 
 

@@ -1,0 +1,20 @@
+"""A word in another form, by a table of English inflections."""
+
+from __future__ import annotations
+
+
+def form(lemma: str, tag: str) -> str:
+    """A verb or a noun in the form of a tag (`VBD`, `NNS`); the lemma where the table has none."""
+    if tag == "VBP":
+        return lemma
+    import lemminflect
+
+    forms = lemminflect.getInflection(lemma, tag)
+    return str(forms[0]) if forms else lemma
+
+
+def is_verb(word: str) -> bool:
+    """Whether it is the basic form of some verb."""
+    import lemminflect
+
+    return bool(lemminflect.getAllInflections(word, upos="VERB"))
