@@ -7,6 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from shaketable.errors import RetrieverDown
 from shaketable.methods.asking import generate, search
 from shaketable.retrievers.gold import Gold
 from shaketable.types import Answer, Completion, Evidence, Failure, Hit
@@ -27,7 +28,11 @@ CATALOG = {
         "asking_wrongly": "fake_parts:AskingWrongly",
         "two_steps": "fake_parts:TwoSteps",
     },
-    "retriever": {"watched_gold": "fake_parts:WatchedGold", "short_search": "fake_parts:ShortSearch"},
+    "retriever": {
+        "watched_gold": "fake_parts:WatchedGold",
+        "short_search": "fake_parts:ShortSearch",
+        "flaky_gold": "fake_parts:FlakyGold",
+    },
     "perturbation": {"emptying": "fake_parts:Emptying"},
 }
 
@@ -40,7 +45,7 @@ seen: list[dict[str, Any]] = []
 finished: list[int] = []
 """Tickets, in the order they were handed back."""
 down: list[str] = []
-"""While it holds a failure's kind, `flaky` fails so."""
+"""While it holds a failure's kind, `flaky` fails so; `flaky_gold` answers as many queries as it says."""
 
 
 def forget() -> None:
@@ -196,6 +201,16 @@ class WatchedGold(Gold):
 class ShortSearch(Gold):
     def search(self, queries, k) -> list[list[Hit]]:
         return super().search(queries, k)[:-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlakyGold(WatchedGold):
+    """Answers as many queries as `down` says, and is down from then on."""
+
+    def search(self, queries, k) -> list[list[Hit]]:
+        if down and len(searched) + len(queries) > int(down[0]):
+            raise RetrieverDown("The engine does not answer. Check it, then run again.")
+        return super().search(queries, k)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from shaketable.indexes import BLOCK, N_BLOCKS, damage, open_index
+from shaketable.indexes import BLOCK, N_BLOCKS, damage, kept, open_index, with_news
 
 CORPUS = "0123456789abcdef"
 
@@ -63,6 +63,27 @@ def flip(file, place):
     content = bytearray(file.read_bytes())
     content[place] ^= 1
     file.write_bytes(content)
+
+
+def test_long_work_is_told_every_few_seconds(monkeypatch, caplog):
+    caplog.set_level("INFO")
+    seconds = iter(range(0, 1000, 6))
+    monkeypatch.setattr("time.monotonic", lambda: next(seconds))
+    assert list(with_news(range(3000), "Indexing")) == list(range(3000))
+    # Asked after each thousand, 6 seconds apart; 10 must have passed.
+    assert caplog.messages == ["Indexing: 2,000 of 3,000 passages in 12 s"]
+    caplog.clear()
+    assert len(list(with_news(iter(range(3000)), "Reading"))) == 3000
+    assert caplog.messages == ["Reading: 2,000 passages in 12 s"]
+
+
+def test_indexes_are_counted(tmp_path):
+    assert kept() == (tmp_path / "indexes", 0, 0)
+    folder, _ = open_index("test", CORPUS, {"k1": 1.2}, build)
+    open_index("test", CORPUS, {"k1": 1.3}, build)
+    where, n, n_bytes = kept()
+    assert (where, n) == (tmp_path / "indexes", 2)
+    assert n_bytes == 2 * sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def test_a_build_that_fails_leaves_nothing(tmp_path):

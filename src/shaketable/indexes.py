@@ -9,7 +9,7 @@ import logging
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -86,14 +86,22 @@ def damage(folder: Path, wanted: Mapping[str, Json]) -> str | None:
     return None
 
 
-def with_news(things: Iterable[Thing], task: str, what: str = "passages") -> Iterator[Thing]:
-    """The same things, with a line in the log every few seconds."""
+def with_news(things: Iterable[Thing], task: str) -> Iterator[Thing]:
+    """The same passages, or whatever stands for them, with a line in the log every few seconds."""
     start = told = time.monotonic()
+    of_all = f" of {len(things):,}" if isinstance(things, Sized) else ""
     for n, thing in enumerate(things, 1):
         yield thing
         if n % 1000 == 0 and (now := time.monotonic()) - told > SECONDS_BETWEEN_NEWS:
             told = now
-            log.info("%s: %s %s in %.0f s", task, f"{n:,}", what, now - start)
+            log.info("%s: %s passages in %.0f s", task, f"{n:,}{of_all}", now - start)
+
+
+def kept() -> tuple[Path, int, int]:
+    """Where indexes are kept, how many there are, and their bytes in all."""
+    folder = weights.home() / "indexes"
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    return folder, sum(file.name == MANIFEST for file in files), sum(file.stat().st_size for file in files)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -118,4 +126,5 @@ def _spread(size: int) -> list[int]:
 
 
 def _told(holds: Mapping[str, Json]) -> str:
-    return ", ".join(f"{value:,} {name.removeprefix('n_')}" for name, value in holds.items() if isinstance(value, int))
+    counts = {name.removeprefix("n_").replace("_", " "): n for name, n in holds.items() if isinstance(n, int)}
+    return ", ".join(f"{n:,} {name}" for name, n in counts.items())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from made_studies import STUDY, row, write_rows
 from typer.testing import CliRunner
 
+from shaketable import passages
 from shaketable.cli import looking, running
 from shaketable.cli.app import app
 from shaketable.stages.estimate import known_rates
@@ -313,7 +316,8 @@ def test_ls_names_every_kind_and_one_kind_alone():
 def test_validate_counts_without_running(own_home):
     write_study()
     said = json.loads(call("validate", "small.toml", "--json").stdout)
-    assert said == {"study": "small", "questions": 4, "rejected_rows": 0, "conditions": 2, "cells": 16, "trials": 32}
+    counts = {"questions": 4, "rejected_rows": 0, "remarks": 0, "conditions": 2, "cells": 16, "trials": 32}
+    assert said == {"study": "small", **counts}
     assert call("validate", "small.toml").stderr == "small.toml is fine: 4 questions, 2 conditions, 32 trials.\n"
     assert "properties" in json.loads(call("validate", "--schema").stdout)
     assert refused(2, "validate") == "Which study? Give a file or a name: shaketable validate demo."
@@ -329,6 +333,38 @@ def test_doctor_says_what_works_and_its_exit_code_agrees():
     assert all(check["advice"] for check in broken)
     assert any(check["advice"] == "shaketable models fetch smollm2" for check in broken)
     assert "✗" in call("doctor").stdout
+
+
+def test_building_an_index_is_told_once_and_counted_by_the_doctor(own_home, no_report):
+    write_study(STUDY.replace("perturbations", 'retrievers = ["bm25"]\nperturbations'))
+    assert call("run", "small.toml", "--out", "quiet", "--json").stderr == ""
+    found = next(check for check in json.loads(call("doctor", "--json").stdout)["checks"] if check["what"] == "indexes")
+    n, _, place = found["found"].split(", ")
+    assert (n, place) == ("2", f"in {own_home / 'home' / 'indexes'}"), "Passages, and their postings."
+    shutil.rmtree(own_home / "home" / "indexes")
+    passages._opened.cache_clear()
+    built = call("run", "small.toml", "--out", "built").stderr
+    assert "built in 0 s. It holds 336 passages, " in built
+    opened = call("run", "small.toml", "--out", "opened").stderr
+    assert "built in" not in opened
+    for said in (built, opened):
+        assert said.count("bm25, builtin: 336 passages, checked\n") == 1
+    assert not logging.getLogger("shaketable").handlers
+
+
+def test_what_was_changed_or_left_out_of_the_data_is_told_once(no_report):
+    rows = [{"question": f"who wrote book {n}", "answer": answers} for n, answers in enumerate([["Ann", "the"], []])]
+    write_rows(Path("nq.jsonl"), rows)
+    write_study(
+        'name = "x"\n[dataset]\nname = "nq_open"\npath = "nq.jsonl"\n'
+        '[cross]\nmodels = ["scripted"]\nmethods = ["closed_book"]\n'
+    )
+    for words in (("validate",), ("run", "--dry-run"), ("run", "--out", "run")):
+        said = call(words[0], "small.toml", *words[1:]).stderr
+        assert said.count("Note: rows left out: 1, such as nq.jsonl line 2: ") == 1, said
+        assert said.count("Note: changes to rows: 1, such as nq.jsonl line 1: The accepted answer 'the' was") == 1
+    counted = json.loads(call("validate", "small.toml", "--json").stdout)
+    assert (counted["rejected_rows"], counted["remarks"]) == (1, 1)
 
 
 def test_doctor_cannot_ask_a_model_without_an_endpoint():

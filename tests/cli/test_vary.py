@@ -1,11 +1,14 @@
 """`shaketable vary`: one question as a diff, a whole set frozen in a file."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from shaketable.cli.app import app
+from shaketable.stages.plan import plan
+from shaketable.study import load_study
 from shaketable.variant_set import load_variant_set
 
 
@@ -79,3 +82,26 @@ def test_wrong_words_are_named(words, message):
     assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+def test_a_study_gives_its_own_sample_and_its_variations(questions, tmp_path):
+    """A study takes a sample; the first questions of the file would be other ones."""
+    file, study = tmp_path / "variants.jsonl", tmp_path / "study.toml"
+    study.write_text(
+        "name = 'frozen'\n[dataset]\nname = 'jsonl'\npath = 'none'\n"
+        "[cross]\nmodels = ['scripted']\nmethods = ['closed_book']\n"
+        "variations = ['original', 'prefix_injection(m=1)']\n"
+    )
+    words = ("--study", study, "--limit", 2, "--set", f"dataset.path={questions}")
+    result = call(*words, "--out", file)
+    assert result.exit_code == 0, result.output
+    asked = load_study(study, [f"dataset.path={questions}"], 2)
+    planned = plan(replace(asked, variations=(f"frozen(path='{file}')",)))
+    assert [variant.variation for variant in planned.variants] == 2 * ["original", "prefix_injection(m=1)"]
+    assert {variant.question_id for variant in planned.variants} == {question.id for question in planned.questions}
+
+
+def test_without_a_name_and_a_study_nothing_is_guessed():
+    result = call()
+    assert result.exit_code == 2
+    assert "Name a variation" in result.output

@@ -165,10 +165,10 @@ def compare_rankings(corpus, n_passages, n_queries):
         assert [int(hit.passage.id) - 1 for hit in hits] == [row for row, _ in expected]
 
 
-@pytest.mark.parametrize("long", [1, 64, 1000])
-def test_rankings_equal_exact_bm25_over_a_thousand_passages(corpus, monkeypatch, long):
-    """Whether common terms are read or looked up."""
-    monkeypatch.setattr(part_module, "LONG", long)
+@pytest.mark.parametrize("window", [1, 100, 512, 16_384])
+def test_rankings_equal_exact_bm25_over_a_thousand_passages(corpus, monkeypatch, window):
+    """However many passages are gone through at once."""
+    monkeypatch.setattr(part_module, "WINDOW", window)
     compare_rankings(corpus, 1_000, 30)
 
 

@@ -112,6 +112,19 @@ def test_a_lost_connection_is_an_error_that_a_later_run_can_mend(corpus, home, m
     ]
 
 
+def test_a_connection_lost_between_searches_is_made_anew(corpus, uri, monkeypatch):
+    part, asked = Milvus(corpus=corpus, uri=uri), queries(3)
+    before = part.search(asked, 5)
+
+    def breaks(*given, **more):
+        raise ConnectionError("the line went dead")
+
+    monkeypatch.setattr(part._client, "search", breaks)
+    with pytest.raises(RetrieverDown, match="could not search: the line went dead"):
+        part.search(asked, 5)
+    assert part.search(asked, 5) == before
+
+
 def test_a_server_that_is_down_is_named(corpus):
     part = Milvus(corpus=corpus, uri="http://127.0.0.1:9", timeout_seconds=1.0)
     with pytest.raises(RetrieverDown, match=r"127\.0\.0\.1:9 could not connect"):

@@ -73,14 +73,15 @@ def _tasks(dataset: str, path: str | None, limit: int | None, review: Path | Non
 
 
 def _serve(tasks: list[Task], path: Path, port: int, no_open: bool) -> None:
-    from shaketable.viewer.annotation_server import AnnotationServer
+    from shaketable.viewer.annotation_server import AnnotationHandler, AnnotationSite
+    from shaketable.viewer.server import LocalServer
 
     is_review = tasks[0].wording is not None
     log = AnnotationLog(path, ReviewRow if is_review else RewriteRow)
     if log.n_cut:
         say(f"Note: {path} ended in an entry that was never finished ({log.n_cut} bytes). It is cut off.")
-    with AnnotationServer(tasks, log, port) as server:
-        board = server.site.board
+    board = (site := AnnotationSite(tasks, log)).board
+    with LocalServer(site, AnnotationHandler, port) as server:
         for remark in board.remarks:
             say(f"Note: {remark}")
         say(f"Serving {server.address} to this machine alone, into {path}. Ctrl-C ends it.")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import typer
 
 from shaketable import __version__
-from shaketable.cli import annotating, looking, running, sharing, varying, viewing
+from shaketable.cli import annotating, looking, running, sharing, showing, varying, viewing
 from shaketable.cli.console import INTERRUPTED, err
 
 app = typer.Typer(
@@ -25,7 +25,10 @@ app = typer.Typer(
 )
 
 MAKING = (running.demo, running.run, running.answer, running.score, running.analyze, running.report)
-LOOKING = (viewing.view, looking.ls, looking.validate, varying.vary, looking.perturb, looking.doctor, looking.models)
+LOOKING = (
+    *(viewing.view, showing.show, looking.ls, looking.validate, varying.vary, looking.perturb, looking.doctor),
+    looking.models,
+)
 SHARING = (annotating.annotate, sharing.import_, sharing.export, sharing.verify)
 COMMANDS: tuple[Callable[..., None], ...] = (*MAKING, *LOOKING, *SHARING)
 

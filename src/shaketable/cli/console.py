@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -34,7 +35,8 @@ def guarded(command: Command) -> Command:
     @functools.wraps(command)
     def inner(*args: Any, **kwargs: Any) -> Any:
         try:
-            return command(*args, **kwargs)
+            with _telling(quiet=kwargs.get("json_", False)):
+                return command(*args, **kwargs)
         except ShaketableError as error:
             _print_error(str(error))
             raise typer.Exit(error.exit_code) from error
@@ -49,6 +51,28 @@ def guarded(command: Command) -> Command:
             raise typer.Exit(INTERRUPTED) from interrupt
 
     return inner  # type: ignore[return-value]
+
+
+@contextlib.contextmanager
+def _telling(*, quiet: bool) -> Iterator[None]:
+    """What the package logs while a command runs, such as the building of an index, is said line by line."""
+    if quiet:
+        yield
+        return
+    logger, handler = logging.getLogger("shaketable"), _Lines()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+class _Lines(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
 
 
 def print_json(value: Any) -> None:

@@ -16,9 +16,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from shaketable import __version__, catalog, weights
+from shaketable import __version__, catalog, indexes, weights
 from shaketable.cli.console import guarded, out, print_json, say
-from shaketable.cli.running import JsonOption, LimitOption, SetOption
+from shaketable.cli.running import JsonOption, LimitOption, SetOption, notes_on_data
 from shaketable.errors import DataError, StudyError, did_you_mean
 from shaketable.stages.plan import plan
 from shaketable.study import load_study, shipped_studies, study_schema
@@ -96,6 +96,7 @@ def validate(
         "study": planned.study.name,
         "questions": len(planned.questions),
         "rejected_rows": len(planned.rejected_rows),
+        "remarks": len(planned.remarks),
         "conditions": len(planned.conditions),
         "cells": planned.n_cells,
         "trials": planned.n_trials,
@@ -105,8 +106,8 @@ def validate(
         return
     said = f"{counts['questions']} questions, {counts['conditions']} conditions, {counts['trials']:,} trials"
     say(f"{study} is fine: {said}.")
-    for rejected in planned.rejected_rows[:5]:
-        say(f"Left out: {rejected.where}: {rejected.reason}")
+    for note in notes_on_data(planned):
+        say(note)
 
 
 # --- what a perturbation does -----------------------------------------------------------------------
@@ -267,8 +268,10 @@ def _weight_checks() -> list[dict[str, Any]]:
 def _environment_checks() -> list[dict[str, Any]]:
     key = "OPENAI_API_KEY"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    folder, n_indexes, n_bytes = indexes.kept()
     return [
         {"what": "cores", "ok": True, "found": str(cores), "advice": ""},
+        {"what": "indexes", "ok": True, "found": f"{n_indexes:,}, {n_bytes / 1e6:,.0f} MB, in {folder}", "advice": ""},
         {
             "what": key,
             "ok": True if os.environ.get(key) else None,

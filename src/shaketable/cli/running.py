@@ -179,8 +179,8 @@ def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
             f"{planned.n_trials:,} trials" + (f", {finished:,} already there" if finished else ""),
             quiet=json_,
         )
-        for cell in planned.short_cells:
-            say(f"Note: only {cell.n} questions for {_cell(cell)}.", quiet=json_)
+        for note in notes_on_data(planned):
+            say(note, quiet=json_)
         store.set_meta(selection=json.dumps(_selection(planned)))
         if finished < planned.n_trials:
             _check_endpoints(planned, json_)
@@ -230,9 +230,20 @@ def _selection(planned: Plan) -> dict[str, Any]:
         "datasets": [json.loads(canonical(choice)) for choice in planned.study.datasets],
         "questions": len(planned.questions),
         "rejected_rows": len(planned.rejected_rows),
+        "remarks": len(planned.remarks),
         "short_cells": {_cell(cell): cell.n for cell in planned.short_cells},
         "rejected_variants": len(planned.variants) - len(planned.asked),
     }
+
+
+def notes_on_data(planned: Plan) -> list[str]:
+    """What was left out of the data or changed, with an example, and cells that have too few questions."""
+    notes = []
+    if rejected := planned.rejected_rows:
+        notes.append(f"Note: rows left out: {len(rejected):,}, such as {rejected[0].where}: {rejected[0].reason}")
+    if remarks := planned.remarks:
+        notes.append(f"Note: changes to rows: {len(remarks):,}, such as {remarks[0].where}: {remarks[0].text}")
+    return notes + [f"Note: only {cell.n} questions for {_cell(cell)}." for cell in planned.short_cells]
 
 
 def _cell(cell: Any) -> str:
@@ -291,6 +302,8 @@ def _dry_run(study: Study, json_: bool) -> None:
         f"{len(study.temperatures)} temperatures × {study.repeats} repeats = {planned.n_trials:,} trials",
         highlight=False,
     )
+    for note in notes_on_data(planned):
+        say(note)
     table = Table("model", "trials", "calls", "prompt tokens", "new tokens, at most", "time, at most", "money, at most")
     for forecast in forecasts:
         table.add_row(*_forecast_words(forecast))

@@ -15,21 +15,31 @@ from rich.text import Text
 from shaketable import catalog
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.looking import word_diff
-from shaketable.cli.running import JsonOption
+from shaketable.cli.running import JsonOption, SetOption
 from shaketable.errors import StudyError
 from shaketable.identity import canonical
+from shaketable.stages.plan import load_questions
+from shaketable.study import load_study
 from shaketable.types import Question, Variant
 from shaketable.variant_set import counted, write_variant_set
 
 
 @guarded
 def vary(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A variation, such as formality or spelling(seed=1).")],
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A variation, such as formality or spelling(seed=1).")
+    ] = None,
     question: Annotated[str | None, typer.Argument(help="The question to reword; absent: a dataset's.")] = None,
     also: Annotated[list[str] | None, typer.Option("--also", help="Another variation; may be given again.")] = None,
     dataset: Annotated[str, typer.Option(help="A dataset loader.")] = "builtin",
     path: Annotated[str | None, typer.Option(help="The dataset's file.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Take the first questions only.")] = None,
+    study: Annotated[
+        str | None, typer.Option(help="Take a study's questions, and its variations where none is named.")
+    ] = None,
+    set_: SetOption = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="So many questions: the first of a dataset, a study's sample.")
+    ] = None,
     out_: Annotated[
         Path | None, typer.Option("--out", help="Freeze the wordings in this file, for frozen(path=…).")
     ] = None,
@@ -38,10 +48,14 @@ def vary(
     """Reword questions: shown as a diff, or frozen in a file so that everyone asks the same.
 
     Examples: `shaketable vary formality "Who directed Jaws?"` ·
-    `shaketable vary original --also formality --also spelling --dataset squad --path dev.json --out variants.jsonl`
+    `shaketable vary original --also spelling --dataset squad --path dev.json --out variants.jsonl` ·
+    `shaketable vary --study query_variation --limit 30 --out variants.jsonl`
     """
-    parts = _parts([name, *(also or [])])
-    questions = _questions(question, dataset, path, limit)
+    if study is None and (name is None or set_):
+        raise StudyError("Name a variation, such as formality, or give a --study, which --set can change.")
+    loaded = load_study(study, set_ or (), limit) if study else None
+    parts = _parts([*([name] if name else loaded.variations if loaded else ()), *(also or [])])
+    questions = list(load_questions(loaded)[0]) if loaded else _questions(question, dataset, path, limit)
     with _said():
         made = {catalog.label(part): part.vary(questions) for part in parts}
     summary = {label: counted(wordings) for label, wordings in made.items()}

@@ -26,15 +26,15 @@ def view(
 
     Serves this machine alone and writes nothing. Ctrl-C ends it.
     """
-    from shaketable.viewer.server import Viewer
+    from shaketable.viewer.pages import RunSite
+    from shaketable.viewer.server import LocalServer
 
-    with Viewer([Run(folder) for folder in runs], port) as viewer:
+    site = RunSite([Run(folder) for folder in runs])
+    with LocalServer(site, port=port) as server:
         if json_:
-            print_json(
-                {"address": viewer.address, "runs": {name: str(run.folder) for name, run in viewer.site.runs.items()}}
-            )
+            print_json({"address": server.address, "runs": {name: str(run.folder) for name, run in site.runs.items()}})
             sys.stdout.flush()
-        say(f"Serving {viewer.address} to this machine alone. Ctrl-C ends it.", quiet=json_)
+        say(f"Serving {server.address} to this machine alone. Ctrl-C ends it.", quiet=json_)
         if not no_open:
-            webbrowser.open(viewer.address)
-        viewer.serve_forever()
+            webbrowser.open(server.address)
+        server.serve_forever()

@@ -118,6 +118,7 @@ class Dragin(ChainOfThought):
                 scores=[round(need, 4) for need in needs],
                 hits=hits,
                 content_hits=kept,
+                threshold=self.threshold,
                 triggered=triggered,
             )
             if triggered:

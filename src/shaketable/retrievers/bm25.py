@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
-import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,12 +22,12 @@ from shaketable.retrievers.english import ANALYSIS, terms
 from shaketable.types import Hit, Json, Query
 
 FIELDS = ("title", "text")
-LONG = 64
-"""Of so many passages, a long list holds more than one."""
+WINDOW = 16_384
+"""Passages whose sums are kept at once: 256 kB, which the caches of a processor hold."""
 DIGITS = 10
 """Of a score. Sums that differ in their last bit are equal."""
-MAX_THREADS = 8
-"""Each keeps two sums for every passage, 420 MB for 21 million."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +79,12 @@ class Bm25:
         folder, _ = open_index(
             "bm25", self._passages.digest, {"analysis": ANALYSIS, "k1": self.k1, "b": self.b}, self._build
         )
+        log.info("bm25, %s: %s passages, checked", self.corpus, f"{len(self._passages):,}")
         return _Index(folder, len(self._passages), self.title_weight, self.tie_breaker)
 
     @functools.cached_property
     def _threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS))
+        return ThreadPoolExecutor(os.cpu_count() or 1)
 
     def _build(self, folder: Path) -> dict[str, Json]:
         title, text = (IndexWriter(folder / field) for field in FIELDS)
@@ -99,12 +100,11 @@ class Bm25:
 
 
 class _Index:
-    """Both fields of a corpus, and the best rows of a query. Threads share all but their room to work in."""
+    """Both fields of a corpus, and the best rows of a query."""
 
     def __init__(self, folder: Path, n_passages: int, title_weight: float, tie_breaker: float) -> None:
         self.title, self.text = (_Field(folder / field) for field in FIELDS)
         self.n_passages, self.title_weight, self.tie_breaker = n_passages, title_weight, tie_breaker
-        self.own = threading.local()
 
     def top(self, query: Mapping[str, int], k: int) -> list[tuple[int, float]]:
         """Row and score of the k best passages."""
@@ -115,8 +115,6 @@ class _Index:
         if k < 1 or not lists:
             return []
         begins, ends, fields, weights, peaks = map(np.array, zip(*lists, strict=True))
-        if not hasattr(self.own, "room"):
-            self.own.room = np.zeros((self.n_passages, 2)), np.empty(self.n_passages, np.int32)
         rows, values = candidates(
             (self.title.rows, self.text.rows),
             (self.title.scores, self.text.scores),
@@ -127,22 +125,22 @@ class _Index:
             np.append(np.cumsum((peaks[:, None] * (fields[:, None] == [0, 1]))[::-1], axis=0)[::-1], [[0.0, 0.0]], 0),
             self.tie_breaker,
             k,
-            self.n_passages // LONG,
-            *self.own.room,
+            self.n_passages,
+            WINDOW,
         )
         scores = (values.max(axis=1) + self.tie_breaker * values.min(axis=1)).round(DIGITS)
         best = np.lexsort((rows, -scores))[:k]
         return list(zip(rows[best].tolist(), scores[best].tolist(), strict=True))
 
     def _lists(self, query: Mapping[str, int]) -> list[tuple[int, int, int, float, float]]:
-        """Begin, end, field, weight and peak of each list of postings, the shortest first."""
+        """Begin, end, field, weight and peak of each list of postings: first those that add much and are soon read."""
         found = []
         for number, (field, weight) in enumerate(((self.title, self.title_weight), (self.text, 1.0))):
             for term, count in query.items() if weight else ():
                 if (place := field.vocabulary.get(term)) is not None:
                     begin, end = int(field.starts[place]), int(field.starts[place + 1])
                     found.append((begin, end, number, count * weight, count * weight * float(field.peaks[place])))
-        return sorted(found, key=lambda one: one[1] - one[0])
+        return sorted(found, key=lambda one: (one[1] - one[0]) / one[4])
 
 
 class _Field:
@@ -153,6 +151,8 @@ class _Field:
 
         index = bm25s.BM25.load(folder, mmap=True)
         self.vocabulary: dict[str, int] = index.vocab_dict
-        self.starts = index.scores["indptr"]
-        self.peaks = np.load(folder / PEAKS, mmap_mode="r")
-        self.rows, self.scores = (index.scores[name].view(np.ndarray) for name in ("indices", "data"))
+        # Plain views of the mapped files: numpy takes its time over each look into a memmap.
+        self.peaks = np.load(folder / PEAKS, mmap_mode="r").view(np.ndarray)
+        self.starts, self.rows, self.scores = (
+            index.scores[name].view(np.ndarray) for name in ("indptr", "indices", "data")
+        )

@@ -6,8 +6,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-N_LOOKED_AT = 16_384
-"""Passages that a bound is taken from; all others would cost more time than a better bound saves."""
+N_LOOKED_AT = 65_536
+"""A list up to this length is looked through for a first floor; a longer one costs more than its floor saves."""
+WORTH_A_SEARCH = 32
+"""Postings that are read in the time in which one is looked up."""
 DUST = 1e-9
 """What sums in another order may differ by, and more."""
 Rows = NDArray[np.int32]
@@ -17,7 +19,7 @@ Numbers = NDArray[np.float64]
 @numba.njit(nogil=True, cache=True)
 def _score(title: float, text: float, tie_breaker: float) -> float:
     """The better field and a share of the other."""
-    return max(title, text) + tie_breaker * min(title, text)
+    return title + tie_breaker * text if title > text else text + tie_breaker * title
 
 
 @numba.njit(nogil=True, cache=True)
@@ -31,75 +33,121 @@ def candidates(
     left: Numbers,
     tie_breaker: float,
     k: int,
-    n_long: int,
-    sums: Numbers,
-    touched: Rows,
+    n_passages: int,
+    window: int,
 ) -> tuple[Rows, Numbers]:
     """Passages among which are the k best, with what each has in both fields (passages × fields), exactly.
 
-    Lists are those of the query's terms in the fields 0 and 1, the shortest first: `rows[field][begin:end]`. `left` is
-    what they and all after them can add to each field at most. Once the k-th best passage has more, no new passage can
-    come in: the longest lists, of common terms, are not read, but looked up for passages that may still be among the
-    best (MaxScore: Turtle and Flood, 1995). `sums` is zero before and after; `touched` is room to work in.
+    Lists are those of the query's terms in the fields 0 and 1: `rows[field][begin:end]`. `left` is what they and all
+    after them can add to each field at most. Where that is less than what k passages have, a passage needs one of the
+    lists before to be among the best (MaxScore: Turtle and Flood, 1995): the others, of common terms, only serve the
+    passages that may still come in. Passages are gone through window by window, so that sums stay near the processor.
     """
-    n_lists, n_touched, n_read, floor = len(begins), 0, 0, 0.0
-    while n_read < n_lists and _score(left[n_read, 0], left[n_read, 1], tie_breaker) >= floor:
-        field, weight = fields[n_read], weights[n_read]
-        for place in range(begins[n_read], ends[n_read]):
-            row = rows[field][place]
-            if sums[row, 0] == 0.0 and sums[row, 1] == 0.0:
-                touched[n_touched] = row
-                n_touched += 1
-            sums[row, field] += weight * scores[field][place]
-        n_read += 1
-        if n_read == n_lists or ends[n_read] - begins[n_read] > n_long:
-            floor = _floor(sums, touched, n_touched, k, tie_breaker)
-    values = np.empty((n_touched, 2))
-    near = np.empty(n_touched, np.int32)
-    n = 0
-    for place in range(n_touched):
-        row = touched[place]
-        title, text = sums[row, 0], sums[row, 1]
-        sums[row, 0] = sums[row, 1] = 0.0
-        if _score(title + left[n_read, 0], text + left[n_read, 1], tie_breaker) >= floor:
-            near[n], values[n, 0], values[n, 1] = row, title, text
+    n_lists, n = len(begins), 0
+    places = begins.copy()
+    best = np.full(k, _first_floor(scores, begins, ends, fields, weights, k))  # ascending
+    sums = np.zeros((window, 2))
+    touched = np.empty(window, np.int32)
+    near, values = np.empty(k, np.int32), np.empty((k, 2))
+    for start in range(0, n_passages, window):
+        floor = best[0] - DUST
+        one = n_here = 0
+        while one < n_lists and _score(left[one, 0], left[one, 1], tie_breaker) >= floor:
+            own = 0 if fields[one] == 0 else 1
+            places[one], n_here = _read(
+                rows[own], scores[own], places[one], ends[one], weights[one], start, own, sums, touched, n_here
+            )
+            one += 1
+        n_here = _keep(touched, n_here, sums, left[one, 0], left[one, 1], tie_breaker, floor)
+        while one < n_lists and n_here:
+            own = 0 if fields[one] == 0 else 1
+            place = _seek(rows[own], places[one], ends[one], start)
+            if (ends[one] - begins[one]) * window < WORTH_A_SEARCH * n_here * n_passages:
+                place = _read_on(rows[own], scores[own], place, ends[one], weights[one], start, window, own, sums)
+            else:
+                _look_up(rows[own], scores[own], place, ends[one], weights[one], start, own, sums, touched[:n_here])
+            places[one] = place
+            one += 1
+            n_here = _keep(touched, n_here, sums, left[one, 0], left[one, 1], tie_breaker, floor)
+        while n + n_here > len(near):
+            near, values = np.append(near, near), np.append(values, values, 0)
+        for spot in touched[:n_here]:
+            near[n], values[n] = start + spot, sums[spot]
             n += 1
-    every = np.arange(n).astype(np.int32)
-    for one in range(n_read, n_lists):
-        field, weight = fields[one], weights[one]
-        where = begins[one]
-        for place in range(n):
-            if place and near[place] < near[place - 1]:  # Runs ascend, one for each list that was read.
-                where = begins[one]
-            where = _seek(rows[field], where, ends[one], near[place])
-            if where < ends[one] and rows[field][where] == near[place]:
-                values[place, field] += weight * scores[field][where]
-        floor = _floor(values, every, n, k, tie_breaker)
-        kept = 0
-        for place in range(n):
-            title, text = values[place, 0], values[place, 1]
-            if _score(title + left[one + 1, 0], text + left[one + 1, 1], tie_breaker) >= floor:
-                near[kept], values[kept, 0], values[kept, 1] = near[place], title, text
-                kept += 1
-        n = kept
-    return near[:n].copy(), values[:n].copy()
+            _insert(best, _score(sums[spot, 0], sums[spot, 1], tie_breaker))
+            sums[spot] = 0.0
+    return near[:n], values[:n]
 
 
 @numba.njit(nogil=True, cache=True)
-def _floor(sums: Numbers, rows: Rows, n_rows: int, k: int, tie_breaker: float) -> float:
-    """A score that k passages reach, less the dust: the k-th best of the first of them, which have the rarest terms;
-    0 if they are fewer than k."""
-    best = np.zeros(k)  # ascending
-    for place in range(min(n_rows, max(N_LOOKED_AT, k))):
-        title, text = sums[rows[place], 0], sums[rows[place], 1]
-        score = _score(title, text, tie_breaker)
-        if score > best[0]:
-            spot = 0
-            while spot + 1 < k and best[spot + 1] < score:
-                best[spot] = best[spot + 1]
-                spot += 1
-            best[spot] = score
-    return float(best[0]) - DUST
+def _read(
+    rows: Rows,
+    scores: Numbers,
+    place: int,
+    end: int,
+    weight: float,
+    start: int,
+    field: int,
+    sums: Numbers,
+    touched: Rows,
+    n_touched: int,
+) -> tuple[int, int]:
+    """Add what a list has for the passages of a window, and note those that had nothing; where the list goes on."""
+    while place < end:
+        spot = rows[place] - start
+        if spot >= len(touched):
+            break
+        if sums[spot, 0] == 0.0 and sums[spot, 1] == 0.0:
+            touched[n_touched] = spot
+            n_touched += 1
+        sums[spot, field] += weight * scores[place]
+        place += 1
+    return place, n_touched
+
+
+@numba.njit(nogil=True, cache=True)
+def _keep(
+    spots: Rows, n: int, sums: Numbers, title_left: float, text_left: float, tie_breaker: float, floor: float
+) -> int:
+    """Of n passages, those that can reach the floor come first; how many they are. The others' sums are cleared."""
+    kept = 0
+    for spot in spots[:n]:
+        if _score(sums[spot, 0] + title_left, sums[spot, 1] + text_left, tie_breaker) >= floor:
+            spots[kept] = spot
+            kept += 1
+        else:
+            sums[spot, 0] = sums[spot, 1] = 0.0
+    return kept
+
+
+@numba.njit(nogil=True, cache=True)
+def _read_on(
+    rows: Rows, scores: Numbers, place: int, end: int, weight: float, start: int, window: int, field: int, sums: Numbers
+) -> int:
+    """Add what a list has for the passages of a window that have something; where the list goes on."""
+    while place < end:
+        spot = rows[place] - start
+        if spot >= window:
+            break
+        if sums[spot, 0] != 0.0 or sums[spot, 1] != 0.0:
+            sums[spot, field] += weight * scores[place]
+        place += 1
+    return place
+
+
+@numba.njit(nogil=True, cache=True)
+def _look_up(
+    rows: Rows, scores: Numbers, first: int, end: int, weight: float, start: int, field: int, sums: Numbers, spots: Rows
+) -> None:
+    """Add what a list has for some passages of a window, which begins at its place `first`."""
+    where, last = first, 0
+    for spot in spots:
+        if spot < last:  # Runs ascend, one for each list that was read.
+            where = first
+        last = spot
+        where = _seek(rows, where, end, start + spot)
+        if where < end and rows[where] == start + spot:
+            sums[spot, field] += weight * scores[where]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -111,9 +159,40 @@ def _seek(rows: Rows, begin: int, end: int, row: int) -> int:
         step *= 2
     high = min(low + step, end)
     while low < high:
-        middle = (low + high) // 2
+        middle = (low + high) >> 1
         if rows[middle] < row:
             low = middle + 1
         else:
             high = middle
     return low
+
+
+@numba.njit(nogil=True, cache=True)
+def _first_floor(
+    scores: tuple[Numbers, Numbers],
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    fields: NDArray[np.int64],
+    weights: Numbers,
+    k: int,
+) -> float:
+    """A score that k passages reach by one term alone; 0 where no list of moderate length has so many."""
+    floor = 0.0
+    for one in range(len(begins)):
+        if k <= ends[one] - begins[one] <= N_LOOKED_AT:
+            best = np.zeros(k)
+            for score in scores[0 if fields[one] == 0 else 1][begins[one] : ends[one]]:
+                _insert(best, score)
+            floor = max(floor, weights[one] * best[0])
+    return floor
+
+
+@numba.njit(nogil=True, cache=True)
+def _insert(best: Numbers, score: float) -> None:
+    """A score takes its place among the best, which ascend; the least of them goes."""
+    if score > best[0]:
+        spot = 0
+        while spot + 1 < len(best) and best[spot + 1] < score:
+            best[spot] = best[spot + 1]
+            spot += 1
+        best[spot] = score

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,8 @@ N_COARSE = 200
 """Rows of the approximate index for each query at least, before exact scores put them in order."""
 SHARE_PROBED = 1 / 32
 DIGITS = 6
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +98,9 @@ class Dense:
 
     @functools.cached_property
     def _vectors(self) -> Vectors:
-        return self._embedding.passages(self._passages)
+        vectors = self._embedding.passages(self._passages)
+        log.info("dense, %s: %s passages, checked", self.corpus, f"{len(vectors):,}")
+        return vectors
 
     @functools.cached_property
     def _blocks(self) -> list[Tensor]:

@@ -125,7 +125,7 @@ class Milvus:
                 f"The collection {name} in {self._address} holds {n_there:,} passages, expected "
                 f"{len(self._passages):,}. Drop it, and it is filled again."
             )
-        log.info("Milvus, %s: holds %s passages, as many as %s", name, f"{n_there:,}", self.corpus)
+        log.info("milvus, %s: %s passages in %s, checked", self.corpus, f"{n_there:,}", name)
         return client
 
     def _create(self, client: Any, name: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shaketable import catalog
-from shaketable.datasets.loaded import Rejected
+from shaketable.datasets.loaded import Rejected, Remark
 from shaketable.datasets.select import ShortCell, select
 from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.identity import canonical, digest, seed_from, trial_key
@@ -68,11 +68,23 @@ class Plan:
     """Accepted and rejected; only the accepted are asked."""
     conditions: tuple[Condition, ...]
     rejected_rows: tuple[Rejected, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    """On rows that were kept, but not as they were read."""
     short_cells: tuple[ShortCell, ...] = ()
 
     @property
     def asked(self) -> tuple[Variant, ...]:
         return tuple(variant for variant in self.variants if variant.rejected is None)
+
+    @property
+    def rejected(self) -> tuple[Variant, ...]:
+        """What is not asked; a copy of a wording that is asked is not among them."""
+        asked = {(variant.question_id, variant.variation, variant.text) for variant in self.asked}
+        return tuple(
+            variant
+            for variant in self.variants
+            if variant.rejected and (variant.question_id, variant.variation, variant.text) not in asked
+        )
 
     @property
     def n_cells(self) -> int:
@@ -148,7 +160,7 @@ def hot_temperatures(study: Study) -> tuple[float, ...]:
 
 
 def plan(study: Study) -> Plan:
-    questions, rejected, short = _load_questions(study)
+    questions, rejected, remarks, short = load_questions(study)
     variations = _build("variation", study.variations)
     made = [variation.vary(questions) for variation in variations]
     return Plan(
@@ -157,13 +169,18 @@ def plan(study: Study) -> Plan:
         variants=tuple(v for of_question in zip(*made, strict=True) for wordings in of_question for v in wordings),
         conditions=_conditions(study),
         rejected_rows=rejected,
+        remarks=remarks,
         short_cells=short,
     )
 
 
-def _load_questions(study: Study) -> tuple[tuple[Question, ...], tuple[Rejected, ...], tuple[ShortCell, ...]]:
+def load_questions(
+    study: Study,
+) -> tuple[tuple[Question, ...], tuple[Rejected, ...], tuple[Remark, ...], tuple[ShortCell, ...]]:
+    """The questions that a study asks, the rows that were no questions, remarks, and cells with too few."""
     questions: list[Question] = []
     rejected: list[Rejected] = []
+    remarks: list[Remark] = []
     short: list[ShortCell] = []
     for choice in study.datasets:
         loader = catalog.find("dataset", choice.name, "dataset.name")
@@ -182,6 +199,7 @@ def _load_questions(study: Study) -> tuple[tuple[Question, ...], tuple[Rejected,
             loaded.questions, by=choice.balance_by, per_cell=choice.per_cell, limit=choice.limit, seed=study.seed
         )
         rejected += loaded.rejected
+        remarks += loaded.remarks
         short += selection.short
         several = len(study.datasets) > 1
         for question in selection.questions:
@@ -191,7 +209,7 @@ def _load_questions(study: Study) -> tuple[tuple[Question, ...], tuple[Rejected,
         raise StudyError(
             "The dataset has no question left to ask. Check dataset.path, dataset.balance and dataset.limit."
         )
-    return tuple(questions), tuple(rejected), tuple(short)
+    return tuple(questions), tuple(rejected), tuple(remarks), tuple(short)
 
 
 def _build(kind: str, texts: Sequence[str]) -> list[Any]:

@@ -1,0 +1,82 @@
+"""The command that replays one record: what was searched, found, decided and written, step by step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from shaketable.cli.console import guarded, out, print_json
+from shaketable.cli.running import JsonOption, RunArgument
+from shaketable.errors import RunError
+from shaketable.identity import canonical
+from shaketable.store import RecordStore, Run
+from shaketable.types import Hit, Question, Record
+
+
+@guarded
+def show(
+    run_folder: RunArgument,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="A record's key or its beginning; see `export` or `view`.")],
+    json_: JsonOption = False,
+) -> None:
+    """Show one record and its trace: searches with hits and scores, decisions with their values, what was written."""
+    from shaketable.viewer.record_page import event_values
+
+    record, question = _find(Run(run_folder), key)
+    events = [event_values(event, question) for event in record.trace]
+    if json_:
+        gold_hits = [event["gold_hit"] for event in events if "gold_hit" in event]
+        print_json({"question": question.text, "gold_hits": gold_hits, **json.loads(canonical(record))})
+        return
+    trial = record.trial
+    system = (trial.model, trial.method, trial.retriever, trial.perturbation)
+    out.print(Text(trial.variant.text, style="bold"))
+    out.print(Text(f"{' · '.join(filter(None, system))} · temperature {trial.temperature:g}, repeat {trial.repeat}"))
+    for n, event in enumerate(events, 1):
+        heading, lines = _told(event)
+        out.print(Text(f"{n:>3}. ").append(heading, style="bold"))
+        for line in lines:
+            out.print(Text("     ").append(line))
+    said = record.answer.text if record.answer else record.failure.message if record.failure else ""
+    out.print(Text("Answer: " if record.answer else "Failed: ", style="bold").append(said, style="default not bold"))
+
+
+def _find(run: Run, key: str) -> tuple[Record, Question]:
+    with RecordStore(run.records_path, read_only=True) as store:
+        rows = store.rows("SELECT key FROM records WHERE key >= ?1 AND key < ?1 || '~' LIMIT 2", key)
+        found = [whole for (whole,) in rows]
+        if len(found) != 1:
+            trouble = "more than one record" if found else "no record"
+            raise RunError(f"{run.folder} has {trouble} whose key begins with '{key}'. See: shaketable export.")
+        record = next(store.records("r.key = ?", found[0]))
+        question = store.question(record.trial.question_id)
+    assert question is not None
+    return record, question
+
+
+def _told(event: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """A step in one line, and what came of it."""
+    failed = [f"failed: {event['failure'].kind}: {event['failure'].message}"] if event["failure"] else []
+    match event["kind"]:
+        case "search":
+            gold = {True: ", gold hit", False: ", no gold hit", None: ""}[event.get("gold_hit")]
+            return f"search “{event['query']}”, k = {event['k']}{gold}", failed or [*map(_hit_words, event["hits"])]
+        case "generate":
+            reply = event.get("completion")
+            how = f", {reply.n_tokens:,} tokens, ended by {reply.finish_reason}" if reply else ""
+            return f"{event['title'].lower()}{how}", failed or (reply.text.splitlines() if reply else [])
+        case "probe":
+            return f"probe for {', '.join(event['wants'])}: “{event['text']}”", failed
+        case _:
+            scored = "  ".join(f"{'▸' if decides else ''}{word} {n:.3g}" for word, n, decides in event["words"])
+            return event["title"], [*filter(None, [scored]), *(f"{k}: {v}" for k, v in event["values"].items())]
+
+
+def _hit_words(marked: tuple[Hit, bool]) -> str:
+    hit, is_gold = marked
+    score = "" if hit.score is None else f", {hit.score:.4g}"
+    return f"{hit.rank}. {hit.passage.title or hit.passage.id} ({hit.source}{score}){' ★ gold' if is_gold else ''}"

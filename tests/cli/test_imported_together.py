@@ -1,0 +1,47 @@
+"""Answers made elsewhere get the analyses of a joint study, without any model."""
+
+import itertools
+import json
+import random
+
+import pytest
+from typer.testing import CliRunner
+
+from shaketable.cli.app import app
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory):
+    """Disturbed evidence is as bad as none, heat takes most, and wording changes nothing."""
+    folder, rng = tmp_path_factory.mktemp("imported"), random.Random(5)
+    ways = (("rag", "unchanged", 1.0), ("rag", "sentence_removal", 0.4), ("closed_book", None, 0.4))
+    rows = [
+        {
+            "question_id": f"q{i}", "question": f"Where is number {i}?", "gold": ["Rome"], "model": "theirs",
+            "method": method, "retriever": "theirs" if perturbation else None, "perturbation": perturbation,
+            "variation": variation, "wording": f"Where is number {i}? ({variation})", "temperature": temperature,
+            "repeat": repeat, "answer": "Rome" if rng.random() < right * (1 - temperature / 2) else "Oslo",
+        }
+        for i, (method, perturbation, right), variation, temperature, repeat in itertools.product(
+            range(20), ways, ("original", "spelling"), (0.0, 0.5, 1.6), range(3)
+        )
+    ]  # fmt: skip
+    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    runner = CliRunner()
+    made = runner.invoke(app, ["import", str(folder / "answers.jsonl"), "--out", str(folder / "run")])
+    assert made.exit_code == 0, made.output
+    asked = ("variance_shares(n_resamples=99)", "context_reliance(n_resamples=99)")
+    analyzed = runner.invoke(app, ["analyze", str(folder / "run"), *(w for a in asked for w in ("--analysis", a))])
+    assert analyzed.exit_code == 0, analyzed.output
+    return json.loads((folder / "run" / "findings.json").read_text("utf-8"))
+
+
+@pytest.mark.slow
+def test_heat_and_evidence_explain_and_wording_does_not(imported):
+    shares, reliance = imported
+    found = {row["effect"]: row for row in shares["rows"]}
+    assert found["temperature"]["low"] > 0 and found["evidence"]["low"] > 0
+    assert found["wording"]["low"] < 0 < found["wording"]["high"]
+    assert (found["temperature"]["n"], found["temperature"]["n_settings"]) == (20, 12)
+    cool = next(row for row in reliance["rows"] if row["temperature"] == 0)
+    assert cool["low"] < 1 < cool["high"]
