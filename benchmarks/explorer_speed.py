@@ -25,6 +25,8 @@ ASKED = {
     "sorted by a score": Selection(sort="token_f1", is_descending=True),
     "filtered and sorted": Selection(factors={"perturbation": "sentence_removal"}, sort="token_f1"),
     "words": Selection(words="River 77"),
+    "words of all records": Selection(words="river"),
+    "words, sorted": Selection(words="as far as", sort="token_f1", is_descending=True),
     "a page far behind": Selection(sort="token_f1", offset=200_000),
     "one question": Selection(question_id="q00077"),
 }

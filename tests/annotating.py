@@ -18,7 +18,8 @@ from shaketable.annotation import Task
 from shaketable.annotation_log import AnnotationLog, ReviewRow, RewriteRow
 from shaketable.datasets.jsonl import load_jsonl
 from shaketable.types import Question
-from shaketable.viewer.annotation_server import AnnotationServer
+from shaketable.viewer.annotation_server import AnnotationHandler, AnnotationSite
+from shaketable.viewer.server import LocalServer
 
 QUESTIONS = [
     {"id": "jaws", "question": "Who was the director of the movie Jaws?", "answers": ["Steven Spielberg"]},
@@ -42,7 +43,7 @@ def load_questions(folder: Path) -> tuple[Question, ...]:
 def serving(path: Path, tasks: list[Task]) -> Iterator[str]:
     """The address of a server in this process."""
     log = AnnotationLog(path, RewriteRow if tasks[0].wording is None else ReviewRow)
-    with AnnotationServer(tasks, log) as server:
+    with LocalServer(AnnotationSite(tasks, log), AnnotationHandler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         try:

@@ -72,18 +72,22 @@ class Condition:
         return [{"kind": "model", "label": self.model, "name": self.model, "version": 1, "settings": {}}]
 
 
-def made_run(folder: Path, *, n_trials: int = N_RECORDS, with_scores: bool = True) -> Run:
+def made_run(
+    folder: Path, *, n_trials: int = N_RECORDS, n_answered: int = N_QUESTIONS, with_scores: bool = True, **keys: Any
+) -> Run:
+    """With fewer questions answered it is interrupted; `keys` go into its study."""
     study = parse_study(
         {
             "name": f"hostile {SCRIPT}",
             "dataset": {"name": "builtin"},
             "cross": {"models": ["scripted(replies=('a',))"]},
+            **keys,
         },
         "test",
     )
     run = Run.prepare(folder, study)
     questions = [question(n) for n in range(N_QUESTIONS)]
-    records = [one for each in questions for one in records_of(each)]
+    records = [one for each in questions[:n_answered] for one in records_of(each)]
     with run.writing() as store:
         store.add_questions([(one, one.id) for one in questions])
         store.append(records, {"engine": HANDLER})

@@ -8,12 +8,13 @@ import threading
 from collections.abc import Iterator
 
 from shaketable.store import Run
-from shaketable.viewer.server import Viewer
+from shaketable.viewer.pages import RunSite
+from shaketable.viewer.server import LocalServer
 
 
 @contextlib.contextmanager
-def serving(*runs: Run) -> Iterator[Viewer]:
-    with Viewer(runs) as viewer:
+def serving(*runs: Run) -> Iterator[LocalServer]:
+    with LocalServer(RunSite(runs)) as viewer:
         thread = threading.Thread(target=viewer.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         yield viewer
@@ -24,7 +25,7 @@ def serving(*runs: Run) -> Iterator[Viewer]:
 class Client:
     """Asks a viewer without tidying the address first, as browsers and most libraries do."""
 
-    def __init__(self, viewer: Viewer) -> None:
+    def __init__(self, viewer: LocalServer) -> None:
         self.viewer = viewer
 
     def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], str]:

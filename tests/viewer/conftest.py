@@ -12,7 +12,7 @@ import pytest
 from asked_viewer import Client, serving
 
 from shaketable.store import Run
-from shaketable.viewer.server import Viewer
+from shaketable.viewer.server import LocalServer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -27,13 +27,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="session")
-def viewer(run: Run) -> Iterator[Viewer]:
+def viewer(run: Run) -> Iterator[LocalServer]:
     with serving(run) as viewer:
         yield viewer
 
 
 @pytest.fixture(scope="session")
-def client(viewer: Viewer) -> Client:
+def client(viewer: LocalServer) -> Client:
     return Client(viewer)
 
 

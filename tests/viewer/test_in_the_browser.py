@@ -14,7 +14,7 @@ from axe_playwright_python import sync_playwright as axe
 
 from shaketable.stages.report import report
 from shaketable.store import Run
-from shaketable.viewer.server import Viewer
+from shaketable.viewer.server import LocalServer
 
 HOME = "/run/made%20run"
 
@@ -53,7 +53,7 @@ def _scores(run: Run) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def viewer(reported: Run) -> Iterator[Viewer]:
+def viewer(reported: Run) -> Iterator[LocalServer]:
     with serving(Run(reported.folder)) as viewer:
         yield viewer
 
@@ -152,7 +152,7 @@ def test_the_report_prints_its_still_pictures_and_fits_a_phone(light: Any, repor
 # --- the viewer -----------------------------------------------------------------------------------
 
 
-def test_every_page_of_the_viewer_is_quiet_and_accessible(page: Any, viewer: Viewer) -> None:
+def test_every_page_of_the_viewer_is_quiet_and_accessible(page: Any, viewer: LocalServer) -> None:
     page.goto(viewer.address)
     pages = [viewer.address]
     for link in ("made run", "Records", "Questions"):
@@ -170,7 +170,7 @@ def test_every_page_of_the_viewer_is_quiet_and_accessible(page: Any, viewer: Vie
     assert page.watch.is_quiet(), page.watch.complaints
 
 
-def test_filters_filter_and_their_address_leads_back(light: Any, viewer: Viewer) -> None:
+def test_filters_filter_and_their_address_leads_back(light: Any, viewer: LocalServer) -> None:
     light.goto(viewer.address.rstrip("/") + HOME + "/records")
     everything = light.locator("#count").inner_text()
     with light.expect_navigation():
@@ -186,7 +186,7 @@ def test_filters_filter_and_their_address_leads_back(light: Any, viewer: Viewer)
     assert marks == sorted(marks, key=lambda mark: "1" in mark)
 
 
-def test_the_keyboard_goes_everywhere(light: Any, viewer: Viewer) -> None:
+def test_the_keyboard_goes_everywhere(light: Any, viewer: LocalServer) -> None:
     light.goto(viewer.address.rstrip("/") + HOME + "/records")
     light.keyboard.press("Tab")
     assert light.evaluate("document.activeElement.textContent") == "Skip to the content"
@@ -201,14 +201,14 @@ def test_the_keyboard_goes_everywhere(light: Any, viewer: Viewer) -> None:
     assert light.locator("h1").is_visible()
 
 
-def test_the_reports_page_is_a_stranger_to_the_viewer(light: Any, viewer: Viewer) -> None:
+def test_the_reports_page_is_a_stranger_to_the_viewer(light: Any, viewer: LocalServer) -> None:
     light.goto(viewer.address.rstrip("/") + HOME + "/report")
     assert draw_all(light) >= 3
     assert light.evaluate("self.origin") == "null"
     assert light.watch.is_quiet(), light.watch.complaints
 
 
-def test_hostile_answers_do_nothing(light: Any, viewer: Viewer) -> None:
+def test_hostile_answers_do_nothing(light: Any, viewer: LocalServer) -> None:
     for asked in ("model", "perturbation"):
         light.goto(f"{viewer.address.rstrip('/')}{HOME}/records?sort=temperature&order=down")
         light.locator("table a").nth(3).hover()
@@ -224,3 +224,42 @@ def test_hostile_answers_do_nothing(light: Any, viewer: Viewer) -> None:
         assert light.evaluate("document.documentElement.scrollWidth") <= 1280
         assert light.evaluate("window.broken") is None
     assert light.watch.is_quiet(), light.watch.complaints
+
+
+# --- a run on its way -----------------------------------------------------------------------------
+
+
+def test_first_results_come_by_themselves(light: Any, tmp_path: Path) -> None:
+    run = made_run.made_run(tmp_path / "run", n_answered=2, with_scores=False)
+    with serving(run) as viewer, run.writing() as store:
+        light.goto(f"{viewer.address}run/run")
+        light.get_by_text("72 of 288 trials", exact=True).wait_for()
+        assert "among the 72 records so far" in light.locator("[data-live] .lead").inner_text()
+        store.append(list(made_run.records_of(made_run.question(2))), {})
+        light.get_by_text("among the 108 records so far").wait_for()
+        assert "min left" in light.locator("[data-rate]").inner_text()
+        assert light.locator("progress").get_attribute("value") == "108"
+        assert serious(light) == []
+    assert light.evaluate("window.broken") is None
+
+
+def test_the_command_to_go_on_with_can_be_copied(light: Any, tmp_path: Path) -> None:
+    run = made_run.made_run(tmp_path / "run", n_answered=2, with_scores=False)
+    light.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    with serving(run) as viewer:
+        light.goto(f"{viewer.address}run/run")
+        light.get_by_role("button", name="Copy").click()
+        light.get_by_role("button", name="Copied").wait_for()
+        assert light.evaluate("navigator.clipboard.readText()") == light.locator("#resume").inner_text()
+
+
+def test_the_report_so_far_is_quiet_and_harmless(light: Any, tmp_path: Path) -> None:
+    few = {"analyses": ["correctness(n_resamples=99)"]}
+    run = made_run.made_run(tmp_path / "run", n_answered=4, with_scores=False, analyze=few)
+    with serving(run) as viewer:
+        light.goto(f"{viewer.address}run/run")
+        light.get_by_role("link", name="Read the report so far").click()
+        light.get_by_text("This run was interrupted: all results are partial.").wait_for()
+        assert draw_all(light) >= 3
+        assert light.evaluate("window.broken") is None
+        assert light.watch.is_quiet(), light.watch.complaints

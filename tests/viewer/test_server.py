@@ -10,7 +10,8 @@ from asked_viewer import Client, serving
 from shaketable.errors import RunError
 from shaketable.store import Run
 from shaketable.types import Finding
-from shaketable.viewer.server import LOOPBACK, Viewer
+from shaketable.viewer.pages import RunSite
+from shaketable.viewer.server import LOOPBACK, LocalServer
 
 HOME = "/run/made%20run"
 QUESTION = quote("q/0?&", safe="")
@@ -49,7 +50,7 @@ def test_nothing_can_be_sent_to_it(client, method):
 
 def test_a_port_that_is_taken_is_told(viewer, run):
     with pytest.raises(RunError, match=rf"Port {viewer.server_port} .* Give another with --port"):
-        Viewer([run], viewer.server_port)
+        LocalServer(RunSite([run]), port=viewer.server_port)
 
 
 # --- what can be read -----------------------------------------------------------------------------
@@ -88,12 +89,13 @@ def test_no_address_leads_to_another_file(client, path):
 def test_a_report_that_leads_out_of_the_folder_is_not_served(tmp_path):
     secret = tmp_path / "secret.html"
     secret.write_text("a secret")
-    run = made_run.made_run(tmp_path / "run", with_scores=False)
+    few = {"analyses": ["correctness(n_resamples=99)"]}
+    run = made_run.made_run(tmp_path / "run", with_scores=False, analyze=few)
     (run.folder / "report.html").symlink_to(secret)
     with serving(run) as viewer:
         status, _, body = Client(viewer).ask("/run/run/report")
-    assert status == 404
-    assert "a secret" not in body and "shaketable report" in body
+    assert status == 200
+    assert "a secret" not in body and "Reload this page" in body
 
 
 def test_a_report_runs_as_a_stranger(tmp_path):
@@ -194,7 +196,6 @@ def test_what_is_not_there_says_so(client):
         (f"{HOME}/records?sort=nothing", "Nothing is called"),
         (f"{HOME}/records?page=-1", "whole number"),
         (f"{HOME}/records?page=99999999999999999999", "whole number"),
-        (f"{HOME}/report", "shaketable report"),
     ):
         status, _, body = client.ask(path)
         assert status == 404
@@ -233,8 +234,31 @@ def test_a_run_that_has_not_begun_has_a_page(tmp_path):
         status, _, body = client.ask("/run/new")
         assert status == 200 and "empty" in body
         assert json.loads(client.ask("/run/new/progress.json")[2])["state"] == "empty"
-        status, _, body = client.ask("/run/new/records")
-        assert status == 404 and "no records" in body
+        for page in ("records", "report"):
+            status, _, body = client.ask(f"/run/new/{page}")
+            assert status == 404 and "no records" in body
+
+
+def test_a_run_that_is_starting_says_so(tmp_path):
+    run = made_run.made_run(tmp_path / "run", n_answered=0, with_scores=False)
+    with serving(run) as viewer:
+        client = Client(viewer)
+        assert json.loads(client.ask("/run/run/progress.json")[2])["state"] == "empty"
+        with run.writing():
+            body = client.ask("/run/run")[2]
+            status, _, report = client.ask("/run/run/report")
+    assert "planning" in body and "288 trials are planned, and none is answered yet." in body
+    assert status == 404 and "no answers yet" in report
+
+
+def test_an_interrupted_run_has_the_command_to_go_on_with(tmp_path):
+    run = made_run.made_run(tmp_path / "a run", n_answered=2, with_scores=False)
+    with serving(run) as viewer:
+        body = Client(viewer).ask("/run/a%20run")[2]
+    folder = f"{tmp_path}/a run"
+    words = "".join(Tags(body).words)
+    assert f"shaketable run '{folder}/study.toml' --out '{folder}'" in words
+    assert "216 of 288 trials are left." in words and "Read the report so far" in words
 
 
 def test_a_run_that_is_going_shows_its_progress_and_first_results(tmp_path):

@@ -36,12 +36,12 @@ COUNTED = ("n_searches", "n_tokens", "seconds")
 OWN = ("temperature", "repeat", *COUNTED)
 FACTORS = (*OF_CONDITION, "variation", *OF_QUESTION, "temperature", "repeat")
 """What records can be filtered by, beside their question and outcome."""
-SAID = f"SELECT id, substr(answer, 1, {N_SHOWN}) FROM run.records"
+SAID = f"SELECT id, variant, substr(answer, 1, {N_SHOWN}) FROM run.records"
 WORDED = """
-    CREATE TEMP TABLE worded AS SELECT id FROM said WHERE answer LIKE ?1 ESCAPE '\\' UNION
-    SELECT id FROM looked WHERE variant IN (SELECT v.id FROM run.variants v JOIN run.questions q ON q.id = v.question_id
-                                            WHERE v.wording LIKE ?1 ESCAPE '\\' OR q.text LIKE ?1 ESCAPE '\\')"""
-"""The records in which words are found, looked for once."""
+    INSERT INTO worded SELECT id FROM said WHERE answer LIKE ?1 ESCAPE '\\' OR variant IN (
+        SELECT v.id FROM run.variants v JOIN run.questions q ON q.id = v.question_id
+        WHERE v.wording LIKE ?1 ESCAPE '\\' OR q.text LIKE ?1 ESCAPE '\\')"""
+"""The records in which words are found, looked for once and kept in order, so that the others are soon told apart."""
 OUTCOMES = {"answered": "failed = 0", "failed": "failed = 1"}
 
 
@@ -138,6 +138,8 @@ class Explorer:
         where, values = _where(selection)
         with self._reading() as (connection, index):
             if selection.words:
+                connection.execute("PRAGMA temp_store = MEMORY")
+                connection.execute("CREATE TEMP TABLE worded (id INTEGER PRIMARY KEY)")
                 connection.execute(WORDED, (f"%{_escaped(selection.words)}%",))
             [(n,)] = connection.execute(f"SELECT COUNT(*) FROM looked i WHERE {where}", values)
             # Of many records the first few in order are met soon; few are sorted faster than they are looked for.
@@ -309,7 +311,7 @@ class Explorer:
                 f"""CREATE TABLE looked (id INTEGER PRIMARY KEY, variant INTEGER, condition INTEGER, temperature REAL,
                         repeat INTEGER, failed INTEGER, n_searches INTEGER, n_tokens INTEGER, seconds REAL{columns})"""
             )
-            connection.execute("CREATE TABLE said (id INTEGER PRIMARY KEY, answer TEXT)")
+            connection.execute("CREATE TABLE said (id INTEGER PRIMARY KEY, variant INTEGER, answer TEXT)")
             if table is not None:
                 wide = table.pivot("metric", index="key", values="value", aggregate_function="first")
                 rows = wide.select("key", *metrics).sort("key").iter_rows()
@@ -366,7 +368,7 @@ def _where(selection: Selection) -> tuple[str, list[Any]]:
             raise StudyError(f"Records have no outcome '{selection.outcome}'. Outcomes: {', '.join(OUTCOMES)}.")
         clauses.append(OUTCOMES[selection.outcome])
     if selection.words:
-        clauses.append("i.id IN (SELECT id FROM worded)")
+        clauses.append("i.id IN worded")
     return " AND ".join(clauses), values
 
 

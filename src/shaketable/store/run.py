@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import fcntl
 import json
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +17,8 @@ from typing import Any
 import polars as pl
 
 from shaketable.errors import RunError
+from shaketable.gold import gold_among
 from shaketable.identity import canonical
-from shaketable.normalize import casefold_strip
 from shaketable.store.records import RecordStore
 from shaketable.study import format_study, load_study
 from shaketable.types import Curve, Finding, Record, Score, Study
@@ -34,6 +35,7 @@ FACTORS = (
     "repeat",
 )
 UNFINISHED = "study.tmp"
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
 GOLD_HIT = "gold_hit"
 """The note of an imported search that says whether it brought a supporting document."""
 SCORE_SCHEMA = {"key": pl.String, "metric": pl.String, "value": pl.Float64, "reason": pl.String}
@@ -113,26 +115,37 @@ class Run:
                     store.set_meta(created=_now(), study=self.study.name)
                 yield store
 
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Run]:
+        """The same run with a connection of its own: SQLite's belong to the thread that made them."""
+        fresh = Run(self.folder)
+        try:
+            yield fresh
+        finally:
+            if "store" in vars(fresh):
+                fresh.store.close()
+
     @cached_property
     def store(self) -> RecordStore:
         return RecordStore(self.records_path, read_only=True)
 
     # --- tables -------------------------------------------------------------------------------
 
-    def records(self) -> pl.DataFrame:
-        """One row per record: key, every factor, answer, failure, counts."""
+    def records(self, where: str = "1") -> pl.DataFrame:
+        """One row per record: key, every factor, answer, failure, counts; `where` as in `RecordStore.records`."""
         columns = (
             *("key", "dataset", "question_id", "question", "gold", "type", "n_facts", "model", "method", "retriever"),
             *("perturbation", "variation", "wording", "temperature", "repeat", "seed", "answer", "failure"),
             *("n_searches", "n_generations", "n_prompt_tokens", "n_tokens", "seconds"),
         )
         rows = self.store.rows(
-            """SELECT r.key, q.dataset, q.id, q.text, q.answers, json_extract(q.tags, '$.type'),
+            f"""SELECT r.key, q.dataset, q.id, q.text, q.answers, json_extract(q.tags, '$.type'),
                       json_extract(q.tags, '$.n_facts'), c.model, c.method, c.retriever, c.perturbation, v.variation,
                       v.wording, r.temperature, r.repeat, r.seed, r.answer, json_extract(r.failure, '$.kind'),
                       r.n_searches, r.n_generations, r.n_prompt_tokens, r.n_tokens, r.seconds
                FROM records r JOIN variants v ON v.id = r.variant JOIN questions q ON q.id = v.question_id
-               JOIN conditions c ON c.id = r.condition ORDER BY q.place, c.id, v.id, r.temperature, r.repeat"""
+               JOIN conditions c ON c.id = r.condition
+               WHERE {where} ORDER BY q.place, c.id, v.id, r.temperature, r.repeat"""
         )
         types: dict[str, Any] = dict.fromkeys(columns, pl.String)
         types |= dict.fromkeys(("temperature", "seconds"), pl.Float64)
@@ -144,7 +157,7 @@ class Run:
     def searches(self) -> pl.DataFrame:
         """One row per executed search: key, hop from 1, query, ids and titles of the passages it brought, whether a
         supporting document is among them (None: the question names none), and how many."""
-        gold = {question.id: {*map(casefold_strip, question.gold_titles)} for question in self.store.questions()}
+        questions = {question.id: question for question in self.store.questions()}
         brought: dict[str, tuple[list[str], list[str]]] = {}  # many trials share what one search brought
         rows: list[tuple[Any, ...]] = []
         for key, question_id, trace in self.store.rows(
@@ -159,12 +172,10 @@ class Run:
                     if digest not in brought:
                         brought[digest] = self._brought(digest)
                     ids, titles = brought[digest]
-                    titled = {*map(casefold_strip, titles)}
-                    n_gold = len(titled & gold[question_id]) if gold[question_id] else None
-                    rows.append(
-                        (key, hop, event["search"], ids, titles, None if n_gold is None else n_gold > 0, n_gold)
-                    )
-                elif event.get("note") == GOLD_HIT and rows and n_gold is None:
+                    gold = gold_among(questions[question_id], titles)
+                    told = (None, None) if gold is None else (bool(gold), len(gold))
+                    rows.append((key, hop, event["search"], ids, titles, *told))
+                elif event.get("note") == GOLD_HIT and rows and gold is None:
                     # Answers made elsewhere may tell it without naming the supporting documents.
                     rows[-1] = (*rows[-1][:5], event["values"]["value"], None)
         return pl.DataFrame(rows, schema=SEARCH_SCHEMA, orient="row")
@@ -244,8 +255,8 @@ class Run:
         state = "empty" if done + failed == 0 else "interrupted" if missing else "finished"
         if state == "finished" and failed:
             state = "finished_with_failures"
-        if state == "interrupted" and self._is_being_written():
-            state = "running"
+        if state in ("empty", "interrupted") and self._is_being_written():
+            state = "planning" if state == "empty" else "running"
         return {
             "run": str(self.folder),
             "study": self.study.name,
@@ -311,6 +322,18 @@ class Run:
         return [
             {"perturbation": perturbation, "flag": flag, "n": n} for (perturbation, flag), n in sorted(counts.items())
         ]
+
+    def rejected(self) -> list[dict[str, Any]]:
+        """Wordings that were not asked: how many, by variation and kind of reason, with one of them."""
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        for variation, reason, wording in self.store.rows(
+            "SELECT variation, rejected, wording FROM variants WHERE rejected IS NOT NULL ORDER BY variation, id"
+        ):
+            # What was found in one wording is left out, so that like reasons are counted together.
+            kind = NUMBER.sub("…", reason.partition(":")[0])
+            row = {"variation": variation, "reason": kind, "example": wording, "n": 0}
+            found.setdefault((variation, kind), row)["n"] += 1
+        return sorted(found.values(), key=lambda row: (row["variation"], -row["n"], row["reason"]))
 
     def unscored(self) -> list[dict[str, Any]]:
         """Numbers that could not be given, by metric and reason; curves too."""

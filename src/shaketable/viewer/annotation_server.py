@@ -12,8 +12,8 @@ from typing import Any, cast
 from shaketable.annotation import MAX_CHARACTERS, REVIEWING, REWRITING, Board, Refused, Task, entry_of
 from shaketable.annotation_log import AnnotationLog
 from shaketable.stages.report_templates import environment
-from shaketable.viewer.pages import Reply
-from shaketable.viewer.server import Handler, Viewer
+from shaketable.viewer.reply import Reply
+from shaketable.viewer.server import Handler
 
 FILES = {
     "report.css": "text/css",
@@ -24,18 +24,9 @@ MAX_BYTES = 65_536
 """Of what a page sends."""
 
 
-class AnnotationServer(Viewer):
-    """The viewer's server, with pages of its own that can also be sent something."""
-
-    site: AnnotationSite  # type: ignore[assignment]
-
-    def __init__(self, tasks: Sequence[Task], log: AnnotationLog, port: int = 0) -> None:
-        super().__init__((), port)
-        self.RequestHandlerClass = AnnotationHandler
-        self.site = AnnotationSite(tasks, log)
-
-
 class AnnotationHandler(Handler):
+    """Takes what the page of an `AnnotationSite` sends."""
+
     def do_POST(self) -> None:  # noqa: N802 (the name that the standard library calls)
         reply = self._posted()
         # Of what was refused, something may be left unread on the line.
@@ -58,7 +49,7 @@ class AnnotationHandler(Handler):
             given = None
         if not isinstance(given, dict):
             return _hint(400, "Expected one JSON object.")
-        site = cast(AnnotationServer, self.server).site
+        site = cast(AnnotationSite, self.server.site)
         try:
             return site.take(self.path, given)
         except Refused as refused:
@@ -136,4 +127,4 @@ class AnnotationSite:
 
 
 def _hint(status: int, text: str) -> Reply:
-    return Reply(body=json.dumps({"hint": text}).encode(), kind="application/json", status=status)
+    return Reply.json({"hint": text}, status)

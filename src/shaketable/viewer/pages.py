@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +14,10 @@ from shaketable.stages import report_content as content
 from shaketable.stages.report_templates import environment
 from shaketable.store import Run
 from shaketable.store.explore import FACTORS, OUTCOMES, OWN, Explorer, Selection
+from shaketable.viewer.live_report import LiveReport
 from shaketable.viewer.question_page import question_values
 from shaketable.viewer.record_page import record_values
+from shaketable.viewer.reply import Reply
 from shaketable.viewer.results import first_results, side_by_side
 
 FILES = {"report.css": "text/css", "viewer/viewer.css": "text/css", "viewer/viewer.js": "text/javascript"}
@@ -32,29 +32,13 @@ CORRECT = ("contains", "exact_match")
 """The metrics that tell right from wrong, the better known first."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reply:
-    body: bytes
-    kind: str = "text/html; charset=utf-8"
-    status: int = 200
-    policy: str | None = None
-    """None: that of the server's own pages."""
-
-    @classmethod
-    def plain(cls, status: int, text: str) -> Reply:
-        return cls(body=text.encode(), kind="text/plain; charset=utf-8", status=status)
-
-    @classmethod
-    def json(cls, value: Any) -> Reply:
-        return cls(body=json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"), kind="application/json")
-
-
-class Site:
+class RunSite:
     """The pages of some runs."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self.runs = _named(runs)
         self.explorers = {name: Explorer(run) for name, run in self.runs.items()}
+        self.live_reports = {name: LiveReport(run) for name, run in self.runs.items()}
 
     def close(self) -> None:
         for explorer in self.explorers.values():
@@ -105,27 +89,27 @@ class Site:
 
     def _run(self, name: str) -> Reply:
         run, summary = self.runs[name], _summary(self.runs[name])
-        with _opened(run) as fresh:
+        with run.reading() as fresh:
             failures = fresh.failures() if summary["failed"] else []
-        findings = run.findings() if (run.folder / "findings.json").is_file() else []
+        # Those of a run that went on since are out of date.
+        is_current = _is_finished(summary) and (run.folder / "findings.json").is_file()
+        findings = run.findings() if is_current else []
         values = {
             "summary": summary,
             "facts": content.facts(summary, findings) if summary["done"] else [],
-            "banner": content.banner(summary, f"shaketable run {run.folder / 'study.toml'} --out {run.folder}"),
+            "banner": content.banner(summary, run.folder),
             "sentences": [(finding.question, finding.sentences) for finding in findings if finding.sentences],
             "partial": first_results(run) if summary["done"] and not findings else None,
             "failures": failures,
-            "has_report": _report_path(run) is not None,
+            "has_report": _is_finished(summary) and _report_path(run) is not None,
             "study_text": run.study_text,
         }
         return self._page("run", values, run=name)
 
     def _report(self, name: str) -> Reply:
-        path = _report_path(self.runs[name])
-        if path is None:
-            folder = self.runs[name].folder
-            raise RunError(f"There is no report of {folder} yet. Write it with: shaketable report {folder}.")
-        return Reply(body=path.read_bytes(), policy=REPORT_POLICY)
+        path = _report_path(self.runs[name]) if _is_finished(_summary(self.runs[name])) else None
+        body = self.live_reports[name].page() if path is None else path.read_bytes()
+        return Reply(body=body, policy=REPORT_POLICY)
 
     def _records(self, name: str, given: Mapping[str, str]) -> Reply:
         explorer, selection = self.explorers[name], _selection(given)
@@ -202,7 +186,7 @@ def _report_path(run: Run) -> Path | None:
 def _summary(run: Run) -> dict[str, Any]:
     """Counts of a run, from its file as it is now; before the first record there is nothing but the study."""
     if run.records_path.exists() and run.records_path.stat().st_size:
-        with _opened(run) as fresh:
+        with run.reading() as fresh:
             return fresh.summary()
     study = run.study
     nothing = dict.fromkeys(("trials", "done", "failed", "missing", "n_questions", "n_tokens", "seconds"), 0)
@@ -217,15 +201,8 @@ def _summary(run: Run) -> dict[str, Any]:
     }
 
 
-@contextlib.contextmanager
-def _opened(run: Run) -> Iterator[Run]:
-    """The run with a connection of its own: SQLite's belong to the thread that made them."""
-    fresh = Run(run.folder)
-    try:
-        yield fresh
-    finally:
-        if "store" in vars(fresh):
-            fresh.store.close()
+def _is_finished(summary: Mapping[str, Any]) -> bool:
+    return str(summary["state"]).startswith("finished")
 
 
 def _progress(run: Run) -> dict[str, Any]:

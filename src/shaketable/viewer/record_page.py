@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shaketable.errors import RunError
-from shaketable.normalize import casefold_strip
+from shaketable.gold import gold_among
 from shaketable.stages.report_content import word_diff
 from shaketable.store.explore import Explorer
-from shaketable.types import Completion, Event, Evidence, Failure, Generate, Hit, Note, Probe, Question, Record, Search
+from shaketable.types import Completion, Event, Evidence, Failure, Generate, Note, Probe, Question, Record, Search
 from shaketable.viewer.curve_picture import draw_curves
 
 N_DIFFED = 4000
 """Words up to which two texts are compared; the time grows with their product."""
 CONFIDENCES = ("processed_logprobs", "logprobs")
 """Extras that tell how sure a token was; of the distribution that was really sampled, where there is one."""
+ALIGNED = ("words", "scores", "weights", "hits", "content_hits")
+"""What a decision notes word by word: RIND's scores, QFS's weights, and places of words."""
 
 
 def record_values(explorer: Explorer, key: str, metric: str | None) -> dict[str, Any]:
@@ -65,20 +67,25 @@ def event_values(event: Event, question: Question) -> dict[str, Any]:
         case Probe():
             values |= {"kind": "probe", "title": "Probe", "text": step.text, "wants": step.wants}
         case Note():
-            values |= {"kind": "note", "title": step.name, "values": step.values}
+            values |= {"kind": "note", "title": step.name, **note_values(step.values)}
     if isinstance(reply, Evidence):
-        gold = {*map(casefold_strip, question.gold_titles)}
-        values["hits"] = [(hit, is_gold(hit, question, gold)) for hit in reply.hits]
+        gold = gold_among(question, [hit.passage.title for hit in reply.hits])
+        values["gold_hit"] = None if gold is None else bool(gold)
+        values["hits"] = [(hit, bool(gold_among(question, [hit.passage.title]))) for hit in reply.hits]
         values["edits"], values["flags"] = reply.edits, reply.flags
     elif isinstance(reply, Completion):
         values["completion"], values["tokens"] = reply, shaded(reply)
     return values
 
 
-def is_gold(hit: Hit, question: Question, gold_titles: set[str]) -> bool:
-    """Whether it is a supporting document, or holds a supporting sentence."""
-    sentences = {sentence.id for sentence in hit.passage.sentences}
-    return casefold_strip(hit.passage.title) in gold_titles or not sentences.isdisjoint(question.supporting)
+def note_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A decision: each word with its number, those that decided marked, and what else was noted."""
+    words, numbers = values.get("words"), values.get("scores", values.get("weights"))
+    if not isinstance(words, list) or not isinstance(numbers, list) or len(words) != len(numbers):
+        return {"words": [], "values": values}
+    deciding = values.get("content_hits", ())
+    scored = [(word, numbers[place], place in deciding) for place, word in enumerate(words)]
+    return {"words": scored, "values": {name: value for name, value in values.items() if name not in ALIGNED}}
 
 
 def shaded(completion: Completion) -> list[tuple[str, str, str]] | None:

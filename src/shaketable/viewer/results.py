@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from shaketable import catalog
 from shaketable.store import RecordStore, Run
+from shaketable.viewer.first_questions import first_questions
 
 ROUNDING = 12
 """Decimals kept of an interval: a bound at 0 may come as 7e-16."""
@@ -20,6 +20,8 @@ N_FIRST = 2000
 class First:
     """The share of right answers among the first records, by condition."""
 
+    words: str
+    """Which questions they are of; empty: all."""
     n: int
     temperatures: list[float]
     lines: list[tuple[str, str, list[dict[str, Any] | None]]]
@@ -30,7 +32,8 @@ def first_results(run: Run) -> First | None:
     """None while no answer can be told right or wrong."""
     with RecordStore(run.records_path, read_only=True) as store:
         questions = {question.id: question for question in store.questions()}
-        records = list(itertools.islice(store.records(with_trace=False), N_FIRST))
+        first = first_questions(store, N_FIRST)
+        records = list(store.records(first.where, with_trace=False))
     marks = catalog.build("metric", "contains").score(records, questions)
     counted: dict[tuple[str, str], dict[float, list[float]]] = {}
     for record, (score,) in zip(records, marks, strict=True):
@@ -46,7 +49,7 @@ def first_results(run: Run) -> First | None:
         (system, evidence, [_share(line[temperature]) if temperature in line else None for temperature in temperatures])
         for (system, evidence), line in sorted(counted.items(), key=lambda one: _untouched_first(*one[0]))
     ]
-    return First(n=len(records), temperatures=temperatures, lines=lines)
+    return First(words=first.words, n=len(records), temperatures=temperatures, lines=lines)
 
 
 def _share(values: list[float]) -> dict[str, Any]:

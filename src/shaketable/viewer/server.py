@@ -1,16 +1,16 @@
-"""A small web server for this machine alone: it reads runs, writes nothing, and answers nobody else."""
+"""A small web server for this machine alone: it hands addresses to a site, and answers nobody else."""
 
 from __future__ import annotations
 
 import http.server
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from shaketable.errors import RunError, ShaketableError
-from shaketable.store import Run
-from shaketable.viewer.pages import Reply, Site
+from shaketable.viewer.reply import Reply
 
 LOOPBACK = "127.0.0.1"
 POLICY = (
@@ -27,36 +27,16 @@ HEADERS = {
 }
 
 
-class Viewer(http.server.ThreadingHTTPServer):
-    """The server of some runs, bound to the loopback address. `port` 0 takes one that is free."""
+class Site(Protocol):
+    """Pages by their address. Any number of threads may ask."""
 
-    daemon_threads = True
-
-    def __init__(self, runs: Sequence[Run], port: int = 0) -> None:
-        self.site = Site(runs)
-        try:
-            super().__init__((LOOPBACK, port), Handler)
-        except OSError as error:
-            raise RunError(
-                f"Port {port} of {LOOPBACK} cannot be used: {error.strerror}. Give another with --port, or none."
-            ) from error
-
-    @property
-    def address(self) -> str:
-        return f"http://{LOOPBACK}:{self.server_port}/"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What a browser may call this server; another name was pointed here by somebody else."""
-        return tuple(f"{host}:{self.server_port}" for host in (LOOPBACK, "localhost"))
-
-    def server_close(self) -> None:
-        super().server_close()
-        self.site.close()
+    def reply(self, steps: Sequence[str], given: Mapping[str, str]) -> Reply: ...
+    def problem(self, status: int, text: str) -> Reply: ...
+    def close(self) -> None: ...
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    server: Viewer
+    server: LocalServer
     server_version = "shaketable"
     sys_version = ""
     protocol_version = "HTTP/1.1"
@@ -92,3 +72,31 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: each look at a page is nobody's business."""
+
+
+class LocalServer(http.server.ThreadingHTTPServer):
+    """The server of a site, bound to the loopback address. `port` 0 takes one that is free."""
+
+    daemon_threads = True
+
+    def __init__(self, site: Site, handler: type[Handler] = Handler, port: int = 0) -> None:
+        self.site = site
+        try:
+            super().__init__((LOOPBACK, port), handler)
+        except OSError as error:
+            raise RunError(
+                f"Port {port} of {LOOPBACK} cannot be used: {error.strerror}. Give another with --port, or none."
+            ) from error
+
+    @property
+    def address(self) -> str:
+        return f"http://{LOOPBACK}:{self.server_port}/"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a browser may call this server; another name was pointed here by somebody else."""
+        return tuple(f"{host}:{self.server_port}" for host in (LOOPBACK, "localhost"))
+
+    def server_close(self) -> None:
+        super().server_close()
+        self.site.close()

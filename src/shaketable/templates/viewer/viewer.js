@@ -1,4 +1,12 @@
 // Filters that act at once, arrow keys in lists and grids, and progress that moves. Pages work without it.
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  });
+}
+
 for (const form of document.querySelectorAll("form[data-auto]")) {
   for (const select of form.querySelectorAll("select")) select.addEventListener("change", () => form.requestSubmit());
   // What was left open does not belong into the address.
@@ -27,11 +35,21 @@ for (const table of document.querySelectorAll("table[data-grid], table[data-list
 }
 
 const moving = document.querySelector("[data-progress]");
-if (moving && ["running", "empty", "interrupted"].includes(moving.dataset.state)) {
+if (moving && ["planning", "running", "empty", "interrupted"].includes(moving.dataset.state)) {
   const bar = moving.querySelector("progress");
   const words = moving.querySelector("[data-words]");
   const rate = moving.querySelector("[data-rate]");
-  let before = null;
+  const first = bar.value;
+  let shown = first;
+  // The first results of the page as it would be now; further and further apart.
+  const renew = async (finished) => {
+    if (finished < 1.1 * shown) return;
+    shown = finished;
+    const reply = await fetch(location.href).catch(() => null);
+    const fresh = new DOMParser().parseFromString((await reply?.text()) ?? "", "text/html");
+    const live = fresh.querySelector("[data-live]");
+    if (live) document.querySelector("[data-live]")?.replaceWith(live);
+  };
   const look = async () => {
     const reply = await fetch(moving.dataset.progress).catch(() => null);
     if (!reply || !reply.ok) {
@@ -46,12 +64,12 @@ if (moving && ["running", "empty", "interrupted"].includes(moving.dataset.state)
     bar.value = finished;
     const failed = now.failed ? `, ${now.failed.toLocaleString("en")} failed` : "";
     words.textContent = `${finished.toLocaleString("en")} of ${now.trials.toLocaleString("en")} trials${failed}`;
-    before ??= { finished, at: performance.now() };
-    const perSecond = (finished - before.finished) / ((performance.now() - before.at) / 1000);
+    const perSecond = (finished - first) / (performance.now() / 1000); // the clock starts with the page
     if (perSecond > 0) {
       const minutes = Math.ceil((now.trials - finished) / perSecond / 60);
       rate.textContent = `${perSecond.toPrecision(3)} trials a second, about ${minutes.toLocaleString("en")} min left`;
     }
+    await renew(finished);
     setTimeout(look, 2000);
   };
   setTimeout(look, 500);
