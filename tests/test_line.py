@@ -66,7 +66,10 @@ STAGES = ("plan", "answer", "score", "analyze", "report")
 """The arrows from left to right; none imports one to its right."""
 
 HEAVY = ("torch", "transformers", "spacy", "altair", "vl_convert", "openai", "statsmodels", "scipy")
-LIGHT = ("shaketable", "shaketable.catalog", "shaketable.study", "shaketable.stages.plan", "shaketable.cli")
+LIGHT = (
+    *("shaketable", "shaketable.catalog", "shaketable.study", "shaketable.stages.plan", "shaketable.cli"),
+    *("shaketable.viewer.pages", "shaketable.viewer.annotation_server"),
+)
 """What starts in an instant, because none of it loads a heavy library."""
 
 

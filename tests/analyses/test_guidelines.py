@@ -197,3 +197,29 @@ def test_an_onset_at_the_first_place_it_can_have_may_be_earlier() -> None:
     found = guidelines(made_study(onset=0.0, steepness=0.3, noise=0.002))
     (sentence,) = (text for text in found.sentences if "begins to fall" in text)
     assert "begins to fall at about temperature 0.2 [0.2, 0.2] or before, by 0.3" in sentence
+
+
+def test_over_several_wordings_the_worst_evidence_in_the_worst_wording_decides() -> None:
+    table = pl.concat(
+        [
+            curve(GPT),
+            curve(GPT, perturbation="sentence_removal"),
+            curve(GPT, variation="spelling"),
+            curve(LLAMA, variation="spelling", perturbation="sentence_removal"),
+        ]
+    )
+    finding = guidelines(table, bound="point")
+    over, *each = sorted(
+        (row for row in finding.rows if row["kind"] == "ceiling" and row["decides"]),
+        key=lambda row: row["worst_variation"] is None,
+    )
+    assert (over["system"], over["variation"], over["value"]) == ("smollm2", None, 0.6)
+    assert (over["worst_perturbation"], over["worst_variation"]) == ("sentence_removal", "spelling")
+    assert {row["variation"]: row["value"] for row in each} == {"original": 1.4, "spelling": 0.6}
+    # The one over all wordings speaks for them.
+    assert [row["sentence"] is not None for row in (over, *each)] == [True, False, False]
+    assert "with the worst evidence and wording (sentence removal, spelling)." in over["sentence"]
+
+
+def test_one_wording_has_no_ceiling_over_wordings() -> None:
+    assert of_system(curve(GPT), bound="point").get("worst_variation") is None

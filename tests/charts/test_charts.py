@@ -9,8 +9,9 @@ import pytest
 from shaketable.catalog import find
 from shaketable.charts.drawing import draw_png, draw_svg
 from shaketable.charts.evidence_drops import drop_rows
+from shaketable.charts.few import few
 from shaketable.charts.looks import INK, looks
-from shaketable.charts.panels import few, panel_rows
+from shaketable.charts.panels import panel_rows
 from shaketable.charts.score_boxes import box_rows, cool_and_hot, score_boxes
 from shaketable.charts.score_by_temperature import banded, score_by_temperature
 from shaketable.charts.spark import spark, spark_rows
@@ -185,3 +186,12 @@ def test_hostile_names_are_escaped_in_pictures(finding: Make) -> None:
     svg = draw_svg(score_by_temperature(finding(systems=("<script>alert(1)</script>",)), "contains"), "score")
     assert "<script" not in svg
     assert "&lt;script&gt;" in svg
+
+
+def test_an_axis_does_not_round_its_temperatures(finding: Make) -> None:
+    """0 and 1.5 alone are so far apart that the axis itself would write 0 and 2."""
+    found = finding()
+    hot = replace(found, rows=tuple({**row, "temperature": 1.5 * float(str(row["temperature"]))} for row in found.rows))
+    drop = next(row for row in hot.rows if row["contrast"] and row["type"] is None)
+    for svg in (draw_svg(spark(hot, drop), "spark"), draw_svg(score_by_temperature(hot, "contains"), "score")):
+        assert ">1.5<" in svg and ">2<" not in svg

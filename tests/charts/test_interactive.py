@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import pytest
@@ -57,3 +58,27 @@ def test_the_drawing_library_takes_it(chart, finding):
     compiled = vl_convert.vegalite_to_vega(made)
     assert compiled["marks"]
     assert any(signal["name"] == "zoom" for signal in compiled["signals"])
+
+
+def temperatures(finding, tried):
+    """The finding with other temperatures in place of its two."""
+    rows = [{**row, "temperature": t} for row in finding.rows if row["temperature"] == 0 for t in tried]
+    return dataclasses.replace(finding, rows=tuple(rows))
+
+
+def test_a_slider_shows_one_temperature_the_coolest_first(finding):
+    spec = interactive(evidence_drops(temperatures(finding(), (0.0, 0.5, 1.0)), "contains", slider=True), COLUMNS)
+    (param,) = [param for param in spec["params"] if "bind" in param and "value" in param]
+    assert param["value"] == 0
+    assert param["bind"] == {"input": "range", "name": "Temperature", "min": 0, "max": 1, "step": 0.5}
+    (rows,) = spec["datasets"].values()
+    assert {row["temperature"] for row in rows} == {0, 0.5, 1}
+    assert vl_convert.vegalite_to_svg(spec).count("sentence removal") == vl_convert.vegalite_to_svg(
+        interactive(evidence_drops(temperatures(finding(), (0.0,)), "contains"), COLUMNS)
+    ).count("sentence removal")
+
+
+def test_uneven_temperatures_are_chosen_from_a_list(finding):
+    chart = evidence_drops(temperatures(finding(), (0.0, 0.2, 1.0)), "contains", slider=True)
+    (param,) = [param for param in chart.to_dict()["params"] if "bind" in param]
+    assert param["bind"] == {"input": "select", "name": "Temperature", "options": [0, 0.2, 1]}

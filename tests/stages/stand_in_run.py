@@ -245,6 +245,9 @@ class StandInRun:
     def flags(self) -> list[dict[str, Any]]:
         return [{"perturbation": "entity_masking", "flag": "nothing_to_mask", "n": 3}]
 
+    def rejected(self) -> list[dict[str, Any]]:
+        return [{"variation": "formality", "reason": "names lost", "example": "who wrote it then?", "n": 2}]
+
     def unscored(self) -> list[dict[str, Any]]:
         return [
             {"metric": "contains", "reason": "failed: timeout", "n": 12},
@@ -261,5 +264,5 @@ class StandInRun:
 def complete(run: StandInRun) -> StandInRun:
     """The same run with nothing missing."""
     whole = replace(run, state="finished", changes={"done": 6912, "failed": 0})
-    whole.failures = whole.flags = whole.unscored = list  # type: ignore[method-assign]
+    whole.failures = whole.rejected = whole.flags = whole.unscored = list  # type: ignore[method-assign]
     return whole

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from made_studies import answered, row, small_study, study_of, write_rows
 
@@ -6,8 +8,10 @@ from shaketable.methods.single_retrieval import SingleRetrieval
 from shaketable.stages import answer as stage
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
-from shaketable.store import RecordStore
-from shaketable.types import Completion, Evidence, Generate, Search
+from shaketable.stages.run import run
+from shaketable.store import RecordStore, Run
+from shaketable.store.verify import verify
+from shaketable.types import Completion, Evidence, Generate, Search, Variant
 
 EVIDENCE = ["unchanged", "sentence_removal", "sentence_replacement"]
 
@@ -293,3 +297,33 @@ def test_progress_is_told_what_is_stored(tmp_path):
     with RecordStore(tmp_path / "r.sqlite") as store:
         answer(plan(small_study(tmp_path, models=["scripted"])), store, ticks.append)
     assert [(tick.n_done, tick.n_failed, tick.n_tokens) for tick in ticks][-1] == (12, 0, 12 * 4)
+
+
+def test_rejected_wordings_are_kept_with_their_reasons_and_never_asked(tmp_path):
+    rewrites = tmp_path / "rewrites.jsonl"
+    lines = [{"id": "q0", "rewrite": "Who was it?"}, {"id": "q1", "rewrite": " "}, {"id": "q2", "rewrite": ""}]
+    rewrites.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    study = small_study(tmp_path, variations=["original", f"rewrites(path='{rewrites}')"])
+    made = run(study, tmp_path / "run")
+    assert {record.trial.variant.rejected for record in made.store.records()} == {None}
+    (row,) = made.rejected()
+    assert (row["reason"], row["n"], row["variation"].partition("(")[0]) == ("empty", 2, "rewrites")
+    page = (made.folder / "report.html").read_text("utf-8")
+    assert '<a href="#rejected">rewordings rejected</a>' in page and "Rewordings that were not asked" in page
+    assert verify(made.store).problems == ()
+
+
+def test_like_reasons_are_counted_together(tmp_path):
+    made = run(small_study(tmp_path), tmp_path / "run")
+    reasons = ("similarity 0.61 to the original, expected 0.7 or more", "names lost: Rome", "names lost: Paris, Lyon")
+    with made.writing() as store:
+        store.add_rejected(
+            [
+                Variant(question_id="q0", text=f"wording {i}", variation="formality", rejected=reason)
+                for i, reason in enumerate(reasons)
+            ]
+        )
+    assert [(row["reason"], row["n"], row["example"]) for row in Run(made.folder).rejected()] == [
+        ("names lost", 2, "wording 1"),
+        ("similarity … to the original, expected … or more", 1, "wording 0"),
+    ]

@@ -6,6 +6,7 @@ CATALOG: dict[str, str] = {
     "cases": "cases:cases",
     "certainty_bins": "certainty_bins:certainty_bins",
     "consistency": "consistency:consistency",
+    "context_reliance": "context_reliance:context_reliance",
     "correctness": "correctness:correctness",
     "cost_stability": "cost_stability:cost_stability",
     "degradation": "degradation:degradation",
@@ -25,6 +26,7 @@ CATALOG: dict[str, str] = {
     "search_decisions": "search_decisions:search_decisions",
     "trajectories": "trajectories:trajectories",
     "variability": "variability:variability",
+    "variance_shares": "variance_shares:variance_shares",
     "weakest_facts": "weakest_facts:weakest_facts",
     "wording_accuracy": "wording_accuracy:wording_accuracy",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -38,7 +39,9 @@ def guidelines(
     pair of evidence and type; the others are of single pairs. `heat`: these losses. `onset`: where a line begins to
     fall, by the best hinge y = a + b max(0, T − T0), with `slope` b. `noise`: what each disturbance costs at each
     temperature. `choice`: the best system against the next, where it is coolest and hottest. A delta of None is 0.01,
-    or 0.05 for a share. Models in `not_applied` ignore the temperature: they have no ceiling and no onset.
+    or 0.05 for a share. Models in `not_applied` ignore the temperature: they have no ceiling and no onset. Where
+    several wordings were asked, a system also has a ceiling over its worst pair of evidence and wording
+    (`worst_variation`).
     """
     rows: list[Row] = []
     found = list(systems(table, metric))
@@ -53,6 +56,10 @@ def guidelines(
         ceilings[-1].update(_levels(grid, figures[grid.metric], bootstrap))
         rows += [*ceilings, *heat, *onsets]
         rows += [row for one in (grid, *grid.by_type()) for row in _noise(one, bootstrap)]
+    for wordings in _by_wordings(found):
+        rows.append(_ceiling_over_wordings(wordings, delta, bound, bootstrap, not_applied))
+        for row in rows:
+            row["is_part"] = row.get("is_part") or row["system"] in {grid.system for grid in wordings}
     rows += _choices(found, bootstrap)
     words.add_sentences(rows, NOT_APPLIED)
     return Finding(
@@ -179,6 +186,48 @@ def _ceiling_intervals(
     ids = [grid.question_ids[i] for i in np.flatnonzero(some)]
     statistic = resampled_ceilings(stacked[..., some], grid.temperatures, delta)
     return estimated(statistic, ids, len(pairs) + 1, **bootstrap)
+
+
+def _by_wordings(found: Sequence[Grid]) -> list[list[Grid]]:
+    """The grids of each system that was asked in several wordings at the same temperatures, one for each."""
+    systems: dict[tuple[Any, ...], list[Grid]] = {}
+    for grid in found:
+        place = (grid.metric, grid.temperatures, *(value for name, value in grid.place.items() if name != "variation"))
+        systems.setdefault(place, []).append(grid)
+    return [wordings for wordings in systems.values() if len(wordings) > 1]
+
+
+def _ceiling_over_wordings(
+    wordings: Sequence[Grid], delta: float | None, bound: Bound, bootstrap: dict[str, Any], not_applied: tuple[str, ...]
+) -> Row:
+    """That of the worst evidence in the worst wording: each pair of them stands for a kind of evidence."""
+    ids = sorted(set().union(*(grid.question_ids for grid in wordings)))
+    pairs = [(grid, i) for grid in wordings for i in range(len(grid.evidence))]
+    means = np.full((len(pairs), len(wordings[0].temperatures), len(ids)), np.nan)
+    n_missing = np.zeros(means.shape, dtype=np.int64)
+    for pair, (grid, i) in enumerate(pairs):
+        columns = np.searchsorted(ids, grid.question_ids)
+        means[pair][:, columns] = grid.means[i]
+        n_missing[pair][:, columns] = grid.n_missing[i]
+    types = {id: type for grid in wordings for id, type in zip(grid.question_ids, grid.types, strict=True)}
+    first = wordings[0]
+    names = tuple(str(pair) for pair in range(len(pairs)))
+    system = replace(
+        first,
+        system=first.system.removesuffix(f" · {first.place['variation']}"),
+        place={**first.place, "variation": None},
+        evidence=names,
+        question_ids=tuple(ids),
+        types=tuple(types[id] for id in ids),
+        means=means,
+        n_missing=n_missing,
+    )
+    row = _heat_and_ceilings(system, delta, bound, bootstrap)[1][-1]
+    grid, i = pairs[names.index(row["worst_perturbation"])]
+    row |= {"worst_perturbation": grid.evidence[i], "worst_variation": grid.place["variation"]}
+    if first.place["model"] in not_applied:
+        row |= {"value": None, "low": None, "high": None, "point": None, "reason": NOT_APPLIED}
+    return row
 
 
 def _onsets(grid: Grid, bound: Bound, bootstrap: dict[str, Any]) -> list[Row]:

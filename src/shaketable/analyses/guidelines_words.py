@@ -27,6 +27,8 @@ def add_sentences(rows: Sequence[Row], not_applied: str) -> None:
     for row in rows:
         row.update(headline=None, sentence=None, detail=None)
         if row["kind"] == "ceiling" and row.get("decides"):
+            if row.get("is_part"):  # That over all wordings says more.
+                continue
             if row["reason"] == not_applied:
                 row.update(headline="ceiling", sentence=_ignores(row), detail=_levels(row))
             elif row["value"] is not None:
@@ -90,9 +92,12 @@ def _ignores(row: Row) -> str:
 
 def _worst(row: Row) -> str:
     """` with the worst evidence (sentence removal, comparison)`."""
+    wording = row.get("worst_variation")
     told = [named(row["worst_perturbation"])] if row["worst_perturbation"] else []
+    told += [named(wording)] if wording else []
     told += [row["worst_type"]] if row["worst_type"] else []
-    return f" with the worst evidence ({', '.join(told)})" if told else ""
+    worst = "evidence and wording" if wording and row["worst_perturbation"] else "wording" if wording else "evidence"
+    return f" with the worst {worst} ({', '.join(told)})" if told else ""
 
 
 def _levels(row: Row) -> str:

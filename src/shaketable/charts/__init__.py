@@ -22,4 +22,7 @@ CATALOG: dict[str, str] = {
     "outcome_classes": "outcome_classes:outcome_classes",
     "calls_by_wording": "calls_by_wording:calls_by_wording",
     "chain_correlations": "chain_correlations:chain_correlations",
+    "variance_bar": "variance_bar:variance_bar",
+    "correctness_surface": "correctness_surface:correctness_surface",
+    "reliance_by_temperature": "reliance_by_temperature:reliance_by_temperature",
 }

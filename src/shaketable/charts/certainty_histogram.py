@@ -5,8 +5,9 @@ from __future__ import annotations
 import altair as alt
 
 from shaketable.charts.fact_panels import fact_rows, panel_width
+from shaketable.charts.few import few
 from shaketable.charts.looks import themed
-from shaketable.charts.panels import Row, few
+from shaketable.charts.panels import PLAIN, Row
 from shaketable.types import Finding
 
 COLORS = {"correct": "#0072B2", "wrong": "#D55E00"}
@@ -23,7 +24,7 @@ def certainty_histogram(finding: Finding) -> alt.TopLevelMixin:
                 "bin:Q",
                 bin="binned",
                 title="Certainty",
-                axis=alt.Axis(values=[0, 0.5, 1], format="~g"),
+                axis=alt.Axis(values=[0, 0.5, 1], labelExpr=PLAIN),
                 scale=alt.Scale(domain=[0, 1]),
             ),
             x2="bin_end:Q",
@@ -31,7 +32,7 @@ def certainty_histogram(finding: Finding) -> alt.TopLevelMixin:
             color=alt.Color(
                 "answer:N", title="Answer", scale=alt.Scale(domain=list(COLORS), range=list(COLORS.values()))
             ),
-            order=alt.Order("answer:N"),
+            order=alt.Order("answer:O"),
         )
     )
     header = alt.Header(title=None, labelAnchor="start")

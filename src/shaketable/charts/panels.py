@@ -15,6 +15,8 @@ WIDTH = 1000
 ALL_TYPES = "all types"
 BROKEN = "replace(replace(datum.label, '(', ' · '), regexp('[()\"\\']', 'g'), '')"
 """A label that also breaks before its settings, without their brackets and quotes."""
+PLAIN = "format(datum.value, '~g')"
+"""A label with all its digits; an axis' own format rounds to the distance of its ticks, and 1.5 to 2."""
 Row = dict[str, Any]
 
 
@@ -95,13 +97,6 @@ def temperature_axis(rows: Sequence[Row]) -> alt.X:
     return alt.X(
         "temperature:Q",
         title="Temperature",
-        axis=alt.Axis(values=values, format="~g", grid=False, labelOverlap=True),
+        axis=alt.Axis(values=values, labelExpr=PLAIN, grid=False, labelOverlap=True),
         scale=alt.Scale(domain=[values[0], values[-1]], nice=False, padding=8),
     )
-
-
-def few(temperatures: Sequence[float], most: int = 4) -> list[float]:
-    """Evenly picked, the ends among them, where all would not fit."""
-    n = min(most, len(temperatures))
-    steps = max(n - 1, 1)
-    return [temperatures[round(i * (len(temperatures) - 1) / steps)] for i in range(n)]

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from shaketable.charts.looks import looks, themed
-from shaketable.charts.panels import worded
+from shaketable.charts.panels import PLAIN, worded
 from shaketable.types import Finding
 
 
@@ -23,7 +23,7 @@ def spark(finding: Finding, row: Mapping[str, Any]) -> alt.TopLevelMixin:
             "temperature:Q",
             title=None,
             scale=alt.Scale(domain=[min(temperatures), max(temperatures)], nice=False, padding=5),
-            axis=alt.Axis(values=[min(temperatures), max(temperatures)], format="~g", grid=False, ticks=False),
+            axis=alt.Axis(values=[min(temperatures), max(temperatures)], labelExpr=PLAIN, grid=False, ticks=False),
         ),
         y=alt.Y(
             "value:Q",

@@ -91,6 +91,7 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
     _refuse_strangers(plan, store)
     # Also when all is answered: keys do not know the accepted answers, and those may have been mended.
     store.add_questions([(question, plan.items[question.id]) for question in plan.questions])
+    store.add_rejected(plan.rejected)
     if store.meta().get("fingerprint") == plan.fingerprint and store.n_finished() == n_trials:
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
     store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from shaketable.stages.report_cases import Store, cases_of
 from shaketable.stages.report_facts import fact_blocks, fact_figures
 from shaketable.stages.report_figures import Figure, draw_figures
 from shaketable.stages.report_templates import environment
+from shaketable.stages.report_together import together_blocks, together_figures
 from shaketable.stages.report_wording import wording_blocks, wording_figures
 from shaketable.types import Finding
 
@@ -46,6 +46,7 @@ class Run(Protocol):
     def environments(self) -> list[dict[str, Any]]: ...
     def failures(self) -> list[dict[str, Any]]: ...
     def flags(self) -> list[dict[str, Any]]: ...
+    def rejected(self) -> list[dict[str, Any]]: ...
     def unscored(self) -> list[dict[str, Any]]: ...
     def findings(self) -> list[Finding]: ...
     def score_table(self) -> pl.DataFrame: ...
@@ -62,11 +63,20 @@ def report(run: Run, *, band: Band = "interval") -> Path:
     Bands of scores are intervals over questions, or with `sd` the standard deviation between runs.
     """
     findings, table = run.findings(), run.score_table()
-    figures = [*draw_figures(findings, table, band), *fact_figures(findings), *wording_figures(findings)]
+    figures = draw(findings, table, band)
     write_figures(figures, table, run.folder / "figures")
     page = run.folder / "report.html"
     page.write_text(render(run, findings, table, figures), encoding="utf-8")
     return page
+
+
+def draw(findings: Sequence[Finding], table: pl.DataFrame, band: Band = "interval") -> list[Figure]:
+    return [
+        *draw_figures(findings, table, band),
+        *fact_figures(findings),
+        *wording_figures(findings),
+        *together_figures(findings),
+    ]
 
 
 def write_figures(figures: Sequence[Figure], table: pl.DataFrame, folder: Path) -> None:
@@ -74,16 +84,26 @@ def write_figures(figures: Sequence[Figure], table: pl.DataFrame, folder: Path) 
     folder.mkdir(parents=True, exist_ok=True)
     for figure in figures:
         (folder / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")
-        (folder / f"{figure.name}.png").write_bytes(figure.png)
+        (folder / f"{figure.name}.png").write_bytes(figure.png())
         (folder / f"{figure.name}.csv").write_text(figure.csv, encoding="utf-8")
     if metric := main_metric(table):
         figure_table(table, metric).write_csv(folder / "figure_table.csv")
 
 
-def render(run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: Sequence[Figure]) -> str:
-    """The page as text. Autoescape is on; only our own drawings, styles and script pass as markup."""
+def render(
+    run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: Sequence[Figure], remark: str = ""
+) -> str:
+    """The page as text. Autoescape is on; only our own drawings, styles and script pass as markup.
+
+    `remark` stands in the banner: what a page of partial results must say about itself.
+    """
     summary = run.summary()
-    blocks = [*make_blocks(findings), *fact_blocks(findings, run.store), *wording_blocks(findings)]
+    blocks = [
+        *make_blocks(findings),
+        *fact_blocks(findings, run.store),
+        *wording_blocks(findings),
+        *together_blocks(findings),
+    ]
     on_page = [figure for figure in figures if figure.is_on_page]
     targets = {figure.name for figure in on_page} | {block.name for block in blocks}
     cards, more = draw_cards(findings, targets)
@@ -91,32 +111,40 @@ def render(run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: 
     examples = [content.example(one) for one in chosen]
     flags = run.flags()
     unscored = [row for row in run.unscored() if row["reason"] != GREEDY_ONLY]
-    missing = content.missing(summary, flags, unscored)
-    wording, known_facts, dice, evidence = (
+    rejected = run.rejected()
+    missing = content.missing(summary, rejected, flags, unscored)
+    wording, known_facts, dice, evidence, together = (
         content.Chapter(
             figures=[figure for figure in on_page if figure.chapter == chapter],
             blocks=[block for block in blocks if block.chapter == chapter],
         )
-        for chapter in ("wording", "facts", "dice", "evidence")
+        for chapter in ("wording", "facts", "dice", "evidence", "together")
     )
     return environment.get_template("report.html").render(
         summary=summary,
         facts=content.facts(summary, findings),
-        banner=content.banner(summary, _resume_command(run.folder)),
+        banner=content.banner(summary, run.folder, remark),
         chapters=content.chapters(
-            cards=cards or more, wording=wording, facts=known_facts, dice=dice, evidence=evidence or examples
+            cards=cards or more,
+            wording=wording,
+            facts=known_facts,
+            dice=dice,
+            evidence=evidence or examples,
+            together=together,
         ),
         cards=cards,
         more=more,
         missing=missing,
         nothing_missing=not any(count["n"] for count in missing),
         failures=run.failures(),
+        rejected=rejected,
         flags=flags,
         unscored=unscored,
         wording=wording,
         known_facts=known_facts,
         dice=dice,
         evidence=evidence,
+        together=together,
         not_applied=list(content.not_applied(findings).values()),
         n_files=sum(figure.chapter == "evidence" and not figure.is_on_page for figure in figures),
         examples=examples[:N_EXAMPLES],
@@ -128,10 +156,6 @@ def render(run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: 
         study_text=run.study_text,
         scripts=_scripts(has_figures=bool(on_page)),
     )
-
-
-def _resume_command(folder: Path) -> str:
-    return f"shaketable run {shlex.quote(str(folder / 'study.toml'))} --out {shlex.quote(str(folder))}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -128,7 +128,8 @@ def _margin(delta: float, unit: str) -> str:
 
 
 def _worst(row: Row) -> str:
-    return ", ".join(part for part in (named(row["worst_perturbation"] or ""), row["worst_type"]) if part)
+    parts = (named(row["worst_perturbation"] or ""), row.get("worst_variation"), row["worst_type"])
+    return ", ".join(part for part in parts if part)
 
 
 def _next_loss(row: Row) -> str | None:

@@ -24,6 +24,9 @@ KICKERS = {
     "wording": "Wording · {system}",
     "decision": "Search · {system}",
     "evidence": "Evidence · {system}",
+    "outcome": "Searching · {system}",
+    "variance_shares": "Together · {system}",
+    "context_reliance": "Reliance · {system}",
     "choice": "Choice · {system}",
     "ranking": "Ranking · {system}",
     "dominance": "Dice or evidence · {system}",
@@ -44,14 +47,18 @@ LINKS = {
     "degradation": "degradation",
     "wording": "wording_accuracy",
     "decision": "search_decisions",
+    "outcome": "outcomes",
     "amplification": "amplification",
+    "variance_shares": "variance_bar",
+    "context_reliance": "reliance_by_temperature",
 }
-"""The block that shows the evidence of a headline, where it is not a figure."""
+"""The block or figure that shows the evidence of a headline, where its name does not follow from the metric."""
 SPARKS = {
     "heat": "{metric} by temperature",
     "evidence": "Loss by temperature",
     "degradation": "Shift of {metric} by temperature",
     "level": "{metric} by temperature",
+    "context_reliance": "Reliance by temperature",
     "variability": "Coefficient of variation by temperature",
 }
 UNCLEAR = ("undecided", "no change shown", "no clear winner", "not shown")
@@ -122,6 +129,8 @@ def _is_unclear(row: Row, flat: Collection[str]) -> bool:
         return holds_zero(row)
     if row["headline"] == "degradation":
         return not row["n_shown"]
+    if row["headline"] in ("variance_shares", "context_reliance", "outcome"):
+        return row["low"] is None or row["low"] <= 0 or bool(row.get("is_floored"))
     return row.get("verdict") in UNCLEAR
 
 
@@ -149,7 +158,7 @@ def _number(row: Row) -> tuple[str, str]:
         if row["value"] is None:
             return "no ceiling", ""
         return (f"≤ {row['value']:g}" if row["headline"] == "ceiling" else f"{row['value']:g}"), ends
-    if row["headline"] in ("level", "variability", "factual_robustness", "decision"):
+    if row["headline"] in ("level", "variability", "factual_robustness", "decision", "outcome", "variance_shares"):
         return level(row).removesuffix(bounds(row)), interval
     if row["headline"] == "dominance":
         return number(row["value"], "ratio"), interval
@@ -160,6 +169,7 @@ def _line(finding: Finding, row: Row, findings: Sequence[Finding]) -> tuple[Any,
     """The finding and the row whose line over temperatures stands behind a headline; None where there is none."""
     if row["headline"] == "ceiling":
         of = {"perturbation": row["worst_perturbation"], "type": row["worst_type"], "unit": row["score_unit"]}
+        of["variation"] = row.get("worst_variation") or row["variation"]
         source = next((one for one in findings if one.analysis == "correctness"), None)
         return source, {**row, **of, "contrast": None}
     if row["headline"] == "degradation":
@@ -172,9 +182,8 @@ def _spark_title(row: Row) -> str:
     metric = METRIC_WORDS.get(row["metric"], row["metric"])
     if row["headline"] != "ceiling":
         return SPARKS.get(row["headline"], "").format(metric=metric)
-    worst = ", ".join(
-        part for part in (named_evidence(row["worst_perturbation"] or "no_evidence"), row["worst_type"]) if part
-    )
+    parts = (named_evidence(row["worst_perturbation"]), row.get("worst_variation"), row["worst_type"])
+    worst = ", ".join(part for part in parts if part)
     return f"{metric} by temperature, {worst}"
 
 

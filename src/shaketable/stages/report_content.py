@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from shaketable.charts.panels import few
+from shaketable.charts.few import few
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
@@ -19,6 +21,7 @@ NOT_APPLIED = "Temperature was not applied by "
 """How the caveat of a model begins that ignores its temperature."""
 BANNERS = {
     "empty": ("Nothing has been answered yet.", "{trials:,} trials are planned. Start them with"),
+    "planning": ("This run is starting.", "{trials:,} trials are planned, and none is answered yet."),
     "running": ("This run is still going: all results are partial.", "{done:,} of {trials:,} trials are done."),
     "interrupted": (
         "This run was interrupted: all results are partial.",
@@ -28,14 +31,16 @@ BANNERS = {
 }
 
 
-def banner(summary: Row, resume: str) -> dict[str, str | None] | None:
-    """None for a finished run."""
-    if summary["state"] not in BANNERS:
-        return None
-    title, text = BANNERS[summary["state"]]
+def banner(summary: Row, folder: Path, remark: str = "") -> dict[str, str | None] | None:
+    """How far the run has come, and the command to go on with; None for a finished run without a remark."""
+    state = summary["state"]
+    if state not in BANNERS:
+        return {"title": "First results.", "text": "", "command": None, "remark": remark} if remark else None
+    title, text = BANNERS[state]
     left = summary["trials"] - summary["done"]
-    command = None if summary["state"] == "running" else resume
-    return {"title": title, "text": text.format(**{**summary, "left": left}), "command": command}
+    resume = shlex.join(["shaketable", "run", str(folder / "study.toml"), "--out", str(folder)])
+    command = None if state in ("planning", "running") else resume
+    return {"title": title, "text": text.format(**{**summary, "left": left}), "command": command, "remark": remark}
 
 
 def facts(summary: Row, findings: Sequence[Finding]) -> list[tuple[str, str]]:
@@ -67,10 +72,13 @@ def _shaken(rows: Sequence[Row]) -> str:
     return "; ".join(said)
 
 
-def missing(summary: Row, flags: Sequence[Row], unscored: Sequence[Row]) -> list[dict[str, Any]]:
+def missing(
+    summary: Row, rejected: Sequence[Row], flags: Sequence[Row], unscored: Sequence[Row]
+) -> list[dict[str, Any]]:
     return [
         {"n": summary["missing"], "text": "trials not run yet", "link": None},
         {"n": summary["failed"], "text": "trials failed", "link": "failures"},
+        {"n": sum(row["n"] for row in rejected), "text": "rewordings rejected", "link": "rejected"},
         {"n": sum(row["n"] for row in flags), "text": "disturbances not done as asked", "link": "flags"},
         {"n": sum(row["n"] for row in unscored), "text": "scores that could not be given", "link": "unscored"},
     ]
@@ -126,7 +134,9 @@ class Chapter:
         return bool(self.figures or self.blocks)
 
 
-def chapters(*, cards: object, wording: object, facts: object, dice: object, evidence: object) -> list[tuple[str, str]]:
+def chapters(
+    *, cards: object, wording: object, facts: object, dice: object, evidence: object, together: object
+) -> list[tuple[str, str]]:
     """The chapters that this run supports; what is empty is not there."""
     every = [
         ("verdict", "The verdict", cards),
@@ -135,6 +145,7 @@ def chapters(*, cards: object, wording: object, facts: object, dice: object, evi
         ("facts", "Facts", facts),
         ("dice", "Dice", dice),
         ("evidence", "Evidence", evidence),
+        ("together", "Together", together),
         ("method", "Method", True),
     ]
     return [(name, title) for name, title, there in every if there]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,7 +74,8 @@ class Figure:
     """As it is printed, and shown where scripts are off."""
     spec: Mapping[str, Any]
     """The same for the page: it answers to the pointer."""
-    png: bytes
+    png: Callable[[], bytes]
+    """Draws the file, which the page does not need."""
     columns: Mapping[str, str]
     rows: Sequence[Mapping[str, Any]]
     csv: str
@@ -100,12 +102,17 @@ def draw_figures(findings: Sequence[Finding], table: pl.DataFrame, band: Band = 
     ]
 
 
-def pictures(chart: alt.TopLevelMixin, name: str, columns: Mapping[str, str]) -> dict[str, Any]:
-    """One chart in the three forms that a figure has; `columns` are told under the pointer."""
+def pictures(
+    chart: alt.TopLevelMixin, name: str, columns: Mapping[str, str], *, live: alt.TopLevelMixin | None = None
+) -> dict[str, Any]:
+    """One chart in the three forms that a figure has; `columns` are told under the pointer.
+
+    `live` is drawn on the page in its place, where what can be moved shows more than what is printed.
+    """
     return {
         "svg": Markup(draw_svg(chart, name)),
-        "spec": interactive(chart, columns),
-        "png": draw_png(chart),
+        "spec": interactive(chart if live is None else live, columns),
+        "png": functools.partial(draw_png, chart),
     }
 
 
@@ -183,10 +190,12 @@ def _drops(finding: Finding, metric: str, is_main: bool) -> Figure | None:
     rows = drop_rows(finding, metric)
     if not rows:
         return None
+    has_slider = len({row["temperature"] for row in rows}) > 1
     return _figure(
         finding,
         metric,
         chart=evidence_drops(finding, metric),
+        live=evidence_drops(finding, metric, slider=True) if has_slider else None,
         chapter="evidence",
         title=f"{METRIC_WORDS.get(metric, metric)} with disturbed evidence",
         headline="evidence",
@@ -226,6 +235,7 @@ def _figure(
     note: str,
     is_main: bool,
     rows: Sequence[Row],
+    live: alt.TopLevelMixin | None = None,
 ) -> Figure:
     name = figure_name(headline, metric)
     captions = {
@@ -244,7 +254,7 @@ def _figure(
         caption=str(next((captions[text] for text in finding.sentences if text in captions), "")),
         note=f"{note} {n} questions behind each point.",
         is_main=is_main,
-        **pictures(chart, name, COLUMNS | extra),
+        **pictures(chart, name, COLUMNS | extra, live=live),
         columns=COLUMNS | extra,
         rows=rows,
         csv=table.drop(*NOT_IN_CSV, strict=False).write_csv(),

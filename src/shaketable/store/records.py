@@ -152,6 +152,12 @@ class RecordStore:
             self._connection.executemany("INSERT OR REPLACE INTO questions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
             self._note_digest("questions")
 
+    def add_rejected(self, variants: Sequence[Variant]) -> None:
+        """Wordings that are not asked, with the reasons, as far as they are not there yet."""
+        with self._explained(), self._connection:
+            for variant in variants:
+                self._variant_id(variant)
+
     def add_references(self, made_by: str, rows: Sequence[tuple[str, str, str, Sequence[str]]]) -> None:
         """Reference answers: question id, text, the whole text it was cut from, flags."""
         values = [(question_id, made_by, text, whole, canonical(flags)) for question_id, text, whole, flags in rows]

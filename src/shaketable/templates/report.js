@@ -14,11 +14,14 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 async function draw(place) {
   const spec = JSON.parse(document.getElementById(place.dataset.spec).textContent);
   // Expressions are interpreted, never compiled: the page's policy forbids scripts made from data.
-  const options = { ast: true, renderer: "svg", actions: false, defaultStyle: false, logLevel: 1 };
+  const figure = place.closest("figure");
+  // Sliders stand outside the drawing, which is one picture to a screen reader.
+  const bind = figure.querySelector(".controls");
+  const options = { ast: true, renderer: "svg", actions: false, defaultStyle: false, logLevel: 1, bind };
   await vegaEmbed(place, spec, options);
   place.hidden = false;
   place.parentElement.classList.add("drawn");
-  place.closest("figure").querySelector(".hint").hidden = false;
+  figure.querySelector(".hint").hidden = false;
 }
 const sight = new IntersectionObserver(
   (entries) => {
