@@ -44,6 +44,17 @@ def test_a_node_has_the_distribution_of_a_plain_pass(family, tmp_path):
         assert torch.allclose(first, second, atol=2e-3)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("family", sorted(FAMILIES))
+def test_a_gpu_finds_the_same_nodes(family, tmp_path):
+    folder = str(write_model(family, tmp_path))
+    asked = [(prompt(text), SUFFIXES) for text in ("Who wrote it, and why?", "Who wrote it, and when was that?", "xyz")]
+    on_gpu = part.Transformers(path=folder, device="cuda").expand(asked)
+    for lines, expected in zip(on_gpu, part.Transformers(path=folder).expand(asked), strict=True):
+        for line, other in zip(lines, expected, strict=True):
+            assert torch.allclose(line, other, atol=2e-3)
+
+
 def test_each_node_is_computed_once_and_prompts_are_not_counted(tmp_path):
     model = part.Transformers(path=str(write_model("llama", tmp_path)))
     model.expand([(prompt("abc"), [(), (5,), (5, 9)])])
