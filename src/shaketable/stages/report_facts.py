@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
-import polars as pl
 
 from shaketable.analyses.facts import pooled_rows
 from shaketable.analyses.wording import level
@@ -22,7 +21,7 @@ from shaketable.charts.type_ratios import type_ratios, type_rows
 from shaketable.stages.report_blocks import Block, Table
 from shaketable.stages.report_cases import Store
 from shaketable.stages.report_content import NOT_APPLIED, rows_of
-from shaketable.stages.report_figures import Figure, pictures
+from shaketable.stages.report_figures import Figure, finding_figure
 from shaketable.types import Completion, Finding, Generate, Record
 
 Row = Mapping[str, Any]
@@ -154,20 +153,19 @@ def _figure(
     """None without rows."""
     if not rows:
         return []
-    chart = draw()
     return [
-        Figure(
+        finding_figure(
+            finding,
+            draw(),
+            rows,
+            columns,
             chapter=CHAPTER,
             name=name,
             title=title,
-            caption=finding.sentences[0] if is_main and finding.sentences else "",
             note=note if len(rows) <= N_SHOWN else f"{note} The table shows the first {N_SHOWN} rows, the CSV all.",
             is_main=is_main,
             is_on_page=is_on_page,
-            **pictures(chart, name, columns),
-            columns=columns,
-            rows=[{column: row.get(column) for column in columns} for row in rows[:N_SHOWN]],
-            csv=pl.DataFrame(rows, infer_schema_length=None).select(*columns).write_csv(),
+            shown=[{column: row.get(column) for column in columns} for row in rows[:N_SHOWN]],
         )
     ]
 

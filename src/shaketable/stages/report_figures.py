@@ -116,6 +116,47 @@ def pictures(
     }
 
 
+def finding_figure(
+    finding: Finding,
+    chart: alt.TopLevelMixin,
+    rows: Sequence[Row],
+    columns: Mapping[str, str],
+    *,
+    chapter: str,
+    name: str,
+    title: str,
+    note: str,
+    caption: str = "",
+    is_main: bool = True,
+    is_on_page: bool = True,
+    shown: Sequence[Row] | None = None,
+) -> Figure:
+    """A figure of one finding, under its first sentence unless there is a caption. `shown` are the table's rows on the
+    page where these are not the drawn ones with their units; the CSV has all that is drawn."""
+    if shown is None:
+        shown = [{column: row.get(column) for column in (*columns, "unit")} for row in rows]
+    return Figure(
+        chapter=chapter,
+        name=name,
+        title=title,
+        caption=caption or (finding.sentences[0] if is_main and finding.sentences else ""),
+        note=note,
+        is_main=is_main,
+        is_on_page=is_on_page,
+        **pictures(chart, name, columns),
+        columns=columns,
+        rows=shown,
+        csv=pl.DataFrame(rows, infer_schema_length=None).select(*columns).write_csv(),
+    )
+
+
+def intervals_and_n(finding: Finding, rows: Sequence[Row]) -> tuple[str, str]:
+    """What kind of intervals a finding has, and how many questions its rows are of, for a note."""
+    counts = sorted({row["n"] for row in rows})
+    n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"{100 * float(str(finding.settings['confidence'])):g} % bootstrap intervals", f"n = {n} questions"
+
+
 def figure_name(headline: str, metric: str) -> str:
     return f"{FILES[headline]}_{re.sub(r'[^A-Za-z0-9]+', '_', metric)}"
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
-import polars as pl
 
 from shaketable.analyses.reliance_words import SIDES, told_mean
 from shaketable.analyses.wording import level, measured, named
@@ -15,7 +14,7 @@ from shaketable.charts.reliance_by_temperature import reliance_by_temperature, r
 from shaketable.charts.variance_bar import WORDS, share_rows, variance_bar
 from shaketable.stages.report_blocks import Block, Table
 from shaketable.stages.report_content import NOT_APPLIED, rows_of
-from shaketable.stages.report_figures import Figure, pictures
+from shaketable.stages.report_figures import Figure, finding_figure, intervals_and_n
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
@@ -98,27 +97,23 @@ def _figure(
     draw: Callable[[], alt.TopLevelMixin],
     finding: Finding,
     *,
-    caption: str | None = None,
+    caption: str = "",
 ) -> list[Figure]:
     """None without rows."""
     if not rows:
         return []
-    counts = sorted({row["n"] for row in rows})
-    n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    confidence = f"{100 * float(str(finding.settings['confidence'])):g} %"
-    chart = draw()
+    intervals, n = intervals_and_n(finding, rows)
     return [
-        Figure(
+        finding_figure(
+            finding,
+            draw(),
+            rows,
+            columns,
             chapter=CHAPTER,
             name=name,
             title=title,
-            caption=caption or (finding.sentences[0] if finding.sentences else ""),
-            note=f"{note} Intervals are {confidence} bootstrap intervals over questions. n = {n} questions.",
-            is_main=True,
-            **pictures(chart, name, columns),
-            columns=columns,
-            rows=[{column: row.get(column) for column in (*columns, "unit")} for row in rows],
-            csv=pl.DataFrame(rows, infer_schema_length=None).select(*columns).write_csv(),
+            caption=caption,
+            note=f"{note} Intervals are {intervals} over questions. {n}.",
         )
     ]
 

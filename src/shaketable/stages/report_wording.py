@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
-import polars as pl
 
 from shaketable.analyses.rewording import ORIGINAL
 from shaketable.analyses.wording import level
@@ -22,7 +21,7 @@ from shaketable.charts.query_panels import query_panels, query_rows
 from shaketable.charts.wording_panels import asked
 from shaketable.stages.report_blocks import Block, Table
 from shaketable.stages.report_content import NOT_APPLIED, rows_of
-from shaketable.stages.report_figures import Figure, pictures
+from shaketable.stages.report_figures import Figure, finding_figure, intervals_and_n
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
@@ -185,22 +184,17 @@ def _figure(name: str, drawing: Drawing, finding: Finding) -> list[Figure]:
     if len({row["asked"] for row in rows}) < (1 if finding.analysis == "drift_chain" else 2):
         return []
     columns = COLUMNS | ({"hop": "Search"} if "hop" in rows[0] else {})
-    chart = drawing.draw(finding)
-    counts = sorted({row["n"] for row in rows})
-    n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    intervals = f"{100 * float(str(finding.settings['confidence'])):g} % bootstrap intervals"
+    intervals, n = intervals_and_n(finding, rows)
     return [
-        Figure(
+        finding_figure(
+            finding,
+            drawing.draw(finding),
+            rows,
+            columns,
             chapter=CHAPTER,
             name=name,
             title=drawing.title,
-            caption=finding.sentences[0] if finding.sentences else "",
-            note=f"{drawing.note} Bars and bands are {intervals}. n = {n} questions.",
-            is_main=True,
-            **pictures(chart, name, columns),
-            columns=columns,
-            rows=[{column: row.get(column) for column in (*columns, "unit")} for row in rows],
-            csv=pl.DataFrame(rows, infer_schema_length=None).select(*columns).write_csv(),
+            note=f"{drawing.note} Bars and bands are {intervals}. {n}.",
         )
     ]
 
