@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from shaketable import weights
 from shaketable.errors import ModelError
-from shaketable.models.exactness import _decode, prove
+from shaketable.models.exactness import decode, prove
 from shaketable.models.sweep import SweepEngine
 from shaketable.types import Completion, Failure, Message, Prompt, Sampling
 
@@ -119,14 +119,15 @@ def test_the_embedded_model_gives_the_same_text_in_any_batch_and_after_a_resume(
 
 @pytest.mark.weights
 @pytest.mark.slow
+@pytest.mark.parametrize("n_opening", [0, 20])
 @torch.inference_mode()
-def test_every_batch_size_gives_the_embedded_model_the_same_bits(embedded):
-    read = [(7 * i) % 49_000 for i in range(53)]
-    expected = _decode(embedded, [read], [[3]])[0][0]
+def test_every_batch_size_gives_the_embedded_model_the_same_bits(embedded, n_opening):
+    read, _ = embedded.read_prompt([(7 * i) % 49_000 for i in range(53)], n_opening)
+    expected = decode(embedded, [read], [[3]])[0][0]
     for size in range(1, 140):
         rows = list(range(10, 10 + size))
         rows[size // 2] = 3
-        assert torch.equal(_decode(embedded, [read], [rows])[0][size // 2], expected), size
+        assert torch.equal(decode(embedded, [read], [rows])[0][size // 2], expected), size
 
 
 @pytest.mark.parametrize("way", ["fixed", "alone"])

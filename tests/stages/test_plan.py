@@ -3,6 +3,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from made_studies import row, small_study, study_of, write_rows
@@ -11,6 +12,7 @@ from shaketable.errors import DataError, PartError, StudyError
 from shaketable.methods.single_retrieval import SingleRetrieval
 from shaketable.prompts import Template
 from shaketable.stages.plan import plan
+from shaketable.study import load_study
 from shaketable.types import DatasetChoice
 
 
@@ -194,6 +196,7 @@ FULL_SIZE = """
 import json, sys
 from shaketable.stages.plan import plan
 from shaketable.study import load_study
+from shaketable.study import load_study
 planned = plan(load_study("context_temperature", [
     "dataset.name=jsonl", "dataset.path=" + sys.argv[1],
     "cross.models=['smollm2', 'transformers(path=\\"a\\")', 'transformers(path=\\"b\\")', "
@@ -230,3 +233,28 @@ def test_the_full_context_temperature_study_is_planned_without_torch(tmp_path, n
     assert found["keys"] == 3 * cells
     # 100 questions are asked for of each of the six kinds.
     assert (found["short"], found["heavy"]) == (0 if n_questions == 600 else 6, [])
+
+
+SIX = ("squad.jsonl", "nq.jsonl", "triviaqa.jsonl", "2wikimultihopqa.jsonl.gz", "hotpotqa.jsonl.gz", "musique.jsonl")
+TEST_SETS = Path(__file__).parents[3] / "shared" / "data" / "adaptive_rag_test500"
+
+
+@pytest.mark.skipif(not TEST_SETS.is_dir(), reason="the folder of real data is not there")
+def test_the_study_of_query_variation_takes_its_six_test_sets_at_once():
+    study = load_study("query_variation")
+    choices = [DatasetChoice(name="adaptive_rag", settings={"path": str(TEST_SETS / file)}, limit=5) for file in SIX]
+    methods = [method for method in study.methods if not method.startswith("flare")]
+    assert [method.partition("(")[0] for method in methods] == [
+        "closed_book",
+        "single_retrieval",
+        "dragin",
+        "search_o1",
+    ]
+    planned = plan(dataclasses.replace(study, datasets=tuple(choices), methods=tuple(methods)))
+    names = Counter(question.dataset for question in planned.questions)
+    assert names == {f"adaptive_rag {file.partition('.')[0]}": 5 for file in SIX}
+    tried = {(variant.question_id, variant.variation) for variant in planned.variants}
+    assert len(tried) == 6 * 5 * 7, "Each question in seven wordings, some of them rejected."
+    assert planned.n_trials == len(planned.asked) * 4 * 3, "Four methods, three repeats."
+    assert len(planned.asked) > 0.9 * len(tried)
+    assert len({trial.key for trial, _ in planned.trials()}) == planned.n_trials

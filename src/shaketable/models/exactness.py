@@ -15,7 +15,7 @@ from transformers import DynamicCache
 from shaketable.models.shared_prefix import NAME
 
 if TYPE_CHECKING:
-    from shaketable.models.sweep import Exactness, SweepEngine
+    from shaketable.models.sweep import Exactness, ReadPrompt, SweepEngine
 
 FIXED_ROWS = 64
 """The one batch size where only one is used; a setting would change texts."""
@@ -36,22 +36,25 @@ def prove(engine: SweepEngine) -> Exactness:
     opening = [(5 * i + 2) % vocabulary for i in range(N_OPENING)]
     prompts = [opening + [(7 * i + shift) % vocabulary for i in range(length)] for shift, length in ((5, 41), (11, 67))]
     expected = engine.read(
-        [*prompts[0], *(3 + step for step in range(STEPS))], DynamicCache(config=engine.model.config)
+        [*prompts[0], *(WATCHED[0] + step for step in range(STEPS))], DynamicCache(config=engine.model.config)
     )
     try:
         engine.model.set_attn_implementation(NAME)
-        alone = {row: _decode(engine, [prompts[0]], [[row]])[0][0] for row in WATCHED}
+        # The two ways to keep a prompt, and another prompt in both.
+        reads = [engine.read_prompt(prompt, n)[0] for prompt in prompts for n in (0, N_OPENING)]
+        alone = [{row: decode(engine, [read], [[row]])[0][0] for row in WATCHED} for read in reads[:2]]
     except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
         return "alone"  # The model's attention takes another road than the interface we plug into.
-    if (alone[WATCHED[0]] - expected).abs().max() > TOLERANCE[expected.dtype] * expected.abs().max():
+    limit = TOLERANCE[expected.dtype] * expected.abs().max()
+    if any((logits[WATCHED[0]] - expected).abs().max() > limit for logits in alone):
         return "alone"
     # A GPU's library picks kernels by size in ways that no sample of sizes can settle.
-    if engine.device == "cpu" and _holds(engine, prompts, alone):
+    if engine.device == "cpu" and _holds(engine, reads, alone):
         return "any"
-    return "fixed" if _holds_fixed(engine, prompts[0]) else "alone"
+    return "fixed" if _holds_fixed(engine, reads[0]) else "alone"
 
 
-def _holds(engine: SweepEngine, prompts: list[list[int]], alone: dict[int, torch.Tensor]) -> bool:
+def _holds(engine: SweepEngine, reads: list[ReadPrompt], alone: list[dict[int, torch.Tensor]]) -> bool:
     """Rows alone, in batches of many sizes, each in the last place once, where routines differ first, and beside
     another prompt."""
     for turn, (size, beside) in enumerate(
@@ -59,26 +62,27 @@ def _holds(engine: SweepEngine, prompts: list[list[int]], alone: dict[int, torch
     ):
         watched = [WATCHED[(turn + i) % len(WATCHED)] for i in range(len(WATCHED))]
         rows = [*range(40, 40 + size), *watched][-size:]
-        groups, queries = [prompts[0]], [rows]
-        if beside:
-            groups, queries = [prompts[1], prompts[0]], [list(range(20, 20 + beside)), rows]
-        logits = _decode(engine, groups, queries)[-1]
-        if not all(torch.equal(logits[rows.index(row)], alone[row]) for row in watched if row in rows):
-            return False
+        others = [list(range(20, 20 + beside))] * 2 if beside else []
+        found = decode(engine, [*reads[2:], *reads[:2]] if beside else reads[:2], [*others, rows, rows])[-2:]
+        for logits, expected in zip(found, alone, strict=True):
+            if not all(torch.equal(logits[rows.index(row)], expected[row]) for row in watched if row in rows):
+                return False
     return True
 
 
-def _holds_fixed(engine: SweepEngine, prompt: list[int]) -> bool:
+def _holds_fixed(engine: SweepEngine, read: ReadPrompt) -> bool:
     """At the one shape that is used, a row's place and its neighbours change nothing."""
     n_rows = FIXED_ROWS
-    first = _decode(engine, [prompt], [[3, 8] + [9] * (n_rows - 2)])[0]
-    second = _decode(engine, [prompt], [[*range(20, 20 + n_rows - 2), 8, 3]])[0]
+    first = decode(engine, [read], [[3, 8] + [9] * (n_rows - 2)])[0]
+    second = decode(engine, [read], [[*range(20, 20 + n_rows - 2), 8, 3]])[0]
     return torch.equal(first[0], second[-1]) and torch.equal(first[1], second[-2])
 
 
-def _decode(engine: SweepEngine, prompts: list[list[int]], rows: list[list[int]]) -> list[torch.Tensor]:
+def decode(engine: SweepEngine, reads: list[ReadPrompt], rows: list[list[int]]) -> list[torch.Tensor]:
     """Logits after a few fixed own tokens: row r writes r, r + 1."""
-    prefixes = [engine.read_prefix(prompt, N_OPENING, len(own))[0] for prompt, own in zip(prompts, rows, strict=True)]
+    prefixes = [engine.prefix(read, len(own)) for read, own in zip(reads, rows, strict=True)]
     for step in range(STEPS):
         logits = engine.advance(prefixes, [row + step for own in rows for row in own])
-    return list(logits.split([prefix.n_rows for prefix in prefixes]))
+    for prefix in prefixes:
+        prefix.keep([])
+    return list(logits.split([len(own) for own in rows]))

@@ -1,10 +1,10 @@
 """One prompt's keys and values, kept once for all rows that continue it.
 
 Plugs into transformers through its attention interface and cache class, so any causal model of
-that library with ordinary attention works. A decode step of many rows attends to three parts: what several
-prompts begin with, such as worked examples, as one matrix product for all their rows; the rest of
-each prompt, as one for all of its rows; and each row's own few tokens. Nothing of a prompt is
-copied per row or per step.
+that library with ordinary attention works. A decode step attends to a prompt as one matrix product for
+all of its rows, and to each row's own few tokens. What many prompts begin with, such as worked
+examples, is attended to as one product for the rows of all of them, and their short rests are kept row
+by row in pools, where one call serves all.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from transformers.cache_utils import Cache
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from shaketable.models.row_pool import Part, RowPool, RowPools, capped
 from shaketable.models.token_trees import TokenTrees
 
 NAME = "shaketable_shared_prefix"
@@ -38,14 +39,10 @@ class Opening:
 class Prefix:
     """A prompt that was read, and the own tokens of the rows that continue it."""
 
-    def __init__(self, prompt_cache: DynamicCache, n_rows: int, opening: Opening | None = None) -> None:
-        self.opening = opening
-        """The first tokens of the prompt, kept there alone."""
+    def __init__(self, prompt_cache: DynamicCache, n_rows: int) -> None:
         self.prompt_length = int(prompt_cache.get_seq_length())
-        """With the opening."""
-        kept = slice(opening.length if opening else 0, None)
-        self.prompt_keys = [layer.keys[0, :, kept].contiguous() for layer in prompt_cache.layers]
-        self.prompt_values = [layer.values[0, :, kept].contiguous() for layer in prompt_cache.layers]
+        self.prompt_keys = [layer.keys[0].contiguous() for layer in prompt_cache.layers]
+        self.prompt_values = [layer.values[0].contiguous() for layer in prompt_cache.layers]
         self.n_rows = n_rows
         self.own_length = 0
         self.own_keys = [_own(n_rows, keys) for keys in self.prompt_keys]
@@ -59,12 +56,13 @@ class Prefix:
         self.own_keys[layer][:, :, self.own_length] = keys[:, :, 0]
         self.own_values[layer][:, :, self.own_length] = values[:, :, 0]
 
-    def keep(self, rows: torch.Tensor) -> None:
+    def keep(self, rows: Sequence[int]) -> None:
         """Drop the rows that are not listed."""
         self.n_rows = len(rows)
+        chosen = torch.tensor(rows, dtype=torch.int64, device=self.own_keys[0].device)
         for own in (self.own_keys, self.own_values):
             for layer, tensor in enumerate(own):
-                own[layer] = tensor.index_select(0, rows)
+                own[layer] = tensor.index_select(0, chosen)
 
 
 def _own(n_rows: int, like: torch.Tensor) -> torch.Tensor:
@@ -72,23 +70,48 @@ def _own(n_rows: int, like: torch.Tensor) -> torch.Tensor:
     return like.new_empty((n_rows, heads, ROOM, width))
 
 
-class Part(NamedTuple):
-    """What rows take from some of the tokens they see."""
+class PooledPrefix:
+    """A prompt that was read and begins with an opening. Its rest, which is short, is kept for each row, before the
+    row's own tokens, so that rows of many prompts attend together."""
 
-    taken: torch.Tensor
-    """(row, 1, head, width), the weights of these tokens adding up to 1."""
-    top_score: torch.Tensor
-    """The highest score of a token, (group, row and head of the group)."""
-    top_weight: torch.Tensor
-    """The weight of that token."""
+    def __init__(self, prompt_cache: DynamicCache, n_rows: int, opening: Opening, pools: RowPools) -> None:
+        self.opening = opening
+        self.prompt_length = int(prompt_cache.get_seq_length())
+        """With the opening."""
+        self.own_length = 0
+        self.pools = pools
+        keys = [layer.keys[0, :, opening.length :] for layer in prompt_cache.layers]
+        values = [layer.values[0, :, opening.length :] for layer in prompt_cache.layers]
+        self.rows = [pools.add(keys, values) for _ in range(n_rows)]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.rows)
+
+    def make_room(self) -> None:
+        self.rows = [self.pools.make_room(row) for row in self.rows]
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Drop the rows that are not listed."""
+        for place in set(range(self.n_rows)) - set(rows):
+            self.rows[place].pool.remove(self.rows[place])
+        self.rows = [self.rows[place] for place in rows]
 
 
 class PrefixCache(Cache):  # type: ignore[misc]
     """What transformers sees: rows of several prefixes, one after the other."""
 
-    def __init__(self, prefixes: Sequence[Prefix]) -> None:
+    def __init__(self, prefixes: Sequence[Prefix | PooledPrefix]) -> None:
         self.prefixes = prefixes
-        self.openings = _by_opening(prefixes)
+        for prefix in prefixes:
+            if isinstance(prefix, PooledPrefix):
+                prefix.make_room()
+        ends = itertools.accumulate(prefix.n_rows for prefix in prefixes)
+        rows = [range(end - prefix.n_rows, end) for prefix, end in zip(prefixes, ends, strict=True)]
+        self.shared = [(own, prefix) for own, prefix in zip(rows, prefixes, strict=True) if isinstance(prefix, Prefix)]
+        self.pools, self.openings = _arranged(
+            [(own, prefix) for own, prefix in zip(rows, prefixes, strict=True) if isinstance(prefix, PooledPrefix)]
+        )
         self.layers: list[Any] = []
         self.layer_class_to_replicate = None
         self.offloading = False
@@ -96,11 +119,10 @@ class PrefixCache(Cache):  # type: ignore[misc]
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        start = 0
-        for prefix in self.prefixes:
-            end = start + prefix.n_rows
-            prefix.append(layer_idx, keys[start:end], values[start:end])
-            start = end
+        for own, prefix in self.shared:
+            prefix.append(layer_idx, keys[own.start : own.stop], values[own.start : own.stop])
+        for pool, rows, lengths, _ in self.pools:
+            pool.append(layer_idx, keys[rows, :, 0], values[rows, :, 0], lengths)
         return keys, values
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
@@ -112,26 +134,71 @@ class PrefixCache(Cache):  # type: ignore[misc]
     def finish_step(self) -> None:
         for prefix in self.prefixes:
             prefix.own_length += 1
+        for pool, *_ in self.pools:
+            for row in pool.rows:
+                row.length += 1
 
     def attend(
         self, layer: int, query: torch.Tensor, scaling: float, softcap: float | None, sliding_window: int | None
     ) -> torch.Tensor:
         query = query * scaling
-        parts = query.split([prefix.n_rows for prefix in self.prefixes])
-        found = [
-            _attend_prefix(prefix, layer, part, softcap, sliding_window)
-            for prefix, part in zip(self.prefixes, parts, strict=True)
-        ]
-        output = torch.cat([part.taken for part in found])
-        for opening, places, rows in self.openings:
+        if not self.pools:
+            return torch.cat([self._from_prefix(one, layer, query, softcap, sliding_window) for one in self.shared])
+        n_rows, n_heads = query.shape[:2]
+        taken = query.new_empty((n_rows, 1, n_heads, self.pools[0][0].values[layer].shape[3]))
+        for one in self.shared:
+            taken[one[0].start : one[0].stop] = self._from_prefix(one, layer, query, softcap, sliding_window)
+        rest = Part(taken, *(query.new_empty((n_rows, 1, n_heads, 1), dtype=torch.float32) for _ in range(2)))
+        for pool, rows, _, unseen in self.pools:
+            for whole, part in zip(rest, pool.attend(layer, query[rows], unseen, softcap), strict=True):
+                whole[rows] = part.to(whole.dtype)
+        for opening, rows in self.openings:
             first = _attend_opening(opening, layer, query[rows], softcap)
-            rest = Part(
-                output[rows],
-                torch.cat([found[place].top_score for place in places], 1),
-                torch.cat([found[place].top_weight for place in places], 1),
-            )
-            output[rows] = _joined(first, rest)
-        return output
+            taken[rows] = _joined(first, Part(*(whole[rows] for whole in rest)))
+        return taken
+
+    def _from_prefix(
+        self,
+        one: tuple[range, Prefix],
+        layer: int,
+        query: torch.Tensor,
+        softcap: float | None,
+        sliding_window: int | None,
+    ) -> torch.Tensor:
+        own, prefix = one
+        return _attend_prefix(prefix, layer, query[own.start : own.stop], softcap, sliding_window)
+
+
+class Pooled(NamedTuple):
+    """A pool in one step."""
+
+    pool: RowPool
+    rows: torch.Tensor
+    """Of the batch, by slot."""
+    lengths: torch.Tensor
+    unseen: torch.Tensor
+
+
+def _arranged(
+    prefixes: Sequence[tuple[range, PooledPrefix]],
+) -> tuple[list[Pooled], list[tuple[Opening, torch.Tensor]]]:
+    """The pools, and the openings with their rows."""
+    by_pool: dict[RowPool, dict[int, int]] = {}
+    by_opening: dict[Opening, list[int]] = {}
+    for own, prefix in prefixes:
+        by_opening.setdefault(prefix.opening, []).extend(own)
+        for number, row in zip(own, prefix.rows, strict=True):
+            by_pool.setdefault(row.pool, {})[row.slot] = number
+
+    def placed(numbers: Sequence[int]) -> torch.Tensor:
+        return torch.tensor(numbers, device=prefixes[0][1].opening.keys[0].device)
+
+    pools = []
+    for pool, numbers in by_pool.items():
+        lengths = placed([row.length for row in pool.rows])
+        rows = placed([numbers[slot] for slot in range(len(pool.rows))])
+        pools.append(Pooled(pool, rows, lengths, pool.unseen(lengths, pool.keys[0].dtype)))
+    return pools, [(opening, placed(rows)) for opening, rows in by_opening.items()]
 
 
 def attend(
@@ -155,8 +222,8 @@ def attend(
 
 def _attend_prefix(
     prefix: Prefix, layer: int, query: torch.Tensor, softcap: float | None, sliding_window: int | None
-) -> Part:
-    """From the rest of their prompt and from their own tokens."""
+) -> torch.Tensor:
+    """What rows take from their prompt and from their own tokens, (row, 1, head, width)."""
     n_rows, n_heads, _, width = query.shape
     end = prefix.own_length + 1
     # All rows of a prefix stand at the same position, so a window cuts the same tokens for all.
@@ -177,19 +244,15 @@ def _attend_prefix(
     on_prompt = torch.bmm(together, prompt_keys.transpose(1, 2))
     on_own = torch.matmul(grouped, own_keys.transpose(2, 3)).permute(1, 0, 2, 3).reshape(groups, -1, own_length)
     on_own = on_own.expand(-1, 2, -1) if lone else on_own
-    scores = _capped(torch.cat([on_prompt, on_own], -1), softcap)
-    exact = torch.softmax(scores, -1, dtype=torch.float32)
-    weights = exact.to(query.dtype)
+    scores = capped(torch.cat([on_prompt, on_own], -1), softcap)
+    weights = torch.softmax(scores, -1, dtype=torch.float32).to(query.dtype)
     from_prompt = torch.bmm(weights[..., :prompt_length], prompt_values)
     own_weights = weights[..., prompt_length:]
     if lone:
         from_prompt, own_weights = from_prompt[:, :1], own_weights[:, :1]
     from_prompt = from_prompt.view(groups, n_rows, share, value_width).permute(1, 0, 2, 3)
     from_own = torch.matmul(own_weights.view(groups, n_rows, share, own_length).permute(1, 0, 2, 3), own_values)
-    taken = (from_prompt + from_own).reshape(n_rows, 1, n_heads, value_width)
-    if prefix.opening is None:
-        return Part(taken, scores, exact)  # Nothing is joined to it.
-    return Part(taken, scores[:, : n_rows * share].amax(-1), exact[:, : n_rows * share].amax(-1))
+    return (from_prompt + from_own).reshape(n_rows, 1, n_heads, value_width)
 
 
 def _attend_opening(opening: Opening, layer: int, query: torch.Tensor, softcap: float | None) -> Part:
@@ -199,50 +262,28 @@ def _attend_opening(opening: Opening, layer: int, query: torch.Tensor, softcap: 
     groups, share = keys.shape[0], n_heads // keys.shape[0]
     together = query.view(n_rows, groups, share, width).transpose(0, 1).reshape(groups, n_rows * share, width)
     together = together.expand(-1, 2, -1) if n_rows * share == 1 else together
-    scores = _capped(torch.bmm(together, keys.transpose(1, 2)), softcap)
+    scores = capped(torch.bmm(together, keys.transpose(1, 2)), softcap)
     exact = torch.softmax(scores, -1, dtype=torch.float32)
-    taken = torch.bmm(exact.to(query.dtype), values)[:, : n_rows * share]
-    taken = taken.reshape(groups, n_rows, share, -1).transpose(0, 1).reshape(n_rows, 1, n_heads, -1)
-    return Part(taken, scores[:, : n_rows * share].amax(-1), exact[:, : n_rows * share].amax(-1))
+    taken = torch.bmm(exact.to(query.dtype), values)
+
+    def by_row(tensor: torch.Tensor) -> torch.Tensor:
+        rows = tensor[:, : n_rows * share].reshape(groups, n_rows, share, -1)
+        return rows.transpose(0, 1).reshape(n_rows, 1, n_heads, -1)
+
+    return Part(by_row(taken), by_row(scores.amax(-1)), by_row(exact.amax(-1)))
 
 
 def _joined(one: Part, other: Part) -> torch.Tensor:
-    """From both together. The tokens of a part weigh exp(top score) / top weight.
+    """From both together.
 
     The softmax of a pair is computed pair by pair; an exponential of all numbers at once would round
     the last of them otherwise, and a row's bits would depend on its neighbours.
     """
-    tops = torch.softmax(torch.stack([one.top_score, other.top_score], -1), -1, dtype=torch.float32)
-    weight, other_weight = tops[..., 0] / one.top_weight, tops[..., 1] / other.top_weight
+    pairs = torch.softmax(torch.stack([one.score, other.score], -1), -1, dtype=torch.float32)
+    weight, other_weight = pairs[..., 0] / one.weight, pairs[..., 1] / other.weight
     share = weight / (weight + other_weight)
-    n_rows = one.taken.shape[0]
-    share = share.view(len(share), n_rows, -1).transpose(0, 1).reshape(n_rows, 1, -1, 1)
     joined: torch.Tensor = share * one.taken + (1 - share) * other.taken
     return joined.to(one.taken.dtype)
-
-
-def _capped(scores: torch.Tensor, softcap: float | None) -> torch.Tensor:
-    return scores if softcap is None else torch.tanh(scores / softcap) * softcap
-
-
-def _by_opening(prefixes: Sequence[Prefix]) -> list[tuple[Opening, list[int], torch.Tensor]]:
-    """Each opening with the places of its prefixes and their rows."""
-    places: dict[Opening, list[int]] = {}
-    for place, prefix in enumerate(prefixes):
-        if prefix.opening:
-            places.setdefault(prefix.opening, []).append(place)
-    ends = list(itertools.accumulate(prefix.n_rows for prefix in prefixes))
-    return [
-        (
-            opening,
-            own,
-            torch.tensor(
-                [row for place in own for row in range(ends[place] - prefixes[place].n_rows, ends[place])],
-                device=opening.keys[0].device,
-            ),
-        )
-        for opening, own in places.items()
-    ]
 
 
 def _read_prompt(

@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -26,7 +26,8 @@ from shaketable.errors import ModelError
 from shaketable.identity import digest_text
 from shaketable.models.dice import draw, entropy, sampled_logprobs, uniforms
 from shaketable.models.exactness import FIXED_ROWS, prove
-from shaketable.models.shared_prefix import Opening, Prefix, PrefixCache
+from shaketable.models.row_pool import RowPools
+from shaketable.models.shared_prefix import Opening, PooledPrefix, Prefix, PrefixCache
 from shaketable.normalize import without_surrogates
 from shaketable.thoughts import split_thoughts
 from shaketable.types import Completion, Failure, Json, Message, Prompt, Sampling
@@ -63,11 +64,19 @@ class Group:
     """The rows that continue one prompt."""
 
     prompt_ids: list[int]
-    prefix: Prefix | DynamicCache
+    prefix: Prefix | PooledPrefix | DynamicCache
     """The library's own cache when the model runs plainly, one row at a time."""
     rows: list[Row]
+    slots: list[int]
+    """Of the rows in the prefix; with fixed shapes it has more."""
     logits: torch.Tensor
-    """The next token's, one row each."""
+    """The next token's, by slot."""
+
+
+class ReadPrompt(NamedTuple):
+    cache: DynamicCache
+    opening: Opening | None
+    """What it begins with, if that is kept for other prompts too."""
 
 
 class SweepEngine:
@@ -85,6 +94,7 @@ class SweepEngine:
         self.failed: list[tuple[int, Completion | Failure]] = []
         self.groups: list[Group] = []
         self.openings: OrderedDict[tuple[int, ...], Opening] = OrderedDict()
+        self.pools = RowPools()
         self.n_positions = 0
         """Decoded token positions so far, for benchmarks."""
         self.model, self.tokenizer = self._load()
@@ -108,7 +118,7 @@ class SweepEngine:
                 return self._decode_until_one_is_finished()
         except BaseException:
             # Whoever catches this starts anew: no reply to an old ticket may reach a new one.
-            self.waiting, self.groups, self.failed = {}, [], []
+            self.waiting, self.groups, self.failed, self.pools = {}, [], [], RowPools()
             raise
 
     def _decode_until_one_is_finished(self) -> list[tuple[int, Completion | Failure]]:
@@ -181,26 +191,33 @@ class SweepEngine:
         """Read a prompt once for all its rows, and its opening once for all prompts that share it."""
         start = time.perf_counter()
         n_slots = FIXED_ROWS if self.exactness == "fixed" else len(rows)
-        prefix: Prefix | DynamicCache
+        prefix: Prefix | PooledPrefix | DynamicCache
         if self.exactness == "alone":
             prefix = DynamicCache(config=self.model.config)
             logits = self.read(prompt_ids, prefix)
         else:
-            prefix, logits = self.read_prefix(prompt_ids, n_opening, n_slots)
-        group = Group(prompt_ids, prefix, rows, logits.expand(n_slots, -1))
+            read, logits = self.read_prompt(prompt_ids, n_opening)
+            # In fixed shapes one prompt is decoded at a time, and kept once for all slots.
+            prefix = self.prefix(read if self.exactness == "any" else read._replace(opening=None), n_slots)
+        group = Group(prompt_ids, prefix, rows, list(range(len(rows))), logits.expand(n_slots, -1))
         share = (time.perf_counter() - start) / len(rows)
         for row in rows:
             row.seconds += share
         return group
 
-    def read_prefix(self, prompt_ids: list[int], n_opening: int, n_rows: int) -> tuple[Prefix, torch.Tensor]:
-        """A prompt for so many rows, and the next token's logits."""
+    def read_prompt(self, prompt_ids: list[int], n_opening: int) -> tuple[ReadPrompt, torch.Tensor]:
+        """A prompt, and the next token's logits."""
         # Without the config every layer keeps all keys; the shared attention applies a window itself.
         cache = DynamicCache()
         opening = self._opening(tuple(prompt_ids[:n_opening]), cache) if n_opening else None
         logits = self.read(prompt_ids[n_opening:], cache)
         # Rows at different places see different parts of an opening through a window: each prompt keeps its own then.
-        return Prefix(cache, n_rows, None if self.has_window else opening), logits
+        return ReadPrompt(cache, None if self.has_window else opening), logits
+
+    def prefix(self, read: ReadPrompt, n_rows: int) -> Prefix | PooledPrefix:
+        if read.opening is None:
+            return Prefix(read.cache, n_rows)
+        return PooledPrefix(read.cache, n_rows, read.opening, self.pools)
 
     def _n_opening(self, messages: Sequence[Message], layout: str, prompt_ids: list[int]) -> int:
         """Tokens before the last question, such as worked examples; 0: too few to be worth keeping.
@@ -248,7 +265,7 @@ class SweepEngine:
         start = time.perf_counter()
         finished: list[tuple[int, Completion | Failure]] = []
         rows = [row for group in self.groups for row in group.rows]
-        logits = torch.cat([group.logits[: len(group.rows)] for group in self.groups])
+        logits = torch.cat([group.logits[group.slots] for group in self.groups])
         seen = [
             group.prompt_ids + row.tokens if row.sampling.repetition_penalty != 1.0 else ()
             for group in self.groups
@@ -284,27 +301,28 @@ class SweepEngine:
         if len(kept) == len(group.rows):
             return
         group.rows = [group.rows[i] for i in kept]
-        if not kept or isinstance(group.prefix, DynamicCache):
-            return
-        slots = kept + kept[-1:] * (FIXED_ROWS - len(kept)) if self.exactness == "fixed" else kept
-        group.prefix.keep(torch.tensor(slots, device=self.device))
+        if self.exactness == "fixed" and kept:
+            group.slots = [group.slots[i] for i in kept]
+        elif not isinstance(group.prefix, DynamicCache):
+            group.prefix.keep(kept)
+            group.slots = list(range(len(kept)))
 
     def _advance(self) -> None:
         """One forward pass over the newest token of every row."""
         prefixes, ids = [], []
         for group in self.groups:
-            own = [row.tokens[-1] for row in group.rows]
+            newest = {slot: row.tokens[-1] for slot, row in zip(group.slots, group.rows, strict=True)}
             if isinstance(group.prefix, DynamicCache):
-                group.logits = self.read(own, group.prefix)
+                group.logits = self.read(list(newest.values()), group.prefix)
                 continue
             prefixes.append(group.prefix)
-            ids += own + own[-1:] * (group.prefix.n_rows - len(own))
+            ids += [newest.get(slot, 0) for slot in range(group.prefix.n_rows)]
         if prefixes:
             parts = self.advance(prefixes, ids).split([prefix.n_rows for prefix in prefixes])
             for group, part in zip(self.groups, parts, strict=True):
                 group.logits = part
 
-    def advance(self, prefixes: Sequence[Prefix], ids: list[int]) -> torch.Tensor:
+    def advance(self, prefixes: Sequence[Prefix | PooledPrefix], ids: list[int]) -> torch.Tensor:
         """The next logits of all rows of these prefixes after one more token each."""
         cache = PrefixCache(prefixes)
         positions = [prefix.prompt_length + prefix.own_length for prefix in prefixes for _ in range(prefix.n_rows)]
@@ -486,6 +504,7 @@ class SweepEngine:
         with torch.inference_mode():
             proved = prove(self)
         self.openings.clear()
+        self.pools = RowPools()
         if proved == "alone":
             self.model.set_attn_implementation(plain)
         return "any" if proved == "fixed" and self.batching == "free" else proved

@@ -7,6 +7,7 @@ import functools
 import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from shaketable import catalog
@@ -15,7 +16,7 @@ from shaketable.datasets.select import ShortCell, select
 from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.identity import canonical, digest, seed_from, trial_key
 from shaketable.scanning import GREEDY, most_repeats
-from shaketable.types import Question, Study, Trial, Variant
+from shaketable.types import DatasetChoice, Question, Study, Trial, Variant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,15 +202,23 @@ def load_questions(
         rejected += loaded.rejected
         remarks += loaded.remarks
         short += selection.short
-        several = len(study.datasets) > 1
+        name = _told_apart(choice, study)
         for question in selection.questions:
-            own_id = f"{choice.name}:{question.id}" if several else question.id
-            questions.append(replace(question, id=own_id, dataset=choice.name))
+            own_id = f"{name}:{question.id}" if len(study.datasets) > 1 else question.id
+            questions.append(replace(question, id=own_id, dataset=name))
     if not questions:
         raise StudyError(
             "The dataset has no question left to ask. Check dataset.path, dataset.balance and dataset.limit."
         )
     return tuple(questions), tuple(rejected), tuple(remarks), tuple(short)
+
+
+def _told_apart(choice: DatasetChoice, study: Study) -> str:
+    """The dataset's name; of several files in one layout, with the file's."""
+    if sum(other.name == choice.name for other in study.datasets) == 1:
+        return choice.name
+    file = Path(str(choice.settings.get("path", ""))).name.split(".")[0]
+    return f"{choice.name} {file}".strip()
 
 
 def _build(kind: str, texts: Sequence[str]) -> list[Any]:
