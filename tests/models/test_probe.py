@@ -48,7 +48,7 @@ def test_a_reading_is_that_of_the_library_alone_and_among_others(engine, family)
         attention, logprobs = direct(engine(family).path, ids)
         assert "".join(reading.tokens) == text
         assert reading.extras["attention"].dtype == np.float32
-        np.testing.assert_allclose(reading.extras["attention"], attention, atol=1e-5)
+        np.testing.assert_allclose(reading.extras["attention"], attention, atol=1e-4)
         assert reading.extras["logprobs"][0] is None
         assert reading.extras["entropy"][0] is None
         for i in range(1, len(ids)):
@@ -62,7 +62,7 @@ def test_padded_batches_change_nothing_that_can_be_seen(engine, together):
     alone = read_each(engine("llama"), probes)
     for one, other in zip(alone, read_each(together, probes), strict=True):
         assert one.tokens == other.tokens
-        np.testing.assert_allclose(one.extras["attention"], other.extras["attention"], atol=1e-5)
+        np.testing.assert_allclose(one.extras["attention"], other.extras["attention"], atol=1e-4)
         assert one.extras["logprobs"][1:] == pytest.approx(other.extras["logprobs"][1:], abs=1e-4)
         assert one.extras["entropy"][1:] == pytest.approx(other.extras["entropy"][1:], abs=1e-4)
 
@@ -131,12 +131,28 @@ def test_texts_that_cannot_be_read_fail_alone(engine):
     assert isinstance(fine, Reading)
 
 
-def test_a_model_that_keeps_its_attention_to_itself_is_named(engine, monkeypatch):
-    monkeypatch.setattr(probing, "_last_attention", lambda engine: engine.model.get_input_embeddings())
+@pytest.mark.parametrize("exactness", ["any", "alone"])
+def test_a_model_that_keeps_its_attention_to_itself_is_named(engine, exactness, monkeypatch):
+    attention = engine("gpt2").model.get_input_embeddings()
+    monkeypatch.setattr(attention, "layer_idx", 99, raising=False)
+    monkeypatch.setattr(probing, "_last_attention", lambda engine: attention)
+    assert engine("gpt2").exactness
+    monkeypatch.setattr(engine("gpt2"), "exactness", exactness)
     with pytest.raises(ModelError, match=r"gives no attention weights.*Use another model or another method"):
         read_each(engine("gpt2"), [Probe(text="x", wants=("attention",))])
     [after] = read_each(engine("gpt2"), [Probe(text="x", wants=("logprobs",))])
     assert not isinstance(after, Failure)
+
+
+@pytest.mark.weights
+def test_neighbors_do_not_change_a_bit_of_what_the_embedded_model_reads():
+    model = catalog.build("model", "smollm2")
+    texts = ["Marie Curie was born in Warsaw.", "Yes", "She won two Nobel Prizes. " * 30, "w", "Oslo or Bergen?"]
+    probes = [Probe(text=text, wants=ALL) for text in texts]
+    for probe, reading in zip(probes, model.probe(probes), strict=True):
+        [alone] = model.probe([probe])
+        assert np.array_equal(alone.extras.pop("attention"), reading.extras.pop("attention"))
+        assert alone == reading
 
 
 @pytest.mark.weights

@@ -122,12 +122,28 @@ def test_the_embedded_model_gives_the_same_text_in_any_batch_and_after_a_resume(
 @pytest.mark.parametrize("n_opening", [0, 20])
 @torch.inference_mode()
 def test_every_batch_size_gives_the_embedded_model_the_same_bits(embedded, n_opening):
-    read, _ = embedded.read_prompt([(7 * i) % 49_000 for i in range(53)], n_opening)
+    [(read, _)] = embedded.read_prompts([([(7 * i) % 49_000 for i in range(53)], n_opening)])
     expected = decode(embedded, [read], [[3]])[0][0]
     for size in range(1, 140):
         rows = list(range(10, 10 + size))
         rows[size // 2] = 3
         assert torch.equal(decode(embedded, [read], [rows])[0][size // 2], expected), size
+
+
+@pytest.mark.weights
+@pytest.mark.slow
+@torch.inference_mode()
+def test_a_prompt_read_beside_any_number_of_tokens_has_the_same_bits(embedded):
+    assert embedded.exactness == "any"
+    opening = [(5 * i) % 49_000 for i in range(90)]
+    prompt = (opening + [(7 * i) % 49_000 for i in range(53)], 90)
+    [(alone, expected)] = embedded.read_prompts([prompt])
+    for n_beside in range(1, 520, 13):
+        beside = (opening + [(11 * i + n_beside) % 49_000 for i in range(n_beside)], 90 if n_beside % 2 else 0)
+        for order, place in (([beside, prompt], 1), ([prompt, beside], 0)):
+            read, logits = embedded.read_prompts(order)[place]
+            assert torch.equal(logits, expected), n_beside
+            assert torch.equal(read.cache.layers[-1].keys, alone.cache.layers[-1].keys)
 
 
 @pytest.mark.parametrize("way", ["fixed", "alone"])

@@ -13,9 +13,11 @@ import torch
 from transformers import DynamicCache
 
 from shaketable.models.shared_prefix import NAME
+from shaketable.models.side_by_side import AT_ONCE
 
 if TYPE_CHECKING:
-    from shaketable.models.sweep import Exactness, ReadPrompt, SweepEngine
+    from shaketable.models.shared_prefix import ReadPrompt
+    from shaketable.models.sweep import Exactness, SweepEngine
 
 FIXED_ROWS = 64
 """The one batch size where only one is used; a setting would change texts."""
@@ -41,7 +43,9 @@ def prove(engine: SweepEngine) -> Exactness:
     try:
         engine.model.set_attn_implementation(NAME)
         # The two ways to keep a prompt, and another prompt in both.
-        reads = [engine.read_prompt(prompt, n)[0] for prompt in prompts for n in (0, N_OPENING)]
+        asked = [(prompt, n) for prompt in prompts for n in (0, N_OPENING)]
+        found = [engine.read_prompts([one])[0] for one in asked]
+        reads = [read for read, _ in found]
         alone = [{row: decode(engine, [read], [[row]])[0][0] for row in WATCHED} for read in reads[:2]]
     except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
         return "alone"  # The model's attention takes another road than the interface we plug into.
@@ -49,7 +53,7 @@ def prove(engine: SweepEngine) -> Exactness:
     if any((logits[WATCHED[0]] - expected).abs().max() > limit for logits in alone):
         return "alone"
     # A GPU's library picks kernels by size in ways that no sample of sizes can settle.
-    if engine.device == "cpu" and _holds(engine, reads, alone):
+    if engine.device == "cpu" and _holds(engine, reads, alone) and _holds_reading(engine, asked, found):
         return "any"
     return "fixed" if _holds_fixed(engine, reads[0]) else "alone"
 
@@ -57,15 +61,31 @@ def prove(engine: SweepEngine) -> Exactness:
 def _holds(engine: SweepEngine, reads: list[ReadPrompt], alone: list[dict[int, torch.Tensor]]) -> bool:
     """Rows alone, in batches of many sizes, each in the last place once, where routines differ first, and beside
     another prompt."""
-    for turn, (size, beside) in enumerate(
-        ((2, 0), (5, 0), (16, 0), (33, 0), (engine.n_rows, 0), (3, 1), (13, engine.n_rows))
-    ):
+    half = -(-engine.n_rows // 2)
+    for turn, (size, beside) in enumerate(((2, 0), (5, 0), (16, 0), (33, 0), (half, 0), (3, 1), (13, half))):
         watched = [WATCHED[(turn + i) % len(WATCHED)] for i in range(len(WATCHED))]
         rows = [*range(40, 40 + size), *watched][-size:]
         others = [list(range(20, 20 + beside))] * 2 if beside else []
         found = decode(engine, [*reads[2:], *reads[:2]] if beside else reads[:2], [*others, rows, rows])[-2:]
         for logits, expected in zip(found, alone, strict=True):
             if not all(torch.equal(logits[rows.index(row)], expected[row]) for row in watched if row in rows):
+                return False
+    return True
+
+
+def _holds_reading(
+    engine: SweepEngine, prompts: list[tuple[list[int], int]], alone: list[tuple[ReadPrompt, torch.Tensor]]
+) -> bool:
+    """Prompts that are read beside others, few and many tokens, after them and before them."""
+    n_many = min(AT_ONCE // 2, engine.window - N_OPENING)
+    many = [(prompts[0][0][:N_OPENING] + prompts[0][0][:1] * n_many, N_OPENING)]
+    for before, after in ((prompts[:1], []), ([], many)):
+        together = engine.read_prompts([*before, *prompts, *after])[len(before) :]
+        for (read, logits), (own, expected) in zip(together, alone, strict=False):
+            pairs = [(logits, expected)]
+            for layer, own_layer in zip(read.cache.layers, own.cache.layers, strict=True):
+                pairs += [(layer.keys, own_layer.keys), (layer.values, own_layer.values)]
+            if not all(torch.equal(one, other) for one, other in pairs):
                 return False
     return True
 

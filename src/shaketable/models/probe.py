@@ -1,7 +1,7 @@
 """Texts → what a model pays attention to and how likely it finds each token, without generating.
 
-On a processor every text is read alone; batches would gain little there. On a GPU texts of nearly
-one length are read together in one fixed shape, so that neighbours do not change how sums round.
+Where rows of any number may be batched, texts are read side by side. On a GPU texts of nearly one length are read
+together in one fixed shape, so that neighbours do not change how sums round. Elsewhere every text is read alone.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import torch
 
 from shaketable.errors import ModelError
 from shaketable.models.dice import entropy
+from shaketable.models.side_by_side import SideBySide, packs
 from shaketable.normalize import without_surrogates
 from shaketable.types import Failure, Probe, Reading
 
@@ -52,7 +53,7 @@ def read_each(engine: SweepEngine, probes: Sequence[Probe]) -> list[Reading | Fa
         else:
             texts.append(text)
     with torch.inference_mode():
-        for batch in _batches(texts, together=engine.device != "cpu"):
+        for batch in _batches(engine, texts):
             replies.update(zip((text.place for text in batch), _read(engine, batch), strict=True))
     return [replies[place] for place in range(len(probes))]
 
@@ -83,8 +84,11 @@ def _refuse(engine: SweepEngine, text: Text) -> Failure | None:
     return Failure(kind=kind, message=message, step="probe", may_retry=False)
 
 
-def _batches(texts: list[Text], *, together: bool) -> Iterator[list[Text]]:
-    if not together:
+def _batches(engine: SweepEngine, texts: list[Text]) -> Iterator[list[Text]]:
+    if engine.exactness == "any":
+        yield from packs(texts, [len(text.ids) for text in texts])
+        return
+    if engine.device == "cpu":
         yield from ([text] for text in texts)
         return
     for _, grouped in itertools.groupby(sorted(texts, key=_blocks), key=_blocks):
@@ -100,6 +104,8 @@ def _read(engine: SweepEngine, batch: list[Text]) -> list[Reading]:
     wants = {want for text in batch for want in text.probe.wants}
     if not wants & COMPUTED:
         return [_reading(engine, text, torch.empty(0), None) for text in batch]
+    if engine.exactness == "any":
+        return _read_side_by_side(engine, batch, wants)
     rows = [text.ids for text in batch]
     if engine.device != "cpu":
         length = BLOCK * _blocks(batch[0])
@@ -117,6 +123,18 @@ def _read(engine: SweepEngine, batch: list[Text]) -> list[Reading]:
     return [
         _reading(engine, text, logits[row], attention[0][row] if attention else None) for row, text in enumerate(batch)
     ]
+
+
+def _read_side_by_side(engine: SweepEngine, batch: list[Text], wants: set[str]) -> list[Reading]:
+    last = _last_attention(engine) if "attention" in wants else None
+    texts = SideBySide([text.ids for text in batch], watched=last and last.layer_idx)
+    needs_all = bool(wants & {"logprobs", "entropy"})
+    logits = engine.read_together(texts, range(len(texts.ids)) if needs_all else texts.ends)
+    lines = logits.split(texts.lengths if needs_all else [1] * len(batch))
+    if last and not texts.weights:
+        raise _no_attention(engine, f"its {type(last).__name__} does not attend through the library's interface.")
+    weights = texts.weights if last else [None] * len(batch)
+    return [_reading(engine, *one) for one in zip(batch, lines, weights, strict=True)]
 
 
 def _reading(engine: SweepEngine, text: Text, logits: torch.Tensor, attention: torch.Tensor | None) -> Reading:
@@ -163,7 +181,7 @@ def _weights(output: Any) -> list[torch.Tensor]:
     return [second] if isinstance(second, torch.Tensor) and square else []
 
 
-def _last_attention(engine: SweepEngine) -> torch.nn.Module:
+def _last_attention(engine: SweepEngine) -> Any:
     layers: list[Any] = [
         module
         for module in engine.model.modules()
@@ -171,8 +189,7 @@ def _last_attention(engine: SweepEngine) -> torch.nn.Module:
     ]
     if not layers:
         raise _no_attention(engine, "it has no numbered attention layers.")
-    last: torch.nn.Module = max(layers, key=lambda module: module.layer_idx)
-    return last
+    return max(layers, key=lambda module: module.layer_idx)
 
 
 def _no_attention(engine: SweepEngine, reason: str) -> ModelError:

@@ -7,24 +7,13 @@ alone, so the shapes that its numbers meet never depend on its neighbours.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 
+from shaketable.models.attention_parts import FUSED, Part, can_fuse, capped
+
 BLOCK = 64
 """Room grows in steps of this many tokens."""
-_FUSED = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-"""Attention in one pass over keys and values, which also tells the logarithm of all weights."""
-
-
-class Part(NamedTuple):
-    """What rows take from some of the tokens they see. These weigh exp(score) / weight beside others."""
-
-    taken: torch.Tensor
-    """(row, 1, head, width), the weights of these tokens adding up to 1."""
-    score: torch.Tensor
-    """(row, 1, head, 1): the highest of a token, with its weight; or of all of them, with weight 1."""
-    weight: torch.Tensor
 
 
 class PooledRow:
@@ -81,8 +70,8 @@ class RowPool:
         groups = keys.shape[1]
         # The heads of a group look at the same keys: they go through them as if they were tokens of one head.
         grouped = query.view(n_rows, groups, n_heads // groups, width)
-        if query.device.type == "cpu" and softcap is None and values.shape[3] == width:
-            taken, total = _FUSED(grouped, keys, values, attn_mask=unseen, scale=1.0)
+        if can_fuse(query, values, softcap):
+            taken, total = FUSED(grouped, keys, values, attn_mask=unseen, scale=1.0)
             total = total.reshape(n_rows, 1, n_heads, 1)
             return Part(taken.reshape(n_rows, 1, n_heads, width), total, torch.ones_like(total))
         scores = capped(torch.matmul(grouped, keys.transpose(2, 3)), softcap) + unseen
@@ -95,10 +84,6 @@ class RowPool:
         beyond = torch.arange(self.room, device=lengths.device) > lengths[:, None]
         scores = torch.zeros(beyond.shape, dtype=dtype, device=lengths.device).masked_fill(beyond, -torch.inf)
         return scores[:, None, None]
-
-
-def capped(scores: torch.Tensor, softcap: float | None) -> torch.Tensor:
-    return scores if softcap is None else torch.tanh(scores / softcap) * softcap
 
 
 class RowPools:

@@ -19,7 +19,9 @@ from transformers.cache_utils import Cache
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from shaketable.models.row_pool import Part, RowPool, RowPools, capped
+from shaketable.models.attention_parts import Part, capped, joined
+from shaketable.models.row_pool import RowPool, RowPools
+from shaketable.models.side_by_side import Opening, SideBySide, plain
 from shaketable.models.token_trees import TokenTrees
 
 NAME = "shaketable_shared_prefix"
@@ -27,22 +29,35 @@ ROOM = 32
 """Own tokens are kept in blocks of this many."""
 
 
-class Opening:
-    """What several prompts begin with: keys and values of each layer, (head, token, width)."""
+class ReadPrompt(NamedTuple):
+    cache: DynamicCache
+    """Of what follows the opening."""
+    opening: Opening | None
+    """What it begins with, if that is kept for other prompts too."""
 
-    def __init__(self, cache: DynamicCache) -> None:
-        self.length = int(cache.get_seq_length())
-        self.keys = [layer.keys[0] for layer in cache.layers]
-        self.values = [layer.values[0] for layer in cache.layers]
+    @property
+    def length(self) -> int:
+        return int(self.cache.get_seq_length()) + (self.opening.length if self.opening else 0)
+
+    def rest(self) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        """Keys and values of each layer after the opening, (head, token, width)."""
+        return [layer.keys[0] for layer in self.cache.layers], [layer.values[0] for layer in self.cache.layers]
+
+    def whole(self) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        """Keys and values of each layer, the opening included."""
+        keys, values = self.rest()
+        if self.opening:
+            keys = [torch.cat(both, 1) for both in zip(self.opening.keys, keys, strict=True)]
+            values = [torch.cat(both, 1) for both in zip(self.opening.values, values, strict=True)]
+        return [one.contiguous() for one in keys], [one.contiguous() for one in values]
 
 
 class Prefix:
     """A prompt that was read, and the own tokens of the rows that continue it."""
 
-    def __init__(self, prompt_cache: DynamicCache, n_rows: int) -> None:
-        self.prompt_length = int(prompt_cache.get_seq_length())
-        self.prompt_keys = [layer.keys[0].contiguous() for layer in prompt_cache.layers]
-        self.prompt_values = [layer.values[0].contiguous() for layer in prompt_cache.layers]
+    def __init__(self, prompt: ReadPrompt, n_rows: int) -> None:
+        self.prompt_length = prompt.length
+        self.prompt_keys, self.prompt_values = prompt.whole()
         self.n_rows = n_rows
         self.own_length = 0
         self.own_keys = [_own(n_rows, keys) for keys in self.prompt_keys]
@@ -74,15 +89,13 @@ class PooledPrefix:
     """A prompt that was read and begins with an opening. Its rest, which is short, is kept for each row, before the
     row's own tokens, so that rows of many prompts attend together."""
 
-    def __init__(self, prompt_cache: DynamicCache, n_rows: int, opening: Opening, pools: RowPools) -> None:
+    def __init__(self, prompt: ReadPrompt, n_rows: int, opening: Opening, pools: RowPools) -> None:
         self.opening = opening
-        self.prompt_length = int(prompt_cache.get_seq_length())
+        self.prompt_length = prompt.length
         """With the opening."""
         self.own_length = 0
         self.pools = pools
-        keys = [layer.keys[0, :, opening.length :] for layer in prompt_cache.layers]
-        values = [layer.values[0, :, opening.length :] for layer in prompt_cache.layers]
-        self.rows = [pools.add(keys, values) for _ in range(n_rows)]
+        self.rows = [pools.add(*prompt.rest()) for _ in range(n_rows)]
 
     @property
     def n_rows(self) -> int:
@@ -154,7 +167,7 @@ class PrefixCache(Cache):  # type: ignore[misc]
                 whole[rows] = part.to(whole.dtype)
         for opening, rows in self.openings:
             first = _attend_opening(opening, layer, query[rows], softcap)
-            taken[rows] = _joined(first, Part(*(whole[rows] for whole in rest)))
+            taken[rows] = joined(first, Part(*(whole[rows] for whole in rest)))
         return taken
 
     def _from_prefix(
@@ -207,16 +220,19 @@ def attend(
     key: torch.Tensor,
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
-    shared: PrefixCache | TokenTrees | None = None,
+    shared: PrefixCache | SideBySide | TokenTrees | None = None,
     scaling: float | None = None,
     softcap: float | None = None,
     sliding_window: int | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
-    """One softmax over prompt and own tokens for each row; plain attention when no prefix is given."""
-    if shared is None:
-        return _read_prompt(module, query, key, value, attention_mask, scaling, softcap, **kwargs)
+    """What rows see that share something; the library's own attention when nothing is shared."""
+    if shared is None and softcap is None:
+        output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **kwargs)
+        return output, None
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
+    if shared is None:  # The library has no fused routine with a soft cap.
+        return plain(query, key, value, scaling, softcap, sliding_window)[0].transpose(1, 2).contiguous(), None
     return shared.attend(int(module.layer_idx), query, scaling, softcap, sliding_window), None  # type: ignore[arg-type]
 
 
@@ -271,44 +287,6 @@ def _attend_opening(opening: Opening, layer: int, query: torch.Tensor, softcap: 
         return rows.transpose(0, 1).reshape(n_rows, 1, n_heads, -1)
 
     return Part(by_row(taken), by_row(scores.amax(-1)), by_row(exact.amax(-1)))
-
-
-def _joined(one: Part, other: Part) -> torch.Tensor:
-    """From both together.
-
-    The softmax of a pair is computed pair by pair; an exponential of all numbers at once would round
-    the last of them otherwise, and a row's bits would depend on its neighbours.
-    """
-    pairs = torch.softmax(torch.stack([one.score, other.score], -1), -1, dtype=torch.float32)
-    weight, other_weight = pairs[..., 0] / one.weight, pairs[..., 1] / other.weight
-    share = weight / (weight + other_weight)
-    joined: torch.Tensor = share * one.taken + (1 - share) * other.taken
-    return joined.to(one.taken.dtype)
-
-
-def _read_prompt(
-    module: torch.nn.Module,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    mask: torch.Tensor | None,
-    scaling: float | None,
-    softcap: float | None,
-    **kwargs: Any,
-) -> tuple[torch.Tensor, None]:
-    """The library's own attention while a prompt is read; it has no fused routine with a soft cap."""
-    if softcap is None:
-        output, _ = sdpa_attention_forward(module, query, key, value, mask, scaling=scaling, **kwargs)
-        return output, None
-    share = query.shape[1] // key.shape[1]
-    key, value = key.repeat_interleave(share, 1), value.repeat_interleave(share, 1)
-    weights = query @ key.transpose(2, 3) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
-    weights = torch.tanh(weights / softcap) * softcap
-    n_queries, n_keys = weights.shape[-2:]
-    seen = torch.ones(n_queries, n_keys, dtype=torch.bool, device=weights.device).tril(n_keys - n_queries)
-    seen = seen if mask is None else mask.bool() if mask.dtype == torch.bool else mask == 0
-    weights = torch.softmax(weights.masked_fill(~seen, -torch.inf), -1, dtype=torch.float32).to(query.dtype)
-    return (weights @ value).transpose(1, 2).contiguous(), None
 
 
 AttentionInterface.register(NAME, attend)

@@ -27,7 +27,8 @@ from shaketable.identity import digest_text
 from shaketable.models.dice import draw, entropy, sampled_logprobs, uniforms
 from shaketable.models.exactness import FIXED_ROWS, prove
 from shaketable.models.row_pool import RowPools
-from shaketable.models.shared_prefix import Opening, PooledPrefix, Prefix, PrefixCache
+from shaketable.models.shared_prefix import PooledPrefix, Prefix, PrefixCache, ReadPrompt
+from shaketable.models.side_by_side import Opening, SideBySide, packs
 from shaketable.normalize import without_surrogates
 from shaketable.thoughts import split_thoughts
 from shaketable.types import Completion, Failure, Json, Message, Prompt, Sampling
@@ -59,6 +60,15 @@ class Row:
     seconds: float = 0.0
 
 
+class Begun(NamedTuple):
+    """A prompt to read, and the rows that will continue it."""
+
+    prompt_ids: list[int]
+    n_opening: int
+    """Tokens that other prompts begin with too."""
+    rows: list[Row]
+
+
 @dataclass
 class Group:
     """The rows that continue one prompt."""
@@ -71,12 +81,6 @@ class Group:
     """Of the rows in the prefix; with fixed shapes it has more."""
     logits: torch.Tensor
     """The next token's, by slot."""
-
-
-class ReadPrompt(NamedTuple):
-    cache: DynamicCache
-    opening: Opening | None
-    """What it begins with, if that is kept for other prompts too."""
 
 
 class SweepEngine:
@@ -123,8 +127,7 @@ class SweepEngine:
 
     def _decode_until_one_is_finished(self) -> list[tuple[int, Completion | Failure]]:
         while True:
-            while self.waiting and self._has_room():
-                self._start_next()
+            self._start_waiting()
             finished, self.failed = self.failed, []
             if not self.groups:
                 return finished
@@ -154,18 +157,27 @@ class SweepEngine:
 
     # --- starting -----------------------------------------------------------------------------
 
-    def _has_room(self) -> bool:
-        live = sum(len(group.rows) for group in self.groups)
-        return live < self.n_rows if self.exactness == "any" else not self.groups
+    def _start_waiting(self) -> None:
+        """Read the prompts of as many rows as there is room for."""
+        begun: list[Begun] = []
+        while self.waiting and self._has_room(begun):
+            begun += self._next_waiting()
+        for pack in packs(begun, [len(one.prompt_ids) - one.n_opening for one in begun]):
+            self.groups += self._read(pack)
 
-    def _start_next(self) -> None:
+    def _has_room(self, begun: Sequence[Begun]) -> bool:
+        live = sum(len(group.rows) for group in self.groups) + sum(len(one.rows) for one in begun)
+        return live < self.n_rows if self.exactness == "any" else not live
+
+    def _next_waiting(self) -> list[Begun]:
+        """One prompt, or none if it cannot be asked."""
         key = next(iter(self.waiting))
         asked = self.waiting.pop(key)
         layout, messages = key
         prompt_ids = self.encode(messages, layout)
         if not prompt_ids:
             self.failed += [(ticket, _EMPTY_PROMPT) for ticket, _ in asked]
-            return
+            return []
         rows: dict[Any, Row] = {}
         for ticket, prompt in asked:
             sampling = self._used(prompt.sampling)
@@ -184,40 +196,57 @@ class SweepEngine:
             left = [(ticket, row.prompt) for row in todo[limit:] for ticket in row.tickets]
             self.waiting = {key: left, **self.waiting}
             todo = todo[:limit]
-        if todo:
-            self.groups.append(self._read(prompt_ids, self._n_opening(messages, layout, prompt_ids), todo))
+        return [Begun(prompt_ids, self._n_opening(messages, layout, prompt_ids), todo)] if todo else []
 
-    def _read(self, prompt_ids: list[int], n_opening: int, rows: list[Row]) -> Group:
-        """Read a prompt once for all its rows, and its opening once for all prompts that share it."""
+    def _read(self, begun: Sequence[Begun]) -> list[Group]:
+        """Read each prompt once for all its rows, and its opening once for all prompts that share it."""
         start = time.perf_counter()
-        n_slots = FIXED_ROWS if self.exactness == "fixed" else len(rows)
-        prefix: Prefix | PooledPrefix | DynamicCache
         if self.exactness == "alone":
-            prefix = DynamicCache(config=self.model.config)
-            logits = self.read(prompt_ids, prefix)
+            groups = [self._plainly(one) for one in begun]
         else:
-            read, logits = self.read_prompt(prompt_ids, n_opening)
-            # In fixed shapes one prompt is decoded at a time, and kept once for all slots.
-            prefix = self.prefix(read if self.exactness == "any" else read._replace(opening=None), n_slots)
-        group = Group(prompt_ids, prefix, rows, list(range(len(rows))), logits.expand(n_slots, -1))
+            reads = self.read_prompts([(one.prompt_ids, one.n_opening) for one in begun])
+            groups = [self._shared(one, read, logits) for one, (read, logits) in zip(begun, reads, strict=True)]
+        rows = [row for one in begun for row in one.rows]
         share = (time.perf_counter() - start) / len(rows)
         for row in rows:
             row.seconds += share
-        return group
+        return groups
 
-    def read_prompt(self, prompt_ids: list[int], n_opening: int) -> tuple[ReadPrompt, torch.Tensor]:
-        """A prompt, and the next token's logits."""
-        # Without the config every layer keeps all keys; the shared attention applies a window itself.
-        cache = DynamicCache()
-        opening = self._opening(tuple(prompt_ids[:n_opening]), cache) if n_opening else None
-        logits = self.read(prompt_ids[n_opening:], cache)
-        # Rows at different places see different parts of an opening through a window: each prompt keeps its own then.
-        return ReadPrompt(cache, None if self.has_window else opening), logits
+    def _plainly(self, begun: Begun) -> Group:
+        cache = DynamicCache(config=self.model.config)
+        return Group(begun.prompt_ids, cache, begun.rows, [0], self.read(begun.prompt_ids, cache))
+
+    def _shared(self, begun: Begun, read: ReadPrompt, logits: torch.Tensor) -> Group:
+        n_slots = FIXED_ROWS if self.exactness == "fixed" else len(begun.rows)
+        # In fixed shapes one prompt is decoded at a time, and kept once for all slots.
+        prefix = Prefix(read, n_slots) if self.exactness == "fixed" else self.prefix(read, n_slots)
+        return Group(begun.prompt_ids, prefix, begun.rows, list(range(len(begun.rows))), logits.expand(n_slots, -1))
 
     def prefix(self, read: ReadPrompt, n_rows: int) -> Prefix | PooledPrefix:
-        if read.opening is None:
-            return Prefix(read.cache, n_rows)
-        return PooledPrefix(read.cache, n_rows, read.opening, self.pools)
+        # Rows at different places see different parts of an opening through a window: each prompt keeps its own then.
+        if read.opening is None or self.has_window:
+            return Prefix(read, n_rows)
+        return PooledPrefix(read, n_rows, read.opening, self.pools)
+
+    def read_prompts(self, prompts: Sequence[tuple[list[int], int]]) -> list[tuple[ReadPrompt, torch.Tensor]]:
+        """Prompts with the lengths of their openings, each with the next token's logits."""
+        openings = [self._opening(tuple(ids[:n_opening])) if n_opening else None for ids, n_opening in prompts]
+        texts = SideBySide([ids[n_opening:] for ids, n_opening in prompts], openings)
+        logits = self.read_together(texts, texts.ends).split(1)
+        reads = map(ReadPrompt, texts.caches, openings)
+        return list(zip(reads, logits, strict=True))
+
+    def read_together(self, texts: SideBySide, wanted: Sequence[int]) -> torch.Tensor:
+        """The logits after those of the tokens whose places are wanted."""
+        logits: torch.Tensor = self.model(
+            torch.tensor([texts.ids], device=self.device),
+            position_ids=torch.tensor([texts.positions], device=self.device),
+            past_key_values=texts,
+            use_cache=True,
+            shared=texts,
+            logits_to_keep=torch.tensor(wanted, device=self.device),
+        ).logits[0]
+        return logits
 
     def _n_opening(self, messages: Sequence[Message], layout: str, prompt_ids: list[int]) -> int:
         """Tokens before the last question, such as worked examples; 0: too few to be worth keeping.
@@ -238,19 +267,16 @@ class SweepEngine:
         encoded = self.tokenizer.apply_chat_template(turns, add_generation_prompt=False, return_dict=True)
         return tuple(encoded["input_ids"])
 
-    def _opening(self, ids: tuple[int, ...], cache: DynamicCache) -> Opening:
-        """An opening, read now or before, whose keys and values go to the cache."""
+    def _opening(self, ids: tuple[int, ...]) -> Opening:
+        """An opening, read now or before."""
         if ids not in self.openings:
-            fresh = DynamicCache()
-            self.read(list(ids), fresh)
-            self.openings[ids] = Opening(fresh)
+            texts = SideBySide([ids])
+            self.read_together(texts, texts.ends)
+            self.openings[ids] = Opening(texts.caches[0])
             while len(self.openings) > KEPT_OPENINGS:
                 self.openings.popitem(last=False)
         self.openings.move_to_end(ids)
-        opening = self.openings[ids]
-        for layer, (keys, values) in enumerate(zip(opening.keys, opening.values, strict=True)):
-            cache.update(keys[None], values[None], layer)
-        return opening
+        return self.openings[ids]
 
     def read(self, ids: list[int], cache: DynamicCache) -> torch.Tensor:
         """The next token's logits after these tokens, whose keys and values go to the cache."""

@@ -1,0 +1,41 @@
+"""Attention to some of the tokens that a row sees, and to two such parts together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+FUSED = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+"""Attention in one pass over keys and values; it also tells the logarithm of the sum of all weights."""
+
+
+class Part(NamedTuple):
+    """What rows take from some of the tokens they see. These weigh exp(score) / weight beside others."""
+
+    taken: torch.Tensor
+    """(row, 1, head, width), the weights of these tokens adding up to 1."""
+    score: torch.Tensor
+    """(row, 1, head, 1): the highest of a token, with its weight; or of all of them, with weight 1."""
+    weight: torch.Tensor
+
+
+def joined(one: Part, other: Part) -> torch.Tensor:
+    """From both together.
+
+    The softmax of a pair is computed pair by pair; an exponential of all numbers at once would round
+    the last of them otherwise, and a row's bits would depend on its neighbours.
+    """
+    pairs = torch.softmax(torch.stack([one.score, other.score], -1), -1, dtype=torch.float32)
+    weight, other_weight = pairs[..., 0] / one.weight, pairs[..., 1] / other.weight
+    share = weight / (weight + other_weight)
+    both: torch.Tensor = share * one.taken + (1 - share) * other.taken
+    return both.to(one.taken.dtype)
+
+
+def can_fuse(query: torch.Tensor, values: torch.Tensor, softcap: float | None) -> bool:
+    return query.device.type == "cpu" and softcap is None and values.shape[-1] == query.shape[-1]
+
+
+def capped(scores: torch.Tensor, softcap: float | None) -> torch.Tensor:
+    return scores if softcap is None else torch.tanh(scores / softcap) * softcap
