@@ -99,9 +99,11 @@ class SideBySide(Cache):  # type: ignore[misc]
             if opening:
                 keys = torch.cat([opening.keys[layer][None], keys], 2)
                 values = torch.cat([opening.values[layer][None], values], 2)
-            taken, weights = plain(part, keys, values, scaling, softcap, sliding_window)
-            if layer == self.watched:
-                self.weights.append(weights[0])
+            if softcap is None and layer != self.watched:
+                taken = _by_the_library(part, keys, values, scaling, sliding_window)
+            else:
+                taken, weights = plain(part, keys, values, scaling, softcap, sliding_window)
+                self.weights += [weights[0]] if layer == self.watched else []
             found.append(taken.transpose(1, 2))
         return torch.cat(found, 1)
 
@@ -136,6 +138,16 @@ def _by_opening(openings: Sequence[Opening | None], lengths: Sequence[int]) -> l
     return [(opening, torch.tensor(own, device=opening.keys[0].device)) for opening, own in places.items()]
 
 
+def _by_the_library(
+    query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scaling: float, window: int | None
+) -> torch.Tensor:
+    """What the last tokens take from those they see."""
+    seen = _seen(query.shape[2], keys.shape[2], window, query.device)
+    share = query.shape[1] != keys.shape[1]
+    attend = torch.nn.functional.scaled_dot_product_attention
+    return attend(query, keys, values, attn_mask=seen, scale=scaling, enable_gqa=share)
+
+
 def plain(
     query: torch.Tensor,
     keys: torch.Tensor,
@@ -144,14 +156,17 @@ def plain(
     softcap: float | None,
     window: int | None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the last tokens take from those they see, and the weights: for soft caps and windows, where no fused
-    routine is, and for weights, which it does not keep."""
-    share, n_queries, n_keys = query.shape[1] // keys.shape[1], query.shape[2], keys.shape[2]
+    """The same, with the weights, which the library does not keep; it has no soft cap either."""
+    share = query.shape[1] // keys.shape[1]
     keys, values = keys.repeat_interleave(share, 1), values.repeat_interleave(share, 1)
     scores = capped(query @ keys.transpose(2, 3) * scaling, softcap)
-    seen = torch.ones(n_queries, n_keys, dtype=torch.bool, device=query.device).tril(n_keys - n_queries)
-    if window:
-        seen = seen.triu(n_keys - n_queries - window + 1)
+    seen = _seen(query.shape[2], keys.shape[2], window, query.device)
     exact = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1, dtype=torch.float32)
     weights = exact.to(query.dtype)
     return weights @ values, weights
+
+
+def _seen(n_queries: int, n_keys: int, window: int | None, device: torch.device) -> torch.Tensor:
+    """Whether one of the last tokens sees another: none that comes after it, and none that lies too far back."""
+    seen = torch.ones(n_queries, n_keys, dtype=torch.bool, device=device).tril(n_keys - n_queries)
+    return seen.triu(n_keys - n_queries - window + 1) if window else seen
