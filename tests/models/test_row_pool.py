@@ -75,6 +75,8 @@ def test_a_row_takes_what_it_would_take_alone(seed, softcap, doings):
             gone.row.pool.remove(gone.row)
     step(pools, twins, dice, softcap)
     assert sum(len(pool.rows) for pool in pools.by_room.values()) == len(twins)
+    for pool in pools.by_room.values():
+        assert pool.keys[0].shape[0] <= 4 * len(pool.rows) + 3, "No more slots are kept than rows need."
 
 
 @pytest.mark.parametrize("length", [BLOCK - 1, BLOCK, BLOCK + 1])

@@ -41,21 +41,25 @@ class RowPool:
                     pooled.append(new.new_zeros((0, new.shape[0], self.room, new.shape[2])))
                 if slot == pooled[layer].shape[0]:
                     # Zeros, as a weight of zero must not meet what is no number.
-                    pooled[layer] = torch.nn.functional.pad(pooled[layer], (0, 0, 0, 0, 0, 0, 0, max(8, slot // 2)))
+                    pooled[layer] = torch.nn.functional.pad(pooled[layer], (0, 0, 0, 0, 0, 0, 0, 1 + slot // 2))
                 pooled[layer][slot, :, :length] = new
         self.rows.append(PooledRow(self, slot, length))
         return self.rows[-1]
 
     def remove(self, row: PooledRow) -> None:
-        """The last row moves to the slot that falls empty."""
+        """The last row moves to the slot that falls empty; slots that are not needed any more are given back."""
         last = self.rows.pop()
-        if last is row:
-            return
+        n_slots = self.keys[0].shape[0]
+        n_kept = n_slots if len(self.rows) > n_slots // 4 else len(self.rows)
         for pooled in (self.keys, self.values):
-            for tensor in pooled:
-                tensor[row.slot, :, : last.length] = tensor[last.slot, :, : last.length]
-        last.slot = row.slot
-        self.rows[last.slot] = last
+            for layer, tensor in enumerate(pooled):
+                if last is not row:
+                    tensor[row.slot, :, : last.length] = tensor[last.slot, :, : last.length]
+                if n_kept < n_slots:
+                    pooled[layer] = tensor[:n_kept].clone()
+        if last is not row:
+            last.slot = row.slot
+            self.rows[last.slot] = last
 
     def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor, lengths: torch.Tensor) -> None:
         """One new token of each row, (slot, group, width)."""
