@@ -336,6 +336,7 @@ def test_doctor_says_what_works_and_its_exit_code_agrees():
 
 
 def test_building_an_index_is_told_once_and_counted_by_the_doctor(own_home, no_report):
+    passages._opened.cache_clear()  # Another test of this process may have opened them in another home.
     write_study(STUDY.replace("perturbations", 'retrievers = ["bm25"]\nperturbations'))
     assert call("run", "small.toml", "--out", "quiet", "--json").stderr == ""
     found = next(check for check in json.loads(call("doctor", "--json").stdout)["checks"] if check["what"] == "indexes")
