@@ -1,10 +1,11 @@
-"""Attention to some of the tokens that a row sees, and to two such parts together."""
+"""Attention to some of the tokens that a row sees, and to two such parts together; and what our caches share."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
+from transformers.cache_utils import Cache
 
 FUSED = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 """Attention in one pass over keys and values; it also tells the logarithm of the sum of all weights."""
@@ -39,3 +40,18 @@ def can_fuse(query: torch.Tensor, values: torch.Tensor, softcap: float | None) -
 
 def capped(scores: torch.Tensor, softcap: float | None) -> torch.Tensor:
     return scores if softcap is None else torch.tanh(scores / softcap) * softcap
+
+
+class OneRowCache(Cache):  # type: ignore[misc]
+    """What transformers asks of a cache while new tokens stand in one row, each at its own position."""
+
+    def __init__(self) -> None:
+        self.layers: list[Any] = []
+        self.layer_class_to_replicate = None
+        self.offloading = False
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        return 0
+
+    def get_mask_sizes(self, query_length: int, layer_idx: int) -> tuple[int, int]:
+        return query_length, 0

@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 
 import torch
 from transformers import DynamicCache
-from transformers.cache_utils import Cache
 
-from shaketable.models.attention_parts import FUSED, Part, can_fuse, capped, joined
+from shaketable.models.attention_parts import FUSED, OneRowCache, Part, can_fuse, capped, joined
 
 AT_ONCE = 512
 """Tokens of one pass; more gain nothing."""
@@ -45,7 +44,7 @@ class Opening:
         self.values = [layer.values[0] for layer in cache.layers]
 
 
-class SideBySide(Cache):  # type: ignore[misc]
+class SideBySide(OneRowCache):
     def __init__(
         self,
         texts: Sequence[Sequence[int]],
@@ -66,9 +65,7 @@ class SideBySide(Cache):  # type: ignore[misc]
         self.caches = [DynamicCache() for _ in texts]
         """Of each text, without its opening."""
         self.rows = _by_opening(self.openings, self.lengths)
-        self.layers: list[Any] = []
-        self.layer_class_to_replicate = None
-        self.offloading = False
+        super().__init__()
 
     @property
     def ends(self) -> list[int]:
@@ -81,12 +78,6 @@ class SideBySide(Cache):  # type: ignore[misc]
         parts = zip(self.caches, keys.split(self.lengths, 2), values.split(self.lengths, 2), strict=True)
         self.kept = [cache.update(own_keys, own_values, layer_idx) for cache, own_keys, own_values in parts]
         return keys, values
-
-    def get_seq_length(self, layer_idx: int = 0) -> int:
-        return 0
-
-    def get_mask_sizes(self, query_length: int, layer_idx: int) -> tuple[int, int]:
-        return query_length, 0
 
     def attend(
         self, layer: int, query: torch.Tensor, scaling: float, softcap: float | None, sliding_window: int | None

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers.cache_utils import Cache
+
+from shaketable.models.attention_parts import OneRowCache, capped
 
 ROOM = 32
 """Places are made in blocks of this many."""
@@ -39,14 +40,12 @@ class Token:
         return self.n_prompt + len(self.path) - 1
 
 
-class TokenTrees(Cache):  # type: ignore[misc]
+class TokenTrees(OneRowCache):
     def __init__(self) -> None:
         self.keys: list[torch.Tensor] = []
         """Of each layer: (tree, head, place, width)."""
         self.values: list[torch.Tensor] = []
-        self.layers: list[Any] = []
-        self.layer_class_to_replicate = None
-        self.offloading = False
+        super().__init__()
 
     def copy(self, sources: Sequence[int], trees: Sequence[int], n_places: int) -> None:
         """Let trees begin like others; what differs among the first places is read afterwards."""
@@ -91,12 +90,6 @@ class TokenTrees(Cache):  # type: ignore[misc]
             layers[layer_idx][self.trees, :, self.places] = new[0].transpose(0, 1)
         return keys, values
 
-    def get_seq_length(self, layer_idx: int = 0) -> int:
-        return 0
-
-    def get_mask_sizes(self, query_length: int, layer_idx: int) -> tuple[int, int]:
-        return query_length, 0
-
     def attend(
         self, layer: int, query: torch.Tensor, scaling: float, softcap: float | None, sliding_window: int | None
     ) -> torch.Tensor:
@@ -113,7 +106,7 @@ class TokenTrees(Cache):  # type: ignore[misc]
         if softcap is None:
             found = torch.nn.functional.scaled_dot_product_attention(rows, keys, values, attn_mask=seen, scale=scaling)
         else:  # The library has no fused routine for this.
-            weights = torch.tanh(rows @ keys.transpose(2, 3) * scaling / softcap) * softcap
+            weights = capped(rows @ keys.transpose(2, 3) * scaling, softcap)
             found = weights.masked_fill(~seen, torch.finfo(weights.dtype).min).softmax(-1) @ values
         found = found.view(n_trees, groups, n_rows, share, -1).transpose(1, 2)
         return found.reshape(n_trees * n_rows, groups * share, -1)[self.cells][None]
