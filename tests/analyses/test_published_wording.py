@@ -97,6 +97,73 @@ def test_searches_change_more_on_several_hops_when_the_model_writes_queries(data
     assert rows.select(f"re_{name}" for name in MODEL_MADE).to_numpy().mean() == pytest.approx(expected, abs=6e-4)
 
 
+def test_searches_by_trigger_do_not_change_more_on_several_hops() -> None:
+    rows = (
+        load("calls_all")
+        .filter(target="retriever")
+        .with_columns(
+            change=pl.mean_horizontal(f"re_{name}" for name in MODEL_MADE),
+            has_hops=pl.col("dataset").is_in(["2WIKI", "HotpotQA", "MuSiQue"]),
+        )
+    )
+
+    def is_larger(method: str) -> list[bool]:
+        """For each model: is the least change with several hops above the largest with one?"""
+        sound = rows.filter(method=method, same_as_human_subset=0)
+        return [
+            of_model.filter("has_hops")["change"].min() > of_model.filter(~pl.col("has_hops"))["change"].max()
+            for of_model in sound.partition_by("model")
+        ]
+
+    assert is_larger("GB") == [True, True]
+    assert is_larger("LB") == [False, False]
+
+
+def test_the_larger_model_is_more_accurate_and_not_steadier() -> None:
+    accuracy = {
+        (row["model"], row["dataset"]): row["orig_inaccuracy_pct"] for row in load("closed_source_gb").to_dicts()
+    }
+    assert all(accuracy["QwQ-32B", dataset] > accuracy["Llama-3.1-8B", dataset] for dataset in ("2WIKI", "SQuAD"))
+    steadiness = {
+        (row["model"], row["dataset"], row["method"]): row["cvr"]
+        for row in load("calls_all").filter(target="retriever", same_as_human_subset=0).to_dicts()
+    }
+    both = [key[1:] for key in steadiness if key[0] == "QwQ-32B" and ("Llama-3.1-8B", *key[1:]) in steadiness]
+    steadier = [key for key in both if steadiness["QwQ-32B", *key] > steadiness["Llama-3.1-8B", *key]]
+    assert (len(both), steadier) == (10, [("SQuAD", "LB"), ("2WIKI", "LB")])
+
+
+def test_answers_vary_less_with_written_queries_than_with_triggers_on_several_hops() -> None:
+    # Section 9.5: the text of the paper says the opposite.
+    rows = {
+        (row["dataset"], row["method"]): row["diversity"]
+        for row in load("similarity_all").filter(model="QwQ-32B").to_dicts()
+    }
+    assert all(rows[dataset, "GB"] < rows[dataset, "LB"] for dataset in ("2WIKI", "HotpotQA", "MuSiQue"))
+
+
+def test_diversity_is_one_minus_the_mean_over_pairs() -> None:
+    # Section 5.5: where variants are exchangeable, a variant is as far from a variant as from the original. So much is
+    # left for pairs of variants when the published diversity is the mean over all 21 pairs; and the squared norm of the
+    # mean of 7 unit vectors would leave far less.
+    sound = load("similarity_all").filter(method="GB", same_as_human_subset=0)
+    assert len(sound) == 9
+    for row in sound.to_dicts():
+        to_original = [row[name] for name in MODEL_MADE]
+        alike = 1 - row["diversity"]
+        over_pairs = (21 * alike - sum(to_original)) / 15
+        over_mean = ((49 * alike - 7) / 2 - sum(to_original)) / 15
+        mean = sum(to_original) / 6
+        assert over_pairs == pytest.approx(mean, abs=0.04)
+        assert mean - over_mean > 0.08
+
+
+def test_heat_does_not_drive_the_flips() -> None:
+    # Section 7.3: published without the flips that two runs of one wording show by themselves.
+    rates = load("flip_rate_by_temperature").sort("temperature")["flip_rate_pct"].to_list()
+    assert rates == [44.6, 45.33, 45.45, 42.67] and rates[-1] < rates[0]
+
+
 def test_the_steadiest_rows_are_those_of_llama_on_squad() -> None:
     rows = load("calls_all").filter(model="Llama-3.1-8B", dataset="SQuAD", method="GB")
     assert dict(rows.select("target", "cvr").iter_rows()) == {"retriever": 0.937, "llm": 0.963}
