@@ -65,7 +65,8 @@ class Model(Protocol):
 class StreamingModel(Model, Protocol):
     """A model that hands replies back as they finish, so that nobody waits for the slowest."""
 
-    def submit(self, ticket: int, prompt: Prompt) -> None: ...
+    def submit(self, ticket: int, prompt: Prompt) -> None:
+        """A method's later prompts have the ticket of its first: the lower a ticket, the older its trial."""
 
     def collect(self) -> list[tuple[int, Completion | Failure]]:
         """Work until at least one submitted prompt is finished; empty when none is waiting."""

@@ -50,6 +50,26 @@ def test_the_interval_is_that_of_scipy_on_the_question_means() -> None:
     assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
 
 
+@pytest.mark.parametrize("n_right", [0, 10])
+def test_questions_that_agree_are_not_certain(n_right: int) -> None:
+    # The resamples of ten questions that agree agree too; the exact binomial interval does not pretend to know others.
+    found = correctness(score_rows(ten(n_right), metric="contains"))
+    (row,) = found.rows
+    exact = stats.binomtest(n_right, 10).proportion_ci(0.95, method="exact")
+    assert (row["value"], row["low"], row["high"]) == pytest.approx((n_right / 10, exact.low, exact.high))
+    assert any("exact binomial" in caveat for caveat in found.caveats)
+
+
+def test_a_difference_on_which_all_questions_agree_is_said_to_be_no_certainty() -> None:
+    tables = [
+        score_rows(ten(5), metric="contains", perturbation=perturbation) for perturbation in ("unchanged", "removal")
+    ]
+    found = correctness(pl.concat(tables))
+    (lost,) = (row for row in found.rows if row["contrast"])
+    assert (lost["low"], lost["high"]) == (0.0, 0.0)
+    assert any("not that the value is certain" in caveat for caveat in found.caveats)
+
+
 def test_a_single_question_has_no_interval() -> None:
     (row,) = correctness(score_rows({"q1": (0.5, 0.7)})).rows
     assert (row["value"], row["low"], row["high"]) == (pytest.approx(0.6), None, None)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from made_wordings import NO_RETRIEVAL, Compass, made, only, searches, several, trial
+from scipy.stats import binomtest
 
 from shaketable.analyses import vectors
 from shaketable.analyses.consistency import consistency
@@ -189,6 +190,20 @@ def test_flips_by_hand() -> None:
     noise = only(found, metric="noise_any")
     assert noise["value"] is None and "too few runs" in noise["reason"]
     assert "is not known" in found.sentences[0]
+
+
+def test_no_flip_of_any_question_is_not_never() -> None:
+    trials = [
+        trial(f"q{i}", wording, repeat=repeat, n_searches=1)
+        for i in range(10)
+        for wording in ("original", "spelling")
+        for repeat in range(2)
+    ]
+    found = ask(search_decisions, trials)
+    never = binomtest(0, 10).proportion_ci(0.95, method="exact").high
+    for metric, high in (("flip_any", never), ("noise_any", never), ("excess_any", 0.0)):
+        row = only(found, metric=metric, variation="spelling")
+        assert (row["value"], row["low"], row["high"]) == pytest.approx((0.0, 0.0, high))
 
 
 def test_what_repeats_do_alone_is_taken_off_the_flips() -> None:

@@ -290,6 +290,16 @@ def test_early_rows_come_back_before_late_ones(folder):
     assert engine.collect() == []
 
 
+def test_what_was_begun_first_goes_on_first(folder):
+    engine = SweepEngine(folder("llama"), n_rows=1)
+    for ticket in (1, 2):
+        engine.submit(ticket, prompt(SHORT * ticket, 0.0, 1, max_tokens=2))
+    assert [ticket for ticket, _ in engine.collect()] == [1]
+    engine.submit(1, prompt(LONG, 0.0, 1, max_tokens=2))  # the second step of the first trial
+    assert [ticket for ticket, _ in engine.collect()] == [1]
+    assert [ticket for ticket, _ in engine.collect()] == [2]
+
+
 def test_after_an_error_no_reply_reaches_another_prompt(folder, monkeypatch):
     engine = SweepEngine(folder("llama"), n_rows=8)
     expected = texts(engine.generate([prompt(SHORT, 0.0, 1)]))

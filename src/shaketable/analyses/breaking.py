@@ -131,6 +131,7 @@ def _by_temperature(facts: Facts, how: Breaking, unbroken: float | None, bootstr
         ),
         ids(known),
         **bootstrap,
+        is_share=True,
     )
     for t, estimate, n in zip([None, *temperatures], estimates, counts, strict=True):
         columns = estimate_columns(estimate)
@@ -176,6 +177,7 @@ def _too_early(facts: Facts, how: Breaking, repeats: int, bootstrap: dict[str, A
         np.array([[early for _, early, _ in found], [chance for *_, chance in found]]),
         ids(used),
         **bootstrap,
+        is_share=True,
     )
     return [
         facts.row(NAME, metric="breaking", unit="share", kind=kind, **estimate_columns(estimate), n=int(n))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -14,7 +17,7 @@ from shaketable.analyses.conditions import (
     labelled_rows,
     pooled_and_by_type,
 )
-from shaketable.analyses.intervals import Statistic, mean_of, with_estimates
+from shaketable.analyses.intervals import Statistic, known, mean_of, widened, with_estimates
 from shaketable.types import Finding
 
 
@@ -29,6 +32,7 @@ def correctness(table: pl.DataFrame, *, confidence: float = 0.95, n_resamples: i
     compared = pl.concat([conditions, _evidence_drops(questions), _heat_drops(questions)], how="diagonal")
     cells = with_estimates(_conditions(compared, ddof), _mean, confidence=confidence, n_resamples=n_resamples)
     rows = labelled_rows("correctness", cells, table)
+    _widen([row for row in rows if row["unit"] == "share" and not row["contrast"]], confidence)
     main_metric = _main_metric(table)
     words.add_sentences(rows, main_metric)
     return Finding(
@@ -39,6 +43,15 @@ def correctness(table: pl.DataFrame, *, confidence: float = 0.95, n_resamples: i
         caveats=words.caveats(rows, confidence, n_resamples),
         settings={"main_metric": main_metric, "confidence": confidence, "n_resamples": n_resamples, "ddof": ddof},
     )
+
+
+def _widen(rows: Sequence[dict[str, Any]], confidence: float) -> None:
+    """Give shares an interval with width where all questions agree."""
+    if not rows:
+        return
+    estimates = np.array([[row[name] for name in ("value", "low", "high")] for row in rows], dtype=np.float64)
+    for row, estimate in zip(rows, widened(estimates, np.array([row["n"] for row in rows]), confidence), strict=True):
+        row.update(known(estimate))
 
 
 def _main_metric(table: pl.DataFrame) -> str | None:

@@ -53,7 +53,9 @@ def _rows(facts: Facts, correct: str, confidence: float, n_resamples: int) -> li
         if not temperatures:
             continue
         values = np.stack([numbers(_accuracy(fact, source, t) for fact in known) for t in temperatures])
-        estimates, counts = mean_estimates(values, ids(known), confidence=confidence, n_resamples=n_resamples)
+        estimates, counts = mean_estimates(
+            values, ids(known), confidence=confidence, n_resamples=n_resamples, is_share=True
+        )
         rows += [
             facts.row(
                 NAME,

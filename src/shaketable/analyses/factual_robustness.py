@@ -88,7 +88,7 @@ def _own_rows(
     known = facts.known
     rows = []
     accuracy, n = mean_estimates(
-        numbers(share(fact.is_known) for fact in facts.asked)[None], ids(facts.asked), **bootstrap
+        numbers(share(fact.is_known) for fact in facts.asked)[None], ids(facts.asked), **bootstrap, is_share=True
     )
     n_missing = sum(fact.is_known is None for fact in facts.asked)
     rows.append(
@@ -104,7 +104,9 @@ def _own_rows(
     )
     if not known:
         return rows
-    unbroken, n = mean_estimates(numbers(_is_unbroken(fact, how) for fact in known)[None], ids(known), **bootstrap)
+    unbroken, n = mean_estimates(
+        numbers(_is_unbroken(fact, how) for fact in known)[None], ids(known), **bootstrap, is_share=True
+    )
     rows.append(
         facts.row(NAME, metric="frs", unit="share", kind="unbroken", **estimate_columns(unbroken[0]), n=int(n[0]))
     )

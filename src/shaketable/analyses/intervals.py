@@ -18,6 +18,10 @@ Statistic = Callable[[Numbers], Numbers]
 """How often each question was drawn (draws × questions) → values (conditions × draws)."""
 
 
+AGREED = "Where all questions agree on a share, its interval is the exact binomial one."
+"""What a finding says when it widened intervals."""
+
+
 def mean_of(values: Numbers) -> Statistic:
     """The mean over questions of each row of values (conditions × questions)."""
     return lambda drawn: values @ drawn.T / drawn.sum(axis=-1)
@@ -41,11 +45,17 @@ def with_estimates(
 
 
 def mean_estimates(
-    values: Numbers, question_ids: Sequence[str], *, confidence: float, n_resamples: int
+    values: Numbers,
+    question_ids: Sequence[str],
+    *,
+    confidence: float,
+    n_resamples: int,
+    is_share: bool | NDArray[np.bool_] = False,
 ) -> tuple[Numbers, NDArray[np.int64]]:
     """Value, low and high for each row of values (conditions × questions), and its n.
 
-    NaN stands for a question without a value; each row is estimated from the questions it has.
+    NaN stands for a question without a value; each row is estimated from the questions it has. Rows that are shares
+    have an interval with width also where all questions agree.
     """
     here = ~np.isnan(values)
     estimates = np.full((len(values), 3), np.nan)
@@ -53,7 +63,27 @@ def mean_estimates(
         ids = [question_ids[i] for i in columns]
         statistic = mean_of(values[np.ix_(rows, columns)])
         estimates[rows] = estimated(statistic, ids, len(rows), confidence=confidence, n_resamples=n_resamples)
-    return estimates, here.sum(axis=1)
+    n = here.sum(axis=1)
+    return np.where(np.reshape(is_share, (-1, 1)), widened(estimates, n, confidence), estimates), n
+
+
+def widened(shares: Numbers, n: NDArray[np.int64], confidence: float) -> Numbers:
+    """Value, low and high of shares whose n questions may all agree.
+
+    Resamples of such questions agree too, as if no other question could differ. As many may differ as the exact
+    binomial bound (Clopper and Pearson) allows: none wrong of 30 is 0 to 12 %, not 0 to 0 %.
+    """
+    value, low, high = shares.T
+    may_differ = 1 - ((1 - confidence) / 2) ** (1 / np.maximum(n, 1))
+    agree = low == high
+    return np.stack(
+        [
+            value,
+            np.where(agree, value * (1 - may_differ), low),
+            np.where(agree, value + (1 - value) * may_differ, high),
+        ],
+        axis=-1,
+    )
 
 
 def complete(values: Numbers) -> Indices:

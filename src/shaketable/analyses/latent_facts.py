@@ -72,7 +72,7 @@ def _share_rows(facts: Facts, least: float, bootstrap: dict[str, Any]) -> list[R
     if not wrong:
         return []
     is_latent = numbers(float(value >= least) for _, (value, _) in wrong)
-    (estimate,), (n,) = mean_estimates(is_latent[None], ids(fact for fact, _ in wrong), **bootstrap)
+    (estimate,), (n,) = mean_estimates(is_latent[None], ids(fact for fact, _ in wrong), **bootstrap, is_share=True)
     return [
         facts.row(
             NAME,

@@ -104,7 +104,11 @@ def _ratio_rows(
         of_type = [fact for fact in (*top, *bottom) if fact.type == label]
         n_top = sum(fact.type == label for fact in top)
         is_top = np.array([[1.0] * n_top + [0.0] * (len(of_type) - n_top)])
-        estimates, _ = mean_estimates(is_top, ids(of_type), **bootstrap) if of_type else (np.full((1, 3), np.nan), 0)
+        estimates, _ = (
+            mean_estimates(is_top, ids(of_type), **bootstrap, is_share=True)
+            if of_type
+            else (np.full((1, 3), np.nan), 0)
+        )
         rows.append(
             facts.row(
                 NAME,

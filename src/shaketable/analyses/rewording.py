@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.intervals import known, mean_estimates
+from shaketable.analyses.intervals import AGREED, known, mean_estimates
 from shaketable.analyses.significance import add_holm, signed_rank
 from shaketable.analyses.wording import named, said
 from shaketable.types import NOTHING, Finding
@@ -126,6 +126,8 @@ class Number:
     """`original - X`: a difference, tested against none."""
     reason: str | None = None
     """Why there are no values."""
+    is_difference: bool = False
+    """It may be negative."""
     more: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
@@ -214,6 +216,7 @@ def differences(asked: Asked, metric: str, number: Callable[[Row], float | None]
             values=lost.get(variation, {}),
             unit=unit,
             contrast=f"{ORIGINAL} - {variation}",
+            is_difference=True,
         )
         for variation in asked.reworded
     ]
@@ -230,7 +233,11 @@ def number_rows(
         [[number.values.get(question, np.nan) for question in questions] for number in numbers], dtype=np.float64
     )
     estimates, counts = mean_estimates(
-        values.reshape(len(numbers), len(questions)), questions, confidence=confidence, n_resamples=n_resamples
+        values.reshape(len(numbers), len(questions)),
+        questions,
+        confidence=confidence,
+        n_resamples=n_resamples,
+        is_share=np.array([number.unit == "share" and not number.is_difference for number in numbers]),
     )
     nothing = NO_VALUE if ORIGINAL in asked.variations else NO_ORIGINAL
     rows = [
@@ -303,6 +310,8 @@ def finding_of(
 ) -> Finding:
     shown = [row for row in rows if row["metric"] is not None]
     how = f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions."
+    if any(row["unit"] == "share" and row["value"] in (0.0, 1.0) for row in shown):
+        how = f"{how} {AGREED}"
     return Finding(
         analysis=analysis,
         question=question,

@@ -128,7 +128,14 @@ def _flips(asked: Asked, variation: str) -> list[Number]:
             (f"excess_{name}", excess, ONE_RUN),
         ]
         numbers += [
-            Number(metric=metric, variation=variation, values=values, unit="share", reason=reason)
+            Number(
+                metric=metric,
+                variation=variation,
+                values=values,
+                unit="share",
+                reason=reason,
+                is_difference=values is excess,
+            )
             for metric, values, reason in parts
         ]
     return numbers

@@ -170,8 +170,8 @@ class SweepEngine:
         return live < self.n_rows if self.exactness == "any" else not live
 
     def _next_waiting(self) -> list[Begun]:
-        """One prompt, or none if it cannot be asked."""
-        key = next(iter(self.waiting))
+        """The prompt of the oldest ticket, so that what was begun ends first; none if it cannot be asked."""
+        key = min(self.waiting, key=lambda key: self.waiting[key][0][0])
         asked = self.waiting.pop(key)
         layout, messages = key
         prompt_ids = self.encode(messages, layout)
@@ -193,8 +193,7 @@ class SweepEngine:
         todo = list(rows.values())
         limit = {"any": len(todo), "fixed": FIXED_ROWS, "alone": 1}[self.exactness]
         if len(todo) > limit:
-            left = [(ticket, row.prompt) for row in todo[limit:] for ticket in row.tickets]
-            self.waiting = {key: left, **self.waiting}
+            self.waiting[key] = [(ticket, row.prompt) for row in todo[limit:] for ticket in row.tickets]
             todo = todo[:limit]
         return [Begun(prompt_ids, self._n_opening(messages, layout, prompt_ids), todo)] if todo else []
 
