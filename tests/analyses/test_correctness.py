@@ -60,6 +60,13 @@ def test_questions_that_agree_are_not_certain(n_right: int) -> None:
     assert any("exact binomial" in caveat for caveat in found.caveats)
 
 
+def test_one_of_many_leaves_no_less_open_than_none() -> None:
+    none, one = (correctness(score_rows(ten(n), metric="contains")).rows[0]["high"] for n in (0, 1))
+    assert one >= none
+    nine, all_ = (correctness(score_rows(ten(n), metric="contains")).rows[0]["low"] for n in (9, 10))
+    assert nine <= all_
+
+
 def test_a_difference_on_which_all_questions_agree_is_said_to_be_no_certainty() -> None:
     tables = [
         score_rows(ten(5), metric="contains", perturbation=perturbation) for perturbation in ("unchanged", "removal")

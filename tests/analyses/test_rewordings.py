@@ -376,6 +376,31 @@ def test_a_system_on_two_datasets_has_a_row_for_both_together() -> None:
     assert shares == {"squad": (0.75, 4), "nq": (0.5, 2), "all datasets": (pytest.approx(4 / 6), 6)}
 
 
+def test_over_confidence_is_told_of_the_wording_that_has_the_most() -> None:
+    trials = [
+        trial(f"q{i}", variation, correct=0.0, **NO_RETRIEVAL)
+        for i in range(4)
+        for variation in ("original", "grammar", "spelling")
+    ]
+    searched = {"original": 3, "grammar": 4, "spelling": 1}
+    trials += [trial(f"q{i}", name, n_searches=int(i < n)) for name, n in searched.items() for i in range(4)]
+    told = [text for text in ask(search_decisions, trials).sentences if "leaves out" in text]
+    assert len(told) == 1
+    assert told[0].startswith("After spelling, m · search_o1 on squad leaves out a search")
+    assert "in 75 % [" in told[0] and "the most of 2 rewordings; with the original wording in 25 % [" in told[0]
+
+
+def test_the_most_notable_sentence_comes_first() -> None:
+    trials = [trial(f"q{i}", "original", correct=1.0, method=method) for i in range(9) for method in "ab"]
+    trials += [
+        trial(f"q{i}", "spelling", correct=float(i < n), method=method)
+        for method, n in (("a", 7), ("b", 2))
+        for i in range(9)
+    ]
+    lost = [text for text in ask(wording_accuracy, trials).sentences if "spelling" in text.lower()]
+    assert ["m · b" in text for text in lost] == [True, False]
+
+
 def test_what_always_searches_is_not_said_to_decide() -> None:
     trials = [trial(f"q{i}", variation, n_searches=1) for i in range(3) for variation in ("original", "spelling")]
     found = ask(search_decisions, trials)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,6 +62,15 @@ def test_every_chart_of_wording_names_its_ways_of_asking(name: str, found: dict[
     assert ">people<" in svg and ">spelling<" in svg
     width = float(svg.split('width="')[1].split('"')[0])
     assert 700 < width < 1100
+
+
+@pytest.mark.parametrize("name", OF)
+def test_long_names_do_not_run_out_of_the_picture(name: str, found: dict[str, Finding]) -> None:
+    finding = found[OF[name]]
+    methods = [f"search_o1(max_searches={n}, max_turns=3, k=2, n_examples=2)" for n in range(4)]
+    rows = tuple({**row, "system": f"smollm2 · {method}"} for method in methods for row in finding.rows)
+    svg = draw_svg(find("chart", name)(replace(finding, rows=rows)), name)
+    assert float(svg.split('width="')[1].split('"')[0]) < 1150
 
 
 def test_outcomes_of_a_bar_sum_to_one(found: dict[str, Finding]) -> None:

@@ -39,6 +39,12 @@ def test_a_table_has_a_line_for_each_way_of_asking_and_a_column_for_each_number(
     assert original["asked"] == "original" and original["flip_any"] is None and original["act"].endswith("]")
 
 
+def test_a_figure_stands_under_a_sentence_of_what_it_shows(found: list[Finding]) -> None:
+    captions = {figure.name: figure.caption for figure in wording_figures(found)}
+    assert "changes the decision to search" in captions["flip_rates"]
+    assert "leaves out a search that it needs" in captions["confidence_by_wording"]
+
+
 def test_findings_without_rewording_make_no_chapter() -> None:
     table, records = made([one for one in several()[0] if one["variation"] == "original"])
     plain = [wording_accuracy(table.clear()), search_decisions(table.clear(), records=records.clear())]

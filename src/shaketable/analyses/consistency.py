@@ -62,6 +62,7 @@ def consistency(
         ),
         confidence=confidence,
         n_resamples=n_resamples,
+        first="least",
         encoder=encoder,
     )
 

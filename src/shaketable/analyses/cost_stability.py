@@ -68,6 +68,7 @@ def cost_stability(
         ),
         confidence=confidence,
         n_resamples=n_resamples,
+        first="most",
         zero=zero,
         steady=steady,
     )

@@ -18,7 +18,7 @@ Statistic = Callable[[Numbers], Numbers]
 """How often each question was drawn (draws × questions) → values (conditions × draws)."""
 
 
-AGREED = "Where all questions agree on a share, its interval is the exact binomial one."
+AGREED = "Where all questions agree on a share, or almost, its interval reaches as far as the exact binomial one."
 """What a finding says when it widened intervals."""
 
 
@@ -68,22 +68,18 @@ def mean_estimates(
 
 
 def widened(shares: Numbers, n: NDArray[np.int64], confidence: float) -> Numbers:
-    """Value, low and high of shares whose n questions may all agree.
+    """Value, low and high of shares whose n questions agree, or almost.
 
-    Resamples of such questions agree too, as if no other question could differ. As many may differ as the exact
-    binomial bound (Clopper and Pearson) allows: none wrong of 30 is 0 to 12 %, not 0 to 0 %.
+    Resamples of questions that agree do so too, as if no other question could differ. As many may differ as the exact
+    binomial bound (Clopper and Pearson) allows: none wrong of 30 is 0 to 12 %, not 0 to 0 %. One wrong of 30 leaves no
+    less open than none, so no share is bounded more closely.
     """
     value, low, high = shares.T
     may_differ = 1 - ((1 - confidence) / 2) ** (1 / np.maximum(n, 1))
     agree = low == high
-    return np.stack(
-        [
-            value,
-            np.where(agree, value * (1 - may_differ), low),
-            np.where(agree, value + (1 - value) * may_differ, high),
-        ],
-        axis=-1,
-    )
+    low = np.where(agree, value * (1 - may_differ), np.minimum(low, 1 - may_differ))
+    high = np.where(agree, value + (1 - value) * may_differ, np.maximum(high, may_differ))
+    return np.stack([value, low, high], axis=-1)
 
 
 def complete(values: Numbers) -> Indices:

@@ -66,6 +66,7 @@ def outcomes(
         (f"Compared with {closed_book} of the same model, on the {need} wording.",),
         confidence=confidence,
         n_resamples=n_resamples,
+        first="most",
         correct=correct,
         closed_book=closed_book,
         need=need,

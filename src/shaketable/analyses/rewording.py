@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -306,8 +306,15 @@ def finding_of(
     *,
     confidence: float,
     n_resamples: int,
+    first: Literal["least", "most"] | None = None,
     **settings: Any,
 ) -> Finding:
+    """`first`: which value of those that a sentence tells of the same thing is the most worth reading."""
+    told = [row for row in rows if row["sentence"]]
+    if first:
+        kinds = list(dict.fromkeys(row["headline"] for row in told))
+        sign = 1 if first == "least" else -1
+        told.sort(key=lambda row: (kinds.index(row["headline"]), sign * row["value"]))
     shown = [row for row in rows if row["metric"] is not None]
     how = f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions."
     if any(row["unit"] == "share" and row["value"] in (0.0, 1.0) for row in shown):
@@ -316,7 +323,7 @@ def finding_of(
         analysis=analysis,
         question=question,
         rows=tuple(rows),
-        sentences=tuple(said(row) for row in rows if row["sentence"]),
+        sentences=tuple(map(said, told)),
         caveats=(how, *caveats) if shown else (),
         settings={**settings, "confidence": confidence, "n_resamples": n_resamples},
     )

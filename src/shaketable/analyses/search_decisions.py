@@ -24,7 +24,7 @@ from shaketable.analyses.rewording import (
 )
 from shaketable.analyses.stability import noise_flip
 from shaketable.analyses.unaided import Unaided, Wording, act, searching, unaided_of
-from shaketable.analyses.wording import bounds, holds_zero, number, questions, sentence_case
+from shaketable.analyses.wording import bounds, holds_zero, level, number, questions, sentence_case
 from shaketable.types import Finding
 
 NAME = "search_decisions"
@@ -72,6 +72,7 @@ def search_decisions(
         ),
         confidence=confidence,
         n_resamples=n_resamples,
+        first="most",
         correct=correct,
         closed_book=closed_book,
         need=need,
@@ -146,7 +147,7 @@ def _mean(values: list[float]) -> float:
 
 
 def _add_sentences(rows: list[Row]) -> None:
-    """One for each system and dataset: rewrites by people where there are some, else what flips most."""
+    """Two for each system and dataset: on what flips most, rewrites by people before others, and on over-confidence."""
     places: dict[tuple[object, ...], dict[str, dict[str, Row]]] = {}
     for row in rows:
         if row["value"] is not None and row["variation"]:
@@ -173,3 +174,20 @@ def _add_sentences(rows: list[Row]) -> None:
             sentence += "."
             detail = f"How much of it is chance is not known: there are {ONE_RUN} ({questions(row['n'])})."
         tell(row, "decision", sentence, detail)
+        _tell_confidence(place)
+
+
+def _tell_confidence(place: Mapping[str, Mapping[str, Row]]) -> None:
+    """Of the wording with the most over-confidence, beside the original."""
+    over = {variation: found["over_confidence"] for variation, found in place.items() if "over_confidence" in found}
+    if ORIGINAL not in over:
+        return
+    most = max((row for variation, row in over.items() if variation != ORIGINAL), key=lambda row: row["value"])
+    tell(
+        most,
+        "confidence",
+        f"After {told_variation(most['variation'])}, {where(most)} leaves out a search that it needs in {level(most)} "
+        f"of questions, the most of {len(over) - 1} rewordings; with the original wording in {level(over[ORIGINAL])}.",
+        f"It makes one that it does not need in {level(place[most['variation']]['under_confidence'])} "
+        f"({questions(most['n'])}).",
+    )

@@ -66,6 +66,7 @@ def trajectories(
         ),
         confidence=confidence,
         n_resamples=n_resamples,
+        first="least",
         encoder=encoder,
         missing_hops=missing_hops,
     )

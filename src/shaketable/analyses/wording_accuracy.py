@@ -55,6 +55,7 @@ def wording_accuracy(
         ),
         confidence=confidence,
         n_resamples=n_resamples,
+        first="most",
         metrics=list(metrics),
     )
 

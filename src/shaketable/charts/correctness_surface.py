@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import altair as alt
 
-from shaketable.charts.looks import themed
-from shaketable.charts.panels import PLAIN, WIDTH, Row, panel_header, worded
+from shaketable.charts.looks import WIDTH, themed
+from shaketable.charts.panels import PLAIN, Row, panel_header, worded
 from shaketable.charts.wording_panels import asked, in_order
 from shaketable.types import Finding
 

@@ -8,8 +8,8 @@ from typing import Any
 import altair as alt
 
 from shaketable.charts.few import few
-from shaketable.charts.looks import evidence_channels, themed
-from shaketable.charts.panels import ALL_TYPES, WIDTH, Row, worded
+from shaketable.charts.looks import WIDTH, evidence_channels, themed
+from shaketable.charts.panels import ALL_TYPES, Row, worded
 from shaketable.types import Finding
 
 LABEL_LIMIT = 380

@@ -7,8 +7,8 @@ from typing import Any
 
 import altair as alt
 
-from shaketable.charts.looks import KNOWN, SPARE, themed
-from shaketable.charts.panels import WIDTH, Row, panel_header
+from shaketable.charts.looks import KNOWN, SPARE, WIDTH, names_legend, themed
+from shaketable.charts.panels import Row, panel_header
 from shaketable.robustness import frs
 from shaketable.types import Finding
 
@@ -44,7 +44,7 @@ def system_channels(rows: Sequence[Row]) -> dict[str, Any]:
     """Colour, dash and shape together, so that no system is told by its colour alone."""
     systems = sorted({row["system"] for row in rows})
     shown = [LOOKS[i % len(LOOKS)] for i in range(len(systems))]
-    shared = {"title": "System", "sort": None, "legend": alt.Legend(symbolSize=90, symbolOpacity=1, labelLimit=400)}
+    shared = {"title": "System", "sort": None, "legend": names_legend(systems)}
 
     def scale(part: str) -> alt.Scale:
         return alt.Scale(domain=systems, range=[getattr(look, part) for look in shown])

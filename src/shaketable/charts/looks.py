@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
 
 INK = "currentColor"
 """The page's text colour where a picture is part of it, so that light and dark need one file; else black."""
+
+WIDTH = 1000
+"""Pixels, all panels together."""
+LETTER, LABEL_LIMIT, AROUND_LABEL = 6.8, 400, 48
+"""Pixels of a letter in a legend, of its longest name, and of what stands around a name."""
 
 
 class Look(NamedTuple):
@@ -64,7 +69,7 @@ def evidence_channels(rows: Sequence[Mapping[str, Any]], *, legend: bool = True)
     shared = {
         "title": "Evidence",
         "sort": None,
-        "legend": alt.Legend(symbolSize=90, symbolOpacity=1, symbolStrokeWidth=0) if legend else None,
+        "legend": names_legend(shown, symbolStrokeWidth=0) if legend else None,
     }
 
     def scale(part: str) -> alt.Scale:
@@ -75,6 +80,13 @@ def evidence_channels(rows: Sequence[Mapping[str, Any]], *, legend: bool = True)
         "strokeDash": alt.StrokeDash("evidence:N", scale=scale("dash"), **shared),
         "shape": alt.Shape("evidence:N", scale=scale("shape"), **shared),
     }
+
+
+def names_legend(names: Collection[str], **more: Any) -> alt.Legend:
+    """In as many columns as fit side by side; long names under one another."""
+    widest = max((min(len(name) * LETTER, LABEL_LIMIT) for name in names), default=0) + AROUND_LABEL
+    columns = max(1, min(len(names), int(WIDTH // widest)))
+    return alt.Legend(symbolSize=90, symbolOpacity=1, labelLimit=LABEL_LIMIT, columns=columns, **more)
 
 
 def themed(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:

@@ -7,11 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from shaketable.charts.looks import evidence_channels, themed
+from shaketable.charts.looks import WIDTH, evidence_channels, themed
 from shaketable.types import Finding
 
-WIDTH = 1000
-"""Pixels, all panels together."""
 ALL_TYPES = "all types"
 BROKEN = "replace(replace(datum.label, '(', ' · '), regexp('[()\"\\']', 'g'), '')"
 """A label that also breaks before its settings, without their brackets and quotes."""

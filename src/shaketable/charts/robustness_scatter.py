@@ -5,8 +5,8 @@ from __future__ import annotations
 import altair as alt
 
 from shaketable.charts.fact_panels import scored_facts, system_channels
-from shaketable.charts.looks import INK, themed
-from shaketable.charts.panels import WIDTH, Row
+from shaketable.charts.looks import INK, WIDTH, themed
+from shaketable.charts.panels import Row
 from shaketable.types import Finding
 
 MARGIN = 70

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import altair as alt
 
-from shaketable.charts.looks import INK, evidence_channels, looks, themed
-from shaketable.charts.panels import WIDTH, Row, worded
+from shaketable.charts.looks import INK, WIDTH, evidence_channels, looks, themed
+from shaketable.charts.panels import Row, worded
 from shaketable.types import Finding
 
 GOLDEN = 0.618034

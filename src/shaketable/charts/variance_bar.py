@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import altair as alt
 
-from shaketable.charts.looks import COMPONENTS, INK, themed
-from shaketable.charts.panels import WIDTH, Row
+from shaketable.charts.looks import COMPONENTS, INK, WIDTH, themed
+from shaketable.charts.panels import Row
 from shaketable.types import Finding
 
 WORDS = {"by question": "settings, by question", "sampling": "sampling (dice)"}

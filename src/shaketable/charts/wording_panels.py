@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from shaketable.charts.fact_panels import LOOKS, panel_width
-from shaketable.charts.looks import themed
+from shaketable.charts.looks import names_legend, themed
 from shaketable.charts.panels import Row, panel_header
 from shaketable.types import Finding
 
@@ -51,7 +51,7 @@ def series_channels(rows: Sequence[Row], series: str, title: str) -> dict[str, A
     """Colour, dash and shape together, so that no series is told by its colour alone."""
     names = in_order(rows, series)
     shown = [LOOKS[i % len(LOOKS)] for i in range(len(names))]
-    shared = {"title": title, "sort": None, "legend": alt.Legend(symbolSize=90, symbolOpacity=1, labelLimit=400)}
+    shared = {"title": title, "sort": None, "legend": names_legend(names)}
 
     def scale(part: str) -> alt.Scale:
         return alt.Scale(domain=names, range=[getattr(look, part) for look in shown])
@@ -112,9 +112,9 @@ def wording_grid(
     """Columns are datasets; rows, where there are several, are systems."""
     columns = sorted({one[column] for one in rows}) if column == "panel" else in_order(rows, column)
     facets: dict[str, Any] = {"column": alt.Column(f"{column}:N", sort=columns, header=panel_header(len(columns)))}
-    if row is not None and len({one[row] for one in rows}) > 1:
-        header = alt.Header(title=None, labelOrient="top", labelAnchor="start", labelLimit=600)
-        facets["row"] = alt.Row(f"{row}:N", header=header)
     width = panel_width(len(columns)) - label_width // len(columns)
+    if row is not None and len({one[row] for one in rows}) > 1:
+        header = alt.Header(title=None, labelOrient="top", labelAnchor="start", labelLimit=width)
+        facets["row"] = alt.Row(f"{row}:N", header=header)
     sized = layers.properties(width=width, height=alt.Step(13) if height is None else height)
     return themed(sized.facet(data=alt.InlineData(list(rows)), spacing=24, **facets))

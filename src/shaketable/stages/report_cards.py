@@ -23,6 +23,7 @@ KICKERS = {
     "factual_robustness": "Facts · {system}",
     "wording": "Wording · {system}",
     "decision": "Search · {system}",
+    "confidence": "Over-confidence · {system}",
     "evidence": "Evidence · {system}",
     "outcome": "Searching · {system}",
     "variance_shares": "Together · {system}",
@@ -47,6 +48,7 @@ LINKS = {
     "degradation": "degradation",
     "wording": "wording_accuracy",
     "decision": "search_decisions",
+    "confidence": "confidence_by_wording",
     "outcome": "outcomes",
     "amplification": "amplification",
     "variance_shares": "variance_bar",
@@ -129,7 +131,7 @@ def _is_unclear(row: Row, flat: Collection[str]) -> bool:
         return holds_zero(row)
     if row["headline"] == "degradation":
         return not row["n_shown"]
-    if row["headline"] in ("variance_shares", "context_reliance", "outcome"):
+    if row["headline"] in ("variance_shares", "context_reliance", "outcome", "decision", "confidence"):
         return row["low"] is None or row["low"] <= 0 or bool(row.get("is_floored"))
     return row.get("verdict") in UNCLEAR
 
@@ -158,7 +160,15 @@ def _number(row: Row) -> tuple[str, str]:
         if row["value"] is None:
             return "no ceiling", ""
         return (f"≤ {row['value']:g}" if row["headline"] == "ceiling" else f"{row['value']:g}"), ends
-    if row["headline"] in ("level", "variability", "factual_robustness", "decision", "outcome", "variance_shares"):
+    if row["headline"] in (
+        "level",
+        "variability",
+        "factual_robustness",
+        "decision",
+        "confidence",
+        "outcome",
+        "variance_shares",
+    ):
         return level(row).removesuffix(bounds(row)), interval
     if row["headline"] == "dominance":
         return number(row["value"], "ratio"), interval

@@ -154,7 +154,7 @@ def intervals_and_n(finding: Finding, rows: Sequence[Row]) -> tuple[str, str]:
     """What kind of intervals a finding has, and how many questions its rows are of, for a note."""
     counts = sorted({row["n"] for row in rows})
     n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"{100 * float(str(finding.settings['confidence'])):g} % bootstrap intervals", f"n = {n} questions"
+    return f"{100 * float(str(finding.settings['confidence'])):g} % intervals", f"n = {n} questions"
 
 
 def figure_name(headline: str, metric: str) -> str:

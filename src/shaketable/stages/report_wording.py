@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from shaketable.analyses.rewording import ORIGINAL
-from shaketable.analyses.wording import level
+from shaketable.analyses.wording import level, said
 from shaketable.charts.accuracy_by_wording import accuracy_by_wording, accuracy_rows
 from shaketable.charts.calls_by_wording import call_rows, calls_by_wording
 from shaketable.charts.chain_correlations import LINKS, chain_correlations, chain_rows
@@ -46,6 +46,8 @@ class Drawing(NamedTuple):
     note: str
     rows: Callable[[Finding], Sequence[Row]]
     draw: Callable[[Finding], alt.TopLevelMixin]
+    headline: str | None = None
+    """Of the sentences that it stands under; None: any."""
 
 
 DRAWINGS = {
@@ -56,6 +58,7 @@ DRAWINGS = {
         "wording do by chance.",
         flip_rows,
         flip_rates,
+        "decision",
     ),
     "accuracy_by_wording": Drawing(
         "wording_accuracy", "Correct answers by wording", "Means over questions.", accuracy_rows, accuracy_by_wording
@@ -66,6 +69,7 @@ DRAWINGS = {
         "A search is needed where the closed-book answer is wrong. Shares of all questions.",
         confidence_rows,
         confidence_by_wording,
+        "confidence",
     ),
     "query_panels": Drawing(
         "query_difficulty",
@@ -185,6 +189,8 @@ def _figure(name: str, drawing: Drawing, finding: Finding) -> list[Figure]:
         return []
     columns = COLUMNS | ({"hop": "Search"} if "hop" in rows[0] else {})
     intervals, n = intervals_and_n(finding, rows)
+    told = {said(row): row["headline"] for row in finding.rows if row["sentence"]}
+    captions = (text for text in finding.sentences if drawing.headline in (None, told.get(text)))
     return [
         finding_figure(
             finding,
@@ -194,6 +200,7 @@ def _figure(name: str, drawing: Drawing, finding: Finding) -> list[Figure]:
             chapter=CHAPTER,
             name=name,
             title=drawing.title,
+            caption=next(captions, ""),
             note=f"{drawing.note} Bars and bands are {intervals}. {n}.",
         )
     ]
