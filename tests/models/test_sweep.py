@@ -353,28 +353,47 @@ def test_free_batching_mixes_prompts_where_exact_batching_may_not(folder, monkey
     assert free == exact
 
 
-def test_an_opening_that_prompts_share_is_read_once_and_changes_no_text(tmp_path, monkeypatch):
+TURNS = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}{% if add_generation_prompt %}[a]{% endif %}"
+
+
+def after_an_example(question, temperature=1.5):
+    example = (Message(role="user", content="two and two?"), Message(role="assistant", content="four"))
+    messages = (*example, Message(role="user", content=question))
+    sampling = Sampling(temperature=temperature, max_tokens=12)
+    return [Prompt(messages=messages, sampling=sampling, seed=i) for i in range(4)]
+
+
+def in_turns(path, **more):
+    """An engine whose prompts have openings, however short."""
+    engine = SweepEngine(path, **more)
+    engine.tokenizer.chat_template = TURNS
+    return engine
+
+
+def test_an_opening_that_prompts_share_is_read_once_and_changes_no_text(folder, monkeypatch):
     """Whether its opening was read for another prompt before, or is read now, a prompt is read in two parts."""
     monkeypatch.setattr("shaketable.models.sweep.LEAST_OPENING", 8)
-    template = (
-        "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}{% if add_generation_prompt %}[a]{% endif %}"
-    )
-    folder = write_model("llama", tmp_path)
-
-    def fresh():
-        engine = SweepEngine(folder)
-        engine.tokenizer.chat_template = template
-        return engine
-
-    def asked(question):
-        example = (Message(role="user", content="two and two?"), Message(role="assistant", content="four"))
-        messages = (*example, Message(role="user", content=question))
-        return [Prompt(messages=messages, sampling=Sampling(temperature=1.5, max_tokens=12), seed=i) for i in range(4)]
-
-    together = fresh()
-    before = [reply.text for reply in together.generate(asked("one and one?"))]
-    after = [reply.text for reply in together.generate(asked("one and six?"))]
+    together = in_turns(folder("llama"))
+    before = texts(together.generate(after_an_example("one and one?")))
+    after = texts(together.generate(after_an_example("one and six?")))
     assert len(together.openings) == 1
-    assert [reply.text for reply in fresh().generate(asked("one and six?"))] == after
-    assert [reply.text for reply in fresh().generate(asked("one and one?"))] == before
+    assert texts(in_turns(folder("llama")).generate(after_an_example("one and six?"))) == after
+    assert texts(in_turns(folder("llama")).generate(after_an_example("one and one?"))) == before
     assert before != after
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("batching", ["exact", "free"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_gpu_goes_on_after_shared_openings_as_a_processor_does(folder, family, batching, monkeypatch):
+    monkeypatch.setattr("shaketable.models.sweep.LEAST_OPENING", 8)
+    prompts = [one for n in range(6) for one in after_an_example(f"one and {n}{n * 'x'}?", temperature=0.0)]
+    on_gpu = in_turns(folder(family), device="cuda", n_rows=16, batching=batching)
+    on_processor = in_turns(folder(family), n_rows=16)
+    assert texts(on_gpu.generate(prompts)) == texts(on_processor.generate(prompts))
+    assert len(on_gpu.openings) == 1 or on_gpu.exactness == "alone"
+    hot = [one for n in range(6) for one in after_an_example(f"one and {n}?")]
+    together = texts(on_gpu.generate(hot))
+    if batching == "exact":
+        assert texts(on_gpu.generate(hot[::-1])) == together[::-1]
+        assert [texts(on_gpu.generate([one]))[0] for one in hot[::5]] == together[::5]
