@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shaketable.models.row_pool import BLOCK, RowPools
+from shaketable.models.row_pool import BLOCK, FIXED_ROWS, RowPools
 
 GROUPS, SHARE, WIDTH, LAYERS = 2, 3, 8, 2
 
@@ -41,7 +41,7 @@ def step(pools, twins, dice, softcap):
         rows = [members[slot] for slot in range(len(pool.rows))]
         assert len(members) == len(rows)
         lengths = torch.tensor([twin.row.length for twin in rows])
-        unseen = pool.unseen(lengths, torch.float32)
+        unseen = pool.unseen(lengths)
         for layer in range(LAYERS):
             keys, values = (torch.randn(len(rows), GROUPS, WIDTH, generator=dice) for _ in range(2))
             query = torch.randn(len(rows), GROUPS * SHARE, 1, WIDTH, generator=dice)
@@ -61,10 +61,11 @@ def step(pools, twins, dice, softcap):
 @given(
     seed=st.integers(0, 99),
     softcap=st.sampled_from([None, 5.0]),
+    is_fixed=st.booleans(),
     doings=st.lists(st.one_of(st.integers(1, 2 * BLOCK), st.just("step"), st.integers(-5, -1)), max_size=25),
 )
-def test_a_row_takes_what_it_would_take_alone(seed, softcap, doings):
-    dice, pools, twins = torch.Generator().manual_seed(seed), RowPools(), []
+def test_a_row_takes_what_it_would_take_alone(seed, softcap, is_fixed, doings):
+    dice, pools, twins = torch.Generator().manual_seed(seed), RowPools(is_fixed=is_fixed), []
     for doing in doings:
         if doing == "step":
             step(pools, twins, dice, softcap)
@@ -76,7 +77,11 @@ def test_a_row_takes_what_it_would_take_alone(seed, softcap, doings):
     step(pools, twins, dice, softcap)
     assert sum(len(pool.rows) for pool in pools.by_room.values()) == len(twins)
     for pool in pools.by_room.values():
-        assert pool.keys[0].shape[0] <= 4 * len(pool.rows) + 3, "No more slots are kept than rows need."
+        n_slots = pool.keys[0].shape[0]
+        if is_fixed:
+            assert n_slots == (FIXED_ROWS if pool.rows else 0)
+        else:
+            assert n_slots <= 4 * len(pool.rows) + 3, "No more slots are kept than rows need."
 
 
 @pytest.mark.parametrize("length", [BLOCK - 1, BLOCK, BLOCK + 1])
@@ -86,3 +91,10 @@ def test_a_row_moves_when_its_room_is_full(length):
     for _ in range(3):
         step(pools, twins, dice, None)
     assert twins[0].row.pool.room == 2 * BLOCK and twins[1].row.pool.room == BLOCK
+
+
+def test_a_window_hides_what_lies_too_far_back():
+    pools = RowPools()
+    pool = pools.add([torch.zeros(GROUPS, 9, WIDTH)], [torch.zeros(GROUPS, 9, WIDTH)]).pool
+    seen = pool.unseen(torch.tensor([9, 2, 4]), window=3)[:, 0, 0] == 0
+    assert [row.nonzero()[:, 0].tolist() for row in seen] == [[7, 8, 9], [0, 1, 2], [2, 3, 4]]

@@ -146,14 +146,21 @@ def test_a_prompt_read_beside_any_number_of_tokens_has_the_same_bits(embedded):
             assert torch.equal(read.cache.layers[-1].keys, alone.cache.layers[-1].keys)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("way", ["fixed", "alone"])
-def test_the_slower_ways_of_batching_keep_the_promise_too(folder, way):
-    engine = SweepEngine(folder("llama"), n_rows=6)
-    engine.__dict__["exactness"] = way
+def test_the_slower_ways_of_batching_keep_the_promise_too(folder, family, way, monkeypatch):
+    """A processor stands in for a GPU, whose proof ends with `fixed`."""
     prompts = sweep(repeats=3)
+    usual = texts(SweepEngine(folder(family), n_rows=16).generate(prompts))
+    monkeypatch.setattr("shaketable.models.sweep.prove", lambda engine: prove(engine) and way)
+    engine = SweepEngine(folder(family), n_rows=6)
     together = texts(engine.generate(prompts))
+    assert engine.exactness == way
     assert texts(engine.generate(prompts[::-1])) == together[::-1]
     assert texts(engine.generate([prompts[8]])) == [together[8]]
+    assert [text for text, one in zip(together, prompts, strict=True) if one.sampling.temperature == 0] == [
+        text for text, one in zip(usual, prompts, strict=True) if one.sampling.temperature == 0
+    ]
 
 
 def test_the_way_of_batching_is_proved_not_assumed(folder):
@@ -305,6 +312,20 @@ def test_after_an_error_no_reply_reaches_another_prompt(folder, monkeypatch):
     expected = texts(engine.generate([prompt(SHORT, 0.0, 1)]))
     with monkeypatch.context() as broken, pytest.raises(ZeroDivisionError):
         broken.setattr(engine, "_complete", lambda *_: 1 / 0)
+        engine.generate([prompt(LONG, 0.0, 1)])
+    assert texts(engine.generate([prompt(SHORT, 0.0, 1)])) == expected
+
+
+def test_too_little_memory_is_said_with_a_way_out_and_leaves_an_engine_that_works(folder, monkeypatch):
+    """No GPU can be filled here: the library's own error stands in for a full one."""
+
+    def full(*_):
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    engine = SweepEngine(folder("llama"), n_rows=8)
+    expected = texts(engine.generate([prompt(SHORT, 0.0, 1)]))
+    with monkeypatch.context() as broken, pytest.raises(ModelError, match="batching='free' with a smaller n_rows"):
+        broken.setattr(engine, "_advance", full)
         engine.generate([prompt(LONG, 0.0, 1)])
     assert texts(engine.generate([prompt(SHORT, 0.0, 1)])) == expected
 

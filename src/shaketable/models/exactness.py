@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 import torch
 from transformers import DynamicCache
 
+from shaketable.models.row_pool import FIXED_ROWS, RowPools
 from shaketable.models.shared_prefix import NAME
 from shaketable.models.side_by_side import AT_ONCE
 
 if TYPE_CHECKING:
     from shaketable.models.shared_prefix import ReadPrompt
     from shaketable.models.sweep import Exactness, SweepEngine
-
-FIXED_ROWS = 64
-"""The one batch size where only one is used; a setting would change texts."""
 
 N_OPENING = 37
 """Tokens that the prompts of the proof begin with."""
@@ -55,7 +53,7 @@ def prove(engine: SweepEngine) -> Exactness:
     # A GPU's library picks kernels by size in ways that no sample of sizes can settle.
     if engine.device == "cpu" and _holds(engine, reads, alone) and _holds_reading(engine, asked, found):
         return "any"
-    return "fixed" if _holds_fixed(engine, reads[0]) else "alone"
+    return "fixed" if _holds_fixed(engine, reads) else "alone"
 
 
 def _holds(engine: SweepEngine, reads: list[ReadPrompt], alone: list[dict[int, torch.Tensor]]) -> bool:
@@ -90,12 +88,19 @@ def _holds_reading(
     return True
 
 
-def _holds_fixed(engine: SweepEngine, read: ReadPrompt) -> bool:
-    """At the one shape that is used, a row's place and its neighbours change nothing."""
-    n_rows = FIXED_ROWS
-    first = decode(engine, [read], [[3, 8] + [9] * (n_rows - 2)])[0]
-    second = decode(engine, [read], [[*range(20, 20 + n_rows - 2), 8, 3]])[0]
-    return torch.equal(first[0], second[-1]) and torch.equal(first[1], second[-2])
+def _holds_fixed(engine: SweepEngine, reads: list[ReadPrompt]) -> bool:
+    """In the shapes that are used, a row's place and its neighbours change nothing, be they of its prompt, of another
+    or idle."""
+    engine.pools = RowPools(is_fixed=True)
+    half = FIXED_ROWS // 2
+    for n, read in enumerate(reads):
+        other = reads[n - 1]
+        alone = decode(engine, [read], [[3, 8]])[0]
+        among = decode(engine, [read], [[*range(20, 20 + FIXED_ROWS - 2), 8, 3]])[0]
+        beside = decode(engine, [other, read], [[9] * half, [*range(20, 20 + half - 2), 8, 3]])[1]
+        if not all(torch.equal(alone[i], found[-1 - i]) for found in (among, beside) for i in (0, 1)):
+            return False
+    return True
 
 
 def decode(engine: SweepEngine, reads: list[ReadPrompt], rows: list[list[int]]) -> list[torch.Tensor]:

@@ -86,7 +86,7 @@ def _refuse(engine: SweepEngine, text: Text) -> Failure | None:
 
 def _batches(engine: SweepEngine, texts: list[Text]) -> Iterator[list[Text]]:
     if engine.exactness == "any":
-        yield from packs(texts, [len(text.ids) for text in texts])
+        yield from packs(texts, [len(text.ids) for text in texts], engine.device)
         return
     if engine.device == "cpu":
         yield from ([text] for text in texts)

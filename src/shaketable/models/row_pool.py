@@ -1,7 +1,8 @@
 """Keys and values of rows that each go on from a prompt of their own, side by side, so that one product serves all.
 
 Rows with room for as many tokens lie in one pool. How much room a row has depends on its own length
-alone, so the shapes that its numbers meet never depend on its neighbours.
+alone, so the shapes that its numbers meet never depend on its neighbours. Where their number matters
+too, as on a GPU, a pool always attends with all its slots, idle ones among them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from shaketable.models.attention_parts import FUSED, Part, can_fuse, capped
 
 BLOCK = 64
 """Room grows in steps of this many tokens."""
+FIXED_ROWS = 64
+"""The one batch size where only one is used; a setting would change texts."""
 
 
 class PooledRow:
@@ -24,8 +27,8 @@ class PooledRow:
 
 
 class RowPool:
-    def __init__(self, room: int) -> None:
-        self.room = room
+    def __init__(self, room: int, *, is_fixed: bool = False) -> None:
+        self.room, self.is_fixed = room, is_fixed
         self.rows: list[PooledRow] = []
         """By slot."""
         self.keys: list[torch.Tensor] = []
@@ -41,7 +44,8 @@ class RowPool:
                     pooled.append(new.new_zeros((0, new.shape[0], self.room, new.shape[2])))
                 if slot == pooled[layer].shape[0]:
                     # Zeros, as a weight of zero must not meet what is no number.
-                    pooled[layer] = torch.nn.functional.pad(pooled[layer], (0, 0, 0, 0, 0, 0, 0, 1 + slot // 2))
+                    more = FIXED_ROWS if self.is_fixed else 1 + slot // 2
+                    pooled[layer] = torch.nn.functional.pad(pooled[layer], (0, 0, 0, 0, 0, 0, 0, more))
                 pooled[layer][slot, :, :length] = new
         self.rows.append(PooledRow(self, slot, length))
         return self.rows[-1]
@@ -50,7 +54,8 @@ class RowPool:
         """The last row moves to the slot that falls empty; slots that are not needed any more are given back."""
         last = self.rows.pop()
         n_slots = self.keys[0].shape[0]
-        n_kept = n_slots if len(self.rows) > n_slots // 4 else len(self.rows)
+        is_kept = len(self.rows) > (0 if self.is_fixed else n_slots // 4)
+        n_kept = n_slots if is_kept else len(self.rows)
         for pooled in (self.keys, self.values):
             for layer, tensor in enumerate(pooled):
                 if last is not row:
@@ -83,17 +88,23 @@ class RowPool:
         taken = torch.matmul(exact.to(query.dtype), values).view(n_rows, 1, n_heads, -1)
         return Part(taken, *(tensor.amax(-1).view(n_rows, 1, n_heads, 1) for tensor in (scores, exact)))
 
-    def unseen(self, lengths: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """What is added to scores: minus infinity beyond the newest tokens, which stand at `lengths`."""
-        beyond = torch.arange(self.room, device=lengths.device) > lengths[:, None]
-        scores = torch.zeros(beyond.shape, dtype=dtype, device=lengths.device).masked_fill(beyond, -torch.inf)
+    def unseen(self, lengths: torch.Tensor, window: int | None = None) -> torch.Tensor:
+        """What is added to scores: minus infinity beyond the newest tokens, which stand at `lengths`, and before those
+        that a window shows."""
+        places = torch.arange(self.room, device=lengths.device)
+        hidden = places > lengths[:, None]
+        if window:
+            hidden |= places <= lengths[:, None] - window
+        scores = self.keys[0].new_zeros(hidden.shape).masked_fill(hidden, -torch.inf)
         return scores[:, None, None]
 
 
 class RowPools:
     """All pools of a model, by their room."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_fixed: bool = False) -> None:
+        self.is_fixed = is_fixed
+        """Whether everything is computed in the same shapes at every step."""
         self.by_room: dict[int, RowPool] = {}
 
     def add(self, keys: Sequence[torch.Tensor], values: Sequence[torch.Tensor]) -> PooledRow:
@@ -110,4 +121,6 @@ class RowPools:
 
     def _with_room_for(self, n_tokens: int) -> RowPool:
         room = -(-n_tokens // BLOCK) * BLOCK
-        return self.by_room.setdefault(room, RowPool(room))
+        if self.is_fixed:  # Few pools: each has slots for all rows.
+            room = 1 << (room - 1).bit_length()
+        return self.by_room.setdefault(room, RowPool(room, is_fixed=self.is_fixed))

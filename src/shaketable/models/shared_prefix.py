@@ -20,7 +20,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from shaketable.models.attention_parts import Part, capped, joined
-from shaketable.models.row_pool import RowPool, RowPools
+from shaketable.models.row_pool import FIXED_ROWS, RowPool, RowPools
 from shaketable.models.side_by_side import Opening, SideBySide, plain
 from shaketable.models.token_trees import TokenTrees
 
@@ -86,16 +86,17 @@ def _own(n_rows: int, like: torch.Tensor) -> torch.Tensor:
 
 
 class PooledPrefix:
-    """A prompt that was read and begins with an opening. Its rest, which is short, is kept for each row, before the
-    row's own tokens, so that rows of many prompts attend together."""
+    """A prompt that was read. What follows its opening is kept for each row, before the row's own tokens, so that rows
+    of many prompts attend together; so is all of it where there is no opening, or none is wanted."""
 
-    def __init__(self, prompt: ReadPrompt, n_rows: int, opening: Opening, pools: RowPools) -> None:
-        self.opening = opening
+    def __init__(self, prompt: ReadPrompt, n_rows: int, pools: RowPools, *, is_whole: bool = False) -> None:
+        self.opening = None if is_whole else prompt.opening
         self.prompt_length = prompt.length
         """With the opening."""
         self.own_length = 0
         self.pools = pools
-        self.rows = [pools.add(*prompt.rest()) for _ in range(n_rows)]
+        kept = prompt.rest() if self.opening else prompt.whole()
+        self.rows = [pools.add(*kept) for _ in range(n_rows)]
 
     @property
     def n_rows(self) -> int:
@@ -134,8 +135,8 @@ class PrefixCache(Cache):  # type: ignore[misc]
     ) -> tuple[torch.Tensor, torch.Tensor]:
         for own, prefix in self.shared:
             prefix.append(layer_idx, keys[own.start : own.stop], values[own.start : own.stop])
-        for pool, rows, lengths, _ in self.pools:
-            pool.append(layer_idx, keys[rows, :, 0], values[rows, :, 0], lengths)
+        for one in self.pools:
+            one.pool.append(layer_idx, keys[one.rows, :, 0], values[one.rows, :, 0], one.lengths)
         return keys, values
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
@@ -147,8 +148,8 @@ class PrefixCache(Cache):  # type: ignore[misc]
     def finish_step(self) -> None:
         for prefix in self.prefixes:
             prefix.own_length += 1
-        for pool, *_ in self.pools:
-            for row in pool.rows:
+        for one in self.pools:
+            for row in one.pool.rows:
                 row.length += 1
 
     def attend(
@@ -158,16 +159,20 @@ class PrefixCache(Cache):  # type: ignore[misc]
         if not self.pools:
             return torch.cat([self._from_prefix(one, layer, query, softcap, sliding_window) for one in self.shared])
         n_rows, n_heads = query.shape[:2]
-        taken = query.new_empty((n_rows, 1, n_heads, self.pools[0][0].values[layer].shape[3]))
-        for one in self.shared:
-            taken[one[0].start : one[0].stop] = self._from_prefix(one, layer, query, softcap, sliding_window)
-        rest = Part(taken, *(query.new_empty((n_rows, 1, n_heads, 1), dtype=torch.float32) for _ in range(2)))
-        for pool, rows, _, unseen in self.pools:
-            for whole, part in zip(rest, pool.attend(layer, query[rows], unseen, softcap), strict=True):
-                whole[rows] = part.to(whole.dtype)
+        taken = query.new_zeros((n_rows, 1, n_heads, self.pools[0].pool.values[layer].shape[3]))
+        for shared in self.shared:
+            taken[shared[0].start : shared[0].stop] = self._from_prefix(shared, layer, query, softcap, sliding_window)
+        rest = Part(taken, *(query.new_ones((n_rows, 1, n_heads, 1), dtype=torch.float32) for _ in range(2)))
+        for one in self.pools:
+            found = one.pool.attend(layer, query[one.asking], one.unseen(sliding_window), softcap)
+            for whole, part in zip(rest, found, strict=True):
+                whole[one.rows] = part[: len(one.rows)].to(whole.dtype)
         for opening, rows in self.openings:
-            first = _attend_opening(opening, layer, query[rows], softcap)
-            taken[rows] = joined(first, Part(*(whole[rows] for whole in rest)))
+            if self.pools[0].pool.is_fixed:  # The rows of the batch are always as many; idle ones stand at its end.
+                taken[rows] = joined(_attend_opening(opening, layer, query, softcap), rest)[rows]
+            else:
+                first = _attend_opening(opening, layer, query[rows], softcap)
+                taken[rows] = joined(first, Part(*(whole[rows] for whole in rest)))
         return taken
 
     def _from_prefix(
@@ -182,14 +187,25 @@ class PrefixCache(Cache):  # type: ignore[misc]
         return _attend_prefix(prefix, layer, query[own.start : own.stop], softcap, sliding_window)
 
 
-class Pooled(NamedTuple):
+class Pooled:
     """A pool in one step."""
 
-    pool: RowPool
-    rows: torch.Tensor
-    """Of the batch, by slot."""
-    lengths: torch.Tensor
-    unseen: torch.Tensor
+    def __init__(self, pool: RowPool, rows: list[int]) -> None:
+        """`rows` of the batch, by slot."""
+        self.pool = pool
+        device = pool.keys[0].device
+        n_idle = FIXED_ROWS - len(rows) if pool.is_fixed else 0
+        self.asking = torch.tensor([*rows, *rows[:1] * n_idle], device=device)
+        """The same with idle slots, for which any row may ask."""
+        self.rows = self.asking[: len(rows)]
+        self.lengths = torch.tensor([row.length for row in pool.rows], device=device)
+        self._padded = torch.nn.functional.pad(self.lengths, (0, n_idle))
+        self._unseen: dict[int | None, torch.Tensor] = {}
+
+    def unseen(self, window: int | None) -> torch.Tensor:
+        if window not in self._unseen:
+            self._unseen[window] = self.pool.unseen(self._padded, window)
+        return self._unseen[window]
 
 
 def _arranged(
@@ -199,19 +215,14 @@ def _arranged(
     by_pool: dict[RowPool, dict[int, int]] = {}
     by_opening: dict[Opening, list[int]] = {}
     for own, prefix in prefixes:
-        by_opening.setdefault(prefix.opening, []).extend(own)
+        if prefix.opening:
+            by_opening.setdefault(prefix.opening, []).extend(own)
         for number, row in zip(own, prefix.rows, strict=True):
             by_pool.setdefault(row.pool, {})[row.slot] = number
 
-    def placed(numbers: Sequence[int]) -> torch.Tensor:
-        return torch.tensor(numbers, device=prefixes[0][1].opening.keys[0].device)
-
-    pools = []
-    for pool, numbers in by_pool.items():
-        lengths = placed([row.length for row in pool.rows])
-        rows = placed([numbers[slot] for slot in range(len(pool.rows))])
-        pools.append(Pooled(pool, rows, lengths, pool.unseen(lengths, pool.keys[0].dtype)))
-    return pools, [(opening, placed(rows)) for opening, rows in by_opening.items()]
+    pools = [Pooled(pool, [rows[slot] for slot in range(len(pool.rows))]) for pool, rows in by_pool.items()]
+    openings = [(opening, torch.tensor(rows, device=opening.keys[0].device)) for opening, rows in by_opening.items()]
+    return pools, openings
 
 
 def attend(

@@ -16,17 +16,19 @@ from transformers import DynamicCache
 from shaketable.models.attention_parts import FUSED, OneRowCache, Part, can_fuse, capped, joined
 
 AT_ONCE = 512
-"""Tokens of one pass; more gain nothing."""
+"""Tokens of one pass; on a processor more gain nothing."""
+AT_ONCE_ON_A_GPU = 8192
 
 T = TypeVar("T")
 
 
-def packs(items: Sequence[T], lengths: Sequence[int]) -> Iterator[list[T]]:
+def packs(items: Sequence[T], lengths: Sequence[int], device: str) -> Iterator[list[T]]:
     """What is read in one pass: neighbours while they have few tokens together."""
+    at_once = AT_ONCE if device.startswith("cpu") else AT_ONCE_ON_A_GPU
     pack: list[T] = []
     n_tokens = 0
     for item, length in zip(items, lengths, strict=True):
-        if pack and n_tokens + length > AT_ONCE:
+        if pack and n_tokens + length > at_once:
             yield pack
             pack, n_tokens = [], 0
         pack.append(item)

@@ -16,7 +16,7 @@ class Smollm2(LocalModel):
     dtype: ClassVar[str] = "float32"  # type: ignore[misc]
     device: str = "cpu"
     batching: Literal["exact", "free"] = "exact"
-    """`exact`: no answer depends on what is decoded beside it, proved on this machine; on a GPU that allows one prompt
-    at a time. `free`: a GPU decodes many prompts at once; a last digit, and so now and then a word, may depend on the
-    neighbours, and a resumed run may differ in it."""
+    """`exact`: no answer depends on what is decoded beside it, proved on this machine; a GPU then decodes 64 answers at
+    once and reads prompts one by one. `free`: it takes `n_rows` and reads prompts together; a last digit, and so now
+    and then a word, may depend on the neighbours, and a resumed run may differ in it."""
     n_rows: int = field(default=128, compare=False)

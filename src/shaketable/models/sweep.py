@@ -25,8 +25,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from shaketable.errors import ModelError
 from shaketable.identity import digest_text
 from shaketable.models.dice import draw, entropy, sampled_logprobs, uniforms
-from shaketable.models.exactness import FIXED_ROWS, prove
-from shaketable.models.row_pool import RowPools
+from shaketable.models.exactness import prove
+from shaketable.models.row_pool import FIXED_ROWS, RowPools
 from shaketable.models.shared_prefix import PooledPrefix, Prefix, PrefixCache, ReadPrompt
 from shaketable.models.side_by_side import Opening, SideBySide, packs
 from shaketable.normalize import without_surrogates
@@ -39,6 +39,8 @@ TOP = 20
 LEAST_OPENING = 64
 KEPT_OPENINGS = 8
 """Openings of prompts (worked examples) of so many tokens at least are read once, and so many are kept."""
+FEW_ROWS = 8
+"""Rows of one prompt that are fewer do not pay for a call of their own."""
 
 
 _EMPTY_PROMPT = Failure(
@@ -77,10 +79,8 @@ class Group:
     prefix: Prefix | PooledPrefix | DynamicCache
     """The library's own cache when the model runs plainly, one row at a time."""
     rows: list[Row]
-    slots: list[int]
-    """Of the rows in the prefix; with fixed shapes it has more."""
     logits: torch.Tensor
-    """The next token's, by slot."""
+    """The next token's, of each row."""
 
 
 class SweepEngine:
@@ -120,9 +120,15 @@ class SweepEngine:
         try:
             with torch.inference_mode():
                 return self._decode_until_one_is_finished()
-        except BaseException:
+        except BaseException as error:
             # Whoever catches this starts anew: no reply to an old ticket may reach a new one.
-            self.waiting, self.groups, self.failed, self.pools = {}, [], [], RowPools()
+            self.waiting, self.groups, self.failed = {}, [], []
+            self.pools = RowPools(is_fixed=self.pools.is_fixed)
+            if isinstance(error, torch.OutOfMemoryError):
+                raise ModelError(
+                    f"{self.path.name} and the answers it writes at once do not fit into the memory of {self.device}. "
+                    "Use batching='free' with a smaller n_rows, shorter prompts, or a smaller model or dtype."
+                ) from error
             raise
 
     def _decode_until_one_is_finished(self) -> list[tuple[int, Completion | Failure]]:
@@ -160,16 +166,20 @@ class SweepEngine:
     def _start_waiting(self) -> None:
         """Read the prompts of as many rows as there is room for."""
         begun: list[Begun] = []
-        while self.waiting and self._has_room(begun):
-            begun += self._next_waiting()
-        for pack in packs(begun, [len(one.prompt_ids) - one.n_opening for one in begun]):
-            self.groups += self._read(pack)
+        while self.waiting and (room := self._room(begun)) > 0:
+            begun += self._next_waiting(room)
+        if self.exactness == "any":
+            lengths = [len(one.prompt_ids) - one.n_opening for one in begun]
+            self.groups += [group for pack in packs(begun, lengths, self.device) for group in self._read(pack)]
+        else:  # Another prompt beside it would change a prompt's shapes.
+            self.groups += [group for one in begun for group in self._read([one])]
 
-    def _has_room(self, begun: Sequence[Begun]) -> bool:
+    def _room(self, begun: Sequence[Begun]) -> int:
+        """How many more rows may be decoded at once."""
         live = sum(len(group.rows) for group in self.groups) + sum(len(one.rows) for one in begun)
-        return live < self.n_rows if self.exactness == "any" else not live
+        return {"any": self.n_rows, "fixed": FIXED_ROWS, "alone": 1}[self.exactness] - live
 
-    def _next_waiting(self) -> list[Begun]:
+    def _next_waiting(self, room: int) -> list[Begun]:
         """The prompt of the oldest ticket, so that what was begun ends first; none if it cannot be asked."""
         key = min(self.waiting, key=lambda key: self.waiting[key][0][0])
         asked = self.waiting.pop(key)
@@ -191,7 +201,7 @@ class SweepEngine:
             else:
                 rows[same] = Row([ticket], prompt, sampling, uniforms(dice, sampling.max_tokens))
         todo = list(rows.values())
-        limit = {"any": len(todo), "fixed": FIXED_ROWS, "alone": 1}[self.exactness]
+        limit = len(todo) if self.exactness == "any" else room
         if len(todo) > limit:
             self.waiting[key] = [(ticket, row.prompt) for row in todo[limit:] for ticket in row.tickets]
             todo = todo[:limit]
@@ -213,19 +223,20 @@ class SweepEngine:
 
     def _plainly(self, begun: Begun) -> Group:
         cache = DynamicCache(config=self.model.config)
-        return Group(begun.prompt_ids, cache, begun.rows, [0], self.read(begun.prompt_ids, cache))
+        return Group(begun.prompt_ids, cache, begun.rows, self.read(begun.prompt_ids, cache))
 
     def _shared(self, begun: Begun, read: ReadPrompt, logits: torch.Tensor) -> Group:
-        n_slots = FIXED_ROWS if self.exactness == "fixed" else len(begun.rows)
-        # In fixed shapes one prompt is decoded at a time, and kept once for all slots.
-        prefix = Prefix(read, n_slots) if self.exactness == "fixed" else self.prefix(read, n_slots)
-        return Group(begun.prompt_ids, prefix, begun.rows, list(range(len(begun.rows))), logits.expand(n_slots, -1))
+        n_rows = len(begun.rows)
+        return Group(begun.prompt_ids, self.prefix(read, n_rows), begun.rows, logits.expand(n_rows, -1))
 
     def prefix(self, read: ReadPrompt, n_rows: int) -> Prefix | PooledPrefix:
-        # Rows at different places see different parts of an opening through a window: each prompt keeps its own then.
-        if read.opening is None or self.has_window:
+        # Rows at different places see different parts of an opening through a window: each keeps its own then.
+        is_whole = read.opening is None or self.has_window
+        # Free of promises, few rows are better kept each with its prompt than asked prompt by prompt.
+        is_few = self.batching == "free" and n_rows < FEW_ROWS and not self.has_window
+        if is_whole and not is_few and not self.pools.is_fixed:
             return Prefix(read, n_rows)
-        return PooledPrefix(read, n_rows, read.opening, self.pools)
+        return PooledPrefix(read, n_rows, self.pools, is_whole=is_whole)
 
     def read_prompts(self, prompts: Sequence[tuple[list[int], int]]) -> list[tuple[ReadPrompt, torch.Tensor]]:
         """Prompts with the lengths of their openings, each with the next token's logits."""
@@ -290,7 +301,7 @@ class SweepEngine:
         start = time.perf_counter()
         finished: list[tuple[int, Completion | Failure]] = []
         rows = [row for group in self.groups for row in group.rows]
-        logits = torch.cat([group.logits[group.slots] for group in self.groups])
+        logits = torch.cat([group.logits for group in self.groups])
         seen = [
             group.prompt_ids + row.tokens if row.sampling.repetition_penalty != 1.0 else ()
             for group in self.groups
@@ -322,26 +333,23 @@ class SweepEngine:
         return finished
 
     def _drop(self, group: Group, kept: list[int]) -> None:
-        """Let go of finished rows. With fixed shapes their slots stay and are computed in vain."""
+        """Let go of finished rows."""
         if len(kept) == len(group.rows):
             return
         group.rows = [group.rows[i] for i in kept]
-        if self.exactness == "fixed" and kept:
-            group.slots = [group.slots[i] for i in kept]
-        elif not isinstance(group.prefix, DynamicCache):
+        if not isinstance(group.prefix, DynamicCache):
             group.prefix.keep(kept)
-            group.slots = list(range(len(kept)))
 
     def _advance(self) -> None:
         """One forward pass over the newest token of every row."""
         prefixes, ids = [], []
         for group in self.groups:
-            newest = {slot: row.tokens[-1] for slot, row in zip(group.slots, group.rows, strict=True)}
+            newest = [row.tokens[-1] for row in group.rows]
             if isinstance(group.prefix, DynamicCache):
-                group.logits = self.read(list(newest.values()), group.prefix)
+                group.logits = self.read(newest, group.prefix)
                 continue
             prefixes.append(group.prefix)
-            ids += [newest.get(slot, 0) for slot in range(group.prefix.n_rows)]
+            ids += newest
         if prefixes:
             parts = self.advance(prefixes, ids).split([prefix.n_rows for prefix in prefixes])
             for group, part in zip(self.groups, parts, strict=True):
@@ -351,15 +359,16 @@ class SweepEngine:
         """The next logits of all rows of these prefixes after one more token each."""
         cache = PrefixCache(prefixes)
         positions = [prefix.prompt_length + prefix.own_length for prefix in prefixes for _ in range(prefix.n_rows)]
+        idle = [0] * (FIXED_ROWS - len(ids) if self.pools.is_fixed else 0)
         logits: torch.Tensor = self.model(
-            torch.tensor(ids, device=self.device)[:, None],
-            position_ids=torch.tensor(positions, device=self.device)[:, None],
+            torch.tensor([*ids, *idle], device=self.device)[:, None],
+            position_ids=torch.tensor([*positions, *idle], device=self.device)[:, None],
             past_key_values=cache,
             use_cache=True,
             shared=cache,
         ).logits[:, -1]
         cache.finish_step()
-        return logits
+        return logits[: len(ids)]
 
     # --- finishing ----------------------------------------------------------------------------
 
@@ -522,17 +531,18 @@ class SweepEngine:
     def exactness(self) -> Exactness:
         """Which way of batching gives every row the bits it has alone: proved here, not assumed.
 
-        `any`: rows of any number in any order; `fixed`: one prompt at a time, always 64 rows;
+        `any`: rows of any number in any order; `fixed`: always 64 rows, idle ones among them;
         `alone`: the plain model, one row at a time, when the shared prefix does not fit this model.
         """
         plain = self.model.config._attn_implementation
         with torch.inference_mode():
             proved = prove(self)
-        self.openings.clear()
-        self.pools = RowPools()
         if proved == "alone":
             self.model.set_attn_implementation(plain)
-        return "any" if proved == "fixed" and self.batching == "free" else proved
+        exactness: Exactness = "any" if proved == "fixed" and self.batching == "free" else proved
+        self.openings.clear()
+        self.pools = RowPools(is_fixed=exactness == "fixed")
+        return exactness
 
 
 @functools.cache
