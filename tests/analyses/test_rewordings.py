@@ -122,6 +122,12 @@ def test_the_relative_change_of_searches_by_hand(zero: str, expected: float, n: 
     assert (row["value"], row["n"]) == (pytest.approx(expected), n)
 
 
+def test_what_no_rewording_changes_is_said_so() -> None:
+    trials = [trial(f"q{i}", name, n_searches=1) for i in range(3) for name in ("original", "grammar", "spelling")]
+    (told,) = ask(cost_stability, trials).sentences
+    assert told.startswith("No rewording changes how often m on squad searches. Steadiness")
+
+
 def test_steadiness_is_over_all_wordings_of_a_question() -> None:
     names = ("original", "a", "b", "c", "d", "e", "f")
     trials = [trial("q", name, n_searches=n) for name, n in zip(names, (2, 2, 2, 2, 2, 2, 1), strict=True)]

@@ -132,6 +132,8 @@ def _add_sentences(rows: list[Row]) -> None:
             f"{sentence_case(told_variation(most['variation']))} changes how often {where(most)} searches by "
             f"{number(most['value'], 'share')} % of the original's searches on average, the most of {len(changes)} "
             "rewordings."
+            if most["value"]
+            else f"No rewording changes how often {where(most)} searches."
         )
         detail = f"Steadiness over all wordings is {level(steady)} of 1" if steady else "Paired by question"
         tell(most, "cost", sentence, f"{detail} ({questions(most['n'])}).")
