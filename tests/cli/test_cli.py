@@ -554,3 +554,11 @@ for words in json.loads(sys.argv[1]):
 print(codes)
 """
 """Each call ends a process of its own; they share the second that importing takes."""
+
+
+def test_a_warning_is_its_words_alone():
+    program = (
+        "import warnings\nfrom shaketable.cli.console import guarded\nguarded(lambda: warnings.warn('Mind this.'))()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr == "Warning: Mind this.\n"

@@ -8,6 +8,7 @@ import json
 import logging
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -35,7 +36,7 @@ def guarded(command: Command) -> Command:
     @functools.wraps(command)
     def inner(*args: Any, **kwargs: Any) -> Any:
         try:
-            with _telling(quiet=kwargs.get("json_", False)):
+            with _plain_warnings(), _telling(quiet=kwargs.get("json_", False)):
                 return command(*args, **kwargs)
         except ShaketableError as error:
             _print_error(str(error))
@@ -51,6 +52,21 @@ def guarded(command: Command) -> Command:
             raise typer.Exit(INTERRUPTED) from interrupt
 
     return inner  # type: ignore[return-value]
+
+
+@contextlib.contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """A warning for users is its words alone; the line of code that gave it tells them nothing."""
+    usual = warnings.formatwarning
+
+    def plain(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> str:
+        return f"Warning: {message}\n" if category is UserWarning else usual(message, category, *place, **more)
+
+    warnings.formatwarning = plain
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
 
 
 @contextlib.contextmanager
