@@ -32,6 +32,9 @@ ASKING = re.compile(
 )
 """A question mark, a question word, the wish to know, or a command: `state` and `name` are often nouns elsewhere, and
 a question word with a capital inside a sentence belongs to a name."""
+WANTED = re.compile(r"\b(?:when|where|who(?:m|se)?|why|how (?:many|much))\b", re.IGNORECASE)
+"""Words that say what kind of answer is wanted. `what` and `which` leave that to a noun, so they may stand for any."""
+ALIKE = {"whom": "who", "whose": "who", "how much": "how many"}
 ANSWERING = re.compile(
     r"\W*(?:yes|no|true|false)\b(?=[,.!:;]|$)|\W*(?:the|my|our|a) (?:\w+ )?answer\b.{0,80}?\b(?:is|was|are|would be)\b",
     re.IGNORECASE,
@@ -92,6 +95,8 @@ class Gate:
             return f"it answers instead of asking: '{_cut(wording)}'"
         if self.asks and ASKING.search(original) and not ASKING.search(wording):
             return f"it does not ask: '{_cut(wording)}'"
+        if self.asks and (problem := _wanted_trouble(original, wording)):
+            return problem
         if self.keep_numbers and (problem := _numbers_trouble(original, wording)):
             return problem
         if self.keep_names and (lost := lost_names(original, wording, self.pipeline)):
@@ -148,6 +153,16 @@ def _numbers_trouble(original: str, wording: str) -> str | None:
     # A digit inside a word, such as `0f`, is an error of spelling.
     if added := numbers(IN_A_WORD.sub("", wording)) - before:
         return f"numbers added: {', '.join(sorted(added))}"
+    return None
+
+
+def _wanted_trouble(original: str, wording: str) -> str | None:
+    """A wording that wants another kind of answer alone; one without such a word may ask in other ways."""
+    before, after = (
+        {ALIKE.get(word.lower(), word.lower()) for word in WANTED.findall(text)} for text in (original, wording)
+    )
+    if before and after and not before & after:
+        return f"it asks '{min(after)}' where the original asks '{min(before)}'"
     return None
 
 

@@ -17,7 +17,8 @@ from shaketable.types import Failure, Json, Message, Prompt, Question, Sampling,
 RULES = "rules"
 MAX_TOKENS = 200
 LABEL = re.compile(
-    r"\W*(?:(?:here is|here's|sure|the (?:\w+ )?question is)[^:\n]{0,80}:|"
+    r"\W*(?:(?:here is|here's|sure|the (?:\w+ )?question (?:is|should be|would be|becomes)|re(?:word|phras|writ)\w*)"
+    r"[^:\n]{0,80}:|"
     r"(?:(?:the|your|new|final|re\w+|informal|casual|harder|declarative|imperative) ){0,3}"
     r"(?:question|version|rewrite|query|output|statement|command|request)\W*:)\s*",
     re.IGNORECASE,
