@@ -396,6 +396,15 @@ def test_over_confidence_is_told_of_the_wording_that_has_the_most() -> None:
     assert "in 75 % [" in told[0] and "the most of 2 rewordings; with the original wording in 25 % [" in told[0]
 
 
+def test_over_confidence_of_the_original_wording_alone_is_not_compared() -> None:
+    trials = [trial(f"q{i}", correct=0.0, **NO_RETRIEVAL) for i in range(4)]
+    trials += [trial(f"q{i}", name, n_searches=int(i < 2)) for name in ("original", "spelling") for i in range(4)]
+    found = ask(search_decisions, trials)
+    assert only(found, metric="over_confidence", variation="original")["value"] == 0.5
+    assert only(found, metric="over_confidence", variation="spelling")["value"] is None
+    assert not any("leaves out" in text for text in found.sentences)
+
+
 def test_the_most_notable_sentence_comes_first() -> None:
     trials = [trial(f"q{i}", "original", correct=1.0, method=method) for i in range(9) for method in "ab"]
     trials += [

@@ -180,14 +180,15 @@ def _add_sentences(rows: list[Row]) -> None:
 def _tell_confidence(place: Mapping[str, Mapping[str, Row]]) -> None:
     """Of the wording with the most over-confidence, beside the original."""
     over = {variation: found["over_confidence"] for variation, found in place.items() if "over_confidence" in found}
-    if ORIGINAL not in over:
+    original = over.pop(ORIGINAL, None)
+    if original is None or not over:
         return
-    most = max((row for variation, row in over.items() if variation != ORIGINAL), key=lambda row: row["value"])
+    most = max(over.values(), key=lambda row: row["value"])
     tell(
         most,
         "confidence",
         f"After {told_variation(most['variation'])}, {where(most)} leaves out a search that it needs in {level(most)} "
-        f"of questions, the most of {len(over) - 1} rewordings; with the original wording in {level(over[ORIGINAL])}.",
+        f"of questions, the most of {len(over)} rewordings; with the original wording in {level(original)}.",
         f"It makes one that it does not need in {level(place[most['variation']]['under_confidence'])} "
         f"({questions(most['n'])}).",
     )
