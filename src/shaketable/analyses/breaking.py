@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shaketable.analyses.facts import Breaking, Fact, Facts, Row, each_and_pooled, facts_of, ids, numbers, pooled_rows
-from shaketable.analyses.intervals import Numbers, Statistic, estimated, mean_estimates
+from shaketable.analyses.intervals import Numbers, Statistic, agreed, estimated, mean_estimates
 from shaketable.analyses.intervals import known as estimate_columns
 from shaketable.analyses.wording import bounds, holds_zero, level, number, questions, said
 from shaketable.robustness import Rule, chances_of_breaking, is_broken
@@ -232,6 +232,7 @@ def _caveats(rows: Sequence[Row], unbroken: float | None, confidence: float, n_r
     others = "left out of the correlation" if unbroken is None else f"counted as breaking at {unbroken:g}"
     return (
         f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions.",
+        *agreed(rows),
         f"Facts that do not break are {others}.",
         "A scan of few answers at each temperature is a noisy test: by chance alone it finds breaks too early.",
     )

@@ -41,7 +41,7 @@ def pooled_and_by_type(questions: pl.DataFrame) -> pl.DataFrame:
 def labelled_rows(analysis: str, cells: pl.DataFrame, table: pl.DataFrame) -> list[dict[str, Any]]:
     """Conditions as rows in a fixed order, with `analysis`, `system` and `unit`."""
     return (
-        cells.join(_units(table), on="metric")
+        cells.join(units(table), on="metric")
         .with_columns(analysis=pl.lit(analysis), system=system_of(table))
         .select("analysis", "system", *CONDITION, "type", pl.exclude("analysis", "system", *CONDITION, "type"))
         .drop(selectors.list())
@@ -57,7 +57,7 @@ def system_of(table: pl.DataFrame) -> pl.Expr:
     return pl.concat_str("model", *varying, separator=" · ", ignore_nulls=True)
 
 
-def _units(table: pl.DataFrame) -> pl.DataFrame:
+def units(table: pl.DataFrame) -> pl.DataFrame:
     """`share` for a metric whose values are only 0 and 1, else `score`."""
     is_share = pl.col("value").drop_nulls().is_in([0.0, 1.0]).all()
     return table.group_by("metric").agg(unit=pl.when(is_share).then(pl.lit("share")).otherwise(pl.lit("score")))

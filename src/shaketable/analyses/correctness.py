@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import polars as pl
 
@@ -16,8 +13,9 @@ from shaketable.analyses.conditions import (
     by_question,
     labelled_rows,
     pooled_and_by_type,
+    units,
 )
-from shaketable.analyses.intervals import Statistic, known, mean_of, widened, with_estimates
+from shaketable.analyses.intervals import Statistic, mean_of, with_estimates
 from shaketable.types import Finding
 
 
@@ -30,9 +28,15 @@ def correctness(table: pl.DataFrame, *, confidence: float = 0.95, n_resamples: i
     questions = by_question(table, ddof=ddof)
     conditions = questions.with_columns(contrast=pl.lit(None, dtype=pl.String))
     compared = pl.concat([conditions, _evidence_drops(questions), _heat_drops(questions)], how="diagonal")
-    cells = with_estimates(_conditions(compared, ddof), _mean, confidence=confidence, n_resamples=n_resamples)
+    shares = units(table).filter(unit="share")["metric"].to_list()
+    cells = with_estimates(
+        _conditions(compared, ddof),
+        _mean,
+        confidence=confidence,
+        n_resamples=n_resamples,
+        is_share=pl.col("metric").is_in(shares) & pl.col("contrast").is_null(),
+    )
     rows = labelled_rows("correctness", cells, table)
-    _widen([row for row in rows if row["unit"] == "share" and not row["contrast"]], confidence)
     main_metric = _main_metric(table)
     words.add_sentences(rows, main_metric)
     return Finding(
@@ -43,15 +47,6 @@ def correctness(table: pl.DataFrame, *, confidence: float = 0.95, n_resamples: i
         caveats=words.caveats(rows, confidence, n_resamples),
         settings={"main_metric": main_metric, "confidence": confidence, "n_resamples": n_resamples, "ddof": ddof},
     )
-
-
-def _widen(rows: Sequence[dict[str, Any]], confidence: float) -> None:
-    """Give shares an interval with width where all questions agree."""
-    if not rows:
-        return
-    estimates = np.array([[row[name] for name in ("value", "low", "high")] for row in rows], dtype=np.float64)
-    for row, estimate in zip(rows, widened(estimates, np.array([row["n"] for row in rows]), confidence), strict=True):
-        row.update(known(estimate))
 
 
 def _main_metric(table: pl.DataFrame) -> str | None:

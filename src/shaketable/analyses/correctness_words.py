@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shaketable.analyses.conditions import ORIGINAL
-from shaketable.analyses.intervals import AGREED
+from shaketable.analyses.intervals import agreed
 from shaketable.analyses.wording import bounds, difference, holds_zero, level, named, number, questions, sentence_case
 
 Row = dict[str, Any]
@@ -48,9 +48,8 @@ def caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[s
         f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions; "
         "they speak of questions like these, not of others.",
         "Many comparisons are shown, and the intervals are not widened for that: some will miss by chance.",
+        *agreed(rows),
     ]
-    if any(row["unit"] == "share" and not row["contrast"] and row["value"] in (0.0, 1.0) for row in rows):
-        said.append(AGREED)
     if any(row["low"] is not None and row["low"] == row["high"] for row in rows):
         said.append("An interval without width means that all questions agreed, not that the value is certain.")
     if any(row["n_missing"] for row in rows):

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from shaketable.analyses.facts import Fact, Facts, Row, each_and_pooled, facts_of, ids, numbers, pooled_rows, share
+from shaketable.analyses.intervals import agreed, mean_estimates
 from shaketable.analyses.intervals import known as estimate_columns
-from shaketable.analyses.intervals import mean_estimates
 from shaketable.analyses.wording import level, questions, said
 from shaketable.types import Curve, Finding
 
@@ -114,6 +114,7 @@ def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[
         return ()
     caveats = [
         f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions.",
+        *agreed(rows),
         "Facts are chosen for being right at temperature 0, so accuracy starts at 100 % by definition.",
     ]
     if any(row["is_partial"] and row["source"] == "sampled" for row in rows):

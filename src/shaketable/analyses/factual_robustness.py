@@ -24,7 +24,7 @@ from shaketable.analyses.facts import (
     share,
 )
 from shaketable.analyses.grids import ROUNDING, even
-from shaketable.analyses.intervals import Numbers, Statistic, estimated, mean_estimates
+from shaketable.analyses.intervals import Numbers, Statistic, agreed, estimated, mean_estimates
 from shaketable.analyses.intervals import known as estimate_columns
 from shaketable.analyses.wording import bounds, holds_zero, level, number, questions, said
 from shaketable.robustness import D, Rule
@@ -323,6 +323,7 @@ def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[
         return ()
     caveats = [
         f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions.",
+        *agreed(rows),
         "Each system is scored on the facts it knows; only scores on shared facts compare systems on the same facts.",
         "A fact that breaks scores 0.8 at most on the study's grid and one that holds scores 1: a mean moves with the "
         "share of unbroken facts more than with anything else.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,19 @@ Statistic = Callable[[Numbers], Numbers]
 
 
 AGREED = "Where all questions agree on a share, or almost, its interval reaches as far as the exact binomial one."
-"""What a finding says when it widened intervals."""
+
+
+def agreed(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """What a finding says where questions agreed and an interval was widened: a difference of 0 has no width, or goes
+    below 0."""
+    is_widened = any(
+        row["unit"] == "share"
+        and row["value"] in (0.0, 1.0)
+        and row["low"] is not None
+        and 0 <= row["low"] < row["high"]
+        for row in rows
+    )
+    return (AGREED,) if is_widened else ()
 
 
 def mean_of(values: Numbers) -> Statistic:
@@ -28,7 +40,12 @@ def mean_of(values: Numbers) -> Statistic:
 
 
 def with_estimates(
-    cells: pl.DataFrame, statistic_of: Callable[[pl.DataFrame], Statistic], *, confidence: float, n_resamples: int
+    cells: pl.DataFrame,
+    statistic_of: Callable[[pl.DataFrame], Statistic],
+    *,
+    confidence: float,
+    n_resamples: int,
+    is_share: pl.Expr | None = None,
 ) -> pl.DataFrame:
     """Adds value, low and high to conditions that have a list of `question_ids`.
 
@@ -38,7 +55,12 @@ def with_estimates(
     done = [_estimated(cells.clear(), np.empty((0, 3)))]
     for (question_ids,), group in cells.group_by("question_ids"):
         estimates = estimated(
-            statistic_of(group), list(question_ids), len(group), confidence=confidence, n_resamples=n_resamples
+            statistic_of(group),
+            list(question_ids),
+            len(group),
+            confidence=confidence,
+            n_resamples=n_resamples,
+            is_share=False if is_share is None else group.select(is_share).to_series().to_numpy(),
         )
         done.append(_estimated(group, estimates))
     return pl.concat(done)
@@ -54,20 +76,25 @@ def mean_estimates(
 ) -> tuple[Numbers, NDArray[np.int64]]:
     """Value, low and high for each row of values (conditions × questions), and its n.
 
-    NaN stands for a question without a value; each row is estimated from the questions it has. Rows that are shares
-    have an interval with width also where all questions agree.
+    NaN stands for a question without a value; each row is estimated from the questions it has.
     """
     here = ~np.isnan(values)
     estimates = np.full((len(values), 3), np.nan)
     for rows, columns in alike(here):
         ids = [question_ids[i] for i in columns]
         statistic = mean_of(values[np.ix_(rows, columns)])
-        estimates[rows] = estimated(statistic, ids, len(rows), confidence=confidence, n_resamples=n_resamples)
-    n = here.sum(axis=1)
-    return np.where(np.reshape(is_share, (-1, 1)), widened(estimates, n, confidence), estimates), n
+        estimates[rows] = estimated(
+            statistic,
+            ids,
+            len(rows),
+            confidence=confidence,
+            n_resamples=n_resamples,
+            is_share=np.broadcast_to(is_share, len(values))[rows],
+        )
+    return estimates, here.sum(axis=1)
 
 
-def widened(shares: Numbers, n: NDArray[np.int64], confidence: float) -> Numbers:
+def _widened(shares: Numbers, n: int, confidence: float) -> Numbers:
     """Value, low and high of shares whose n questions agree, or almost.
 
     Resamples of questions that agree do so too, as if no other question could differ. As many may differ as the exact
@@ -75,7 +102,7 @@ def widened(shares: Numbers, n: NDArray[np.int64], confidence: float) -> Numbers
     less open than none, so no share is bounded more closely.
     """
     value, low, high = shares.T
-    may_differ = 1 - ((1 - confidence) / 2) ** (1 / np.maximum(n, 1))
+    may_differ = 1 - ((1 - confidence) / 2) ** (1 / n)
     agree = low == high
     low = np.where(agree, value * (1 - may_differ), np.minimum(low, 1 - may_differ))
     high = np.where(agree, value + (1 - value) * may_differ, np.maximum(high, may_differ))
@@ -98,14 +125,23 @@ def alike(here: NDArray[np.bool_]) -> Iterator[tuple[Indices, Indices]]:
 
 
 def estimated(
-    statistic: Statistic, question_ids: Sequence[str], n_conditions: int, *, confidence: float, n_resamples: int
+    statistic: Statistic,
+    question_ids: Sequence[str],
+    n_conditions: int,
+    *,
+    confidence: float,
+    n_resamples: int,
+    is_share: bool | NDArray[np.bool_] = False,
 ) -> Numbers:
-    """Value, low and high of a statistic for each condition; NaN where there are too few questions."""
+    """Value, low and high of a statistic for each condition; NaN where there are too few questions. Conditions that are
+    shares have an interval with width also where all questions agree."""
     estimates = np.full((n_conditions, 3), np.nan)
     if question_ids:
         estimates[:, 0] = statistic(np.ones((1, len(question_ids))))[:, 0]
     if len(question_ids) > 1:
         estimates[:, 1:] = np.stack(bootstrap(statistic, question_ids, confidence, n_resamples), axis=-1)
+        wide = _widened(estimates, len(question_ids), confidence)
+        estimates = np.where(np.reshape(is_share, (-1, 1)), wide, estimates)
     return estimates
 
 

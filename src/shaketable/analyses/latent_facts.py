@@ -9,8 +9,8 @@ import polars as pl
 
 from shaketable.analyses.facts import Fact, Facts, Row, each_and_pooled, facts_of, ids, numbers, pooled_rows
 from shaketable.analyses.grids import even
+from shaketable.analyses.intervals import agreed, mean_estimates
 from shaketable.analyses.intervals import known as estimate_columns
-from shaketable.analyses.intervals import mean_estimates
 from shaketable.analyses.wording import level, questions, said
 from shaketable.types import Curve, Finding
 
@@ -125,7 +125,10 @@ def _add_sentences(rows: Sequence[Row], least: float) -> None:
 def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[str, ...]:
     if not rows:
         return ()
-    caveats = [f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions."]
+    caveats = [
+        f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions.",
+        *agreed(rows),
+    ]
     if any(row["kind"] == "latent" and row["n_curves"] < row["n"] for row in rows):
         caveats.append(
             "Without curves a peak is the highest of several shares of few samples, and chance alone lifts it."

@@ -10,8 +10,8 @@ import polars as pl
 
 from shaketable.analyses.facts import LABELS, Breaking, Fact, Facts, Row, facts_of, ids, numbers, pooled
 from shaketable.analyses.grids import even
+from shaketable.analyses.intervals import agreed, mean_estimates
 from shaketable.analyses.intervals import known as estimate_columns
-from shaketable.analyses.intervals import mean_estimates
 from shaketable.analyses.wording import level, questions, said
 from shaketable.identity import seed_from
 from shaketable.robustness import Rule
@@ -174,6 +174,7 @@ def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[
     caveats = [
         f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions; those of "
         "ratios take the two extreme groups as given.",
+        *agreed(rows),
     ]
     if any(row["kind"] == "ratio" and (row["n_tied"] or 0) > row["n_extreme"] for row in rows):
         caveats.append(

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.intervals import AGREED, known, mean_estimates
+from shaketable.analyses.intervals import agreed, known, mean_estimates
 from shaketable.analyses.significance import add_holm, signed_rank
 from shaketable.analyses.wording import named, said
 from shaketable.types import NOTHING, Finding
@@ -317,14 +317,12 @@ def finding_of(
         told.sort(key=lambda row: (kinds.index(row["headline"]), sign * row["value"]))
     shown = [row for row in rows if row["metric"] is not None]
     how = f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions."
-    if any(row["unit"] == "share" and row["value"] in (0.0, 1.0) for row in shown):
-        how = f"{how} {AGREED}"
     return Finding(
         analysis=analysis,
         question=question,
         rows=tuple(rows),
         sentences=tuple(map(said, told)),
-        caveats=(how, *caveats) if shown else (),
+        caveats=(how, *agreed(shown), *caveats) if shown else (),
         settings={**settings, "confidence": confidence, "n_resamples": n_resamples},
     )
 

@@ -168,11 +168,11 @@ class SweepEngine:
         begun: list[Begun] = []
         while self.waiting and (room := self._room(begun)) > 0:
             begun += self._next_waiting(room)
-        if self.exactness == "any":
-            lengths = [len(one.prompt_ids) - one.n_opening for one in begun]
-            self.groups += [group for pack in packs(begun, lengths, self.device) for group in self._read(pack)]
-        else:  # Another prompt beside it would change a prompt's shapes.
-            self.groups += [group for one in begun for group in self._read([one])]
+        lengths = [len(one.prompt_ids) - one.n_opening for one in begun]
+        # In fixed shapes another prompt beside it would change those of a prompt.
+        together = packs(begun, lengths, self.device) if self.exactness == "any" else ([one] for one in begun)
+        for pack in together:
+            self.groups += self._read(pack)
 
     def _room(self, begun: Sequence[Begun]) -> int:
         """How many more rows may be decoded at once."""
@@ -201,10 +201,10 @@ class SweepEngine:
             else:
                 rows[same] = Row([ticket], prompt, sampling, uniforms(dice, sampling.max_tokens))
         todo = list(rows.values())
-        limit = len(todo) if self.exactness == "any" else room
-        if len(todo) > limit:
-            self.waiting[key] = [(ticket, row.prompt) for row in todo[limit:] for ticket in row.tickets]
-            todo = todo[:limit]
+        if self.exactness != "any":
+            if left := todo[room:]:
+                self.waiting[key] = [(ticket, row.prompt) for row in left for ticket in row.tickets]
+            todo = todo[:room]
         return [Begun(prompt_ids, self._n_opening(messages, layout, prompt_ids), todo)] if todo else []
 
     def _read(self, begun: Sequence[Begun]) -> list[Group]:
