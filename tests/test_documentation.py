@@ -43,7 +43,7 @@ CROSSED = {
     "perturbations": "perturbation",
     "metrics": "metric",
 }
-GIVEN = {"table", "questions", "finding", "metric"}
+GIVEN = {"table", "questions", "finding", "metric", "scan"}
 """What the line hands to analyses and charts; the other parameters are settings."""
 NEEDS_WEIGHTS = re.compile(
     r"smollm2|bertscore|entity_masking|gibberish|MiniLM|[\"']demo[\"']|[\"']context_temperature[\"']"

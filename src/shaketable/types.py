@@ -427,7 +427,7 @@ class Scan:
         "full"
     )
     """`none`: no temperature above 0 is sampled; curves alone tell."""
-    known: str | None = None
+    known: str | None = "exact_match"
     """The metric that must be 1 at temperature 0; None: every question is scanned."""
     limit: int | None = None
     """Known facts per condition and dataset, the first in order; None: all."""

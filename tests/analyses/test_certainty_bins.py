@@ -59,4 +59,4 @@ def test_without_certain_answers_nothing_is_said_of_them():
 def test_all_questions_can_be_taken_instead_of_known_facts():
     rows = fact_rows("q", scores=known(0.1, right=0.0, certainty=0.5))
     assert certainty_bins(table_of(rows)).rows == ()
-    assert certainty_bins(table_of(rows), known=None).rows
+    assert certainty_bins(table_of(rows), known="").rows

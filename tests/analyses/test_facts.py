@@ -8,10 +8,11 @@ from made_facts import GRID, fact_rows, known, made_curve, scan, table_of
 from shaketable.analyses.facts import HOTTEST, Breaking, facts_of, pooled
 from shaketable.errors import PartError
 from shaketable.robustness import frs
+from shaketable.types import Scan
 
 
 def only(table, *curves):
-    ((fact,),) = ([*one.asked] for one in facts_of(table, curves, known="exact_match", correct="contains"))
+    ((fact,),) = ([*one.asked] for one in facts_of(table, curves, Scan()))
     return fact
 
 
@@ -23,9 +24,7 @@ def test_a_fact_is_known_when_it_is_right_at_temperature_0_and_was_scanned():
         fact_rows("not_scanned", scores=known(0.1)),
         fact_rows("curve_only", scores=known(0.1)),
     )
-    (facts,) = facts_of(
-        table, [made_curve("smollm2/builtin/curve_only/0", 1.0)], known="exact_match", correct="contains"
-    )
+    (facts,) = facts_of(table, [made_curve("smollm2/builtin/curve_only/0", 1.0)], Scan())
     assert [fact.question_id for fact in facts.known] == ["curve_only", "right"]
     assert {fact.question_id: fact.is_known for fact in facts.asked} == {
         "right": True,
@@ -59,7 +58,7 @@ def test_a_scan_cut_short_before_the_hottest_temperature_says_nothing_unless_it_
         fact_rows("broken", scores=known(0.1), shares={0.2: 0.0}),
         fact_rows("whole", scores=known(0.1), shares=scan(None)),
     )
-    (facts,) = facts_of(table, (), known="exact_match", correct="contains")
+    (facts,) = facts_of(table, (), Scan())
     assert {fact.question_id: Breaking().score(fact, 1) for fact in facts.known} == {
         "cut": None,
         "broken": frs(0.1, 0.2),
@@ -124,7 +123,7 @@ def test_systems_are_told_apart_by_what_differs_and_pooled_over_datasets():
             for perturbation in ("unchanged", "antonym")
         )
     )
-    every = facts_of(table, (), known="exact_match", correct="contains")
+    every = facts_of(table, (), Scan())
     assert [(one.system, one.place["dataset"]) for one in every] == [
         ("smollm2 · antonym", "squad"),
         ("smollm2 · antonym", "triviaqa"),
@@ -137,9 +136,9 @@ def test_systems_are_told_apart_by_what_differs_and_pooled_over_datasets():
 def test_a_metric_that_was_not_scored_is_named():
     table = table_of(fact_rows("q", scores={"contains": 1.0}, shares=dict.fromkeys(GRID, 1.0)))
     with pytest.raises(PartError, match=r"known is 'exact_match', which these scores do not have.*contains"):
-        facts_of(table, (), known="exact_match", correct="contains")
+        facts_of(table, (), Scan())
 
 
 def test_an_entropy_in_another_base_is_refused():
     with pytest.raises(PartError, match=r"entropy reaches 1\.7, but the robustness score takes 0 to 1"):
-        facts_of(table_of(fact_rows("q", scores=known(1.7))), (), known="exact_match", correct="contains")
+        facts_of(table_of(fact_rows("q", scores=known(1.7))), (), Scan())

@@ -8,12 +8,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.facts import Breaking, Fact, Facts, Row, each_and_pooled, facts_of, ids, numbers, pooled_rows
+from shaketable.analyses.facts import (
+    Breaking,
+    Fact,
+    Facts,
+    Row,
+    each_and_pooled,
+    facts_of,
+    ids,
+    numbers,
+    pooled_rows,
+    settled,
+)
 from shaketable.analyses.intervals import Numbers, Statistic, agreed, estimated, mean_estimates
 from shaketable.analyses.intervals import known as estimate_columns
 from shaketable.analyses.wording import bounds, holds_zero, level, number, questions, said
 from shaketable.robustness import Rule, chances_of_breaking, is_broken
-from shaketable.types import Curve, Finding
+from shaketable.types import Curve, Finding, Scan
 
 NAME = "breaking"
 
@@ -22,10 +33,11 @@ def breaking(
     table: pl.DataFrame,
     *,
     curves: Sequence[Curve] = (),
-    known: str = "exact_match",
-    correct: str = "contains",
+    scan: Scan | None = None,
+    known: str | None = None,
+    correct: str | None = None,
     rule: Rule = "first",
-    threshold: float = 0.5,
+    threshold: float | None = None,
     inclusive: bool = False,
     unbroken: float | None = None,
     repeats: int = 10,
@@ -38,18 +50,21 @@ def breaking(
     the others there instead of leaving them out. Kind `entropy`: mean entropy of the facts that break at a temperature.
     Kind `broken`: the share of facts that break there; with temperature None, anywhere. With curves, kind
     `too_early` is the share of facts whose sampled scan broke below the grid temperature at which the curve does, and
-    `too_early_expected` what `repeats` answers at each temperature would give by chance.
+    `too_early_expected` what `repeats` answers at each temperature would give by chance (not for the strategy
+    `sequential`, which takes as many as it needs).
     """
-    how = Breaking(rule=rule, threshold=threshold, inclusive=inclusive)
+    scan = settled(scan, known=known, correct=correct, threshold=threshold)
+    how = Breaking(rule=rule, threshold=scan.threshold, inclusive=inclusive)
     bootstrap: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples}
     rows = [
         row
-        for facts in each_and_pooled(facts_of(table, curves, known=known, correct=correct))
+        for facts in each_and_pooled(facts_of(table, curves, scan))
         for row in (
             _pearson(facts, how, unbroken, bootstrap),
             *_by_temperature(facts, how, unbroken, bootstrap),
             *_too_early(facts, how, repeats, bootstrap),
         )
+        if row["kind"] != "too_early_expected" or scan.strategy != "sequential"
     ]
     _add_sentences(rows)
     return Finding(
@@ -59,10 +74,10 @@ def breaking(
         sentences=tuple(said(row) for row in rows if row["sentence"]),
         caveats=_caveats(rows, unbroken, confidence, n_resamples),
         settings={
-            "known": known,
-            "correct": correct,
+            "known": scan.known,
+            "correct": scan.correct,
             "rule": rule,
-            "threshold": threshold,
+            "threshold": scan.threshold,
             "inclusive": inclusive,
             "unbroken": unbroken,
             "repeats": repeats,
@@ -221,8 +236,9 @@ def _add_sentences(rows: Sequence[Row]) -> None:
             row.update(
                 headline="breaking",
                 sentence=f"A sampled scan declares {level(row)} of the facts of {row['system']} broken too early.",
-                detail=f"Compared with the curve of the model's own probabilities; chance alone explains "
-                f"{level(expected[row['system']])} ({questions(row['n'])}).",
+                detail="Compared with the curve of the model's own probabilities"
+                + (f"; chance alone explains {level(chance)}" if (chance := expected.get(row["system"])) else "")
+                + f" ({questions(row['n'])}).",
             )
 
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.facts import PLACE, Facts, Row, facts_of
+from shaketable.analyses.facts import PLACE, Facts, Row, facts_of, judges, settled
 from shaketable.analyses.intervals import Numbers, estimated, mean_estimates, mean_of
 from shaketable.analyses.intervals import known as estimate_columns
 from shaketable.analyses.wording import bounds, number, questions, said
 from shaketable.robustness import TOLERANCE
-from shaketable.types import Finding
+from shaketable.types import Finding, Scan
 
 NAME = "certainty_bins"
 N_BINS = 10
@@ -21,20 +21,22 @@ N_BINS = 10
 def certainty_bins(
     table: pl.DataFrame,
     *,
-    known: str | None = "exact_match",
-    correct: str = "contains",
+    scan: Scan | None = None,
+    known: str | None = None,
+    correct: str | None = None,
     confidence: float = 0.95,
     n_resamples: int = 2000,
 ) -> Finding:
     """The share of answers in each tenth of certainty, correct and wrong ones apart, at each temperature.
 
     Certainty is the metric of this name, the mean probability of an answer's tokens. Bins are [0, 0.1) … [0.9, 1].
-    Rows of kind `bin` add up to 1 at each temperature; rows of kind `certainty` are its mean. `known` of None takes all
+    Rows of kind `bin` add up to 1 at each temperature; rows of kind `certainty` are its mean. `known` of '' takes all
     questions, not the known facts alone.
     """
-    every = facts_of(table, (), known=known or correct, correct=correct)
-    answers = _answers(table, correct)
-    rows = [row for facts in every for row in _rows(facts, answers, known is None, confidence, n_resamples)]
+    scan = settled(scan, known=known, correct=correct)
+    every = facts_of(table, (), scan)
+    answers = _answers(table, judges(scan)[1])
+    rows = [row for facts in every for row in _rows(facts, answers, not scan.known, confidence, n_resamples)]
     _add_sentences(rows)
     return Finding(
         analysis=NAME,
@@ -42,7 +44,7 @@ def certainty_bins(
         rows=tuple(rows),
         sentences=tuple(said(row) for row in rows if row["sentence"]),
         caveats=_caveats(rows, confidence, n_resamples),
-        settings={"known": known, "correct": correct, "confidence": confidence, "n_resamples": n_resamples},
+        settings={"known": scan.known, "correct": scan.correct, "confidence": confidence, "n_resamples": n_resamples},
     )
 
 

@@ -7,11 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.facts import Fact, Facts, Row, each_and_pooled, facts_of, ids, numbers, pooled_rows, share
+from shaketable.analyses.facts import (
+    Fact,
+    Facts,
+    Row,
+    each_and_pooled,
+    facts_of,
+    ids,
+    judges,
+    numbers,
+    pooled_rows,
+    settled,
+    share,
+)
 from shaketable.analyses.intervals import agreed, mean_estimates
 from shaketable.analyses.intervals import known as estimate_columns
 from shaketable.analyses.wording import level, questions, said
-from shaketable.types import Curve, Finding
+from shaketable.types import Curve, Finding, Scan
 
 NAME = "fact_accuracy"
 
@@ -20,8 +32,9 @@ def fact_accuracy(
     table: pl.DataFrame,
     *,
     curves: Sequence[Curve] = (),
-    known: str = "exact_match",
-    correct: str = "contains",
+    scan: Scan | None = None,
+    known: str | None = None,
+    correct: str | None = None,
     confidence: float = 0.95,
     n_resamples: int = 2000,
 ) -> Finding:
@@ -30,10 +43,11 @@ def fact_accuracy(
     `source` is `sampled`, or `curve` for the curves that the model's logits give. `is_partial` marks temperatures at
     which fewer facts were tried than are known, because the scan left them when they broke.
     """
+    scan = settled(scan, known=known, correct=correct)
     rows = [
         row
-        for facts in each_and_pooled(facts_of(table, curves, known=known, correct=correct))
-        for row in _rows(facts, correct, confidence, n_resamples)
+        for facts in each_and_pooled(facts_of(table, curves, scan))
+        for row in _rows(facts, judges(scan)[1], confidence, n_resamples)
     ]
     _add_sentences(rows)
     return Finding(
@@ -42,7 +56,7 @@ def fact_accuracy(
         rows=tuple(rows),
         sentences=tuple(said(row) for row in rows if row["sentence"]),
         caveats=_caveats(rows, confidence, n_resamples),
-        settings={"known": known, "correct": correct, "confidence": confidence, "n_resamples": n_resamples},
+        settings={"known": scan.known, "correct": scan.correct, "confidence": confidence, "n_resamples": n_resamples},
     )
 
 

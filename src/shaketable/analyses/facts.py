@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shaketable import catalog
 from shaketable.analyses.intervals import Numbers
 from shaketable.errors import PartError, did_you_mean
 from shaketable.robustness import Rule, breaking_temperature, frs, is_broken
-from shaketable.types import Curve
+from shaketable.types import Curve, Scan
 
 Row = dict[str, Any]
 PLACE = ("dataset", "model", "method", "retriever", "perturbation", "variation")
@@ -126,10 +127,27 @@ class Facts:
         } | more
 
 
-def facts_of(table: pl.DataFrame, curves: Sequence[Curve], *, known: str, correct: str) -> list[Facts]:
-    """One for each system and dataset, in a fixed order; `known` and `correct` are the metrics that judge."""
+def settled(
+    scan: Scan | None, *, known: str | None = None, correct: str | None = None, threshold: float | None = None
+) -> Scan:
+    """The study's scan, save where an analysis was told otherwise; None: the defaults of a scan.
+
+    A `known` of '' takes all questions, as in a study; which of them are known, `correct` then tells.
+    """
+    told = {"known": known, "correct": correct, "threshold": threshold}
+    return replace(scan or Scan(), **{name: value for name, value in told.items() if value is not None})  # type: ignore[arg-type]
+
+
+def judges(scan: Scan) -> tuple[str, str]:
+    """The names of the metrics that tell which facts are known and which answers are correct, as scores have them."""
+    return catalog.parse(scan.known or scan.correct)[0], catalog.parse(scan.correct)[0]
+
+
+def facts_of(table: pl.DataFrame, curves: Sequence[Curve], scan: Scan) -> list[Facts]:
+    """One for each system and dataset, in a fixed order; the scan says which metrics judge."""
     if not len(table):
         return []
+    known, correct = judges(scan)
     _check(table, known, correct)
     varying = [name for name in PLACE if name not in ("dataset", "model") and table[name].drop_nulls().n_unique() > 1]
     table = table.with_columns(system=pl.concat_str("model", *varying, separator=" · ", ignore_nulls=True))

@@ -18,9 +18,11 @@ from shaketable.analyses.facts import (
     each_and_pooled,
     facts_of,
     ids,
+    judges,
     numbers,
     pooled,
     pooled_rows,
+    settled,
     share,
 )
 from shaketable.analyses.grids import ROUNDING, even
@@ -28,7 +30,7 @@ from shaketable.analyses.intervals import Numbers, Statistic, agreed, estimated,
 from shaketable.analyses.intervals import known as estimate_columns
 from shaketable.analyses.wording import bounds, holds_zero, level, number, questions, said
 from shaketable.robustness import D, Rule
-from shaketable.types import Curve, Finding
+from shaketable.types import Curve, Finding, Scan
 
 NAME = "factual_robustness"
 SOME = ("d", "is_capped", "n_missing", "n_censored")
@@ -39,11 +41,12 @@ def factual_robustness(
     table: pl.DataFrame,
     *,
     curves: Sequence[Curve] = (),
-    known: str = "exact_match",
-    correct: str = "contains",
+    scan: Scan | None = None,
+    known: str | None = None,
+    correct: str | None = None,
     d: tuple[int, ...] = D,
     rule: Rule = "first",
-    threshold: float = 0.5,
+    threshold: float | None = None,
     inclusive: bool = False,
     confidence: float = 0.95,
     n_resamples: int = 2000,
@@ -56,10 +59,11 @@ def factual_robustness(
     of known facts that never break, and of asked questions that are known. Kind `rank_correlation`: Spearman's, of
     accuracy and score over systems. Kind `fact`: one known fact each. A dataset of None pools all.
     """
-    how = Breaking(rule=rule, threshold=threshold, inclusive=inclusive)
+    scan = settled(scan, known=known, correct=correct, threshold=threshold)
+    how = Breaking(rule=rule, threshold=scan.threshold, inclusive=inclusive)
     bootstrap: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples}
-    every = facts_of(table, curves, known=known, correct=correct)
-    rows = [row for facts in each_and_pooled(every) for row in _own_rows(facts, how, known, d, bootstrap)]
+    every = facts_of(table, curves, scan)
+    rows = [row for facts in each_and_pooled(every) for row in _own_rows(facts, how, judges(scan)[0], d, bootstrap)]
     rows += _compared_rows(pooled(every), how, d, bootstrap)
     rows += [row for facts in every for row in _fact_rows(facts, how)]
     rows = [dict.fromkeys(SOME) | row for row in even(rows)]
@@ -71,11 +75,11 @@ def factual_robustness(
         sentences=tuple(said(row) for row in rows if row["sentence"]),
         caveats=_caveats(rows, confidence, n_resamples),
         settings={
-            "known": known,
-            "correct": correct,
+            "known": scan.known,
+            "correct": scan.correct,
             "d": list(d),
             "rule": rule,
-            "threshold": threshold,
+            "threshold": scan.threshold,
             "inclusive": inclusive,
             **bootstrap,
         },

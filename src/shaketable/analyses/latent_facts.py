@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from shaketable.analyses.facts import Fact, Facts, Row, each_and_pooled, facts_of, ids, numbers, pooled_rows
+from shaketable.analyses.facts import Fact, Facts, Row, each_and_pooled, facts_of, ids, numbers, pooled_rows, settled
 from shaketable.analyses.grids import even
 from shaketable.analyses.intervals import agreed, mean_estimates
 from shaketable.analyses.intervals import known as estimate_columns
 from shaketable.analyses.wording import level, questions, said
-from shaketable.types import Curve, Finding
+from shaketable.types import Curve, Finding, Scan
 
 NAME = "latent_facts"
 
@@ -21,8 +21,9 @@ def latent_facts(
     table: pl.DataFrame,
     *,
     curves: Sequence[Curve] = (),
-    known: str = "contains",
-    correct: str = "contains",
+    scan: Scan | None = None,
+    known: str | None = None,
+    correct: str | None = None,
     least: float = 0.2,
     n: int = 10,
     confidence: float = 0.95,
@@ -34,7 +35,9 @@ def latent_facts(
     `n` of each system with the highest peak, with `peak_temperature`. Peaks are those of the curve where there is one
     (its estimate), else the highest share of correct samples.
     """
-    every = facts_of(table, curves, known=known, correct=correct)
+    # An answer that holds the right one is not latent: unless told otherwise, what is correct is known.
+    scan = settled(scan, known=known or "", correct=correct)
+    every = facts_of(table, curves, scan)
     bootstrap: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples}
     rows = [row for facts in each_and_pooled(every) for row in _share_rows(facts, least, bootstrap)]
     rows += [row for facts in every for row in _fact_rows(facts, least, n)]
@@ -46,7 +49,7 @@ def latent_facts(
         rows=tuple(rows),
         sentences=tuple(said(row) for row in rows if row["sentence"]),
         caveats=_caveats(rows, confidence, n_resamples),
-        settings={"known": known, "correct": correct, "least": least, "n": n, **bootstrap},
+        settings={"known": scan.known or scan.correct, "correct": scan.correct, "least": least, "n": n, **bootstrap},
     )
 
 

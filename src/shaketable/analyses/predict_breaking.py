@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.facts import LABELS, Breaking, Fact, Facts, Row, facts_of, ids, numbers, pooled
+from shaketable.analyses.facts import LABELS, Breaking, Fact, Facts, Row, facts_of, ids, numbers, pooled, settled
 from shaketable.analyses.intervals import Numbers, Statistic, estimated
 from shaketable.analyses.intervals import known as estimate_columns
 from shaketable.analyses.wording import bounds, holds_zero, number, questions, said
 from shaketable.identity import seed_from
 from shaketable.robustness import Rule
-from shaketable.types import Curve, Finding
+from shaketable.types import Curve, Finding, Scan
 
 NAME = "predict_breaking"
 PREDICTORS = ("entropy", "margin", "length", "type")
@@ -27,11 +27,12 @@ def predict_breaking(
     table: pl.DataFrame,
     *,
     curves: Sequence[Curve] = (),
-    known: str = "exact_match",
-    correct: str = "contains",
+    scan: Scan | None = None,
+    known: str | None = None,
+    correct: str | None = None,
     n_folds: int = 5,
     rule: Rule = "first",
-    threshold: float = 0.5,
+    threshold: float | None = None,
     inclusive: bool = False,
     confidence: float = 0.95,
     n_resamples: int = 2000,
@@ -43,9 +44,10 @@ def predict_breaking(
     scan; facts that do not break have none. Kind `r2`: the share of variance foretold in unseen facts. Kind `gain`:
     what a model adds to entropy alone.
     """
-    how = Breaking(rule=rule, threshold=threshold, inclusive=inclusive)
+    scan = settled(scan, known=known, correct=correct, threshold=threshold)
+    how = Breaking(rule=rule, threshold=scan.threshold, inclusive=inclusive)
     bootstrap: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples}
-    every = pooled(facts_of(table, curves, known=known, correct=correct))
+    every = pooled(facts_of(table, curves, scan))
     rows = [row for facts in every for row in _rows(facts, how, n_folds, bootstrap)]
     _add_sentences(rows)
     return Finding(
@@ -55,11 +57,11 @@ def predict_breaking(
         sentences=tuple(said(row) for row in rows if row["sentence"]),
         caveats=_caveats(rows, confidence, n_resamples),
         settings={
-            "known": known,
-            "correct": correct,
+            "known": scan.known,
+            "correct": scan.correct,
             "n_folds": n_folds,
             "rule": rule,
-            "threshold": threshold,
+            "threshold": scan.threshold,
             "inclusive": inclusive,
             **bootstrap,
         },

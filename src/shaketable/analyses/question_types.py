@@ -8,14 +8,14 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.facts import LABELS, Breaking, Fact, Facts, Row, facts_of, ids, numbers, pooled
+from shaketable.analyses.facts import LABELS, Breaking, Fact, Facts, Row, facts_of, ids, numbers, pooled, settled
 from shaketable.analyses.grids import even
 from shaketable.analyses.intervals import agreed, mean_estimates
 from shaketable.analyses.intervals import known as estimate_columns
 from shaketable.analyses.wording import level, questions, said
 from shaketable.identity import seed_from
 from shaketable.robustness import Rule
-from shaketable.types import Curve, Finding
+from shaketable.types import Curve, Finding, Scan
 
 NAME = "question_types"
 SHOWN = ("NUM", "LOC", "ENTY", "HUM")
@@ -27,14 +27,15 @@ def question_types(
     table: pl.DataFrame,
     *,
     curves: Sequence[Curve] = (),
-    known: str = "exact_match",
-    correct: str = "contains",
+    scan: Scan | None = None,
+    known: str | None = None,
+    correct: str | None = None,
     d: int = 1,
     n_extreme: int | None = None,
     ties: Literal["entropy", "random"] = "entropy",
     seed: int = 0,
     rule: Rule = "first",
-    threshold: float = 0.5,
+    threshold: float | None = None,
     inclusive: bool = False,
     confidence: float = 0.95,
     n_resamples: int = 2000,
@@ -46,10 +47,11 @@ def question_types(
     `n_tied` is how many facts share the score at the cut. Kind `mean` needs no cut: the mean score of each type,
     uncapped where there are curves.
     """
-    how = Breaking(rule=rule, threshold=threshold, inclusive=inclusive)
+    scan = settled(scan, known=known, correct=correct, threshold=threshold)
+    how = Breaking(rule=rule, threshold=scan.threshold, inclusive=inclusive)
     bootstrap: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples}
     rows: list[Row] = []
-    for facts in pooled(facts_of(table, curves, known=known, correct=correct)):
+    for facts in pooled(facts_of(table, curves, scan)):
         typed = [fact for fact in facts.known if fact.type in LABELS and how.score(fact, d) is not None]
         if typed:
             ordered = _ordered(typed, how, d, ties, seed)
@@ -65,14 +67,14 @@ def question_types(
         sentences=tuple(said(row) for row in rows if row["sentence"]),
         caveats=_caveats(rows, confidence, n_resamples),
         settings={
-            "known": known,
-            "correct": correct,
+            "known": scan.known,
+            "correct": scan.correct,
             "d": d,
             "n_extreme": n_extreme,
             "ties": ties,
             "seed": seed,
             "rule": rule,
-            "threshold": threshold,
+            "threshold": scan.threshold,
             "inclusive": inclusive,
             **bootstrap,
         },

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from shaketable.analyses.facts import Breaking, Fact, Facts, Row, facts_of, pooled
+from shaketable.analyses.facts import Breaking, Fact, Facts, Row, facts_of, pooled, settled
 from shaketable.analyses.grids import even
 from shaketable.analyses.wording import number, said
 from shaketable.robustness import Rule
-from shaketable.types import Curve, Finding
+from shaketable.types import Curve, Finding, Scan
 
 NAME = "weakest_facts"
 
@@ -20,13 +20,14 @@ def weakest_facts(
     table: pl.DataFrame,
     *,
     curves: Sequence[Curve] = (),
-    known: str = "exact_match",
-    correct: str = "contains",
+    scan: Scan | None = None,
+    known: str | None = None,
+    correct: str | None = None,
     n: int = 10,
     n_curves: int = 3,
     d: int = 1,
     rule: Rule = "first",
-    threshold: float = 0.5,
+    threshold: float | None = None,
     inclusive: bool = False,
 ) -> Finding:
     """The `n` known facts of each system with the lowest robustness score, uncapped where a fact has a curve.
@@ -35,9 +36,10 @@ def weakest_facts(
     token of the answer (0 is the first) at which most probability is lost, and the most likely wrong answer. Rows of
     kind `curve` are the curves of the first `n_curves`, thinned to at most 41 temperatures.
     """
-    how = Breaking(rule=rule, threshold=threshold, inclusive=inclusive)
+    scan = settled(scan, known=known, correct=correct, threshold=threshold)
+    how = Breaking(rule=rule, threshold=scan.threshold, inclusive=inclusive)
     rows = []
-    for facts in pooled(facts_of(table, curves, known=known, correct=correct)):
+    for facts in pooled(facts_of(table, curves, scan)):
         scored = [(score, fact) for fact in facts.known if (score := _score(fact, how, d)) is not None]
         scored.sort(key=lambda pair: (pair[0], pair[1].dataset, pair[1].question_id))
         rows += [
@@ -53,13 +55,13 @@ def weakest_facts(
         sentences=tuple(said(row) for row in rows if row["sentence"]),
         caveats=_caveats(rows),
         settings={
-            "known": known,
-            "correct": correct,
+            "known": scan.known,
+            "correct": scan.correct,
             "n": n,
             "n_curves": n_curves,
             "d": d,
             "rule": rule,
-            "threshold": threshold,
+            "threshold": scan.threshold,
             "inclusive": inclusive,
         },
     )

@@ -11,7 +11,7 @@ from typing import Any
 from shaketable import catalog
 from shaketable.stages.heat_check import ignoring_temperature
 from shaketable.store import Run
-from shaketable.types import Finding
+from shaketable.types import Finding, Scan
 
 
 def analyze(
@@ -26,6 +26,9 @@ def analyze(
         "records": functools.cache(run.records),
         "searches": functools.cache(run.searches),
         "calls": functools.cache(run.calls),
+        # What the study says of its scan holds for every analysis that is not told otherwise.
+        "scan": lambda: run.study.scan or Scan(),
+        "repeats": lambda: run.study.repeats,
     }
     findings = []
     for text in analyses or run.study.analyses:

@@ -233,6 +233,26 @@ def _build(kind: str, texts: Sequence[str]) -> list[Any]:
     return [part for _, part in built.values()]
 
 
+def _check_scan(study: Study) -> None:
+    """What judges during the scan must also judge in the scores, or analyses would contradict the scan."""
+    scan = study.scan
+    if scan is None:
+        return
+    scored = {catalog.name_of(part): part for part in (catalog.build("metric", text) for text in study.metrics)}
+    for key, text in (("scan.known", scan.known), ("scan.correct", scan.correct)):
+        if text is None:
+            continue
+        part = catalog.build("metric", text, key)
+        same = scored.get(catalog.name_of(part), part)
+        if same != part:
+            raise StudyError(
+                f"{key} is '{text}', but score.metrics has '{catalog.label(same)}'. Write the same in both: analyses "
+                "judge by the scores what the scan has chosen."
+            )
+    if scan.strategy != "none" and not hot_temperatures(study):
+        raise StudyError("scan: cross.temperatures has none above 0 to scan. Give some, or scan.strategy='none'.")
+
+
 def _conditions(study: Study) -> tuple[Condition, ...]:
     models = _build("model", study.models)
     methods = _build("method", study.methods)
@@ -240,12 +260,7 @@ def _conditions(study: Study) -> tuple[Condition, ...]:
     perturbations = _build("perturbation", study.perturbations)
     for i, text in enumerate(study.metrics):
         catalog.build("metric", text, f"score.metrics[{i}]")
-    if study.scan is not None:
-        catalog.build("metric", study.scan.correct, "scan.correct")
-        if study.scan.known is not None:
-            catalog.build("metric", study.scan.known, "scan.known")
-        if study.scan.strategy != "none" and not hot_temperatures(study):
-            raise StudyError("scan: cross.temperatures has none above 0 to scan. Give some, or scan.strategy='none'.")
+    _check_scan(study)
     for i, text in enumerate(study.analyses):
         catalog.bind("analysis", text, f"analyze.analyses[{i}]")
     evidence = [(retriever, perturbation) for retriever in retrievers for perturbation in perturbations]
