@@ -35,9 +35,13 @@ def words(text: str) -> list[str]:
     Punctuation becomes a space, so that `U.S.` is two words. All of Unicode's punctuation and
     symbols count, so that curly quotes behave like straight ones.
     """
-    decomposed = unicodedata.normalize("NFD", text).lower()
-    spaced = "".join(" " if unicodedata.category(c)[0] in "PS" else c for c in decomposed)
-    return [word for word in spaced.split() if word not in ARTICLES]
+    return [word for word in spaced(unicodedata.normalize("NFD", text)).split() if word not in ARTICLES]
+
+
+def spaced(decomposed: str) -> str:
+    """Lower case, punctuation and symbols as spaces; a sigma is the same letter wherever in a word it stands."""
+    lower = decomposed.lower().replace("ς", "σ")
+    return "".join(" " if unicodedata.category(c)[0] in "PS" else c for c in lower)
 
 
 def contains_words(sought: list[str], within: list[str]) -> bool:

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toys import TOY, brute_force, by_hand, random_model, toy
 
+from shaketable.fragility.automaton import FirstLine, Substring, contains
 from shaketable.fragility.top_bounds import bounds_from_top_logprobs, tail_bounds
 
 
@@ -52,7 +53,7 @@ def test_bounds_hold_brute_force(seed, n_top, temperature):
     bounds = bounds_from_top_logprobs(
         tops,
         chosen,
-        is_correct=lambda text: "ab" in text,
+        rule=Substring(["ab"]),
         temperatures=[temperature],
         n_vocabulary=TOY.n,
         max_tokens=3,
@@ -68,7 +69,7 @@ def test_all_tokens_listed_give_the_bounds_of_the_root():
     bounds = bounds_from_top_logprobs(
         tops,
         ["P"],
-        is_correct=lambda text: "P" in text,
+        rule=Substring(["P"]),
         temperatures=[0.5, 1.0, 2.0],
         n_vocabulary=3,
         max_tokens=2,
@@ -84,7 +85,7 @@ def test_a_wrong_answer_bounds_from_above():
     bounds = bounds_from_top_logprobs(
         tops,
         ["no", "<end>"],
-        is_correct=lambda text: "yes" in text,
+        rule=contains(["yes"]),
         temperatures=[1.0],
         n_vocabulary=100,
         max_tokens=5,
@@ -92,3 +93,24 @@ def test_a_wrong_answer_bounds_from_above():
     )
     assert bounds.low == (0.0,)
     assert bounds.high[0] == pytest.approx(1 - 0.1 - 0.8 * 0.9)
+
+
+def test_a_gold_no_is_not_said_before_its_word_ends():
+    """`No` may become `Noah`; of its .9 only what ends the word counts: a full stop (.1) and the end (.05)."""
+    tops = [
+        [("No", np.log(0.9)), ("Yes", np.log(0.05))],
+        [("ah", np.log(0.8)), (".", np.log(0.1)), ("</s>", np.log(0.05))],
+    ]
+    bounds = bounds_from_top_logprobs(
+        tops, ["No", "ah"], rule=FirstLine(contains(["no"])), temperatures=[1.0], n_vocabulary=1000, max_tokens=5
+    )
+    assert bounds.low[0] == pytest.approx(0.9 * 0.15)
+
+
+def test_a_piece_of_a_character_decides_nothing():
+    tops = [[("Caf", np.log(0.9)), ("x", np.log(0.1))], [("\ufffd", np.log(0.6)), ("e", np.log(0.4))]]
+    bounds = bounds_from_top_logprobs(
+        tops, ["Caf", "\ufffd"], rule=Substring(["Café"]), temperatures=[1.0], n_vocabulary=1000, max_tokens=2
+    )
+    assert bounds.low == (0.0,)
+    assert bounds.high[0] == pytest.approx(1 - 0.9 * 0.4)

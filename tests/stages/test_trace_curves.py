@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 from scipy import stats
 
+from shaketable.fragility.top_bounds import spells
 from shaketable.models.transformers import Transformers
 from shaketable.stages.answer import answer
 from shaketable.stages.curve import Growing, grow, step_on, trace_curves
@@ -104,6 +105,23 @@ def test_a_model_without_logits_gets_no_curve_and_a_reason(tmp_path):
 def test_a_metric_that_curves_do_not_know_is_named(tiny_model, tmp_path):
     run, _ = traced(study(tmp_path, f"transformers(path='{tiny_model}')", correct="rouge"), tmp_path / "run")
     assert {curve.reason for curve in run.curves()} == {"curves know contains, not rouge"}
+
+
+def test_a_method_that_takes_its_answer_out_of_the_text_gets_no_curve(tmp_path):
+    """A worked chain ends in its answer; the text on the way may name the accepted one without choosing it."""
+    asked = study(tmp_path, "scripted(replies=('Not a but e. So the answer is: e.',))")
+    longer = {**asked.generation, "max_tokens": 20}
+    asked = dataclasses.replace(asked, methods=("closed_book(n_examples=2)",), generation=longer)
+    run, _ = traced(asked, tmp_path / "run")
+    assert {record.answer.text for record in run.store.records()} == {"e"}
+    reason = "the answer is a part of what the model wrote; a curve judges all of it"
+    assert {curve.reason for curve in run.curves()} == {reason}
+
+
+def test_tokens_that_do_not_spell_the_answer_bound_nothing():
+    assert spells((" Caf", "\\xc3", "\\xa9"), "Café")
+    assert spells(("No", "</s>"), "No")
+    assert not spells(("▁No", "▁one"), "No one")
 
 
 def test_a_curve_survives_the_store(tiny_model, tmp_path):

@@ -7,11 +7,12 @@ hashable; two of them, `ACCEPTED` and `REJECTED`, are never left.
 from __future__ import annotations
 
 import functools
+import itertools
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from shaketable.normalize import ARTICLES, YES_NO, casefold_strip, words
+from shaketable.normalize import ARTICLES, YES_NO, casefold_strip, spaced, words
 
 ACCEPTED = "accepted"
 REJECTED = "rejected"
@@ -91,8 +92,8 @@ class Substring:
 class Words:
     """Correct once the words of an accepted answer stand in a row: a match ends where its last word ends.
 
-    A state is (matched words, place in the current word). Reading one character at a time, it departs from
-    `normalize.words` for a capital sigma at a word's end, and for combining marks that come in no canonical order.
+    A state is (matched words, place in the current word, marks). The marks are accents that stand behind the last
+    letter, in canonical order: `normalize.words` orders them, so they are read only when no more can follow.
     """
 
     def __init__(self, golds: Iterable[str]) -> None:
@@ -109,27 +110,44 @@ class Words:
         alphabet = set("".join(every_word))
         spelled = (c for letter in alphabet for c in _same_in_words().get(letter, ()) if alphabet >= set(word_fold(c)))
         self.characters = frozenset(alphabet).union(spelled, _same_in_words()[" "])
-        self.start: State = (0, 0) if sequences else REJECTED
+        self.n_marks = max(map(_n_marks, every_word))
+        """Behind one letter of an accepted answer, at most: a word with more is none of them."""
+        self.start: State = (0, 0, "") if sequences else REJECTED
 
     def step(self, state: State, character: str) -> State:
         for folded in word_fold(character):
             if not isinstance(state, tuple):
                 return state
-            matched, node = state
-            state = self._end_word(matched, node) if folded.isspace() else self._spell(matched, node, folded)
+            if unicodedata.combining(folded):
+                state = self._mark(state, folded)
+                continue
+            matched, node = self._settle(*state)
+            state = self._end_word(matched, node) if folded.isspace() else (*self._spell(matched, node, folded), "")
         return state
 
     def is_correct(self, state: State) -> bool:
-        return state == ACCEPTED or (isinstance(state, tuple) and self._end_word(*state) == ACCEPTED)
+        return state == ACCEPTED or (isinstance(state, tuple) and self._end_word(*self._settle(*state)) == ACCEPTED)
+
+    def _mark(self, state: tuple[int, int, str], mark: str) -> State:
+        matched, node, marks = state
+        ordered = "".join(sorted(marks + mark, key=unicodedata.combining))
+        if node >= 0 and len(ordered) <= self.n_marks:
+            return (matched, node, ordered)
+        return (*self._spell(matched, -1, mark), "")
+
+    def _settle(self, matched: int, node: int, marks: str) -> tuple[int, int]:
+        for mark in marks:
+            matched, node = self._spell(matched, node, mark)
+        return matched, node
 
     def _end_word(self, matched: int, node: int) -> State:
         word = self.spelling.end_of.get(node)
         if node == 0 or word in ARTICLES:
-            return (matched, 0)
-        after = self.patterns.step(matched, word)
-        return ACCEPTED if self.patterns.ends[after] else (after, 0)
+            return (matched, 0, "")
+        reached = self.patterns.step(matched, word)
+        return ACCEPTED if self.patterns.ends[reached] else (reached, 0, "")
 
-    def _spell(self, matched: int, node: int, character: str) -> State:
+    def _spell(self, matched: int, node: int, character: str) -> tuple[int, int]:
         child = self.spelling.children[node].get(character, -1) if node >= 0 else -1
         below = self.below.get(child, set())
         # What was matched before no longer counts when no word that may come of this depends on it.
@@ -213,10 +231,44 @@ class Either:
         return REJECTED if one == other == REJECTED else (one, other)
 
 
+class FirstLine:
+    """What another automaton says of the text before the first line break."""
+
+    def __init__(self, inner: Automaton) -> None:
+        self.inner, self.start = inner, inner.start
+        self.characters = inner.characters | {"\n"}
+
+    def step(self, state: State, character: str) -> State:
+        if character == "\n" and state not in (ACCEPTED, REJECTED):
+            return ACCEPTED if self.inner.is_correct(state) else REJECTED
+        return self.inner.step(state, character)
+
+    def is_correct(self, state: State) -> bool:
+        return self.inner.is_correct(state)
+
+
+def after(rule: Automaton, state: State, text: str) -> State:
+    for character in text:
+        if state in (ACCEPTED, REJECTED):
+            return state
+        state = rule.step(state, character)
+    return state
+
+
+def is_correct(rule: Automaton, state: State) -> bool:
+    """If the answer ends here."""
+    return state == ACCEPTED or (state != REJECTED and rule.is_correct(state))
+
+
 def word_fold(character: str) -> str:
-    """One character as `normalize.words` sees it: decomposed, lower case, punctuation and symbols as spaces."""
-    decomposed = unicodedata.normalize("NFD", character).lower()
-    return "".join(" " if unicodedata.category(c)[0] in "PS" else c for c in decomposed)
+    """One character as `normalize.words` sees it, the order of accents aside."""
+    return spaced(unicodedata.normalize("NFD", character))
+
+
+def _n_marks(word: str) -> int:
+    """Accents in a row, at most."""
+    runs = itertools.groupby(word, key=lambda c: unicodedata.combining(c) > 0)
+    return max((len(list(run)) for is_mark, run in runs if is_mark), default=0)
 
 
 def _folding_to(alphabet: str) -> frozenset[str]:

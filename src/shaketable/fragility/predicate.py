@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from shaketable.fragility.automaton import ACCEPTED, MATCHES, REJECTED, State
+from shaketable.fragility.automaton import ACCEPTED, MATCHES, REJECTED, Automaton, FirstLine, State, after, is_correct
 from shaketable.fragility.vocabulary import LETTER, REPLACEMENT, SIGN, SPACE, Vocabulary, decode, kind
 
 ACCEPT, REJECT, UNDECIDED = range(3)
@@ -40,7 +40,8 @@ class Predicate:
             raise ValueError(f"match is {match!r}, expected one of {', '.join(MATCHES)}.")
         self.golds, self.vocabulary = tuple(golds), vocabulary
         self.match, self.cut_at_newline = match, cut_at_newline
-        self.automaton = MATCHES[match](golds)
+        rule = MATCHES[match](golds)
+        self.automaton: Automaton = FirstLine(rule) if cut_at_newline else rule
         self._tabulate()
         self._read_from_start()
         self._read = {self.start[0]: (np.zeros(0, np.int64), np.zeros(0, np.int32))}
@@ -98,7 +99,7 @@ class Predicate:
     def _tabulate(self) -> None:
         """States × classes of characters → states, for all states that can be reached."""
         vocabulary, automaton = self.vocabulary, self.automaton
-        alone = automaton.characters | ({"\n"} if self.cut_at_newline else set())
+        alone = automaton.characters
         stand_ins = [next(c for c in _STAND_INS[k] if c not in alone) for k in (LETTER, SIGN, SPACE)]
         readers = stand_ins + sorted(alone)
         self._classes = {character: number for number, character in enumerate(readers) if number > SPACE}
@@ -109,25 +110,18 @@ class Predicate:
         for state in states:  # Grows while it is read.
             row = []
             for character in readers:
-                after = self._step(state, character)
-                if after not in self._ids:
-                    self._ids[after] = len(states)
-                    states.append(after)
-                row.append(self._ids[after])
+                reached = after(automaton, state, character)
+                if reached not in self._ids:
+                    self._ids[reached] = len(states)
+                    states.append(reached)
+                row.append(self._ids[reached])
             rows.append(row)
         self.table = np.array(rows, dtype=np.int32)
-        self._correct = np.array([state == ACCEPTED or automaton.is_correct(state) for state in states])
+        self._correct = np.array([is_correct(automaton, state) for state in states])
         self._class_of_place = vocabulary.kinds.astype(np.int32)
         for character, number in self._classes.items():
             if character in vocabulary.characters:
                 self._class_of_place[vocabulary.characters[character]] = number
-
-    def _step(self, state: State, character: str) -> State:
-        if state in (ACCEPTED, REJECTED):
-            return state
-        if character == "\n" and self.cut_at_newline:
-            return ACCEPTED if self.automaton.is_correct(state) else REJECTED
-        return self.automaton.step(state, character)
 
     def _class_of(self, character: str) -> int:
         return self._classes.get(character, kind(character))

@@ -7,9 +7,17 @@ the extremes part quickly; there, sample instead.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+from shaketable.fragility.automaton import ACCEPTED, REJECTED, Automaton, State, after, is_correct
+
+END_TEXTS = frozenset(
+    {"<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<end_of_turn>", "</s>"}
+)
+"""End marks of common models, as endpoints that list them show them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,39 +33,59 @@ def bounds_from_top_logprobs(
     top_logprobs: Sequence[Sequence[tuple[str, float]]],
     chosen: Sequence[str],
     *,
-    is_correct: Callable[[str], bool],
+    rule: Automaton,
     temperatures: Sequence[float],
     n_vocabulary: int,
     max_tokens: int,
-    stays_correct: bool = True,
-    end_texts: Collection[str] = (),
+    end_texts: Collection[str] = END_TEXTS,
 ) -> TopBounds:
     """From the likeliest tokens (text, log-probability at temperature 1) at each position of one answer.
 
-    `stays_correct`: a text that is correct stays so whatever follows, as for substrings.
-    `end_texts`: what the end marks look like among the tokens; they add nothing to the text.
+    `rule` judges: what it has accepted stays correct whatever follows, and what it has rejected stays wrong; any other
+    text is decided by its end alone. `end_texts`: what the end marks look like among the tokens; they add nothing.
     """
     low, rejected = [0.0] * len(temperatures), [0.0] * len(temperatures)
     path = [1.0] * len(temperatures)
-    text = ""
+    state = rule.start
     for position, (listed, token) in enumerate(zip(top_logprobs, chosen, strict=True)):
-        logs = dict(listed)
         is_last = position == max_tokens - 1
+        verdicts = [_verdict(rule, state, text, text in end_texts, is_last) for text, _ in listed]
         for number, temperature in enumerate(temperatures):
             total = _largest_total([log for _, log in listed], temperature, n_vocabulary)
-            for one, log in logs.items():
+            for (_, log), verdict in zip(listed, verdicts, strict=True):
                 share = path[number] * math.exp(log / temperature) / total
-                ends = one in end_texts
-                correct = is_correct(text if ends else text + one)
-                if correct and (ends or is_last or stays_correct):
-                    low[number] += share
-                elif not correct and (ends or is_last):
-                    rejected[number] += share
-            path[number] *= math.exp(logs[token] / temperature) / total if token in logs else 0.0
-        if token in end_texts or (stays_correct and is_correct(text + token)):
+                low[number] += share * (verdict == ACCEPTED)
+                rejected[number] += share * (verdict == REJECTED)
+            # Two tokens may look alike; the smaller one is certainly no overstatement.
+            alike = min((log for text, log in listed if text == token), default=-math.inf)
+            path[number] *= math.exp(alike / temperature) / total
+        if token in end_texts or _is_broken(token):
             break
-        text += token
+        state = after(rule, state, token)
+        if state in (ACCEPTED, REJECTED):
+            break
     return TopBounds(temperatures=tuple(temperatures), low=tuple(low), high=tuple(1 - mass for mass in rejected))
+
+
+def spells(tokens: Sequence[str], text: str) -> bool:
+    """Whether the tokens, as an endpoint shows them, are the text: up to the first end mark or broken character."""
+    whole = itertools.takewhile(lambda token: token not in END_TEXTS and not _is_broken(token), tokens)
+    return text.strip().startswith("".join(whole).strip())
+
+
+def _verdict(rule: Automaton, state: State, text: str, ends: bool, is_last: bool) -> str | None:
+    """Of an answer that goes on with this token: certainly right, certainly wrong, or None, not known yet."""
+    if _is_broken(text) and not ends:
+        return None
+    reached = state if ends else after(rule, state, text)
+    if ends or is_last:
+        return ACCEPTED if is_correct(rule, reached) else REJECTED
+    return ACCEPTED if reached == ACCEPTED else REJECTED if reached == REJECTED else None
+
+
+def _is_broken(text: str) -> bool:
+    """Whether a token is part of a character: endpoints show a replacement mark, or the bytes as `\\xe2`."""
+    return "\ufffd" in text or "\\x" in text
 
 
 def tail_bounds(mass: float, largest: float, n_tokens: int, temperature: float) -> tuple[float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -10,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaketable import catalog
+from shaketable.fragility.automaton import MATCHES, Automaton, FirstLine
 from shaketable.fragility.curve import CurveSettings, curve
 from shaketable.fragility.predicate import REJECT, Match, Predicate
-from shaketable.fragility.top_bounds import bounds_from_top_logprobs
+from shaketable.fragility.top_bounds import bounds_from_top_logprobs, spells
 from shaketable.fragility.tree import Suffix
 from shaketable.fragility.vocabulary import Vocabulary
 from shaketable.identity import digest, seed_from
@@ -20,7 +20,10 @@ from shaketable.protocols import LogitModel
 from shaketable.stages.plan import Condition, Plan, hot_temperatures
 from shaketable.stages.sources import judge_by
 from shaketable.store import RecordStore
-from shaketable.types import Answer, Completion, Curve, Failure, Generate, Prompt, Record, Sampling, Scan
+from shaketable.types import Completion, Curve, Failure, Generate, Prompt, Record, Sampling, Scan
+
+VERSION = 2
+"""Raised when curves mean something else: those of an earlier version are made anew."""
 
 WINDOW = 64
 """Curves growing at once at most: their prefixes are read as one batch."""
@@ -68,23 +71,24 @@ def _of_condition(
     progress: Progress,
 ) -> int:
     settings = _settings(plan)
-    name = digest([settings, scan.correct, curve.__module__])
+    judged_by = catalog.spelled(catalog.build("metric", scan.correct, "scan.correct"))
+    name = digest([settings, judged_by, VERSION])
     made = {one.key for one in store.curves(name)}
     known = judge_by(scan.known, plan) if scan.known and scan.curves == "known" else lambda record: True
     greedy = store.records("r.temperature = 0 AND r.repeat = 0 AND c.identity = ?", condition.identity)
     records = [record for record in greedy if record.trial.key not in made and known(record)]
     questions = {question.id: question for question in plan.questions}
-    refused, match, is_correct = _why_not(scan, model), _match(scan), judge_by(scan.correct, plan)
+    refused, match = _why_not(scan, model), _match(scan)
     cut = bool(getattr(type(condition.method), "first_line", False))
 
     def start(record: Record) -> Growing | Curve:
-        prompt = _prompt(record, plan.study.generation)
+        prompt = _prompt(record, plan.study.generation, cut)
         if isinstance(prompt, str) or match is None:
             return Curve(key=record.trial.key, reason=refused if isinstance(prompt, Prompt) else prompt)
-        if refused:
-            bounded = _from_top_logprobs(record, is_correct, settings, match, cut)
-            return bounded or Curve(key=record.trial.key, reason=refused)
         golds = questions[record.trial.question_id].answers
+        if refused:
+            rule = FirstLine(MATCHES[match](golds)) if cut else MATCHES[match](golds)
+            return _from_top_logprobs(record, rule, settings) or Curve(key=record.trial.key, reason=refused)
         predicate = Predicate(golds, vocabulary(), match, cut_at_newline=cut)
         if predicate.golds and predicate.verdict(predicate.start, settings.max_tokens) == REJECT:
             reason = f"no accepted answer fits into {settings.max_tokens} new tokens"
@@ -131,27 +135,21 @@ def step_on(one: Growing, reply: Sequence[Any] | None) -> Growing | Curve:
     return one
 
 
-def _from_top_logprobs(
-    record: Record, judge: Callable[[Record], bool | None], settings: CurveSettings, match: Match, cut: bool
-) -> Curve | None:
+def _from_top_logprobs(record: Record, rule: Automaton, settings: CurveSettings) -> Curve | None:
     """Bounds from the greedy answer's likeliest tokens, for models that give no more; useful up to about 1."""
     [completion] = [event.reply for event in record.trace if isinstance(event.reply, Completion)]
     listed: Any = completion.extras.get("top_logprobs")
     if not listed or len(listed) != len(completion.tokens) or settings.top_k or settings.top_p < 1:
         return None
-
-    def is_correct(text: str) -> bool:
-        answer = Answer(text=(text.partition("\n")[0] if cut else text).strip())
-        return judge(dataclasses.replace(record, answer=answer)) is True
-
+    if not spells(completion.tokens, completion.text):
+        return None
     found = bounds_from_top_logprobs(
         [[(text, float(logprob)) for text, logprob in position] for position in listed],
         completion.tokens,
-        is_correct=is_correct,
+        rule=rule,
         temperatures=settings.grid,
         n_vocabulary=LARGEST_VOCABULARY,
         max_tokens=settings.max_tokens,
-        stays_correct=match == "substring",
     )
     below = [t for t, low in zip(found.temperatures, found.low, strict=True) if low < settings.threshold]
     broken = [t for t, high in zip(found.temperatures, found.high, strict=True) if high < settings.threshold]
@@ -198,15 +196,18 @@ def _match(scan: Scan) -> Match | None:
     return match
 
 
-def _prompt(record: Record, generation: Mapping[str, Any]) -> Prompt | str:
+def _prompt(record: Record, generation: Mapping[str, Any], cut: bool) -> Prompt | str:
     """The one prompt that a record's answer continues, or why there is none."""
     if isinstance(record.failure, Failure):
         return f"the trial failed: {record.failure.kind}"
     steps = [event for event in record.trace if isinstance(event.step, Generate)]
     if len(steps) != 1 or not isinstance(steps[0].reply, Completion):
         return f"the method asks the model {len(steps)} times; a curve continues one prompt"
-    step = steps[0].step
-    assert isinstance(step, Generate)
+    step, completion, answer = steps[0].step, steps[0].reply, record.answer
+    assert isinstance(step, Generate) and answer is not None
+    kept = (completion.text.partition("\n")[0] if cut else completion.text).strip()
+    if completion.thoughts or answer.working or answer.text.strip() != kept:
+        return "the answer is a part of what the model wrote; a curve judges all of it"
     if step.stop or generation["repetition_penalty"] != 1.0 or generation["library_defaults"]:
         return "stop texts, repetition penalties and library defaults are not part of a curve"
     max_tokens = step.max_tokens or int(generation["max_tokens"])
