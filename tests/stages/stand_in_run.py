@@ -245,6 +245,9 @@ class StandInRun:
     def flags(self) -> list[dict[str, Any]]:
         return [{"perturbation": "entity_masking", "flag": "nothing_to_mask", "n": 3}]
 
+    def reference_flags(self) -> list[dict[str, Any]]:
+        return [{"flag": "answer_cut_off", "n": 4}]
+
     def rejected(self) -> list[dict[str, Any]]:
         return [{"variation": "formality", "reason": "names lost", "example": "who wrote it then?", "n": 2}]
 
@@ -264,5 +267,6 @@ class StandInRun:
 def complete(run: StandInRun) -> StandInRun:
     """The same run with nothing missing."""
     whole = replace(run, state="finished", changes={"done": 6912, "failed": 0})
-    whole.failures = whole.rejected = whole.flags = whole.unscored = list  # type: ignore[method-assign]
+    whole.failures = whole.rejected = whole.flags = list  # type: ignore[method-assign]
+    whole.reference_flags = whole.unscored = list  # type: ignore[method-assign]
     return whole

@@ -1,17 +1,22 @@
 import json
 import sqlite3
+from pathlib import Path
 
 import pytest
 
+from shaketable import catalog
+from shaketable.datasets.builtin import load_builtin
 from shaketable.errors import RunError
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
-from shaketable.stages.reference import cut, write_references
+from shaketable.stages.reference import cut, made_by, write_references
 from shaketable.stages.score import score
 from shaketable.store import Run, schema
 from shaketable.study import parse_study
+from shaketable.types import Question
 
-pytestmark = pytest.mark.weights  # sentences are split by the language model
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+splits_sentences = pytest.mark.weights  # by the language model
 
 
 def answered(tmp_path, reference, replies="'Paris is the answer.'"):
@@ -28,7 +33,21 @@ def answered(tmp_path, reference, replies="'Paris is the answer.'"):
     return run
 
 
+def asked(questions, tmp_path, reference="template"):
+    """A run of these questions that nobody has answered yet, with its references."""
+    run = Run.prepare(tmp_path / "run", parse_study({"name": "r", "score": {"reference": reference}}, "test"))
+    with run.writing() as store:
+        store.add_questions([(question, "item") for question in questions])
+    write_references(run)
+    return run
+
+
+def with_references(run):
+    return run.store.questions(made_by(run.study))
+
+
 # The three examples of the context-temperature study, section 5.3.
+@splits_sentences
 @pytest.mark.parametrize(
     ("whole", "kept", "flags"),
     [
@@ -44,23 +63,66 @@ def test_a_reference_is_the_first_sentence_or_two_after_yes_or_no(whole, kept, f
     assert cut(whole) == (kept, whole, flags)
 
 
-def test_a_template_makes_a_sentence_of_question_and_answer(tmp_path):
-    run = answered(tmp_path, "template")
-    assert write_references(run) == 3
-    for question in run.store.questions("template"):
+@pytest.mark.parametrize("part", ["multihop", "facts"])
+def test_the_template_reference_of_every_built_in_question_holds_its_answer(tmp_path, part):
+    for question in with_references(asked(load_builtin(part=part).questions, tmp_path)):
         assert question.reference == f'The answer to the question "{question.text}" is {question.answers[0]}.'
 
 
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of real data is not there")
+@pytest.mark.parametrize(
+    ("dataset", "file", "n_questions"),
+    [
+        ("hotpotqa", "hotpotqa_stratified.jsonl.gz", 867),
+        ("2wikimultihopqa", "2wikimultihopqa.jsonl.gz", 1000),
+        ("musique", "musique.jsonl.gz", 449),
+        ("squad", "squad_v1.1_dev_2000.jsonl.gz", 2000),
+    ],
+)
+def test_the_template_reference_of_every_real_question_holds_its_answer(tmp_path, dataset, file, n_questions):
+    questions = catalog.find("dataset", dataset)(str(SHARED / file)).questions
+    stored = with_references(asked(questions, tmp_path))
+    assert len(stored) == n_questions
+    lost = [question for question in stored if question.answers[0] not in question.reference]
+    assert lost == []
+
+
+def test_references_of_the_rule_that_lost_answers_are_not_used_again(tmp_path):
+    run = answered(tmp_path, "template")
+    with run.writing() as store:  # As version 0.1.0 stored them.
+        cut_short = [(question.id, 'The answer to the question "Who?"', "whole", []) for question in store.questions()]
+        store.add_references("template", cut_short)
+    assert write_references(run) == 3
+    assert all(question.answers[0] in question.reference for question in with_references(run))
+
+
+@splits_sentences
+def test_a_model_s_reference_that_loses_the_answer_by_the_cut_is_flagged_and_counted(tmp_path):
+    made = [
+        Question(id=name, text="Which town?", answers=(answer,))
+        for name, answer in (("kept", "Paris"), ("lost", "Rome"), ("never", "Oslo"))
+    ]
+    run = asked(made, tmp_path, "scripted(replies=('Of all towns it is Paris. Others say Rome.',))")
+    flags = dict(run.store.rows("SELECT question_id, flags FROM reference_answers"))
+    assert flags == {"kept": "[]", "lost": '["answer_cut_off"]', "never": '["answer_missing"]'}
+    assert run.reference_flags() == [
+        {"flag": "answer_cut_off", "n": 1},
+        {"flag": "answer_missing", "n": 1},
+    ]
+
+
+@splits_sentences
 def test_a_model_writes_each_reference_once_and_it_is_kept_with_the_run(tmp_path):
     writer = "scripted(replies=('No, it is not. It is Rome. More.',))"
     run = answered(tmp_path, writer)
     assert write_references(run) == 3
     assert write_references(run) == 0
-    assert {question.reference for question in run.store.questions(writer)} == {"No, it is not. It is Rome."}
+    assert {question.reference for question in with_references(run)} == {"No, it is not. It is Rome."}
     [(whole,)] = set(run.store.rows("SELECT whole FROM reference_answers"))
     assert whole == "No, it is not. It is Rome. More."
 
 
+@splits_sentences
 def test_scores_compare_with_the_reference_of_the_study(tmp_path):
     run = answered(tmp_path, "scripted(replies=('Paris is the answer.',))")
     score(run)
@@ -73,6 +135,7 @@ def test_short_references_need_no_model_and_write_nothing(tmp_path):
     assert run.store.rows("SELECT COUNT(*) FROM reference_answers") == [(0,)]
 
 
+@splits_sentences
 def test_a_writer_that_fails_is_named_and_nothing_is_scored_with_half_the_references(tmp_path):
     run = answered(tmp_path, "scripted(replies=('ERROR',))")
     with pytest.raises(RunError, match="could not write 3 of 3 reference answers"):

@@ -93,7 +93,7 @@ def test_every_sentence_of_the_findings_is_on_the_page(page: Page, found: list[A
 
 
 def test_what_is_missing_is_shown_with_its_reasons(page: Page) -> None:
-    for words in ("no reply within 120 s", "nothing_to_mask", "failed: timeout"):
+    for words in ("no reply within 120 s", "nothing_to_mask", "answer_cut_off", "failed: timeout"):
         assert words in page.text
 
 

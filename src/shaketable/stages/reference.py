@@ -3,50 +3,69 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from shaketable import catalog
 from shaketable.errors import RunError
 from shaketable.identity import seed_from
 from shaketable.language import sentences
+from shaketable.normalize import YES_NO, contains_words, words
 from shaketable.prompts import REFERENCE_ANSWER, REFERENCE_TEMPLATE
 from shaketable.store import Run
-from shaketable.types import Completion, Failure, Message, Prompt, Question, Sampling
+from shaketable.types import Completion, Failure, Message, Prompt, Question, Sampling, Study
 
 SHORT, TEMPLATE = "short", "template"
 MAX_TOKENS = 100
 YES_OR_NO = re.compile(r"(yes|no)\b", re.IGNORECASE)
 NUMBERED = re.compile(r"no\. ?\d", re.IGNORECASE)
+RULE = 2
+"""Raised when texts become references by another rule, so that stored ones of an older rule are not used. The first
+cut templates at the end of the quoted question, and many lost the answer."""
+
+Row = tuple[str, str, str, list[str]]
+"""As the store keeps it: question id, reference, the whole text it was cut from, flags."""
+
+
+def made_by(study: Study) -> str | None:
+    """Everything that determines the sentence-form references; None: answers are compared with the short ones."""
+    if study.reference == SHORT:
+        return None
+    if study.reference == TEMPLATE:
+        return f"{TEMPLATE}@{RULE}+{REFERENCE_TEMPLATE.identity}"
+    return f"{catalog.spelled(_writer(study))}@{RULE}+{REFERENCE_ANSWER.identity}"
 
 
 def write_references(run: Run) -> int:
     """Write the references that are not there yet; returns how many were written."""
-    made_by = run.study.reference
+    maker = made_by(run.study)
+    if maker is None:
+        return 0
     with run.writing() as store:
-        todo = [question for question in store.questions(made_by) if question.reference is None and question.answers]
-        if not todo:
-            return 0
-        written = _from_template(todo) if made_by == TEMPLATE else _from_model(made_by, todo)
-        rows = [
-            (question.id, *cut(reply))
-            for question, reply in zip(todo, written, strict=True)
-            if not isinstance(reply, Failure)
-        ]
-        store.add_references(made_by, rows)
-    failures = [reply for reply in written if isinstance(reply, Failure)]
+        todo = [question for question in store.questions(maker) if question.reference is None and question.answers]
+        made = _from_template(todo) if run.study.reference == TEMPLATE else _from_model(run.study, todo)
+        rows = [one for one in made if not isinstance(one, Failure)]
+        store.add_references(maker, rows)
+        store.set_meta(references=maker)
+    failures = [one for one in made if isinstance(one, Failure)]
     if failures:
         raise RunError(
-            f"{made_by} could not write {len(failures)} of {len(todo)} reference answers: {failures[0].message} "
+            f"{run.study.reference} could not write {len(failures)} of {len(todo)} reference answers: "
+            f"{failures[0].message} "
             f"The others are kept. Try again: shaketable score {run.folder}, or use score.reference = 'short'."
         )
     return len(rows)
 
 
-def _from_template(questions: list[Question]) -> list[str | Failure]:
-    return [REFERENCE_TEMPLATE.fill(question=question.text, answer=question.answers[0]) for question in questions]
+def _from_template(questions: Sequence[Question]) -> list[Row | Failure]:
+    """Not cut: the template is one sentence, whatever marks the question within it has."""
+    texts = [REFERENCE_TEMPLATE.fill(question=question.text, answer=question.answers[0]) for question in questions]
+    return [(question.id, text, text, []) for question, text in zip(questions, texts, strict=True)]
 
 
-def _from_model(text: str, questions: list[Question]) -> list[str | Failure]:
-    model = catalog.build("model", text, "score.reference")
+def _from_model(study: Study, questions: Sequence[Question]) -> list[Row | Failure]:
+    if not questions:
+        return []
     prompts = [
         Prompt(
             messages=(
@@ -57,7 +76,29 @@ def _from_model(text: str, questions: list[Question]) -> list[str | Failure]:
         )
         for question in questions
     ]
-    return [reply.text.strip() if isinstance(reply, Completion) else reply for reply in model.generate(prompts)]
+    replies: list[Completion | Failure] = _writer(study).generate(prompts)
+    return [
+        reply if isinstance(reply, Failure) else _row(question, reply.text.strip())
+        for question, reply in zip(questions, replies, strict=True)
+    ]
+
+
+def _writer(study: Study) -> Any:
+    return catalog.build("model", study.reference, "score.reference")
+
+
+def _row(question: Question, whole: str) -> Row:
+    text, whole, flags = cut(whole)
+    if not _holds(question.answers[0], text):
+        flags.append("answer_cut_off" if _holds(question.answers[0], whole) else "answer_missing")
+    return question.id, text, whole, flags
+
+
+def _holds(answer: str, text: str) -> bool:
+    """As a word, or as characters where it is none of the words that stand in others, such as no in know."""
+    if contains_words(words(answer), words(text)):
+        return True
+    return answer.casefold() not in YES_NO and answer.casefold() in text.casefold()
 
 
 def cut(whole: str) -> tuple[str, str, list[str]]:

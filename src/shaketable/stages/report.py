@@ -46,6 +46,7 @@ class Run(Protocol):
     def environments(self) -> list[dict[str, Any]]: ...
     def failures(self) -> list[dict[str, Any]]: ...
     def flags(self) -> list[dict[str, Any]]: ...
+    def reference_flags(self) -> list[dict[str, Any]]: ...
     def rejected(self) -> list[dict[str, Any]]: ...
     def unscored(self) -> list[dict[str, Any]]: ...
     def findings(self) -> list[Finding]: ...
@@ -112,7 +113,8 @@ def render(
     flags = run.flags()
     unscored = [row for row in run.unscored() if row["reason"] != GREEDY_ONLY]
     rejected = run.rejected()
-    missing = content.missing(summary, rejected, flags, unscored)
+    references = run.reference_flags()
+    missing = content.missing(summary, rejected, flags, references, unscored)
     wording, known_facts, dice, evidence, together = (
         content.Chapter(
             figures=[figure for figure in on_page if figure.chapter == chapter],
@@ -139,6 +141,7 @@ def render(
         failures=run.failures(),
         rejected=rejected,
         flags=flags,
+        references=references,
         unscored=unscored,
         wording=wording,
         known_facts=known_facts,

@@ -8,7 +8,7 @@ from typing import Any
 
 from shaketable import catalog
 from shaketable.errors import ShaketableError
-from shaketable.stages.reference import SHORT, write_references
+from shaketable.stages.reference import made_by, write_references
 from shaketable.store import Run
 from shaketable.types import Question, Score
 
@@ -18,11 +18,11 @@ RECORDS_AT_ONCE = 4096
 
 def score(run: Run, metrics: Sequence[str] | None = None, progress: Callable[[str], None] = lambda name: None) -> int:
     """Score every stored record by every metric of the study; returns how many numbers there are."""
-    made_by = None if run.study.reference == SHORT else run.study.reference
-    if made_by is not None:
+    maker = made_by(run.study)
+    if maker is not None:
         progress("reference answers")
         write_references(run)
-    questions = {question.id: question for question in run.store.questions(made_by)}
+    questions = {question.id: question for question in run.store.questions(maker)}
     scores: list[Score] = []
     for text in metrics or run.study.metrics:
         metric = catalog.build("metric", text, "score.metrics")

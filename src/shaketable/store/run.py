@@ -323,6 +323,18 @@ class Run:
             {"perturbation": perturbation, "flag": flag, "n": n} for (perturbation, flag), n in sorted(counts.items())
         ]
 
+    def reference_flags(self) -> list[dict[str, Any]]:
+        """What is odd about the reference answers that the scores compare with: how many, by flag."""
+        made_by = self.store.meta().get("references")
+        if not made_by:
+            return []
+        counts = self.store.rows(
+            """SELECT f.value, COUNT(*) FROM reference_answers r JOIN json_each(r.flags) f
+               WHERE r.made_by = ? GROUP BY 1 ORDER BY 1""",
+            made_by,
+        )
+        return [{"flag": flag, "n": n} for flag, n in counts]
+
     def rejected(self) -> list[dict[str, Any]]:
         """Wordings that were not asked: how many, by variation and kind of reason, with one of them."""
         found: dict[tuple[str, str], dict[str, Any]] = {}
