@@ -238,7 +238,9 @@ class Probe:
     layout: Literal["chat", "plain"] = "chat"
     """Of the prompt before, as in Generate."""
     beginning_mark: bool = False
-    """Read the model's beginning mark before a text that has no prompt, so that the first token has a probability."""
+    """Read the model's beginning mark, if it has one, before a text that has no prompt, so that the first token has a
+    probability and attention has where to rest. The reading is of the text alone: rows of attention then sum to less
+    than 1."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

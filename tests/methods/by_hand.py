@@ -77,7 +77,8 @@ class Driven:
 
 
 def drive(method, wording, replies, *, hits=(), attention=even_attention, most_steps=3000):
-    """`replies` are completions or texts, one after another, the last one again and again; `hits` for every search."""
+    """`replies` are completions or texts, one after another, the last one again and again; `hits` for every search, or
+    a function of the query."""
     driven, going, reply = Driven(), method.answer(wording), None
     replies, n = list(replies), 0
     while True:
@@ -95,7 +96,7 @@ def drive(method, wording, replies, *, hits=(), attention=even_attention, most_s
                 if isinstance(reply, str):
                     reply = completion(reply, entropy=0.0, logprobs=0.0, processed_entropy=0.0, processed_logprobs=0.0)
             case Search():
-                reply = Evidence(hits=tuple(hits)[: step.k])
+                reply = Evidence(hits=tuple(hits(step.query) if callable(hits) else hits)[: step.k])
             case Probe(text=text, token_ids=ids):
                 tokens = pieces(text)
                 assert text.strip(), "an empty text cannot be read"

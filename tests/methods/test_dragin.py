@@ -61,6 +61,15 @@ def test_the_query_has_the_content_words_that_were_looked_at():
     assert everything.queries == ["Zeus meet? Zeus met"]
 
 
+def test_the_query_s_attention_is_read_after_the_beginning_mark_and_the_trigger_s_is_not():
+    """The authors' code encodes the query's text as the tokenizer does, and the generated tokens as they are."""
+    driven = drive(Dragin(), WORDING, replies("So the answer is Leda."), hits=HITS, attention=reading)
+    trigger, query = [step for step in driven.of(Probe) if "attention" in step.wants][:2]
+    assert query.text == f"{WORDING} {SENTENCE}"
+    assert query.beginning_mark
+    assert not trigger.beginning_mark
+
+
 def test_a_triggered_round_asks_twice_and_keeps_the_first_sentence_of_the_second():
     first = completion("Leda is known. " + SENTENCE, entropy=[0.0] * 3 + ENTROPY)
     look = lambda n: attention_of([0.1] * 3 + ATTENTION) if n == 8 else reading(n)  # noqa: E731
@@ -124,9 +133,9 @@ def test_the_text_grows_no_further_than_the_limit():
 
 
 def test_processed_entropy_decides_when_asked_for():
-    calm = drive(Dragin(entropy_source="processed"), WORDING, replies("So the answer is Leda."), attention=reading)
+    calm = drive(Dragin(distribution="processed"), WORDING, replies("So the answer is Leda."), attention=reading)
     assert calm.queries == []
-    assert Dragin(entropy_source="processed").wants == ("attention", "processed_entropy", "token_ids")
+    assert Dragin(distribution="processed").wants == ("attention", "processed_entropy", "token_ids")
 
 
 def test_words_without_content_start_a_search_only_where_the_filter_comes_after():
@@ -217,10 +226,10 @@ def direct_needs(tokenizer, prompt_ids, own_ids, n_words):
 
 
 def direct_weights(tokenizer, text, hit_words):
-    """QFS weights of every word of a text, with plain loops."""
-    ids = tokenizer(text)["input_ids"]
+    """QFS weights of every word of a text after the beginning mark, with plain loops."""
+    ids = [tokenizer.bos_token_id, *tokenizer(text)["input_ids"]]
     mean = last_attention(ids).mean(0)
-    starts = [i for i, token in enumerate(ids) if i == 0 or tokenizer.decode([token])[0] == " "] + [len(ids)]
+    starts = [i for i, token in enumerate(ids) if i == 1 or (i and tokenizer.decode([token])[0] == " ")] + [len(ids)]
     spans = list(itertools.pairwise(starts))
     total = np.zeros(len(ids))
     for word in hit_words:
@@ -269,8 +278,8 @@ def test_rind_and_qfs_are_those_of_a_direct_computation_alone_and_in_a_batch():
     together = SweepEngine(weights.locate("smollm2"), n_rows=8)
     together.device = "cpu:0"
     for step, one in zip(read, read_each(together, read), strict=True):
-        ids = list(step.token_ids or together.tokenizer(step.text)["input_ids"])
-        np.testing.assert_allclose(one.extras["attention"], last_attention(ids), atol=1e-4)
-        np.testing.assert_allclose(
-            token_attention(one.extras["attention"]), last_attention(ids).max(1).mean(0), atol=1e-4
-        )
+        marks = [together.tokenizer.bos_token_id] if step.beginning_mark else []
+        ids = [*marks, *(step.token_ids or together.tokenizer(step.text)["input_ids"])]
+        expected = last_attention(ids)[:, len(marks) :, len(marks) :]
+        np.testing.assert_allclose(one.extras["attention"], expected, atol=1e-4)
+        np.testing.assert_allclose(token_attention(one.extras["attention"]), expected.max(1).mean(0), atol=1e-4)

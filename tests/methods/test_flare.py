@@ -47,28 +47,73 @@ def test_a_sentence_of_unlikely_tokens_alone_is_searched_with_the_question():
 
 
 def test_processed_probabilities_decide_when_asked_for():
-    method = Flare(probability_source="processed")
+    method = Flare(distribution="processed")
     said = completion(SURE, logprobs=-5.0, processed_logprobs=0.0)
     assert method.wants == ("processed_logprobs",)
     assert drive(method, WORDING, [said]).queries == []
 
 
+# --- the original: section 3.11, and `ret_prompt` of its authors' code with their settings for 2WikiMultihopQA --------
+
+
+def found_for(query):
+    """Evidence that names the search it came from."""
+    return [hit(f"Passage {i} for {query}") for i in range(5)]
+
+
+def shown(step):
+    """What the question was asked with, the worked examples aside."""
+    return "\n".join(message.content for message in step.messages[12:])
+
+
 def test_the_original_searches_first_with_the_question_and_then_for_any_unlikely_token():
     """p = .7 starts the search (below .8) and stays in the query; p = .3 is masked (below .4)."""
     ahead = likely("Zeus met Leda. It rained.", 0.9, 0.7, 0.3, 1, 1)
-    replies = ["Zeus was restless. He left.", ahead, "Zeus met Leda by night. More.", likely(SURE, 1, 1, 1, 1, 1)]
+    replies = [likely("Zeus was restless. He left.", 1, 1, 1, 1, 1), ahead, "Zeus met Leda by night. More.", SURE]
     driven = drive(Flare(mode="original"), WORDING, replies, hits=HITS)
     assert driven.queries == [WORDING, "Zeus met"]
     assert "Passage 2." not in driven.of(Generate)[0].messages[-1].content, "two passages"
     assert driven.answer.working == f"Zeus was restless. Zeus met Leda by night. {SURE}"
-    assert [note["least_likely"] for note in driven.notes("flare")] == [0.3, 1.0]
+    assert [note["least_likely"] for note in driven.notes("flare")] == [1.0, 0.3, 1.0]
 
 
 def test_the_original_takes_a_likely_sentence_as_it_is():
-    replies = ["Zeus was restless.", likely("He met Leda. Then.", 0.9, 0.9, 0.9, 0.1), likely(SURE, 1, 1, 1, 1, 1)]
+    replies = [likely("He met Leda. Then.", 0.9, 0.9, 0.9, 0.1), SURE]
     driven = drive(Flare(mode="original"), WORDING, replies, hits=HITS)
     assert driven.queries == [WORDING]
-    assert driven.answer.working == f"Zeus was restless. He met Leda. {SURE}"
+    assert driven.answer.working == f"He met Leda. {SURE}"
+
+
+def test_the_original_checks_the_first_sentence_too():
+    replies = [likely("Zeus met Leda.", 0.9, 0.3, 0.9), "Zeus saw Leda. More.", SURE]
+    driven = drive(Flare(mode="original"), WORDING, replies, hits=found_for)
+    assert driven.queries == [WORDING, "Zeus Leda."]
+    assert driven.answer.working == f"Zeus saw Leda. {SURE}"
+
+
+def test_the_original_looks_ahead_with_the_last_documents_still_in_the_prompt():
+    replies = [likely("Zeus met Leda.", 0.9, 0.3, 0.9), "Zeus saw Leda.", likely("She ran.", 1, 1), SURE]
+    first, again, second, third = drive(Flare(mode="original"), WORDING, replies, hits=found_for).of(Generate)
+    assert f"[2] Passage 1 for {WORDING}" in shown(first)
+    for later in (again, second, third):
+        assert "[2] Passage 1 for Zeus Leda." in shown(later)
+        assert f"for {WORDING}" not in shown(later), "what was found last takes the place of what was found before"
+
+
+def test_the_original_does_not_search_when_masking_leaves_nothing():
+    replies = [likely("Leda.", 0.1), SURE]
+    driven = drive(Flare(mode="original"), WORDING, replies, hits=found_for)
+    assert driven.queries == [WORDING]
+    assert driven.answer.working == f"Leda. {SURE}", "the sentence is taken as it is"
+    assert driven.notes("flare")[0] == {"sentence": "Leda.", "least_likely": 0.1, "query": ""}
+
+
+def test_the_original_completes_its_answer_from_the_last_documents():
+    driven = drive(
+        Flare(mode="original", text_tokens=1), WORDING, [likely("He met her.", 1, 1, 1), " Leda."], hits=HITS
+    )
+    assert driven.purposes == ["", "answer_completion"]
+    assert "[2] Passage 1." in shown(driven.of(Generate)[-1])
 
 
 def test_a_model_without_probabilities_is_named():

@@ -44,7 +44,7 @@ def test_processed_probabilities_cannot_come_from_an_endpoint(tmp_path):
     endpoint = "openai(model='m', base_url='http://127.0.0.1:9/v1')"
     plan(small_study(tmp_path, methods=["flare"], models=[endpoint]))
     with pytest.raises(PartError, match="needs processed_logprobs of its model"):
-        plan(small_study(tmp_path, methods=["flare(probability_source='processed')"], models=[endpoint]))
+        plan(small_study(tmp_path, methods=["flare(distribution='processed')"], models=[endpoint]))
 
 
 def test_black_box_methods_run_on_any_model(tmp_path):

@@ -60,13 +60,24 @@ def test_a_hit_looks_with_the_row_that_wrote_it_at_what_stands_before_its_word()
 
 
 def test_hits_are_averaged_and_tokens_summed_to_words():
-    """Hits at 2 and 3 after one word of two tokens: rows 1 (scaled .25 .75) and 2 (scaled over three columns)."""
+    """Hits at 2 and 3 after one word of two tokens: rows 1 and 2."""
     attention = np.zeros((1, 4, 4), np.float32)
     attention[0, 1, :2] = [0.25, 0.75]
-    attention[0, 2, :3] = [0.2, 0.2, 0.4]
+    attention[0, 2, :3] = [0.25, 0.25, 0.5]
     words = [Word("w0", range(2)), Word("w1", range(2, 3)), Word("w2", range(3, 4))]
     # w0: (1 + .5) / 2; w1: (0 + .5) / 2
     assert qfs_weights(attention, words, {1, 2}) == pytest.approx([0.75, 0.25, 0.0])
+
+
+def test_the_beginning_mark_keeps_its_share_of_a_row():
+    """Rows sum to 1 with the mark, which is not among the tokens. Hit 2 was written by row 1: mark .8, w0 .2; hit 3 by
+    row 2: w0 .1, w1 .5, hit .4. The authors' code averages (.2, 0) and (.1, .5); without the mark w0 would win."""
+    attention = np.zeros((1, 4, 4), np.float32)
+    attention[0, 1, :2] = [0.2, 0.0]
+    attention[0, 2, :3] = [0.1, 0.5, 0.4]
+    assert qfs_weights(attention, one_token_words(["w0", "w1", "w2", "w3"]), {2, 3}) == pytest.approx(
+        [0.15, 0.25, 0.2, 0.0]
+    )
 
 
 def test_without_a_hit_that_has_words_before_it_there_are_no_weights():

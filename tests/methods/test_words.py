@@ -28,9 +28,8 @@ def test_the_worked_example_of_the_specification():
     assert means == pytest.approx([0.2, 0.7, 0.1])
 
 
-def test_the_marks_of_llama_2_merge_or_split_the_texts_of_other_models():
+def test_the_line_break_of_llama_2_splits_the_texts_of_other_models():
     tokens, ids = ["A", " big", ".", " dog"], [5, 6, 13, 7]
-    assert texts(merge(tokens, ids, space="llama_2", newline="id_13")) == ["A big", ". dog"]
     assert texts(merge(tokens, ids, newline="id_13")) == ["A", "big", ".", "dog"]
     assert texts(merge(tokens, ids)) == ["A", "big.", "dog"]
 

@@ -22,6 +22,9 @@ NEXT_BLOCK = re.compile(r"(?:^|\s)(?:Question|Note):")
 PROMPTS = (CHAIN_EXAMPLES, CHAIN_QUESTION, CHAIN_QUESTION_FROM_CONTEXT)
 
 Layout = Literal["chat", "plain"]
+Distribution = Literal["raw", "processed"]
+"""Of each token: the model's own distribution at temperature 1, or the one really sampled, after temperature, top-p and
+top-k. Raw doubt means the same at every temperature. Processed doubt shrinks with the temperature, to none at 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +117,11 @@ def join(*texts: str) -> str:
 
 def first_sentence(text: str) -> str:
     return next(iter(sentences(text)), "")
+
+
+def of_distribution(extra: str, distribution: Distribution) -> str:
+    """The name of what to ask a model for."""
+    return extra if distribution == "raw" else f"processed_{extra}"
 
 
 def share_of_tokens(reply: Completion, kept: str) -> float:

@@ -8,7 +8,15 @@ from typing import Any, ClassVar, Literal
 
 from shaketable.language import sentences
 from shaketable.methods.asking import gathered, note, probe, search
-from shaketable.methods.chain_of_thought import PHRASE, ChainOfThought, chain, first_sentence, join
+from shaketable.methods.chain_of_thought import (
+    PHRASE,
+    ChainOfThought,
+    Distribution,
+    chain,
+    first_sentence,
+    join,
+    of_distribution,
+)
 from shaketable.methods.rind_qfs import content_words, has_content, qfs, qfs_weights, rind, token_attention
 from shaketable.methods.words import assign, merge, named, spoken
 from shaketable.protocols import Steps
@@ -35,7 +43,9 @@ class Dragin(ChainOfThought):
     """
 
     threshold: float = 0.6
-    """theta: a word above it needs a search; 0.6 to 1.5 in the authors' settings."""
+    """theta, in nats: the entropy above which a word that gets an average share of its sentence's attention needs a
+    search. 0.6 to 1.5 in the authors' settings, which were found with processed entropy; the raw one is greater, so
+    the same threshold searches more often."""
     k: int = 3
     keep_top_n: int = 25
     """N: words of the query."""
@@ -47,19 +57,18 @@ class Dragin(ChainOfThought):
     """Longer queries lose their head; 0: none does."""
     content_filter: Literal["before", "after", "off"] = "before"
     """Drop hits without content before deciding, or only from the query, as the authors' code does."""
-    entropy_source: Literal["raw", "processed"] = "raw"
-    """`processed`: of the distribution really sampled, so that the trigger depends on the temperature."""
+    distribution: Distribution = "raw"
+    """Whose entropy counts; the authors' code, and so their thresholds, have `processed`."""
     with_prompt: bool = False
     """Attention is read after the prompt instead of on the generated tokens alone."""
     exclude_self: bool = False
     """A token's look at itself does not count."""
     keep_documents: bool = False
     """What was found stays in the prompt for all later sentences, not for the next one alone."""
-    space: Literal["detected", "llama_2"] = "detected"
-    """How words are told apart; `llama_2` as the authors' code does for every model of that family."""
     newline: Literal["token", "id_13"] = "token"
     """How a line break is told; 13 is its id in Llama 2, and a full stop's in other vocabularies."""
 
+    version: ClassVar[int] = 2
     searches: ClassVar[bool] = True
 
     @property
@@ -98,7 +107,7 @@ class Dragin(ChainOfThought):
         looked = token_attention(reading.extras["attention"], exclude_self=self.exclude_self)
         entropy = [extras[self._entropy][place] for place in places]
         tokens = [reply.tokens[place] for place in places]
-        words = named(merge(tokens, ids, space=self.space, newline=self.newline), reply.text)
+        words = named(merge(tokens, ids, newline=self.newline), reply.text)
         attention = [float(sum(looked[place] for place in word.tokens)) for word in words]
         uncertainty = [sum(entropy[place] for place in word.tokens) / len(word.tokens) for word in words]
         texts, split = [word.text for word in words], sentences(reply.text)
@@ -146,7 +155,7 @@ class Dragin(ChainOfThought):
         """QFS: the content words that the model looked at when it wrote the hits."""
         current = [i for i, word in enumerate(doubt.words) if word]
         text = join(so_far, *(doubt.words[i] for i in current))
-        reading = yield from probe(text, "attention", "token_ids")
+        reading = yield from probe(text, "attention", "token_ids", beginning_mark=True)
         words = named(merge(reading.tokens, reading.extras["token_ids"]), text)
         words = [word for word in words if word.text]
         first = len(words) - len(current)
@@ -166,7 +175,7 @@ class Dragin(ChainOfThought):
 
     @property
     def _entropy(self) -> str:
-        return "entropy" if self.entropy_source == "raw" else "processed_entropy"
+        return of_distribution("entropy", self.distribution)
 
 
 def _last_tokens(text: str, n: int) -> Generator[Step, Reply, str]:

@@ -10,7 +10,15 @@ from typing import ClassVar, Literal
 
 from shaketable.language import sentences
 from shaketable.methods.asking import gathered, note, search
-from shaketable.methods.chain_of_thought import PHRASE, ChainOfThought, first_sentence, join, share_of_tokens
+from shaketable.methods.chain_of_thought import (
+    PHRASE,
+    ChainOfThought,
+    Distribution,
+    first_sentence,
+    join,
+    of_distribution,
+    share_of_tokens,
+)
 from shaketable.methods.words import spoken, tokens_of_each
 from shaketable.protocols import Steps
 from shaketable.types import Completion, Hit, Reply, Step
@@ -23,9 +31,13 @@ class Flare(ChainOfThought):
     """Jiang et al., arXiv 2305.06983.
 
     `dragin_code` is the variant that DRAGIN compares with: a sentence whose tokens are too unlikely
-    together starts a search, and all that follows from the evidence is kept. `original` looks one
-    sentence ahead, searches when any token is unlikely, and always searches with the question first.
-    Tokens are matched to sentences by their characters; the DRAGIN code loses count there.
+    together starts a search, and all that follows from the evidence is kept. Tokens are matched to sentences by their
+    characters; the DRAGIN code loses count there. Where no token is likely, the question is searched.
+
+    `original` is the authors' own: it searches with the question, then looks one sentence ahead, again and again. If
+    any of its tokens is unlikely, its likely part is searched and the sentence written anew from what was found; if
+    masking leaves nothing, or all is likely, the sentence stays. What was found last stays in the prompt.
+    The authors' code writes such a sentence a second time; at its temperature of 0 that gives the same text.
     """
 
     mode: Literal["dragin_code", "original"] = "dragin_code"
@@ -41,14 +53,15 @@ class Flare(ChainOfThought):
     """original: tokens beyond which the text does not grow."""
     k: int | None = None
     """None: 3, or 2 in the original."""
-    probability_source: Literal["raw", "processed"] = "raw"
-    """`processed`: of the distribution really sampled, as the DRAGIN code has it."""
+    distribution: Distribution = "raw"
+    """Whose probabilities count; the DRAGIN code has `processed`."""
 
+    version: ClassVar[int] = 2
     searches: ClassVar[bool] = True
 
     @property
     def wants(self) -> tuple[str, ...]:
-        return ("logprobs" if self.probability_source == "raw" else "processed_logprobs",)
+        return (of_distribution("logprobs", self.distribution),)
 
     def answer(self, wording: str) -> Steps:
         return (yield from self._original(wording) if self.mode == "original" else self._dragin_code(wording))
@@ -88,29 +101,31 @@ class Flare(ChainOfThought):
         return "", None
 
     def _original(self, wording: str) -> Steps:
+        text, n_tokens, length = "", 0.0, -1
         hits = found = yield from search(wording, self.k or 2)
-        reply = yield from self.ask(wording, hits=hits)
-        text = first_sentence(reply.text)
-        n_tokens = share_of_tokens(reply, text)
-        length = 0
         while len(text) > length and PHRASE not in text and n_tokens <= self.text_tokens:
             length = len(text)
-            reply = yield from self.ask(wording, text, wants=self.wants)
+            reply = yield from self.ask(wording, text, hits, wants=self.wants)
             ahead = first_sentence(reply.text)
-            [(tokens, doubts)] = self._doubts(reply, [ahead])
-            query = None
-            if any(1 - doubt < self.trigger_below for doubt in doubts):
-                query = _without(tokens, [1 - doubt < self.mask_below for doubt in doubts]) or wording
-            least = round(1 - max(doubts), 4) if doubts else None
-            yield from note("flare", sentence=ahead, least_likely=least, query=query)
-            if query is not None:
+            query = yield from self._query(reply, ahead)
+            if query:
                 hits = yield from search(query, self.k or 2)
                 found = gathered(found, hits)
                 reply = yield from self.ask(wording, text, hits)
                 ahead = first_sentence(reply.text)
             text = join(text, ahead)
             n_tokens += share_of_tokens(reply, ahead)
-        return (yield from self.conclude(wording, text, found))
+        return (yield from self.conclude(wording, text, found, hits))
+
+    def _query(self, reply: Completion, ahead: str) -> Generator[Step, Reply, str | None]:
+        """The likely part of the sentence that lies ahead, which may be nothing; None: all of it is likely enough."""
+        [(tokens, doubts)] = self._doubts(reply, [ahead])
+        query = None
+        if any(1 - doubt < self.trigger_below for doubt in doubts):
+            query = _without(tokens, [1 - doubt < self.mask_below for doubt in doubts])
+        least = round(1 - max(doubts), 4) if doubts else None
+        yield from note("flare", sentence=ahead, least_likely=least, query=query)
+        return query
 
     def _doubts(self, reply: Completion, split: Sequence[str]) -> list[tuple[list[str], list[float]]]:
         """The tokens of each sentence, and 1 - p of each."""

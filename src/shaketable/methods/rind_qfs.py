@@ -43,8 +43,10 @@ def has_content(word: str, content: Collection[str]) -> bool:
 def qfs_weights(attention: Array, words: Sequence[Word], hits: Collection[int]) -> list[float] | None:
     """How much the model looked at each word just before it wrote the hits; None: no hit has a word before it.
 
-    The row that wrote a token is that of the position before it. Of each row counts what lies before
-    the hit's word, scaled to 1.
+    The row that wrote a token is that of the position before it. Of each row counts what lies before the hit's word,
+    scaled to 1 together with the beginning mark, which is not among the tokens: a row that looked mostly at the mark
+    has little to say, as in the authors' code. A row of attention sums to 1, so what lies before the word is what the
+    word's own tokens leave.
     """
     mean: Array = attention.mean(0)
     rows = []
@@ -53,7 +55,7 @@ def qfs_weights(attention: Array, words: Sequence[Word], hits: Collection[int]) 
         of_tokens = []
         for place in words[hit].tokens:
             row = np.zeros(mean.shape[-1])
-            if start and (total := mean[place - 1, :start].sum()) > 0:
+            if start and (total := 1 - mean[place - 1, start:place].sum()) > 0:
                 row[:start] = mean[place - 1, :start] / total
                 of_tokens.append(row)
         if of_tokens:

@@ -21,20 +21,17 @@ class Word:
 
 
 def merge(
-    tokens: Sequence[str],
-    ids: Sequence[int] = (),
-    *,
-    space: Literal["detected", "llama_2"] = "detected",
-    newline: Literal["token", "id_13"] = "token",
+    tokens: Sequence[str], ids: Sequence[int] = (), *, newline: Literal["token", "id_13"] = "token"
 ) -> list[Word]:
     """A word starts at the first token, at one with a space before it, and at a line break.
 
-    The DRAGIN code knows the space mark of Llama 2 alone and takes id 13 for the line break, whatever the model.
-    With tokens of another kind, `llama_2` finds no space and `id_13` breaks where that vocabulary has it.
+    On Llama 2 that is how the DRAGIN code splits. It takes id 13 for the line break whatever the model, so that `id_13`
+    breaks where another vocabulary has that id; it knows the space mark of Llama 2 alone, and makes one word of a
+    Llama 3 text, which is not offered.
     """
     starts = []
     for place, token in enumerate(tokens):
-        spaced = space == "detected" and token[:1].isspace() and token[:1] != "\n"
+        spaced = token[:1].isspace() and token[:1] != "\n"
         broken = ids[place] == LLAMA_2_NEWLINE if newline == "id_13" else token[:1] == "\n"
         if place == 0 or spaced or broken:
             starts.append(place)
