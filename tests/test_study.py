@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shaketable.errors import StudyError
-from shaketable.study import format_study, load_study, parse_study, shipped_studies
+from shaketable.study import format_study, load_study, parse_study, shipped_studies, study_schema
 from shaketable.types import DatasetChoice, Study
 
 GENERATION = {
@@ -117,8 +117,16 @@ def test_a_name_is_enough_for_a_study(load):
             "typos.toml, dataset.limit: found 0; input should be greater than or equal to 1.",
         ),
         (
+            "name = 'x'\n[dataset]\nwhere = { n_facts = [] }",
+            "typos.toml, dataset.where.n_facts: found []; value error, give a value of the tag, or a list of values",
+        ),
+        (
+            "name = 'x'\n[dataset]\nwhere = { n_facts = [[2]] }",
+            "typos.toml, dataset.where.n_facts: found [[2]]; value error, give a value of the tag, or a list of values",
+        ),
+        (
             "name = 'x'\ndataset = 'nq'",
-            "typos.toml, dataset: found 'nq'; write a table with the keys name, balance, limit.",
+            "typos.toml, dataset: found 'nq'; write a table with the keys name, where, balance, limit.",
         ),
         ("seed = 1", "typos.toml, name: this key is missing. Add it to the study."),
         ("name = ", "typos.toml: this is not TOML: "),
@@ -208,6 +216,14 @@ def test_an_override_reaches_the_dataset_and_its_inner_tables(load):
     assert study.datasets == (DatasetChoice(name="jsonl", settings={"path": "/data/q.jsonl"}, balance_by=("type",)),)
 
 
+def test_a_filter_takes_a_value_or_a_list_from_the_file_and_from_an_override(load):
+    study = load(
+        "name = 'x'\n[dataset]\nwhere = { type = 'bridge', level = ['easy', 'hard'] }", "dataset.where.n=[2, 3]"
+    )
+    assert study.datasets[0].where == {"type": ("bridge",), "level": ("easy", "hard"), "n": (2, 3)}
+    assert study_schema()["$defs"]["DatasetTable"]["properties"]["where"]["additionalProperties"]["anyOf"]
+
+
 def test_an_override_and_a_limit_reach_every_dataset(load):
     study = load("name = 'x'\n[[dataset]]\n[[dataset]]\nname = 'jsonl'", "dataset.part=facts", limit=3)
     assert [(choice.limit, choice.settings["part"]) for choice in study.datasets] == [(3, "facts"), (3, "facts")]
@@ -263,6 +279,11 @@ choices = st.builds(
     DatasetChoice,
     name=words,
     settings=st.dictionaries(st.sampled_from(["kind", "part"]), words | st.integers(-9, 9) | st.booleans()),
+    where=st.dictionaries(
+        words,
+        st.lists(words | st.integers(-9, 9) | st.booleans(), min_size=1, max_size=2).map(tuple),
+        max_size=2,
+    ),
     balance_by=st.lists(words, min_size=1, max_size=2).map(tuple),
     per_cell=st.none() | st.integers(1, 9),
     limit=st.none() | st.integers(1, 9),

@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.types import DatasetChoice, Scan, Study
@@ -25,9 +35,28 @@ class Balance(_Table):
     per_cell: int | None = Field(None, ge=1, description="Questions per cell; absent: all of them.")
 
 
+def _values(given: Any) -> list[Any]:
+    """One value of a tag stands for a list of one."""
+    values = given if isinstance(given, list) else [given]
+    if not values or not all(isinstance(value, str | int | float) for value in values):
+        raise ValueError("give a value of the tag, or a list of values, such as [2, 3, 4]")
+    return values
+
+
+_VALUE = {"type": ["string", "number", "boolean"]}
+Values = Annotated[
+    list[Any],
+    BeforeValidator(_values),
+    WithJsonSchema({"anyOf": [_VALUE, {"type": "array", "items": _VALUE, "minItems": 1}]}),
+]
+
+
 class DatasetTable(BaseModel):
     model_config = ConfigDict(extra="allow")
     name: str = Field("builtin", description="A loader: builtin, hotpotqa, jsonl ...")
+    where: dict[str, Values] = Field(
+        {}, description="Only questions with these tags, such as { n_facts = [2, 3, 4], type = 'bridge' }."
+    )
     balance: Balance | None = None
     limit: int | None = Field(None, ge=1, description="Questions in all, balanced over the cells.")
 
@@ -169,6 +198,7 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
             DatasetChoice(
                 name=table.name,
                 settings=dict(sorted((table.model_extra or {}).items())),
+                where={tag: tuple(values) for tag, values in table.where.items()},
                 balance_by=tuple(table.balance.by) if table.balance else (),
                 per_cell=table.balance.per_cell if table.balance else None,
                 limit=table.limit,
@@ -195,6 +225,8 @@ def format_study(study: Study) -> str:
     tables: list[dict[str, Any]] = []
     for choice in study.datasets:
         table: dict[str, Any] = {"name": choice.name, **choice.settings}
+        if choice.where:
+            table["where"] = {tag: list(values) for tag, values in choice.where.items()}
         if choice.balance_by:
             table["balance"] = {"by": list(choice.balance_by)} | (
                 {"per_cell": choice.per_cell} if choice.per_cell else {}

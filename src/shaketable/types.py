@@ -413,6 +413,8 @@ class DatasetChoice:
     name: str
     settings: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """What the loader takes: path, part ..."""
+    where: Mapping[str, tuple[Json, ...]] = field(default_factory=lambda: NOTHING)
+    """Tag → the values of which a question must have one, before it can be drawn; empty: every question can."""
     balance_by: tuple[str, ...] = ()
     """Tags whose combinations make the cells of a balanced selection."""
     per_cell: int | None = None

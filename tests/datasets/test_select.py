@@ -97,3 +97,42 @@ def test_an_unknown_tag_or_a_useless_number_is_refused():
     for wish in ({"per_cell": 0}, {"limit": -1}):
         with pytest.raises(StudyError, match="expected at least 1"):
             select(pool, **wish)
+
+
+@given(questions, st.sets(st.integers(2, 4), min_size=1), st.randoms())
+def test_a_filter_leaves_the_questions_whose_tag_has_one_of_its_values(given_questions, wanted, rng):
+    there = {question.tags["n_facts"] for question in given_questions}
+    if not wanted <= there:
+        with pytest.raises(StudyError, match="no question has the value"):
+            select(given_questions, where={"n_facts": sorted(wanted)})
+        return
+    chosen = select(given_questions, where={"n_facts": sorted(wanted)}, by=BY, seed=1).questions
+    expected = [question for question in given_questions if question.tags["n_facts"] in wanted]
+    assert sorted(question.id for question in chosen) == [question.id for question in expected]
+    # What is filtered away changes nothing about how the others are drawn.
+    assert chosen == select(expected, by=BY, seed=1).questions
+
+
+def test_all_tags_of_a_filter_must_fit():
+    pool = made([("bridge", 2), ("bridge", 3), ("comparison", 2), ("comparison", 3)])
+    assert [q.id for q in select(pool, where={"type": ["bridge"], "n_facts": [3]}).questions] == ["q001"]
+    tagged = [*pool, Question(id="z", text="?", answers=("a",), tags={"type": "bridge"})]
+    assert "z" not in [q.id for q in select(tagged, where={"n_facts": [2, 3]}).questions]
+
+
+def test_a_filter_that_names_what_no_question_has_is_refused_with_what_there_is():
+    pool = made([("bridge", 2), ("comparison", 10), ("bridge", 3)])
+    with pytest.raises(StudyError, match=r"tag 'n_fact' to filter by \(dataset\.where\)\. Did you mean 'n_facts'\?"):
+        select(pool, where={"n_fact": [2]})
+    with pytest.raises(
+        StudyError, match=r"^dataset\.where\.n_facts: no question has the value 5\. Values: 2, 3, 10\.$"
+    ):
+        select(pool, where={"n_facts": [2, 5]})
+    with pytest.raises(StudyError, match=r'dataset\.where\.n_facts: no question has the value "2"\.'):
+        select(pool, where={"n_facts": ["2"]})
+
+
+def test_true_is_not_one():
+    pool = [Question(id=name, text="?", answers=("a",), tags={"n": value}) for name, value in (("a", 1), ("b", True))]
+    assert [question.id for question in select(pool, where={"n": [True]}).questions] == ["b"]
+    assert [question.id for question in select(pool, where={"n": [1]}).questions] == ["a"]

@@ -196,12 +196,7 @@ FULL_SIZE = """
 import json, sys
 from shaketable.stages.plan import plan
 from shaketable.study import load_study
-from shaketable.study import load_study
-planned = plan(load_study("context_temperature", [
-    "dataset.name=jsonl", "dataset.path=" + sys.argv[1],
-    "cross.models=['smollm2', 'transformers(path=\\"a\\")', 'transformers(path=\\"b\\")', "
-    "'openai(model=\\"gpt-4o\\")', 'openai(model=\\"deepseek-chat\\")']",
-]))
+planned = plan(load_study("context_temperature", sys.argv[1:]))
 kind = {q.id: q.tags["type"] for q in planned.questions}
 factors, keys = set(), set()
 for t, _ in planned.trials():
@@ -215,24 +210,66 @@ print(json.dumps({
 """
 
 
-@pytest.mark.parametrize("n_questions", [60, pytest.param(600, marks=pytest.mark.slow)])
-def test_the_full_context_temperature_study_is_planned_without_torch(tmp_path, n_questions):
+FIVE_MODELS = (
+    "cross.models=['openai(model=\"gpt-3.5-turbo\")', 'openai(model=\"gpt-4o\")', "
+    "'openai(model=\"deepseek-reasoner\")', "
+    "'transformers(path=\"Llama-3.1-8B-Instruct\")', 'transformers(path=\"Llama-3.2-1B-Instruct\")']"
+)
+
+
+def full_study(tmp_path, share=1.0):
+    """How the full study is run: on an official file of HotpotQA, which has questions of 2 to 8 facts."""
+    sizes = {2: 120, 3: 120, 4: 120, 5: 120, 6: 80, 7: 40, 8: 25}
     rows = []
-    for n in range(n_questions):
-        n_facts = 2 + n // 2 % 3
-        documents = [{"title": f"T{n}.{i}", "sentences": [f"Fact {n}.{i}.", "More."]} for i in range(n_facts)]
-        facts = [[document["title"], 0] for document in documents]
-        rows.append(row(n, type=("bridge", "comparison")[n % 2], documents=documents, facts=facts))
-    assert set(Counter((one["type"], len(one["facts"])) for one in rows).values()) == {n_questions / 6}
-    path = write_rows(tmp_path / "hotpot.jsonl", rows)
-    done = subprocess.run([sys.executable, "-c", FULL_SIZE, str(path)], capture_output=True, text=True, check=True)
+    for kind in ("bridge", "comparison"):
+        for n_facts, size in sizes.items():
+            for n in range(round(share * size)):
+                titles = [f"{kind} {n_facts} {n} {i}" for i in range(n_facts)]
+                rows.append(
+                    {
+                        "_id": f"{kind}-{n_facts}-{n}",
+                        "question": f"Which of {n_facts} is number {n}?",
+                        "answer": f"Number {n}",
+                        "type": kind,
+                        "level": "hard",
+                        "supporting_facts": [[title, 0] for title in titles],
+                        "context": [[title, ["A fact.", "More."]] for title in titles],
+                    }
+                )
+    path = tmp_path / "hotpot_train_v1.1.json"
+    path.write_text(json.dumps(rows), "utf-8")
+    return ["dataset.name=hotpotqa", f"dataset.path={path}", FIVE_MODELS]
+
+
+def test_the_full_context_temperature_study_asks_600_questions_and_no_others(tmp_path):
+    planned = plan(load_study("context_temperature", full_study(tmp_path)))
+    kinds = Counter((question.tags["type"], question.tags["n_facts"]) for question in planned.questions)
+    # Specification, section 1: {2, 3, 4} facts x {bridge, comparison}, 100 questions each.
+    assert kinds == {(kind, n_facts): 100 for kind in ("bridge", "comparison") for n_facts in (2, 3, 4)}
+    assert planned.short_cells == ()
+    # The study counts 5 models x 11 temperatures x 4 contexts x 2 types as conditions.
+    n_types = len({kind for kind, _ in kinds})
+    assert len(planned.conditions) * len(planned.study.temperatures) * n_types == 440
+    assert (planned.n_cells, planned.n_trials) == (132_000, 396_000)
+
+
+def test_without_its_filter_the_full_study_would_draw_longer_questions_too(tmp_path):
+    planned = plan(load_study("context_temperature", [*full_study(tmp_path), "dataset.where={}"]))
+    assert len(planned.questions) == 600 + 2 * (100 + 80 + 40 + 25)
+
+
+@pytest.mark.parametrize("share", [0.1, pytest.param(1.0, marks=pytest.mark.slow)])
+def test_the_full_context_temperature_study_is_planned_without_torch(tmp_path, share):
+    overrides = full_study(tmp_path, share)
+    done = subprocess.run([sys.executable, "-c", FULL_SIZE, *overrides], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
+    n_questions = 600 if share == 1 else 6 * 12
     # 5 models x 11 temperatures x 4 kinds of evidence x 2 types; x half of the questions; x 3 repeats
     cells = 440 * n_questions // 2
     assert (found["conditions"], found["cells"], found["trials"]) == (440, cells, 3 * cells)
     assert found["keys"] == 3 * cells
     # 100 questions are asked for of each of the six kinds.
-    assert (found["short"], found["heavy"]) == (0 if n_questions == 600 else 6, [])
+    assert (found["short"], found["heavy"]) == (0 if share == 1 else 6, [])
 
 
 SIX = ("squad.jsonl", "nq.jsonl", "triviaqa.jsonl", "2wikimultihopqa.jsonl.gz", "hotpotqa.jsonl.gz", "musique.jsonl")

@@ -1,4 +1,4 @@
-"""Many questions → the ones that are asked, balanced over the values of tags."""
+"""Many questions → the ones that are asked: those of some tags, balanced over the values of tags."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.identity import canonical, seed_from
-from shaketable.types import Json, Question
+from shaketable.types import NOTHING, Json, Question
+
+N_LISTED = 20
+"""Values that an error names; a tag may have as many as there are questions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,6 +36,7 @@ class Selection:
 def select(
     questions: Sequence[Question],
     *,
+    where: Mapping[str, Sequence[Json]] = NOTHING,
     by: Sequence[str] = (),
     per_cell: int | None = None,
     limit: int | None = None,
@@ -40,13 +44,16 @@ def select(
 ) -> Selection:
     """Draw up to `per_cell` questions for each combination of the tags `by`, then at most `limit` of them in all.
 
+    Only questions that have, of each tag in `where`, one of its values are drawn.
     The order of the questions given changes nothing, and a smaller `limit` or `per_cell` with the
     same seed takes a part of what a larger one takes.
     """
     _check(questions, by, per_cell, limit)
+    _check_values(questions, where)
     cells: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
-        cells[_cell(question, by)].append(question)
+        if all(_is_among(question.tags.get(tag), values) for tag, values in where.items()):
+            cells[_cell(question, by)].append(question)
     drawn = {cell: _shuffled(members, seed, cell)[:per_cell] for cell, members in sorted(cells.items())}
     rounds = itertools.zip_longest(*drawn.values())
     in_turn = [question for one_round in rounds for question in one_round if question is not None]
@@ -65,6 +72,11 @@ def _cell(question: Question, by: Sequence[str]) -> str:
     return canonical([question.tags.get(tag) for tag in by])
 
 
+def _is_among(value: Json, values: Sequence[Json]) -> bool:
+    """Unlike Python's own `in`, 1 is not true."""
+    return any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in values)
+
+
 def _shuffled(members: Sequence[Question], seed: int, cell: str) -> list[Question]:
     """The questions of a cell in the order they are drawn: uniform, without replacement."""
     in_order = sorted(members, key=lambda question: question.id)
@@ -73,13 +85,30 @@ def _shuffled(members: Sequence[Question], seed: int, cell: str) -> list[Questio
 
 
 def _check(questions: Sequence[Question], by: Sequence[str], per_cell: int | None, limit: int | None) -> None:
-    known = sorted({tag for question in questions for tag in question.tags})
     for tag in by:
-        if tag not in known:
-            raise StudyError(
-                f"No question has the tag '{tag}' to balance by.{did_you_mean(tag, known)} "
-                f"Tags: {', '.join(known) or 'none'}."
-            )
+        _check_tag(questions, tag, "to balance by")
     for name, number in (("per_cell", per_cell), ("limit", limit)):
         if number is not None and number < 1:
             raise StudyError(f"{name} is {number}, expected at least 1. Leave it out to take all questions.")
+
+
+def _check_values(questions: Sequence[Question], where: Mapping[str, Sequence[Json]]) -> None:
+    for tag, values in where.items():
+        _check_tag(questions, tag, "to filter by (dataset.where)")
+        known = {canonical(question.tags[tag]): question.tags[tag] for question in questions if tag in question.tags}
+        for value in values:
+            if not _is_among(value, list(known.values())):
+                listed = sorted(known, key=lambda text: (len(text), text))
+                more = f" and {len(listed) - N_LISTED} more" if len(listed) > N_LISTED else ""
+                raise StudyError(
+                    f"dataset.where.{tag}: no question has the value {canonical(value)}. "
+                    f"Values: {', '.join(listed[:N_LISTED])}{more}."
+                )
+
+
+def _check_tag(questions: Sequence[Question], tag: str, purpose: str) -> None:
+    known = sorted({tag for question in questions for tag in question.tags})
+    if tag not in known:
+        raise StudyError(
+            f"No question has the tag '{tag}' {purpose}.{did_you_mean(tag, known)} Tags: {', '.join(known) or 'none'}."
+        )

@@ -190,14 +190,19 @@ def load_questions(
             if setting not in known:
                 raise StudyError(
                     f"dataset: {choice.name} has no setting '{setting}'.{did_you_mean(setting, known)} "
-                    f"Settings: {', '.join([*known, 'balance', 'limit'])}."
+                    f"Settings: {', '.join([*known, 'where', 'balance', 'limit'])}."
                 )
         path = choice.settings.get("path")
         if not isinstance(path, str | None):
             raise StudyError(f"dataset.path is {path!r}; give the path of a file, such as 'questions.jsonl'.")
         loaded = loader(**choice.settings)
         selection = select(
-            loaded.questions, by=choice.balance_by, per_cell=choice.per_cell, limit=choice.limit, seed=study.seed
+            loaded.questions,
+            where=choice.where,
+            by=choice.balance_by,
+            per_cell=choice.per_cell,
+            limit=choice.limit,
+            seed=study.seed,
         )
         rejected += loaded.rejected
         remarks += loaded.remarks
@@ -208,7 +213,7 @@ def load_questions(
             questions.append(replace(question, id=own_id, dataset=name))
     if not questions:
         raise StudyError(
-            "The dataset has no question left to ask. Check dataset.path, dataset.balance and dataset.limit."
+            "The dataset has no question left to ask. Check dataset.path, dataset.where and dataset.limit."
         )
     return tuple(questions), tuple(rejected), tuple(remarks), tuple(short)
 
