@@ -33,7 +33,7 @@ def imported(tmp_path_factory):
     asked = ("variance_shares(n_resamples=99)", "context_reliance(n_resamples=99)")
     analyzed = runner.invoke(app, ["analyze", str(folder / "run"), *(w for a in asked for w in ("--analysis", a))])
     assert analyzed.exit_code == 0, analyzed.output
-    return json.loads((folder / "run" / "findings.json").read_text("utf-8"))
+    return json.loads((folder / "run" / "findings.json").read_text("utf-8"))["findings"]
 
 
 @pytest.mark.slow

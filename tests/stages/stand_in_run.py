@@ -260,6 +260,12 @@ class StandInRun:
     def findings(self) -> list[Finding]:
         return self.found
 
+    def has_current_scores(self) -> bool:
+        return True
+
+    def has_current_findings(self) -> bool:
+        return True
+
     def examples(self, n: int) -> list[dict[str, Any]]:
         return self.shown[:n]
 

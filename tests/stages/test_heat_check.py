@@ -43,3 +43,10 @@ def test_a_run_without_hot_temperatures_or_with_few_questions_is_not_judged():
 def test_failed_trials_are_left_out():
     failed = records(lambda i, t, rng: None).with_columns(answer=pl.lit(None, pl.String))
     assert not ignoring_temperature(failed)
+
+
+def test_the_order_of_the_records_changes_nothing():
+    """Bootstrap draws go by place, and a grouping without order gave other intervals each time."""
+    made = records(lambda i, temperature, rng: rng.choice("abc"), n_questions=200, repeats=4)
+    found = {ignoring_temperature(made.sample(fraction=1, shuffle=True, seed=seed))["m"] for seed in range(8)}
+    assert len(found) == 1

@@ -52,10 +52,9 @@ def test_a_run_that_is_going_has_a_report_marked_as_partial(tmp_path: Path) -> N
 
 def test_its_numbers_are_those_of_the_records_so_far(tmp_path: Path) -> None:
     partial = PartialRun(half(tmp_path / "run"))
-    live_report.analyze(partial, partial.study.analyses)
     rows = [
         row
-        for row in partial.findings()[0].rows
+        for row in live_report.findings_of(partial, partial.study.analyses)[0].rows
         if row["contrast"] is None and row["type"] is None and str(row["system"]).startswith("plain")
     ]
     found = {(row["perturbation"], row["temperature"]): (row["value"], row["n"]) for row in rows}
@@ -96,14 +95,14 @@ def test_it_is_made_again_for_new_records_but_not_too_often(tmp_path: Path, monk
 
 def test_an_analysis_that_half_a_run_does_not_allow_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = half(tmp_path / "run", analyze={"analyses": ["correctness(n_resamples=99)", "variability"]})
-    analyze = live_report.analyze
+    findings_of = live_report.findings_of
 
     def picky(partial: Run, analyses: list[str]) -> Any:
         if analyses == ["variability"]:
             raise ZeroDivisionError
-        return analyze(partial, analyses)
+        return findings_of(partial, analyses)
 
-    monkeypatch.setattr(live_report, "analyze", picky)
+    monkeypatch.setattr(live_report, "findings_of", picky)
     page = render_partial(run)
     assert "Left out until all is answered and scored: variability." in banner(page)
     assert "<figure" in page

@@ -24,6 +24,7 @@ from shaketable.stages.answer import answer as answer_stage
 from shaketable.stages.estimate import Forecast, estimate, remember_rate
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.run import run as run_stage
+from shaketable.stages.score import make_current as make_scores_current
 from shaketable.stages.score import score as score_stage
 from shaketable.store import Run
 from shaketable.study import load_study
@@ -119,10 +120,9 @@ def analyze(
     analyses: Annotated[list[str] | None, typer.Option("--analysis", help="Instead of the study's analyses.")] = None,
     json_: JsonOption = False,
 ) -> None:
-    """Ask the study's questions of its scores; scores first what is not scored yet."""
+    """Ask the study's questions of its scores; scores first what is not scored, or was answered since."""
     found = Run(run_folder)
-    if not found.has_current_scores():
-        score_stage(found, progress=lambda name: say(f"scoring {name}", quiet=json_))
+    make_scores_current(found, progress=lambda name: say(f"scoring {name}", quiet=json_))
     findings = analyze_stage(found, analyses, progress=lambda name: say(f"analyzing {name}", quiet=json_))
     if json_:
         print_json({"run": str(run_folder), "findings": json.loads(canonical(findings))})
@@ -139,11 +139,11 @@ def report(
     band: Annotated[Band, typer.Option(help="Shade intervals, or ± one standard deviation over runs.")] = Band.interval,
     json_: JsonOption = False,
 ) -> None:
-    """Write the report and the figures from what is stored."""
+    """Write the report and the figures from what is stored; scores and findings that are out of date are made anew."""
     # The drawing library takes a second to import; only the report needs it.
     from shaketable.stages.report import report as report_stage
 
-    page = report_stage(Run(run_folder), band=band.value)
+    page = report_stage(Run(run_folder), band=band.value, progress=lambda words: say(words, quiet=json_))
     if json_:
         print_json({"run": str(run_folder), "report": str(page)})
     else:

@@ -13,7 +13,9 @@ import typer
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
 from shaketable.errors import StudyError
+from shaketable.stages.analyze import make_current as make_findings_current
 from shaketable.stages.import_answers import import_answers
+from shaketable.stages.score import make_current as make_scores_current
 from shaketable.store import RecordStore, Run
 from shaketable.store.verify import verify as verify_store
 
@@ -102,7 +104,9 @@ def _frame(run: Run, table: TableName) -> pl.DataFrame:
     if table is TableName.records:
         return run.records()
     if table is TableName.scores:
+        make_scores_current(run)
         return run.score_table()
+    make_findings_current(run)
     return pl.DataFrame([dict(row) for finding in run.findings() for row in finding.rows], infer_schema_length=None)
 
 

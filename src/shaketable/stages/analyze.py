@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shaketable import catalog
+from shaketable.stages import score
 from shaketable.stages.heat_check import ignoring_temperature
 from shaketable.store import Run
 from shaketable.types import Finding, Scan
@@ -18,6 +19,22 @@ def analyze(
     run: Run, analyses: Sequence[str] | None = None, progress: Callable[[str], None] = lambda name: None
 ) -> list[Finding]:
     """Ask every question of the study of its score table, and keep the findings with the run."""
+    source = run.findings_source(analyses)
+    findings = findings_of(run, analyses or run.study.analyses, progress)
+    run.write_findings(findings, source=source, analyses=analyses)
+    return findings
+
+
+def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) -> None:
+    """Score and analyze again what has changed since the findings were made."""
+    score.make_current(run, lambda name: progress(f"scoring {name}"))
+    if not run.has_current_findings():
+        analyze(run, run.asked_analyses(), lambda name: progress(f"analyzing {name}"))
+
+
+def findings_of(
+    run: Run, analyses: Sequence[str], progress: Callable[[str], None] = lambda name: None
+) -> list[Finding]:
     table = run.score_table()
     ignoring = ignoring_temperature(run.records())
     given: dict[str, Callable[[], Any]] = {
@@ -31,14 +48,13 @@ def analyze(
         "repeats": lambda: run.study.repeats,
     }
     findings = []
-    for text in analyses or run.study.analyses:
+    for text in analyses:
         progress(text)
         ask = catalog.bind("analysis", text, "analyze.analyses")
         # What an analysis takes beside the table is read when it is first asked for.
         taken = {name: give() for name, give in given.items() if name in inspect.signature(ask).parameters}
         ask = functools.partial(ask, **{**taken, **ask.keywords})
         findings.append(_marked(ask(table), ignoring))
-    run.write_findings(findings)
     return findings
 
 

@@ -52,7 +52,8 @@ def _reason(records: pl.DataFrame) -> str | None:
 
 
 def _answers(records: pl.DataFrame, temperature: float) -> pl.DataFrame:
-    return records.filter(pl.col("temperature") == temperature).group_by(CELL).agg("answer")
+    """Cells in a fixed order: the bootstrap's draws go by place."""
+    return records.filter(pl.col("temperature") == temperature).group_by(CELL).agg("answer").sort(CELL)
 
 
 def _spread(answers: list[str]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ from shaketable.charts.bundle import load_bundle
 from shaketable.charts.score_by_temperature import Band
 from shaketable.scoring import GREEDY_ONLY
 from shaketable.stages import report_content as content
+from shaketable.stages.analyze import make_current
 from shaketable.stages.report_blocks import make_blocks
 from shaketable.stages.report_cards import draw_cards
 from shaketable.stages.report_cases import Store, cases_of
@@ -26,6 +27,7 @@ from shaketable.stages.report_figures import Figure, draw_figures
 from shaketable.stages.report_templates import environment
 from shaketable.stages.report_together import together_blocks, together_figures
 from shaketable.stages.report_wording import wording_blocks, wording_figures
+from shaketable.store import Run as StoredRun
 from shaketable.types import Finding
 
 
@@ -58,11 +60,13 @@ N_EXAMPLES = 4
 """Cases that are open on the page; others are folded."""
 
 
-def report(run: Run, *, band: Band = "interval") -> Path:
-    """Write the page and its figures into the run's folder; returns the page.
+def report(run: StoredRun, *, band: Band = "interval", progress: Callable[[str], None] = lambda words: None) -> Path:
+    """Write the page and its figures into the run's folder; returns the page. Findings that are out of date are made
+    anew first.
 
     Bands of scores are intervals over questions, or with `sd` the standard deviation between runs.
     """
+    make_current(run, progress)
     findings, table = run.findings(), run.score_table()
     figures = draw(findings, table, band)
     write_figures(figures, table, run.folder / "figures")

@@ -22,14 +22,21 @@ def score(run: Run, metrics: Sequence[str] | None = None, progress: Callable[[st
     if maker is not None:
         progress("reference answers")
         write_references(run)
+    source = run.scores_source(metrics)
     questions = {question.id: question for question in run.store.questions(maker)}
     scores: list[Score] = []
     for text in metrics or run.study.metrics:
         metric = catalog.build("metric", text, "score.metrics")
         progress(catalog.label(metric))
         scores += _scores(run, metric, questions)
-    run.write_scores(scores)
+    run.write_scores(scores, source=source, metrics=metrics)
     return len(scores)
+
+
+def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) -> None:
+    """Score again what was answered, or is scored otherwise, since the scores were made."""
+    if not run.has_current_scores():
+        score(run, run.asked_metrics(), progress)
 
 
 def _scores(run: Run, metric: Any, questions: Mapping[str, Question]) -> Iterator[Score]:

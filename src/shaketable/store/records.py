@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import hashlib
 import json
 import os
 import sqlite3
@@ -25,6 +26,15 @@ COLUMNS = (
 SUMMED = slice(0, 16)
 SEALED = {"questions": "place, id", "conditions": "id", "environments": "id"}
 """Small tables whose digest stands in `meta`, with the order of their rows; records have checksums of their own."""
+MADE_FROM = {
+    "records": "SELECT key, checksum FROM records ORDER BY id",
+    "questions": "SELECT id, body FROM questions ORDER BY id",
+    "variants": "SELECT id, question_id, variation, wording, rejected FROM variants ORDER BY id",
+    "conditions": "SELECT id, identity FROM conditions ORDER BY id",
+    "reference_answers": "SELECT * FROM reference_answers ORDER BY question_id, made_by",
+    "curves": "SELECT * FROM curves ORDER BY key",
+}
+"""What scores and findings are made from, by table."""
 INSERT = f"INSERT OR REPLACE INTO records ({', '.join(COLUMNS)}, checksum) VALUES ({', '.join('?' * 17)})"
 
 
@@ -310,6 +320,16 @@ class RecordStore:
     def table_digest(self, table: str) -> str:
         """The digest of every stored value of a table."""
         return digest(self.rows(f"SELECT * FROM {table} ORDER BY {SEALED[table]}"))
+
+    def content_digest(self) -> str:
+        """The digest of all that scores and findings are made from."""
+        content = hashlib.sha256()
+        tables = {name for (name,) in self.rows("SELECT name FROM sqlite_master")}  # An older format has fewer.
+        for table, sql in MADE_FROM.items():
+            if table in tables:
+                for row in self._stream(sql, ()):
+                    content.update(f"{table} {row!r}\n".encode("utf-8", "surrogatepass"))
+        return content.hexdigest()[:32]
 
     def records(self, where: str = "1", *values: Any, with_trace: bool = True) -> Iterator[Record]:
         """Records one after the other, in the order they were stored; without trace, also without evidence: faster."""

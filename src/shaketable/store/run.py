@@ -16,9 +16,10 @@ from typing import Any
 
 import polars as pl
 
-from shaketable.errors import RunError
+from shaketable import __version__, catalog
+from shaketable.errors import PartError, RunError
 from shaketable.gold import gold_among
-from shaketable.identity import canonical
+from shaketable.identity import canonical, digest
 from shaketable.store.records import RecordStore
 from shaketable.study import format_study, load_study
 from shaketable.types import Curve, Finding, Record, Score, Study
@@ -38,6 +39,9 @@ UNFINISHED = "study.tmp"
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 GOLD_HIT = "gold_hit"
 """The note of an imported search that says whether it brought a supporting document."""
+SOURCE, ASKED = "made_from", "asked"
+"""Kept with scores and findings: the digest of what they were made from, and the metrics or analyses that were asked
+for instead of the study's."""
 SCORE_SCHEMA = {"key": pl.String, "metric": pl.String, "value": pl.Float64, "reason": pl.String}
 SEARCH_SCHEMA: dict[str, Any] = {
     "key": pl.String,
@@ -55,6 +59,7 @@ class Run:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self._content: tuple[tuple[tuple[int, int], ...], str] | None = None
         if not (self.folder / "study.toml").is_file():
             raise RunError(
                 f"{self.folder} holds no run: there is no study.toml in it. "
@@ -203,12 +208,55 @@ class Run:
             raise RunError(f"{self.folder} has no scores yet. Run: shaketable score {self.folder}.")
         return pl.read_parquet(path)
 
+    # --- what scores and findings were made from ----------------------------------------------
+
+    def scores_source(self, metrics: Sequence[str] | None = None) -> str:
+        """The digest of what these metrics (None: the study's) would score now: records, references, and themselves."""
+        spelled = [catalog.spelled(catalog.build("metric", text)) for text in metrics or self.study.metrics]
+        return digest([self._content_digest(), self.study.reference, spelled])
+
     def has_current_scores(self) -> bool:
-        """Whether every stored record has been scored."""
-        if not (self.folder / "scores.parquet").is_file():
+        """Whether the stored scores are those that their metrics would give now."""
+        source, metrics = self._kept_with_scores()
+        try:
+            return source is not None and source == self.scores_source(metrics)
+        except PartError:  # A metric that there is no more.
             return False
-        [(n_records,)] = self.store.rows("SELECT COUNT(*) FROM records")
-        return bool(self.scores()["key"].n_unique() == n_records)
+
+    def asked_metrics(self) -> list[str] | None:
+        """The metrics that were asked for last instead of the study's; None: the study's."""
+        return self._kept_with_scores()[1]
+
+    def _kept_with_scores(self) -> tuple[str | None, list[str] | None]:
+        path = self.folder / "scores.parquet"
+        kept = pl.read_parquet_metadata(path) if path.is_file() else {}
+        return kept.get(SOURCE), json.loads(kept.get(ASKED, "null"))
+
+    def findings_source(self, analyses: Sequence[str] | None = None) -> str:
+        """The digest of what these analyses (None: the study's) would read now, and of the program that reads it."""
+        asked = list(analyses or self.study.analyses)
+        return digest([self._content_digest(), *self._kept_with_scores(), asked, self.study, __version__])
+
+    def has_current_findings(self) -> bool:
+        """Whether the stored findings are those that their analyses would give now."""
+        if not (self.folder / "findings.json").is_file() or not self.has_current_scores():
+            return False
+        kept = self._stored_findings()
+        return bool(kept[SOURCE] == self.findings_source(kept[ASKED]))
+
+    def asked_analyses(self) -> list[str] | None:
+        """As `asked_metrics`, of the findings."""
+        has_some = (self.folder / "findings.json").is_file()
+        asked: list[str] | None = self._stored_findings()[ASKED] if has_some else None
+        return asked
+
+    def _content_digest(self) -> str:
+        """Worked out anew when the file or its log changed: pages ask for it again and again."""
+        files = (self.records_path, self.records_path.with_name(f"{self.records_path.name}-wal"))
+        stamps = tuple((file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file())
+        if self._content is None or self._content[0] != stamps:
+            self._content = stamps, self.store.content_digest()
+        return self._content[1]
 
     def score_table(self) -> pl.DataFrame:
         """Scores with the factors of their records: what analyses read."""
@@ -219,25 +267,38 @@ class Run:
         """Estimated fragility curves, by the key of the greedy record they belong to."""
         return list(self.store.curves())
 
-    def write_scores(self, scores: Sequence[Score]) -> None:
+    def write_scores(
+        self, scores: Sequence[Score], *, source: str | None = None, metrics: Sequence[str] | None = None
+    ) -> None:
+        """`source` is what they were made from, as it was before; None: what is stored now. `metrics` are those that
+        were asked for instead of the study's."""
         rows = [(score.key, score.metric, score.value, score.reason) for score in scores]
         temporary = self.folder / "scores.parquet.tmp"
-        pl.DataFrame(rows, schema=SCORE_SCHEMA, orient="row").write_parquet(temporary)
+        kept = {SOURCE: source or self.scores_source(metrics), ASKED: json.dumps(metrics)}
+        pl.DataFrame(rows, schema=SCORE_SCHEMA, orient="row").write_parquet(temporary, metadata=kept)
         temporary.replace(self.folder / "scores.parquet")
 
     def findings(self) -> list[Finding]:
+        return [
+            Finding(**finding | {name: tuple(finding[name]) for name in ("rows", "sentences", "caveats")})
+            for finding in self._stored_findings()["findings"]
+        ]
+
+    def _stored_findings(self) -> dict[str, Any]:
         path = self.folder / "findings.json"
         if not path.is_file():
             raise RunError(f"{self.folder} has no findings yet. Run: shaketable analyze {self.folder}.")
-        found: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))
-        return [
-            Finding(**finding | {name: tuple(finding[name]) for name in ("rows", "sentences", "caveats")})
-            for finding in found
-        ]
+        found = json.loads(path.read_text("utf-8"))
+        # Version 0.1 wrote the findings alone, without what they were made from.
+        return {SOURCE: None, ASKED: None, "findings": found} if isinstance(found, list) else dict(found)
 
-    def write_findings(self, findings: Sequence[Finding]) -> None:
+    def write_findings(
+        self, findings: Sequence[Finding], *, source: str | None = None, analyses: Sequence[str] | None = None
+    ) -> None:
+        """`source` and `analyses` as for scores."""
+        kept = {SOURCE: source or self.findings_source(analyses), ASKED: analyses, "findings": findings}
         temporary = self.folder / "findings.json.tmp"
-        temporary.write_text(json.dumps(json.loads(canonical(findings)), indent=1, ensure_ascii=False), "utf-8")
+        temporary.write_text(json.dumps(json.loads(canonical(kept)), indent=1, ensure_ascii=False), "utf-8")
         temporary.replace(self.folder / "findings.json")
 
     # --- what happened ------------------------------------------------------------------------

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from shaketable import catalog
 from shaketable.errors import RunError
-from shaketable.stages.analyze import analyze
+from shaketable.stages.analyze import findings_of
 from shaketable.store import Run
 from shaketable.store.run import SCORE_SCHEMA
 from shaketable.types import Finding
@@ -50,7 +49,7 @@ class LiveReport:
 
 
 class PartialRun(Run):
-    """A run as far as it has come, with scores and findings of its own. Nothing is written."""
+    """A run as far as it has come, with scores of its own. Nothing is written."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run.folder)
@@ -59,19 +58,12 @@ class PartialRun(Run):
         self._first = first_questions(self.store, N_MOST)
         self._records = run.records(self._first.where)
         self._scores = run.scores() if run.has_current_scores() else self._cheap_scores()
-        self._findings: list[Finding] = []
 
     def records(self, where: str = "1") -> pl.DataFrame:
         return self._records
 
     def scores(self) -> pl.DataFrame:
         return self._scores.join(self._records, on="key", how="semi", maintain_order="left")
-
-    def findings(self) -> list[Finding]:
-        return self._findings
-
-    def write_findings(self, findings: Sequence[Finding]) -> None:
-        self._findings += findings
 
     def _cheap_scores(self) -> pl.DataFrame:
         cheap = [text for text in self.study.metrics if catalog.parse(text)[0] in CHEAP]
@@ -105,10 +97,11 @@ def render_partial(run: Run) -> str:
     partial = PartialRun(run)
     if partial.records().is_empty():
         raise RunError(f"{run.folder} has no answers yet, so there is nothing to report. Look again when it has some.")
+    findings: list[Finding] = []
     for text in run.study.analyses:
         try:
-            analyze(partial, [text])
+            findings += findings_of(partial, [text])
         except Exception:  # Half a run may lack whatever an analysis compares; the page names those left out.
             partial.left_out.append(text)
-    findings, table = partial.findings(), partial.score_table()
+    table = partial.score_table()
     return render(partial, findings, table, draw(findings, table), remark=partial.remark)

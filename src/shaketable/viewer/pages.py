@@ -91,8 +91,8 @@ class RunSite:
         run, summary = self.runs[name], _summary(self.runs[name])
         with run.reading() as fresh:
             failures = fresh.failures() if summary["failed"] else []
-        # Those of a run that went on since are out of date.
-        is_current = _is_finished(summary) and (run.folder / "findings.json").is_file()
+            # Those of a run that went on since are out of date.
+            is_current = _is_finished(summary) and fresh.has_current_findings()
         findings = run.findings() if is_current else []
         values = {
             "summary": summary,
@@ -178,7 +178,10 @@ def _file(name: str) -> Reply:
 
 
 def _report_path(run: Run) -> Path | None:
-    """The run's report; one that leads out of the folder is not the run's."""
+    """The run's report, if it is of its present answers; one that leads out of the folder is not the run's."""
+    with run.reading() as fresh:
+        if (run.folder / "findings.json").is_file() and not fresh.has_current_findings():
+            return None
     path = (run.folder / "report.html").resolve()
     return path if path.is_file() and path.parent == run.folder.resolve() else None
 

@@ -77,7 +77,8 @@ def side_by_side(runs: Mapping[str, Run], metric: str | None) -> SideBySide | No
     """What the analysis `correctness` found in each run, condition by condition; None: no run was analyzed."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for name, run in runs.items():
-        findings = run.findings() if (run.folder / "findings.json").is_file() else []
+        with run.reading() as fresh:
+            findings = fresh.findings() if fresh.has_current_findings() else []
         rows = [row for one in findings if one.analysis == "correctness" for row in one.rows]
         found[name] = [row for row in rows if row["contrast"] is None and row["type"] is None]
     metrics = list(dict.fromkeys(str(row["metric"]) for rows in found.values() for row in rows))

@@ -1,0 +1,126 @@
+"""Scores and findings are those of the stored answers: whatever changed since, they are made anew."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import fake_parts
+import polars as pl
+import pytest
+from made_studies import small_study
+from typer.testing import CliRunner
+
+from shaketable.cli.app import app
+from shaketable.errors import RunError
+from shaketable.stages.analyze import analyze, make_current
+from shaketable.stages.answer import answer
+from shaketable.stages.plan import plan
+from shaketable.stages.score import score
+from shaketable.store import Run
+from shaketable.study import format_study
+from shaketable.types import Study
+
+
+@pytest.fixture
+def study(tmp_path: Path, with_fake_parts: object) -> Study:
+    return small_study(tmp_path, models=["flaky"], temperatures=[1.0], repeats=1)
+
+
+@pytest.fixture
+def failed(study: Study, tmp_path: Path) -> Run:
+    """A run all of whose trials failed for the time being, scored and analyzed."""
+    fake_parts.down.append("busy")
+    run = Run.prepare(tmp_path / "run", study)
+    _answer(run)
+    score(run)
+    analyze(run)
+    fake_parts.down.clear()
+    return run
+
+
+def _answer(run: Run) -> None:
+    with run.writing() as store:
+        answer(plan(run.study), store)
+
+
+def _call(*words: object) -> str:
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_what_was_failed_and_is_answered_now_is_scored_before_it_is_analyzed(failed: Run) -> None:
+    assert failed.has_current_scores() and failed.has_current_findings()
+    assert failed.scores()["value"].null_count() == failed.scores().height
+    _answer(failed)
+    assert not failed.has_current_scores() and not failed.has_current_findings()
+    rows = json.loads(_call("analyze", failed.folder, "--json"))["findings"][0]["rows"]
+    assert failed.scores()["value"].null_count() == 0
+    assert {row["n"] for row in rows if row["contrast"] is None and row["type"] is None} == {3}
+
+
+def test_a_report_of_mended_answers_is_not_made_from_old_findings(failed: Run) -> None:
+    _answer(failed)
+    _call("report", failed.folder)
+    assert failed.has_current_findings()
+    assert failed.findings()[0].rows[0]["n"] == 3
+
+
+def test_an_export_of_mended_answers_has_their_scores(failed: Run) -> None:
+    _answer(failed)
+    lines = _call("export", failed.folder, "--table", "scores", "--format", "jsonl").splitlines()
+    assert all(json.loads(line)["value"] is not None for line in lines)
+
+
+def test_findings_of_other_settings_are_made_anew(failed: Run) -> None:
+    _answer(failed)
+    make_current(failed)
+    changed = dataclasses.replace(failed.study, metrics=("token_f1",), analyses=("correctness(n_resamples=99)",))
+    (failed.folder / "study.toml").write_text(format_study(changed), "utf-8")
+    run = Run(failed.folder)
+    assert not run.has_current_scores()
+    make_current(run)
+    assert run.scores()["metric"].unique().to_list() == ["token_f1"]
+    assert run.findings()[0].settings["n_resamples"] == 99
+
+
+def test_metrics_and_analyses_that_were_asked_for_are_kept_when_answers_change(failed: Run) -> None:
+    score(failed, ["exact_match"])
+    analyze(failed, ["variability"])
+    assert failed.has_current_findings()
+    _answer(failed)
+    make_current(failed)
+    assert failed.scores()["metric"].unique().to_list() == ["exact_match"]
+    assert failed.scores()["value"].null_count() == 0
+    assert [finding.analysis for finding in failed.findings()] == ["variability"]
+
+
+def test_nothing_is_made_anew_that_is_current(failed: Run) -> None:
+    _answer(failed)
+    make_current(failed)
+    before = [(failed.folder / name).stat().st_mtime_ns for name in ("scores.parquet", "findings.json")]
+    make_current(failed)
+    make_current(Run(failed.folder))
+    after = [(failed.folder / name).stat().st_mtime_ns for name in ("scores.parquet", "findings.json")]
+    assert before == after
+
+
+def test_scores_and_findings_of_the_first_version_are_read_and_made_anew(failed: Run) -> None:
+    """It wrote scores without what they were made from, and findings as a plain list."""
+    _answer(failed)
+    plain = failed.folder / "scores.parquet"
+    pl.read_parquet(plain).write_parquet(plain)
+    kept = json.loads((failed.folder / "findings.json").read_text("utf-8"))["findings"]
+    (failed.folder / "findings.json").write_text(json.dumps(kept), "utf-8")
+    assert [finding.analysis for finding in failed.findings()] == ["correctness"]
+    assert not failed.has_current_scores() and not failed.has_current_findings()
+    make_current(failed)
+    assert failed.has_current_findings()
+
+
+def test_a_run_without_findings_says_how_to_make_them(study: Study, tmp_path: Path) -> None:
+    run = Run.prepare(tmp_path / "run", study)
+    with pytest.raises(RunError, match="shaketable analyze"):
+        run.findings()
