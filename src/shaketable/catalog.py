@@ -80,9 +80,10 @@ def build(kind: str, text: str, where: str = "") -> Any:
     for setting, value in settings.items():
         if setting not in fields:
             listed = ", ".join(fields) or "none"
-            raise PartError(
-                f"{_prefix(where)}{name} has no setting '{setting}'.{did_you_mean(setting, fields)} Settings: {listed}."
-            )
+            # What a setting of an older version is now written as; the part tells it by `renamed`.
+            now = getattr(part_class, "renamed", {}).get(setting)
+            hint = f" It is written {now} now." if now else did_you_mean(setting, fields)
+            raise PartError(f"{_prefix(where)}{name} has no setting '{setting}'.{hint} Settings: {listed}.")
         try:
             settings[setting] = _typed(part_class, setting, value, f"{_prefix(where)}{name}")
         except PartError as error:

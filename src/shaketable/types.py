@@ -180,6 +180,8 @@ class Completion:
     """A reasoning model's thinking, kept apart from the answer."""
     n_thought_tokens: int | None = 0
     """None: the endpoint gives thoughts without a count."""
+    written: str = ""
+    """Thoughts and text as one, with their tags, word for word: what a later prompt goes on from. Empty: the text."""
     tokens: tuple[str, ...] = ()
     """The generated tokens as text; empty unless extras were wanted."""
     extras: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
@@ -274,6 +276,8 @@ class Answer:
     hits: tuple[Hit, ...] = ()
     """The evidence the final text relied on."""
     abstained: bool = False
+    reason: str | None = None
+    """Why the text is empty, such as `out_of_tokens`; None: it is not, or the method does not say."""
 
 
 # --- one trial and what came of it --------------------------------------------------------------

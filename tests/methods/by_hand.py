@@ -29,7 +29,7 @@ def pieces(text):
     return tuple(re.findall(r"\s*\S+", text))
 
 
-def completion(text, *, finish="end", end_mark=True, notes=(), thoughts="", **extras):
+def completion(text, *, finish="end", end_mark=True, notes=(), thoughts="", written="", **extras):
     """A reply whose tokens are its words; extras that are numbers hold for every token."""
     tokens = pieces(text) + ((END,) if finish == "end" and end_mark else ())
     lists = {name: [value] * len(tokens) if isinstance(value, float) else list(value) for name, value in extras.items()}
@@ -44,6 +44,7 @@ def completion(text, *, finish="end", end_mark=True, notes=(), thoughts="", **ex
         extras={"token_ids": list(range(len(tokens))), **lists},
         notes=notes,
         thoughts=thoughts,
+        written=written,
     )
 
 

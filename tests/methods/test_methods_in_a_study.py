@@ -59,7 +59,7 @@ def test_black_box_methods_run_on_any_model(tmp_path):
         assert [step.purpose for step in steps if isinstance(step, Generate)] == ["", "reason_in_documents", "", ""]
         assert [step.query for step in steps if isinstance(step, Search)] == ["book"]
         decisions = [step.values["decision"] for step in steps if isinstance(step, Note)]
-        assert decisions == ["search", "repeated", "repeated"]
+        assert decisions == ["search", "repeated", "repeated", "missing"]
     for record in of(records, "closed_book"):
         assert [event.step.purpose for event in record.trace] == ["", "answer_completion"]
 

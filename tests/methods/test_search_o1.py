@@ -3,6 +3,8 @@
 import pytest
 from by_hand import completion, drive, hit
 
+from shaketable import catalog
+from shaketable.errors import PartError
 from shaketable.methods.search_o1 import (
     BEGIN_QUERY,
     BEGIN_RESULT,
@@ -38,7 +40,7 @@ def test_a_query_is_searched_and_its_facts_go_back_into_the_reasoning():
     assert "The mill\nIt was painted by Ann Lee." in reason.messages[0].content
     assert last.messages[-1] == Message(
         role="assistant",
-        content=f"I search.\n{BEGIN_QUERY}painter{END_QUERY}\n\n{BEGIN_RESULT}Ann Lee painted it.{END_RESULT}",
+        content=f"I search.\n{BEGIN_QUERY}painter{END_QUERY}\n\n{BEGIN_RESULT}Ann Lee painted it.{END_RESULT}\n\n",
     )
     assert driven.answer.text == "Ann Lee"
     assert driven.answer.hits == tuple(HITS)
@@ -96,7 +98,8 @@ def test_an_endpoint_that_hides_its_stop_string_is_believed():
 
 
 def test_queries_among_thoughts_are_found():
-    said = completion(f"{BEGIN_QUERY}painter{END_QUERY}", finish="stop", thoughts="Hm.")
+    query = f"{BEGIN_QUERY}painter{END_QUERY}"
+    said = completion("", finish="stop", thoughts=f"Hm. {query}", written=f"<think>\nHm. {query}")
     assert drive(SearchO1(), WORDING, [said, FACTS, BOXED], hits=HITS).queries == ["painter"]
 
 
@@ -133,11 +136,96 @@ def test_the_temperature_is_the_study_s_unless_the_authors_values_are_asked_for(
     ]
 
 
-def test_without_a_box_the_answer_is_empty_or_asked_for_directly():
-    assert drive(SearchO1(), WORDING, ["Ann Lee."]).answer.text == ""
-    driven = drive(SearchO1(direct_fallback=True), WORDING, ["Ann Lee.", "It was Ann Lee."])
-    assert driven.purposes == ["", "direct_fallback"]
+CUT = completion("I think of", finish="length")
+
+
+@pytest.mark.parametrize(
+    ("settings", "replies", "reason"),
+    [
+        ({}, ["Ann Lee."], "no_box"),
+        ({}, ["It is \\boxed{}."], "empty_box"),
+        ({}, ["It is \\boxed{Ann\nLee}."], "unclosed_box"),
+        ({}, [CUT], "out_of_tokens"),
+        ({}, [asking("a"), FACTS, CUT], "out_of_tokens"),
+        ({"max_turns": 1}, [asking("a"), FACTS], "out_of_turns"),
+        ({"max_turns": 2}, [asking("a"), FACTS, asking("a")], "out_of_turns"),
+        ({"max_turns": 2, "max_searches": 1}, [asking("a"), FACTS, asking("b")], "search_limit"),
+    ],
+)
+def test_an_empty_answer_says_why(settings, replies, reason):
+    driven = drive(SearchO1(**settings), WORDING, replies, hits=HITS)
+    assert (driven.answer.text, driven.answer.reason) == ("", reason)
+    assert driven.notes("search_o1")[-1] == {"decision": "missing", "reason": reason, "on_missing": "empty"}
+
+
+def test_an_answer_that_is_there_has_no_reason_to_be_empty():
+    assert drive(SearchO1(), WORDING, [BOXED]).answer.reason is None
+
+
+def test_a_missing_box_is_completed_after_what_was_written():
+    """As DRAGIN completes its answer: the opening is appended, a few tokens follow, and the call is not counted."""
+    replies = [asking("a"), FACTS, "I know now. ", " Ann Lee}. And so on"]
+    driven = drive(SearchO1(on_missing="complete"), WORDING, replies, hits=HITS)
+    assert driven.answer.text == "Ann Lee"
+    assert driven.answer.reason is None
+    assert driven.purposes == ["", "reason_in_documents", "", "answer_completion"]
+    last = driven.of(Generate)[-1]
+    assert last.max_tokens == 20
+    assert last.messages[-1].content.endswith("I know now.\n\nThe final answer is \\boxed{")
+    assert driven.answer.working.endswith("I know now.\n\nThe final answer is \\boxed{ Ann Lee}. And so on")
+    assert driven.notes("search_o1")[-1] == {"decision": "missing", "reason": "no_box", "on_missing": "complete"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("Ann Lee", "Ann Lee"),
+        ("\\text{Ann Lee}} is it", "Ann Lee"),
+        ("(B)}", "B"),
+        ("Ann Lee\nand more}", "Ann Lee"),
+        ("the set {1, 2}} of", "the set {1, 2}"),
+        ("} Ann", ""),
+        ("", ""),
+    ],
+)
+def test_a_completed_box_ends_with_its_brace_or_its_line(reply, answer):
+    assert drive(SearchO1(on_missing="complete"), WORDING, ["Ann Lee.", reply]).answer.text == answer
+
+
+def test_a_completion_without_an_answer_leaves_the_reason_of_the_missing_box():
+    answer = drive(SearchO1(on_missing="complete", max_turns=1), WORDING, [asking("a"), FACTS, "}"], hits=HITS).answer
+    assert (answer.text, answer.reason) == ("", "out_of_turns")
+
+
+def test_a_thought_that_is_still_open_is_closed_before_the_answer_is_completed():
+    cut = completion("", finish="length", thoughts="Hm", written="<think>\nHm")
+    driven = drive(SearchO1(on_missing="complete"), WORDING, [cut, "Ann Lee}"])
+    assert driven.of(Generate)[-1].messages[-1].content == "<think>\nHm\n</think>\n\nThe final answer is \\boxed{"
+
+
+def test_a_missing_box_can_be_asked_for_without_search():
+    driven = drive(SearchO1(on_missing="direct"), WORDING, ["Ann Lee.", "It was Ann Lee."])
+    assert driven.purposes == ["", "direct_answer"]
     assert driven.answer.text == "It was Ann Lee."
+    assert driven.of(Generate)[-1].messages == (
+        Message(role="user", content=f"Answer the query from what you know.\n\nQuery: {WORDING}\n\nAnswer:"),
+    )
+
+
+def test_the_old_name_of_the_fallback_says_the_new_one():
+    with pytest.raises(PartError, match=r"'direct_fallback'.*on_missing='direct'"):
+        catalog.build("method", "search_o1(direct_fallback=True)")
+
+
+def test_later_turns_append_to_what_the_model_really_wrote():
+    written = f"<think>\nI search. {BEGIN_QUERY}painter{END_QUERY}"
+    said = completion(f"I search. {BEGIN_QUERY}painter{END_QUERY}", finish="stop", written=written)
+    driven = drive(SearchO1(), WORDING, [said, FACTS, BOXED], hits=HITS)
+    assert driven.queries == ["painter"]
+    assert driven.of(Generate)[-1].messages[-1].content == (
+        f"{written}\n\n{BEGIN_RESULT}Ann Lee painted it.{END_RESULT}\n\n"
+    )
+    assert driven.answer.working.startswith("<think>\nI search.")
 
 
 def test_examples_are_finished_turns_before_the_question():
@@ -169,10 +257,26 @@ def test_boxes(output, answer):
     assert boxed(output) == answer
 
 
-def test_previous_reasoning_keeps_its_ends_and_its_searches():
+def test_previous_reasoning_keeps_what_the_authors_code_keeps():
+    """Worked by hand from run_search_o1.py: two line breaks count as one, every line gets a number, and a blank step
+    stands after the last one, so that of "the last four" three are lines; the first and those with markers stay."""
     lines = [f"line {i}" for i in range(1, 13)]
     lines[4] = f"{BEGIN_QUERY}q{END_QUERY}"
+    lines[6] = f"{BEGIN_RESULT}r{END_RESULT}"
     shown = shortened("\n\n".join(lines)).split("\n\n")
-    expected = ["Step 1: line 1", "...", f"Step 5: {lines[4]}", "...", *(f"Step {i}: line {i}" for i in range(9, 13))]
-    assert shown == expected
-    assert shortened("a\nb\nc\nd\ne").count("Step") == 5
+    kept = [f"Step 5: {lines[4]}", "...", f"Step 7: {lines[6]}", "..."]
+    assert shown == ["Step 1: line 1", "...", *kept, *(f"Step {i}: line {i}" for i in range(10, 13))]
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [
+        ("a", "Step 1: a"),
+        ("a\nb\nc\nd", "Step 1: a|Step 2: b|Step 3: c|Step 4: d"),
+        ("a\nb\nc\nd\ne", "Step 1: a|...|Step 3: c|Step 4: d|Step 5: e"),
+        ("a\n\n\nb", "Step 1: a|Step 2: |Step 3: b"),
+    ],
+)
+def test_short_reasoning_stays_whole(output, shown):
+    """Four lines and the blank step are five, which the authors' code leaves alone; five lines are too many."""
+    assert shortened(output).split("\n\n") == shown.split("|")

@@ -57,7 +57,8 @@ def stored(path, planned, *records):
 def test_a_record_comes_back_as_it_went_in(tmp_path, planned):
     full = Completion(
         text="Paris \0 🙂", finish_reason="stop", n_prompt_tokens=7, n_tokens=2, seconds=0.125, thoughts="hm",
-        n_thought_tokens=None, tokens=("Par", "is"), extras={"logprobs": [-0.5, -1.0]},
+        n_thought_tokens=None, written="<think>\nHm</think>Paris", tokens=("Par", "is"),
+        extras={"logprobs": [-0.5, -1.0]},
         decoding={"temperature": 1.0}, notes=("seed_ignored",),
     )  # fmt: skip
     generation = Generate(
@@ -77,7 +78,7 @@ def test_a_record_comes_back_as_it_went_in(tmp_path, planned):
     )
     record, condition = record_of(
         planned,
-        answer=Answer(text="Paris \0", working="w", hits=(HIT,), abstained=True),
+        answer=Answer(text="Paris \0", working="w", hits=(HIT,), abstained=True, reason="no_box"),
         trace=trace,
         cost=Cost(n_searches=1, n_generations=2, n_prompt_tokens=7, n_tokens=2, seconds=0.125),
     )

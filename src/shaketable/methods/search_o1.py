@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -18,6 +18,7 @@ from shaketable.prompts import (
     Template,
 )
 from shaketable.protocols import Steps
+from shaketable.thoughts import CLOSE, OPEN
 from shaketable.types import Answer, Completion, Hit, Message, Reply, Step
 
 BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"
@@ -33,9 +34,14 @@ NOTHING = "No helpful information found."
 LIMIT = "The search limit is reached. No further search is possible."
 REPEATED = "This query was searched before. Its result stands above."
 
+BOX = re.compile(r"\\boxed\{(.*)\}")
+OPENING = "The final answer is \\boxed{"
+OPENING_TOKENS = 20
+
 AUTHORS = {"temperature": 0.7, "top_p": 0.8, "top_k": 20, "repetition_penalty": 1.05}
-N_LAST = 4
-"""Lines of the reasoning that are always shown, beside the first and those with markers."""
+N_LAST = 3
+"""Lines of the reasoning that are always shown, beside the first and those with markers. The authors write four, and
+count the blank one after the last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +73,13 @@ class SearchO1:
     n_examples: int = 0
     """Worked examples as turns of the conversation, 3 at most, beside the one in the instruction. The authors have
     none; very small models search only after them."""
-    direct_fallback: bool = False
-    """Ask once more, without searching, where no boxed answer was given; the authors do so at times."""
+    on_missing: Literal["empty", "complete", "direct"] = "empty"
+    """What becomes of a trial without a boxed answer. `complete` opens the box after what was written and lets the
+    model fill it, as DRAGIN completes its answer; `direct` asks once more without search, as the authors' evaluation
+    backs off at times. Neither call counts as the method's own."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
+    renamed: ClassVar[Mapping[str, str]] = {"direct_fallback": "on_missing='direct'"}
     name: ClassVar[str] = "search_o1"
     searches: ClassVar[bool] = True
     wants: ClassVar[tuple[str, ...]] = ()
@@ -95,15 +104,18 @@ class SearchO1:
         output = ""
         queries: list[str] = []
         found: tuple[Hit, ...] = ()
+        end = "out_of_turns"
         for turn in range(1, self.max_turns + 1):
-            said = yield from self._turn(asked, output)
+            reply = yield from self._turn(asked, output)
+            said = _said(reply)
             output += said
             query = _last_query(said)
             if not query or not output.rstrip().endswith(END_QUERY):
+                end = "out_of_tokens" if reply.finish_reason == "length" else "no_box"
                 yield from note("search_o1", turn=turn, query=query, decision="finished")
                 break
             if len(queries) >= limit:
-                decision, result = "limit", LIMIT
+                decision, result, end = "limit", LIMIT, "search_limit"
             elif query in queries:
                 decision, result = "repeated", REPEATED
             else:
@@ -114,11 +126,26 @@ class SearchO1:
                 queries.append(query)
             yield from note("search_o1", turn=turn, query=query, decision=decision)
             output += f"\n\n{BEGIN_RESULT}{result}{END_RESULT}\n\n"
-        text = boxed(output)
-        if not text and self.direct_fallback:
-            reply = yield from generate(ANSWER_CLOSED_BOOK.fill(question=wording), purpose="direct_fallback")
-            text = reply.text.strip()
-        return Answer(text=text, working=output.strip(), hits=found)
+        text, reason = boxed(output), None
+        if not text:
+            reason = _why_empty(output, end)
+            yield from note("search_o1", decision="missing", reason=reason, on_missing=self.on_missing)
+            text, output = yield from self._mended(wording, asked, output)
+        return Answer(text=text, working=output.strip(), hits=found, reason=None if text else reason)
+
+    def _mended(self, wording: str, asked: tuple[Message, ...], output: str) -> Generator[Step, Reply, tuple[str, str]]:
+        """The answer where the output has none, and the output it stands in."""
+        if self.on_missing == "direct":
+            reply = yield from generate(ANSWER_CLOSED_BOOK.fill(question=wording), purpose="direct_answer")
+            return reply.text.strip(), output
+        if self.on_missing == "empty":
+            return "", output
+        if OPEN in output and CLOSE not in output:
+            output = f"{output.rstrip()}\n{CLOSE}"
+        output = f"{output.rstrip()}\n\n{OPENING}".lstrip()
+        messages = (*asked, Message(role="assistant", content=output))
+        reply = yield from converse(messages, max_tokens=OPENING_TOKENS, purpose="answer_completion")
+        return _unboxed(_inside(reply.text)), output + reply.text
 
     def _task(self, wording: str, limit: int) -> tuple[Message, ...]:
         """The instruction, the examples as turns after it, and the question."""
@@ -132,12 +159,11 @@ class SearchO1:
             turns += [Message(role="assistant", content=worked), Message(role="user", content=question)]
         return tuple(turns)
 
-    def _turn(self, asked: tuple[Message, ...], output: str) -> Generator[Step, Reply, str]:
+    def _turn(self, asked: tuple[Message, ...], output: str) -> Generator[Step, Reply, Completion]:
         """The reasoning up to the next query, or to its end."""
-        messages = (*asked, Message(role="assistant", content=output.strip())) if output.strip() else asked
+        messages = (*asked, Message(role="assistant", content=output)) if output.strip() else asked
         sampling = {} if self.repetition_penalty is None else {"repetition_penalty": self.repetition_penalty}
-        reply = yield from converse(messages, max_tokens=self.max_tokens, stop=(END_QUERY,), sampling=sampling)
-        return _said(reply)
+        return (yield from converse(messages, max_tokens=self.max_tokens, stop=(END_QUERY,), sampling=sampling))
 
     def _helpful(self, output: str, query: str, hits: tuple[Hit, ...]) -> Generator[Step, Reply, str]:
         """Reason in documents: what they say about the query, as the model reads them."""
@@ -173,20 +199,43 @@ def facts(reading: str) -> str:
 
 def boxed(output: str) -> str:
     r"""The last `\boxed{...}`; two on one line are taken for one, as in the authors' code. Empty: there is none."""
-    found = re.findall(r"\\boxed\{(.*)\}", output)
-    if not found:
-        return ""
-    inner = re.findall(r"\\text\{(.*)\}", found[-1])
-    return str((inner or found)[-1]).strip("()").strip()
+    found = BOX.findall(output)
+    return _unboxed(found[-1]) if found else ""
+
+
+def _unboxed(content: str) -> str:
+    inner = re.findall(r"\\text\{(.*)\}", content)
+    return str(inner[-1] if inner else content).strip("()").strip()
+
+
+def _inside(written: str) -> str:
+    """What stands in a box that was opened before: up to its brace, or to the end of the line."""
+    line = next(iter(written.strip().splitlines()), "")
+    depth = 0
+    for place, character in enumerate(line):
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if depth < 0:
+            return line[:place].strip()
+    return line
+
+
+def _why_empty(output: str, end: str) -> str:
+    """How the reasoning ended, unless the box itself tells."""
+    if BOX.search(output):
+        return "empty_box"
+    return "unclosed_box" if "\\boxed{" in output and end == "no_box" else end
 
 
 def shortened(output: str) -> str:
-    """The reasoning by numbered lines: the first, the last four and those with markers; dots for the rest."""
-    lines = [line for line in output.splitlines() if line.strip()]
+    """The reasoning by numbered lines: the first, the last few and those with markers; dots for the rest.
+
+    As in the authors' code, two line breaks count as one and a blank line that is left has a number too.
+    """
+    lines = output.replace("\n\n", "\n").split("\n")
     shown: list[str] = []
     for place, line in enumerate(lines):
         marked = BEGIN_QUERY in line or BEGIN_RESULT in line
-        if place == 0 or place >= len(lines) - N_LAST or marked:
+        if len(lines) <= N_LAST + 1 or place == 0 or place >= len(lines) - N_LAST or marked:
             shown.append(f"Step {place + 1}: {line}")
         elif shown[-1] != "...":
             shown.append("...")
@@ -194,8 +243,8 @@ def shortened(output: str) -> str:
 
 
 def _said(reply: Completion) -> str:
-    """All that the model wrote, thoughts included: queries stand among them."""
-    text = f"{reply.thoughts}\n\n{reply.text}" if reply.thoughts else reply.text
+    """All that the model wrote, thoughts and their tags included: queries stand among them."""
+    text = reply.written or reply.text
     if "stop_unknown" in reply.notes and text.rfind(BEGIN_QUERY) > text.rfind(END_QUERY):
         text += END_QUERY
     return text

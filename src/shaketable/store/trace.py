@@ -40,6 +40,8 @@ def pack(record: Record, keep: Keep) -> str:
             body["working"] = answer.working
         if answer.abstained:
             body["abstained"] = True
+        if answer.reason:
+            body["reason"] = answer.reason
         if answer.hits:
             body["hits"] = keep(answer.hits)
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
@@ -87,6 +89,8 @@ def _pack_completion(reply: Completion) -> dict[str, Any]:
     }
     if reply.thoughts or reply.n_thought_tokens != 0:
         packed["thoughts"], packed["n_thought_tokens"] = reply.thoughts, reply.n_thought_tokens
+    if reply.written:
+        packed["written"] = reply.written
     for name in ("tokens", "notes"):
         if getattr(reply, name):
             packed[name] = list(getattr(reply, name))
@@ -115,6 +119,7 @@ def unpack(
             working=body.get("working", ""),
             hits=tuple(map(hit_from, fetch(body["hits"]))) if "hits" in body else (),
             abstained=body.get("abstained", False),
+            reason=body.get("reason"),
         ),
         failure=Failure(**json.loads(failure)) if failure else None,
         trace=tuple(_unpack_event(event, fetch) for event in body["events"]),
