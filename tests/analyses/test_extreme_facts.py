@@ -8,6 +8,7 @@ from made_facts import GRID, fact_rows, known, made_curve, scan, table_of
 from shaketable.analyses.latent_facts import latent_facts
 from shaketable.analyses.weakest_facts import weakest_facts
 from shaketable.robustness import frs
+from shaketable.types import Scan
 
 WRONG = ({"text": "Lyon", "probability": 0.3, "temperature": 0.7},)
 
@@ -42,7 +43,7 @@ def test_a_curve_tells_the_token_that_breaks_first_and_the_likeliest_wrong_answe
 def test_the_curves_of_the_first_few_are_kept_for_drawing():
     table = table_of(*(fact_rows(f"q{i}", scores=known(0.1)) for i in range(5)))
     curves = [made_curve(f"smollm2/builtin/q{i}/0", 1.0 + i / 10) for i in range(5)]
-    rows = of(weakest_facts(table, curves=curves, n_curves=2), "curve")
+    rows = of(weakest_facts(table, curves=curves, scan=Scan(strategy="none"), n_curves=2), "curve")
     assert [row["question_id"] for row in rows] == ["q0"] * 40 + ["q1"] * 40
     assert [row["temperature"] for row in rows[:40]] == list(curves[0].temperatures)
     assert rows[9]["value"] == pytest.approx(0.5)

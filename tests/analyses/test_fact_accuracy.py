@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from made_facts import fact_rows, known, made_curve, scan, table_of
+from made_facts import GRID, fact_rows, known, made_curve, scan, table_of
 
 from shaketable.analyses.fact_accuracy import fact_accuracy
+from shaketable.charts.facts_by_temperature import accuracy_rows
+from shaketable.types import Scan
 
 
 def test_accuracy_falls_as_facts_break():
@@ -33,10 +35,30 @@ def test_a_scan_that_left_broken_facts_is_marked_and_claims_nothing():
     assert any("accuracy is too high" in caveat for caveat in finding.caveats)
 
 
+def test_known_facts_beyond_the_limit_leave_no_temperature_partial():
+    # Two of five known facts were scanned; all have curves.
+    groups = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(1.0) if i < 2 else None) for i in range(5)]
+    curves = [made_curve(f"smollm2/builtin/q{i}/0", 0.5) for i in range(5)]
+    finding = fact_accuracy(table_of(*groups), curves=curves, scan=Scan(limit=2, curves="all"))
+    sampled = [row for row in finding.rows if row["source"] == "sampled"]
+    assert [row["temperature"] for row in sampled] == [0.0, *GRID]
+    assert {(row["n"], row["n_known"], row["is_partial"]) for row in sampled} == {(2, 2, False)}
+    assert {row["n"] for row in finding.rows if row["source"] == "curve"} == {2}
+    # Figure 1 draws what was sampled at every temperature.
+    assert [row["temperature"] for row in accuracy_rows(finding)] == [0.0, *GRID]
+
+
+def test_failed_answers_leave_a_temperature_whole():
+    rows = fact_rows("q1", scores=known(0.1), shares=scan(None)) + fact_rows("q2", scores=known(0.1), shares=scan(None))
+    rows = [row | ({"value": None} if (row["question_id"], row["temperature"]) == ("q2", 1.0) else {}) for row in rows]
+    (at,) = [row for row in fact_accuracy(table_of(rows)).rows if row["temperature"] == 1.0]
+    assert (at["n"], at["n_known"], at["is_partial"]) == (1, 2, False)
+
+
 def test_curves_are_averaged_beside_the_samples():
     table = table_of(*(fact_rows(f"q{i}", scores=known(0.1)) for i in range(2)))
     curves = [made_curve(f"smollm2/builtin/q{i}/0", middle) for i, middle in enumerate((1.0, 1.4))]
-    finding = fact_accuracy(table, curves=curves)
+    finding = fact_accuracy(table, curves=curves, scan=Scan(strategy="none"))
     assert {row["source"] for row in finding.rows} == {"curve"}
     (at,) = [row["value"] for row in finding.rows if row["temperature"] == 1.2]
     assert at == pytest.approx(0.5)  # two logistic curves, 0.2 on either side

@@ -24,8 +24,9 @@ def test_a_fact_is_known_when_it_is_right_at_temperature_0_and_was_scanned():
         fact_rows("not_scanned", scores=known(0.1)),
         fact_rows("curve_only", scores=known(0.1)),
     )
-    (facts,) = facts_of(table, [made_curve("smollm2/builtin/curve_only/0", 1.0)], Scan())
-    assert [fact.question_id for fact in facts.known] == ["curve_only", "right"]
+    curves = [made_curve("smollm2/builtin/curve_only/0", 1.0)]
+    (facts,) = facts_of(table, curves, Scan())
+    assert [fact.question_id for fact in facts.known] == ["right"]
     assert {fact.question_id: fact.is_known for fact in facts.asked} == {
         "right": True,
         "wrong": False,
@@ -33,6 +34,12 @@ def test_a_fact_is_known_when_it_is_right_at_temperature_0_and_was_scanned():
         "not_scanned": True,
         "curve_only": True,
     }
+
+
+def test_a_curve_is_a_scan_only_where_the_study_samples_nothing():
+    table = table_of(fact_rows("curve_only", scores=known(0.1)), fact_rows("neither", scores=known(0.1)))
+    (facts,) = facts_of(table, [made_curve("smollm2/builtin/curve_only/0", 1.0)], Scan(strategy="none"))
+    assert [fact.question_id for fact in facts.known] == ["curve_only"]
 
 
 def test_the_first_record_at_temperature_0_speaks_for_its_fact():
@@ -86,7 +93,7 @@ def test_a_curve_that_ends_before_its_fact_breaks_gives_a_lower_bound_and_says_s
     fact = only(table, made_curve("smollm2/builtin/q/0", 9.0))
     assert Breaking().is_censored(fact)
     assert Breaking().uncapped(fact) == 4.0
-    unknown = only(table, made_curve("smollm2/builtin/q/0", 9.0, value=(None,) * 40))
+    unknown = only(table, made_curve("smollm2/builtin/q/0", 9.0, value=(None,) * 40, low=(0.0,) * 40))
     assert not Breaking().is_censored(unknown)
     assert Breaking().uncapped(unknown) is None
 
@@ -95,6 +102,46 @@ def test_a_curve_alone_is_capped_where_the_study_ends():
     table = table_of(fact_rows("q", scores=known(0.1)))
     assert Breaking().capped(only(table, made_curve("smollm2/builtin/q/0", 1.37))) == 1.37
     assert Breaking().capped(only(table, made_curve("smollm2/builtin/q/0", HOTTEST + 0.01))) is None
+
+
+NOTHING_KNOWN = {"low": (0.0,) * 40, "high": (1.0,) * 40, "value": (None,) * 40}
+AT_2 = 20
+"""How many of the curve's temperatures lie up to 2."""
+
+
+def test_a_curve_of_which_nothing_is_known_decides_nothing():
+    table = table_of(fact_rows("q", scores=known(0.1)))
+    how = Breaking()
+    fact = only(table, made_curve("smollm2/builtin/q/0", 9.0, **NOTHING_KNOWN))
+    assert how.undecided(fact) == "the curve leaves open where it breaks"
+    assert (how.score(fact, 1), how.score(fact, 1, is_capped=False), how.is_unbroken(fact)) == (None, None, None)
+    # The estimate holds up to 1.9 and is not known at 2.
+    almost = made_curve("smollm2/builtin/q/0", 9.0, **NOTHING_KNOWN | {"value": (0.9,) * (AT_2 - 1) + (None,) * 21})
+    assert how.score(only(table, almost), 1) is None
+
+
+@pytest.mark.parametrize("line", ["low", "value"])
+def test_a_curve_that_holds_up_to_the_end_is_unbroken_by_its_bound_or_by_its_estimate(line):
+    table = table_of(fact_rows("q", scores=known(0.1)))
+    held = NOTHING_KNOWN | {line: (0.6,) * AT_2 + NOTHING_KNOWN[line][AT_2:]}
+    fact = only(table, made_curve("smollm2/builtin/q/0", 9.0, **held))
+    how = Breaking()
+    assert (how.undecided(fact), how.is_unbroken(fact), how.score(fact, 1)) == (None, True, 1)
+    assert how.score(fact, 1, is_capped=False) is None
+
+
+def test_a_fact_that_surely_breaks_at_an_unknown_temperature_is_broken_and_has_no_score():
+    table = table_of(fact_rows("q", scores=known(0.1)))
+    surely = made_curve("smollm2/builtin/q/0", 9.0, **NOTHING_KNOWN, breaking_low=0.3, breaking_high=1.4)
+    how = Breaking()
+    assert (how.is_unbroken(only(table, surely)), how.score(only(table, surely), 1)) == (False, None)
+
+
+def test_a_curve_read_at_another_threshold_is_not_taken_for_an_answer():
+    table = table_of(fact_rows("q", scores=known(0.1)))
+    fact = only(table, made_curve("smollm2/builtin/q/0", 1.0, settings={"threshold": 0.5}))
+    assert Breaking().capped(fact) == 1.0
+    assert Breaking(threshold=0.3).undecided(fact) == "its curve was read at the threshold 0.5"
 
 
 def test_a_curve_with_a_reason_is_no_curve():

@@ -6,6 +6,7 @@ from scipy import stats
 
 from shaketable.analyses.factual_robustness import factual_robustness
 from shaketable.robustness import D, frs, unbroken_bounds
+from shaketable.types import Scan
 
 
 def scores(finding, kind="score", **where):
@@ -50,6 +51,43 @@ def test_known_facts_without_entropy_are_counted_not_scored():
     )
     (row,) = scores(factual_robustness(table), d=1, is_capped=True)
     assert (row["value"], row["n"], row["n_missing"]) == (pytest.approx(frs(0.1, 1.0)), 1, 1)
+
+
+def test_exactly_the_scanned_facts_are_in_the_score_whatever_curves_there_are():
+    # Eight known facts, of which the scan took two; all have curves.
+    groups = [fact_rows(f"q{i}", scores=known(0.0), shares=scan(2.0) if i < 2 else None) for i in range(8)]
+    curves = [made_curve(f"smollm2/builtin/q{i}/0", 0.5) for i in range(8)]
+    finding = factual_robustness(table_of(*groups), curves=curves, scan=Scan(limit=2, curves="all"))
+    (row,) = scores(finding, d=1, is_capped=True)
+    assert (row["value"], row["n"], row["n_missing"]) == (pytest.approx(0.8), 2, 0)
+    assert [fact["question_id"] for fact in scores(finding, "fact")] == ["q0", "q1"]
+    assert {row["n"] for row in scores(finding, is_capped=False)} == {2}
+    (accuracy,) = scores(finding, "accuracy")
+    assert (accuracy["value"], accuracy["n"]) == (1, 8)
+
+
+def test_a_model_of_which_nothing_is_known_has_no_score_and_the_reason():
+    table = table_of(*(fact_rows(f"q{i}", scores=known(0.1)) for i in range(3)))
+    nothing = {"low": (0.0,) * 40, "high": (1.0,) * 40, "value": (None,) * 40}
+    curves = [made_curve(f"smollm2/builtin/q{i}/0", 9.0, **nothing) for i in range(3)]
+    finding = factual_robustness(table, curves=curves, scan=Scan(strategy="none"))
+    for row in scores(finding, is_capped=True):
+        assert (row["value"], row["n"], row["n_missing"], row["n_undecided"]) == (None, 0, 3, 3)
+    (unbroken,) = scores(finding, "unbroken")
+    assert (unbroken["value"], unbroken["reason"]) == (None, "the curve leaves open where it breaks")
+    assert {row["reason"] for row in scores(finding, "fact")} == {"the curve leaves open where it breaks"}
+    assert finding.sentences[0].startswith("Nothing can be said of how firmly smollm2 holds the facts it knows.")
+
+
+def test_undecided_facts_are_counted_beside_the_score_of_the_others():
+    table = table_of(*(fact_rows(f"q{i}", scores=known(0.0)) for i in range(3)))
+    unknown = {"low": (0.0,) * 40, "high": (1.0,) * 40, "value": (None,) * 40}
+    curves = [made_curve("smollm2/builtin/q0/0", 2.0), made_curve("smollm2/builtin/q1/0", 9.0, **unknown)]
+    curves.append(made_curve("smollm2/builtin/q2/0", 1.0, reason="no accepted answer fits into 5 new tokens"))
+    finding = factual_robustness(table, curves=curves, scan=Scan(strategy="none"))
+    (row,) = scores(finding, d=1, is_capped=True)
+    assert (row["value"], row["n"], row["n_undecided"]) == (pytest.approx(0.8), 1, 2)
+    assert "where it breaks is not known of 2 more" in finding.sentences[0]
 
 
 def test_datasets_are_pooled_question_by_question():

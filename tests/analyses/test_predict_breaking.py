@@ -5,6 +5,7 @@ import pytest
 from made_facts import fact_rows, known, made_curve, made_facts, scan, table_of
 
 from shaketable.analyses.predict_breaking import folds_of, predict_breaking, predicted, r_squared
+from shaketable.types import Scan
 
 
 def curves_and_table(n=60, *, weight=0.0, seed=0):
@@ -27,7 +28,7 @@ def of(finding, kind):
 
 def test_entropy_suffices_where_it_alone_decides():
     table, curves = curves_and_table()
-    finding = predict_breaking(table, curves=curves)
+    finding = predict_breaking(table, curves=curves, scan=Scan(strategy="none"))
     fits, gains = of(finding, "r2"), of(finding, "gain")
     assert list(fits) == ["entropy", "entropy + margin", "entropy + margin + length"]  # one type tells nothing
     # The variance of entropy is 0.8² / 12 = 0.0533, that of the noise 0.0004.
@@ -38,7 +39,7 @@ def test_entropy_suffices_where_it_alone_decides():
 
 def test_the_margin_adds_where_it_matters():
     table, curves = curves_and_table(weight=0.5)
-    finding = predict_breaking(table, curves=curves)
+    finding = predict_breaking(table, curves=curves, scan=Scan(strategy="none"))
     assert of(finding, "gain")["entropy + margin"]["low"] > 0.1
     assert of(finding, "r2")["entropy"]["value"] < 0.8 < of(finding, "r2")["entropy + margin"]["value"]
     assert "; margin add 0." in finding.sentences[0] or "; margin + length add 0." in finding.sentences[0]
@@ -83,4 +84,4 @@ def test_too_few_broken_facts_are_not_fitted():
 def test_facts_that_outlast_their_curve_are_left_out():
     table, curves = curves_and_table(n=40)
     curves[0] = made_curve(curves[0].key, 99.0)
-    assert {row["n"] for row in predict_breaking(table, curves=curves).rows} == {39}
+    assert {row["n"] for row in predict_breaking(table, curves=curves, scan=Scan(strategy="none")).rows} == {39}

@@ -5,6 +5,7 @@ from made_facts import fact_rows, known, made_curve, scan, table_of
 
 from shaketable.analyses.question_types import question_types
 from shaketable.robustness import frs
+from shaketable.types import Scan
 
 
 def of(finding, kind):
@@ -59,7 +60,7 @@ def test_more_ties_than_places_are_said():
 def test_means_need_no_cut_and_are_uncapped_where_there_are_curves():
     rows = [fact_rows(f"q{i}", scores=known(0.1), type=("NUM", "HUM")[i % 2]) for i in range(12)]
     curves = [made_curve(f"smollm2/builtin/q{i}/0", (3.0, 1.0)[i % 2]) for i in range(12)]
-    finding = question_types(table_of(*rows), curves=curves)
+    finding = question_types(table_of(*rows), curves=curves, scan=Scan(strategy="none"))
     means = of(finding, "mean")
     assert means["NUM"]["value"] == pytest.approx(frs(0.1, 3.0))
     assert means["HUM"]["value"] == pytest.approx(frs(0.1, 1.0))

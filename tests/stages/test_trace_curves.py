@@ -95,6 +95,16 @@ def test_known_facts_alone_get_curves_when_the_study_says_so(tiny_model, tmp_pat
     assert n == len(known)
 
 
+def test_where_curves_are_the_scan_its_limit_holds_for_them(tiny_model, tmp_path):
+    run, n = traced(study(tmp_path, f"transformers(path='{tiny_model}')", limit=2), tmp_path / "run")
+    greedy = {record.trial.key: record.trial.question_id for record in run.store.records()}
+    assert n == 2
+    assert {greedy[curve.key] for curve in run.curves()} == {"q0", "q1"}
+    # Beside samples, curves of all questions tell latent facts.
+    asked = study(tmp_path, f"transformers(path='{tiny_model}')", limit=2, strategy="full")
+    assert traced(asked, tmp_path / "sampled")[1] == len(LETTERS)
+
+
 def test_a_model_without_logits_gets_no_curve_and_a_reason(tmp_path):
     run, n = traced(study(tmp_path, "scripted"), tmp_path / "run")
     assert n == len(LETTERS)

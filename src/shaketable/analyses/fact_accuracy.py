@@ -40,8 +40,8 @@ def fact_accuracy(
 ) -> Finding:
     """Mean accuracy of known facts at each temperature, with bootstrap intervals over questions.
 
-    `source` is `sampled`, or `curve` for the curves that the model's logits give. `is_partial` marks temperatures at
-    which fewer facts were tried than are known, because the scan left them when they broke.
+    `source` is `sampled`, or `curve` for the curves that the model's logits give of the same facts. `is_partial` marks
+    temperatures at which not all of them were tried, because the scan left some when they broke.
     """
     scan = settled(scan, known=known, correct=correct)
     rows = [
@@ -80,7 +80,7 @@ def _rows(facts: Facts, correct: str, confidence: float, n_resamples: int) -> li
                 **estimate_columns(estimate),
                 n=int(n),
                 n_known=len(known),
-                is_partial=bool(n < len(known)),
+                is_partial=_is_partial(known, source, temperature),
             )
             for temperature, estimate, n in zip(temperatures, estimates, counts, strict=True)
         ]
@@ -103,6 +103,13 @@ def _accuracy(fact: Fact, source: str, temperature: float) -> float | None:
     if fact.curve is None or temperature not in fact.curve.temperatures:
         return None
     return fact.curve.value[fact.curve.temperatures.index(temperature)]
+
+
+def _is_partial(known: Sequence[Fact], source: str, temperature: float) -> bool:
+    """Failed answers are missing by chance, and leave a temperature whole."""
+    if source == "sampled":
+        return temperature > 0 and not all(temperature in fact.tried for fact in known)
+    return any(_accuracy(fact, source, temperature) is None for fact in known)
 
 
 def _add_sentences(rows: Sequence[Row]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +13,7 @@ import polars as pl
 from shaketable import catalog
 from shaketable.analyses.intervals import Numbers
 from shaketable.errors import PartError, did_you_mean
-from shaketable.robustness import Rule, breaking_temperature, frs, is_broken
+from shaketable.robustness import TOLERANCE, Rule, breaking_temperature, frs, is_broken
 from shaketable.types import Curve, Scan
 
 Row = dict[str, Any]
@@ -41,15 +42,17 @@ class Fact:
     margin: float | None
     n_tokens: float | None
     """These three of the answer at temperature 0."""
+    is_scanned: bool = False
+    """Whether the study's scan took it; a curve alone does not make a scan, unless the study samples nothing."""
+    tried: frozenset[float] = frozenset()
+    """Temperatures above 0 at which it was asked, failed answers included."""
     accuracies: Mapping[float, float] = field(default_factory=dict)
-    """Share of correct answers at each temperature above 0 that was tried."""
+    """Share of correct answers at each of them that has an answer."""
     hottest: float | None = None
     """Of the study; None: it samples nothing above 0."""
     curve: Curve | None = None
-
-    @property
-    def is_scanned(self) -> bool:
-        return bool(self.accuracies) or self.curve is not None
+    no_curve: str | None = None
+    """Why a curve that was asked for could not be estimated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,32 +64,64 @@ class Breaking:
     inclusive: bool = False
 
     def capped(self, fact: Fact) -> float | None:
-        """On the grid, or of the curve up to its end; None: unbroken so far."""
-        if fact.accuracies:
+        """On the grid, or where nothing was sampled, of the curve; None: unbroken up to the end, or undecided."""
+        if fact.tried:
             return breaking_temperature(
                 fact.accuracies, rule=self.rule, threshold=self.threshold, inclusive=self.inclusive
             )
-        found = fact.curve.breaking if fact.curve else None
+        found = self._on_curve(fact)
         return found if found is not None and found <= HOTTEST else None
 
+    def undecided(self, fact: Fact) -> str | None:
+        """Why it is known neither where the fact breaks nor that it holds up to the end; None: one of them is."""
+        if self.capped(fact) is not None or fact.hottest in fact.accuracies:
+            return None
+        if fact.tried:
+            return "the scan has not come to its end"
+        if fact.curve is None:
+            return fact.no_curve or "it has neither a scan nor a curve"
+        if self._on_curve(fact) is not None or self._holds(fact.curve, HOTTEST):
+            return None
+        read_at = fact.curve.settings.get("threshold", self.threshold)
+        if read_at != self.threshold:
+            return f"its curve was read at the threshold {read_at}"
+        return "the curve leaves open where it breaks"
+
     def is_decided(self, fact: Fact) -> bool:
-        """Whether the scan came to an end: it found a break, or went to the hottest temperature without one."""
-        return not fact.accuracies or fact.hottest in fact.accuracies or self.capped(fact) is not None
+        return self.undecided(fact) is None
+
+    def is_unbroken(self, fact: Fact) -> bool | None:
+        """Up to the end of the scan; None: undecided. That it breaks may be certain when it is not certain where."""
+        if self.is_decided(fact):
+            return self.capped(fact) is None
+        surely = None if fact.tried or fact.curve is None else fact.curve.breaking_high
+        return False if surely is not None and surely <= HOTTEST else None
 
     def uncapped(self, fact: Fact) -> float | None:
         """By the curve; its end, as a lower bound, for a fact that holds that long. None: the curve cannot say."""
-        curve = fact.curve
-        if curve is None or curve.breaking is not None:
-            return curve.breaking if curve else None
-        return curve.temperatures[-1] if self.is_censored(fact) else None
+        found = self._on_curve(fact)
+        if found is None and fact.curve is not None and self.is_censored(fact):
+            return fact.curve.temperatures[-1]
+        return found
 
     def is_censored(self, fact: Fact) -> bool:
         """Whether the curve ends before the fact breaks."""
         curve = fact.curve
-        if curve is None or curve.breaking is not None or not curve.temperatures:
-            return False
-        last = curve.value[-1] if curve.value else None
-        return last is not None and not is_broken(last, threshold=self.threshold, inclusive=self.inclusive)
+        return curve is not None and self._on_curve(fact) is None and self._holds(curve, math.inf)
+
+    def _on_curve(self, fact: Fact) -> float | None:
+        """Where the curve breaks; None: nowhere, or nobody knows, or it was read at another threshold than this."""
+        if fact.curve is None or fact.curve.settings.get("threshold", self.threshold) != self.threshold:
+            return None
+        return fact.curve.breaking
+
+    def _holds(self, curve: Curve, up_to: float) -> bool:
+        """Whether a correct answer stays likely enough, by the certain bound or else by the estimate."""
+        here = [place for place, t in enumerate(curve.temperatures) if t <= up_to + TOLERANCE]
+        least = [max(curve.low[place], curve.value[place] or 0.0) for place in here]
+        return bool(least) and not any(
+            is_broken(value, threshold=self.threshold, inclusive=self.inclusive) for value in least
+        )
 
     def score(self, fact: Fact, d: float, *, is_capped: bool = True) -> float | None:
         """The fact's score; None without entropy or an end of the scan, and uncapped without a curve that can say."""
@@ -111,7 +146,7 @@ class Facts:
 
     @property
     def known(self) -> tuple[Fact, ...]:
-        """Right at temperature 0, and scanned or with a curve above it."""
+        """Right at temperature 0, and scanned."""
         return tuple(fact for fact in self.asked if fact.is_known and fact.is_scanned)
 
     def row(self, analysis: str, *, metric: str, unit: str, **more: Any) -> Row:
@@ -153,14 +188,17 @@ def facts_of(table: pl.DataFrame, curves: Sequence[Curve], scan: Scan) -> list[F
     table = table.with_columns(system=pl.concat_str("model", *varying, separator=" · ", ignore_nulls=True))
     cold = _cold(table)
     hot = _hot(table, correct)
-    hottest = max((temperature for shares in hot.values() for temperature in shares), default=None)
-    curve_of = {curve.key: curve for curve in curves if curve.reason is None}
+    tried = _tried(table)
+    hottest = max((temperature for temperatures in tried.values() for temperature in temperatures), default=None)
+    curve_of = {curve.key: curve for curve in curves}
     asked: dict[tuple[Any, ...], list[Fact]] = {}
     places = table.select("system", *PLACE, "question_id", "type").unique().sort("system", *PLACE, "question_id")
     for row in places.iter_rows():
         place, question_id, given_type = row[:-2], row[-2], row[-1]
         found = cold.get((*place, question_id), {})
         right = found.get(known)
+        above = tried.get((*place, question_id), frozenset())
+        curve = curve_of.get(found.get("key", ""))
         asked.setdefault(place, []).append(
             Fact(
                 question_id=question_id,
@@ -171,9 +209,12 @@ def facts_of(table: pl.DataFrame, curves: Sequence[Curve], scan: Scan) -> list[F
                 entropy=found.get("entropy"),
                 margin=found.get("margin"),
                 n_tokens=found.get("answer_tokens"),
+                is_scanned=bool(above) or (scan.strategy == "none" and curve is not None),
+                tried=above,
                 accuracies=hot.get((*place, question_id), {}),
                 hottest=hottest,
-                curve=curve_of.get(found.get("key", "")),
+                curve=curve if curve is not None and curve.reason is None else None,
+                no_curve=None if curve is None else curve.reason,
             )
         )
     return [
@@ -261,6 +302,13 @@ def _hot(table: pl.DataFrame, correct: str) -> dict[tuple[Any, ...], dict[float,
     for *place, temperature, mean in shares.select(*where, "temperature", "share").iter_rows():
         found.setdefault(tuple(place), {})[temperature] = mean
     return found
+
+
+def _tried(table: pl.DataFrame) -> dict[tuple[Any, ...], frozenset[float]]:
+    """Temperatures above 0 at which each question was asked, by system, place and question."""
+    where = ("system", *PLACE, "question_id")
+    asked = table.filter(pl.col("temperature") > 0).group_by(*where).agg(pl.col("temperature").unique())
+    return {tuple(place): frozenset(temperatures) for *place, temperatures in asked.iter_rows()}
 
 
 def _type(given: str | None, predicted: float | None) -> str | None:

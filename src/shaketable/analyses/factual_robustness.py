@@ -33,7 +33,7 @@ from shaketable.robustness import D, Rule
 from shaketable.types import Curve, Finding, Scan
 
 NAME = "factual_robustness"
-SOME = ("d", "is_capped", "n_missing", "n_censored")
+SOME = ("d", "is_capped", "n_missing", "n_undecided", "n_censored", "reason")
 """Columns that only some kinds of row fill."""
 
 
@@ -53,8 +53,9 @@ def factual_robustness(
 ) -> Finding:
     """The Factual Robustness Score (FRS) of each system, dataset and d, with bootstrap intervals over questions.
 
-    Kind `score`: mean FRS of known facts; `is_capped` scores facts that hold up to temperature 2 as 1, as the study
-    does, and the others use the curve's own breaking temperature. Kind `shared`: the same over facts that all systems
+    Kind `score`: mean FRS of the known facts that were scanned; `is_capped` scores facts that hold up to temperature 2
+    as 1, as the study does, and the others use the curve's own breaking temperature. Facts of which it is not known
+    where they break are counted (`n_undecided`) and not scored. Kind `shared`: the same over facts that all systems
     know. Kind `difference`: between two systems (`system`, `other`) on these. Kind `unbroken` and `accuracy`: the share
     of known facts that never break, and of asked questions that are known. Kind `rank_correlation`: Spearman's, of
     accuracy and score over systems. Kind `fact`: one known fact each. A dataset of None pools all.
@@ -109,10 +110,21 @@ def _own_rows(
     if not known:
         return rows
     unbroken, n = mean_estimates(
-        numbers(_is_unbroken(fact, how) for fact in known)[None], ids(known), **bootstrap, is_share=True
+        numbers(share(how.is_unbroken(fact)) for fact in known)[None], ids(known), **bootstrap, is_share=True
     )
+    reasons = [reason for fact in known if (reason := how.undecided(fact)) is not None]
     rows.append(
-        facts.row(NAME, metric="frs", unit="share", kind="unbroken", **estimate_columns(unbroken[0]), n=int(n[0]))
+        facts.row(
+            NAME,
+            metric="frs",
+            unit="share",
+            kind="unbroken",
+            **estimate_columns(unbroken[0]),
+            n=int(n[0]),
+            n_missing=len(known) - int(n[0]),
+            n_undecided=len(reasons),
+            reason=None if n[0] else max(reasons, key=reasons.count),
+        )
     )
     cells = [(d, is_capped) for d in every_d for is_capped in (True, False)]
     rows += [
@@ -126,16 +138,13 @@ def _own_rows(
             **estimate_columns(estimate),
             n=int(n),
             n_missing=len(known) - int(n),
+            n_undecided=len(reasons) if is_capped else None,
             n_censored=None if is_capped else sum(how.is_censored(fact) for fact in known),
         )
         for (d, is_capped), estimate, n in _scored(known, how, cells, bootstrap)
         if is_capped or n
     ]
     return rows
-
-
-def _is_unbroken(fact: Fact, how: Breaking) -> float | None:
-    return float(how.capped(fact) is None) if how.is_decided(fact) else None
 
 
 def _scored(
@@ -266,10 +275,10 @@ def _fact_rows(facts: Facts, how: Breaking) -> list[Row]:
             entropy=fact.entropy,
             breaking=how.capped(fact),
             breaking_uncapped=how.uncapped(fact),
+            reason=how.undecided(fact) or ("it has no entropy" if fact.entropy is None else None),
         )
         | {"type": fact.type}
         for fact in facts.known
-        if how.is_decided(fact)
     ]
 
 
@@ -302,7 +311,13 @@ def _add_sentences(rows: Sequence[Row], every_d: Sequence[int]) -> None:
                 )
                 + ".",
                 detail=f"It knows {level(accuracy)} of the questions asked "
-                f"({row['n']:,} known facts of {questions(accuracy['n'])[4:]}).",
+                f"({row['n']:,} known facts of {questions(accuracy['n'])[4:]}{_open(score['n_undecided'])}).",
+            )
+        elif row["kind"] == "unbroken":
+            row.update(
+                headline=NAME,
+                sentence=f"Nothing can be said of how firmly {row['system']} holds the facts it knows.",
+                detail=f"Of none of {questions(row['n_undecided'])[4:]} is it known where it breaks: {row['reason']}.",
             )
         elif row["kind"] == "difference" and row["value"] is not None and not holds_zero(row):
             firm, loose = (row["system"], row["other"]) if row["value"] > 0 else (row["other"], row["system"])
@@ -322,6 +337,10 @@ def _add_sentences(rows: Sequence[Row], every_d: Sequence[int]) -> None:
             )
 
 
+def _open(n_undecided: int) -> str:
+    return f"; where it breaks is not known of {n_undecided:,} more" if n_undecided else ""
+
+
 def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[str, ...]:
     if not rows:
         return ()
@@ -338,7 +357,7 @@ def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[
         )
     if any(row["kind"] == "score" and row["n_missing"] for row in rows):
         caveats.append(
-            "Known facts without entropy, with a scan that has not come to its end, or uncapped without a curve, "
-            "have no score and are counted."
+            "Known facts without entropy, or of which it is not known where they break, because the scan has not come "
+            "to its end or the curve leaves it open, have no score and are counted."
         )
     return tuple(caveats)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -75,7 +76,8 @@ def _of_condition(
     name = digest([settings, judged_by, VERSION])
     made = {one.key for one in store.curves(name)}
     known = judge_by(scan.known, plan) if scan.known and scan.curves == "known" else lambda record: True
-    greedy = store.records("r.temperature = 0 AND r.repeat = 0 AND c.identity = ?", condition.identity)
+    greedy = list(store.records("r.temperature = 0 AND r.repeat = 0 AND c.identity = ?", condition.identity))
+    made |= _beyond_limit(plan, scan, greedy)
     records = [record for record in greedy if record.trial.key not in made and known(record)]
     questions = {question.id: question for question in plan.questions}
     refused, match = _why_not(scan, model), _match(scan)
@@ -102,6 +104,28 @@ def _of_condition(
         n_made += len(finished)
         progress(n_made, len(records))
     return n_made
+
+
+def _beyond_limit(plan: Plan, scan: Scan, greedy: Sequence[Record]) -> set[str]:
+    """The keys of known facts after the first ones that the study takes, where curves alone are its scan."""
+    if scan.strategy != "none" or scan.limit is None:
+        return set()
+    is_known = judge_by(scan.known, plan) if scan.known else lambda record: True
+    order = {(variant.question_id, variant.variation, variant.text): i for i, variant in enumerate(plan.asked)}
+    dataset = {question.id: question.dataset for question in plan.questions}
+
+    def place(record: Record) -> int:
+        variant = record.trial.variant
+        return order[variant.question_id, variant.variation, variant.text]
+
+    taken: collections.Counter[tuple[str, str]] = collections.Counter()
+    beyond = set()
+    for record in sorted(filter(is_known, greedy), key=place):
+        group = dataset[record.trial.question_id], record.trial.variant.variation
+        taken[group] += 1
+        if taken[group] > scan.limit:
+            beyond.add(record.trial.key)
+    return beyond
 
 
 def grow(model: LogitModel, started: Iterator[Growing | Curve], budget: int) -> Iterator[list[Curve]]:
