@@ -1,5 +1,7 @@
 import dataclasses
+import re
 import string
+import tomllib
 
 import pytest
 from hypothesis import given
@@ -149,6 +151,36 @@ def test_a_study_in_another_encoding_is_refused_with_the_place(tmp_path):
     path.write_bytes("name = 'Zürich'".encode("latin-1"))
     with pytest.raises(StudyError, match=r"old\.toml: byte 9 is not UTF-8\. Save the study as UTF-8\."):
         load_study(path)
+
+
+def test_a_reference_prompt_is_a_text_or_a_file_and_the_text_is_frozen(tmp_path, load):
+    written = "name = 'x'\n[score]\nreference = 'smollm2'\nreference_prompt = "
+    text = "{question} is answered by {answer}.\nSay so."
+    (tmp_path / "prompt.txt").write_text(text + "\n")
+    from_file = load(written + "'prompt.txt'")
+    assert from_file.reference_prompt == text
+    assert load(written + '"""' + text + '"""') == from_file
+    (tmp_path / "prompt.txt").unlink()
+    assert parse_study(tomllib.loads(format_study(from_file)), "frozen") == from_file
+
+
+@pytest.mark.parametrize(
+    ("reference", "prompt", "message"),
+    [
+        (
+            "smollm2",
+            "none.txt",
+            "found 'none.txt'; expected a text with {question} and {answer}, or the path of a file",
+        ),
+        ("smollm2", "Only {question}. " * 40, "Only {question}. '; expected a text with {question} and {answer}"),
+        ("smollm2", "half.txt", "half.txt has no {answer}; a prompt needs {question} and {answer}."),
+        ("template", "{question} {answer}", "no model is asked where score.reference is 'template'."),
+    ],
+)
+def test_a_wrong_reference_prompt_is_refused_when_the_study_is_read(tmp_path, load, reference, prompt, message):
+    (tmp_path / "half.txt").write_text("{question}")
+    with pytest.raises(StudyError, match=re.escape(message)):
+        load(f"name = 'x'\n[score]\nreference = {reference!r}\nreference_prompt = {prompt!r}")
 
 
 def test_a_missing_file_is_answered_with_the_studies_that_ship():
@@ -308,8 +340,6 @@ studies = st.builds(
 
 @given(studies)
 def test_a_frozen_study_reads_back_as_the_same_study(study):
-    import tomllib
-
     assert parse_study(tomllib.loads(format_study(study)), "frozen") == study
 
 

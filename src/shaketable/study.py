@@ -23,7 +23,12 @@ from pydantic import (
 )
 
 from shaketable.errors import StudyError, did_you_mean
+from shaketable.prompts import read_own
 from shaketable.types import DatasetChoice, Scan, Study
+
+SHORT, TEMPLATE = WITHOUT_MODEL = ("short", "template")
+"""The values of score.reference that name no model."""
+REFERENCE_SLOTS = ("question", "answer")
 
 
 class _Table(BaseModel):
@@ -103,6 +108,11 @@ class ScoreTable(_Table):
         "short",
         description="What answers are compared with: short (the accepted answers), template (a fixed sentence), or a "
         "model that writes a sentence for each question, such as smollm2.",
+    )
+    reference_prompt: str | None = Field(
+        None,
+        description="What that model is asked, word for word: a text with {question} and {answer}, or a file that "
+        "holds one. Absent: our own prompt.",
     )
 
 
@@ -215,6 +225,7 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         generation=file.generation.model_dump(),
         metrics=_unique(file.score.metrics, "score.metrics", where),
         reference=file.score.reference,
+        reference_prompt=_reference_prompt(file.score, where),
         analyses=_unique(file.analyze.analyses, "analyze.analyses", where),
         scan=None if file.scan is None else Scan(**file.scan.model_dump() | {"known": file.scan.known or None}),
     )
@@ -251,7 +262,8 @@ def format_study(study: Study) -> str:
             },
             "generation": dict(study.generation),
             **scan,
-            "score": {"metrics": list(study.metrics), "reference": study.reference},
+            "score": {"metrics": list(study.metrics), "reference": study.reference}
+            | ({} if study.reference_prompt is None else {"reference_prompt": study.reference_prompt}),
             "analyze": {"analyses": list(study.analyses)},
         }
     )
@@ -321,6 +333,21 @@ def _resolve_paths(tables: dict[str, Any], study_path: Path) -> None:
             given = Path(table["path"]).expanduser()
             beside = study_path.parent / given
             table["path"] = str((given if given.exists() or not beside.exists() else beside).absolute())
+
+
+def _reference_prompt(score: ScoreTable, where: str) -> str | None:
+    """The text itself, so that a frozen study holds what was asked and not the name of a file."""
+    if score.reference_prompt is None:
+        return None
+    if score.reference in WITHOUT_MODEL:
+        raise StudyError(
+            f"{where}, score.reference_prompt: no model is asked where score.reference is '{score.reference}'. "
+            "Name the model that writes the references, or leave the prompt out."
+        )
+    try:
+        return read_own(score.reference_prompt, REFERENCE_SLOTS, Path(where).parent)
+    except ValueError as error:
+        raise StudyError(f"{where}, score.reference_prompt: {error}.") from error
 
 
 def _temperatures(given: Range | list[float], where: str) -> tuple[float, ...]:

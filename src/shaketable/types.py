@@ -467,5 +467,7 @@ class Study:
     analyses: tuple[str, ...]
     reference: str = "short"
     """What answers are compared with: short, template, or the model that writes a sentence for each question."""
+    reference_prompt: str | None = None
+    """What that model is asked, word for word, with the slots {question} and {answer}; None: our own prompt."""
     scan: Scan | None = None
     """None: every question is asked at every temperature."""

@@ -182,6 +182,12 @@ def test_metrics_and_analyses_are_checked_before_anything_runs(tmp_path):
         plan(dataclasses.replace(study, analyses=("correctness(x=1)",)))
 
 
+def test_the_model_that_writes_references_is_checked_before_anything_runs(tmp_path):
+    study = dataclasses.replace(small_study(tmp_path), reference="smolm2")
+    with pytest.raises(PartError, match=r"score\.reference: Unknown model 'smolm2'\. Did you mean 'smollm2'\?"):
+        plan(study)
+
+
 def test_dataset_settings_are_checked(tmp_path):
     study = small_study(tmp_path)
     with pytest.raises(StudyError, match=r"dataset: jsonl has no setting 'pth'\. Did you mean 'path'\?"):

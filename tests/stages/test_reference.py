@@ -1,5 +1,6 @@
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from shaketable import catalog
 from shaketable.datasets.builtin import load_builtin
 from shaketable.errors import RunError
+from shaketable.models.scripted import Scripted
+from shaketable.prompts import REFERENCE_ANSWER
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
 from shaketable.stages.reference import cut, made_by, write_references
@@ -33,9 +36,10 @@ def answered(tmp_path, reference, replies="'Paris is the answer.'"):
     return run
 
 
-def asked(questions, tmp_path, reference="template"):
+def asked(questions, tmp_path, reference="template", **more):
     """A run of these questions that nobody has answered yet, with its references."""
-    run = Run.prepare(tmp_path / "run", parse_study({"name": "r", "score": {"reference": reference}}, "test"))
+    study = parse_study({"name": "r", "score": {"reference": reference, **more}}, "test")
+    run = Run.prepare(tmp_path / "run", study)
     with run.writing() as store:
         store.add_questions([(question, "item") for question in questions])
     write_references(run)
@@ -133,6 +137,30 @@ def test_short_references_need_no_model_and_write_nothing(tmp_path):
     run = answered(tmp_path, "short")
     score(run)
     assert run.store.rows("SELECT COUNT(*) FROM reference_answers") == [(0,)]
+
+
+@splits_sentences
+def test_a_prompt_of_the_study_is_asked_word_for_word_and_has_references_of_its_own(tmp_path, monkeypatch):
+    heard, generate = [], Scripted.generate
+    monkeypatch.setattr(Scripted, "generate", lambda self, prompts: heard.extend(prompts) or generate(self, prompts))
+    own = "Q: {question}\nA: {answer}\nSay it in a {sentence}, $briefly. {question}"
+    question = Question(id="q", text="Is {answer} a slot?", answers=("yes",))
+    run = asked([question], tmp_path, "scripted(replies=('Yes.',))", reference_prompt=own)
+    [prompt] = heard
+    assert prompt.messages[0].content == (
+        "Q: Is {answer} a slot?\nA: yes\nSay it in a {sentence}, $briefly. Is {answer} a slot?"
+    )
+    assert with_references(run)[0].reference == "Yes."
+    for other in (own + " Please.", None):
+        maker = made_by(replace(run.study, reference_prompt=other))
+        assert run.store.questions(maker)[0].reference is None, "Another prompt has not been asked yet."
+
+
+def test_the_prompt_that_ships_makes_the_demands_of_the_study():
+    # Specification, section 5.2: question and short answer on labelled lines; complete, coherent, as brief as possible.
+    first, second, _, demand = REFERENCE_ANSWER.fill(question="Who?", answer="Ada").splitlines()
+    assert (first, second) == ("Question: Who?", "Short answer: Ada")
+    assert all(word in demand for word in ("complete", "coherent", "as briefly as possible"))
 
 
 @splits_sentences

@@ -16,6 +16,7 @@ from shaketable.datasets.select import ShortCell, select
 from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.identity import canonical, digest, seed_from, trial_key
 from shaketable.scanning import GREEDY, most_repeats
+from shaketable.study import WITHOUT_MODEL
 from shaketable.types import DatasetChoice, Question, Study, Trial, Variant
 
 
@@ -265,6 +266,8 @@ def _conditions(study: Study) -> tuple[Condition, ...]:
     perturbations = _build("perturbation", study.perturbations)
     for i, text in enumerate(study.metrics):
         catalog.build("metric", text, f"score.metrics[{i}]")
+    if study.reference not in WITHOUT_MODEL:
+        catalog.build("model", study.reference, "score.reference")
     _check_scan(study)
     for i, text in enumerate(study.analyses):
         catalog.bind("analysis", text, f"analyze.analyses[{i}]")

@@ -11,11 +11,11 @@ from shaketable.errors import RunError
 from shaketable.identity import seed_from
 from shaketable.language import sentences
 from shaketable.normalize import YES_NO, contains_words, words
-from shaketable.prompts import REFERENCE_ANSWER, REFERENCE_TEMPLATE
+from shaketable.prompts import REFERENCE_ANSWER, REFERENCE_TEMPLATE, OwnPrompt, Template
 from shaketable.store import Run
+from shaketable.study import SHORT, TEMPLATE
 from shaketable.types import Completion, Failure, Message, Prompt, Question, Sampling, Study
 
-SHORT, TEMPLATE = "short", "template"
 MAX_TOKENS = 100
 YES_OR_NO = re.compile(r"(yes|no)\b", re.IGNORECASE)
 NUMBERED = re.compile(r"no\. ?\d", re.IGNORECASE)
@@ -33,7 +33,7 @@ def made_by(study: Study) -> str | None:
         return None
     if study.reference == TEMPLATE:
         return f"{TEMPLATE}@{RULE}+{REFERENCE_TEMPLATE.identity}"
-    return f"{catalog.spelled(_writer(study))}@{RULE}+{REFERENCE_ANSWER.identity}"
+    return f"{catalog.spelled(_writer(study))}@{RULE}+{_prompt(study).identity}"
 
 
 def write_references(run: Run) -> int:
@@ -69,7 +69,7 @@ def _from_model(study: Study, questions: Sequence[Question]) -> list[Row | Failu
     prompts = [
         Prompt(
             messages=(
-                Message(role="user", content=REFERENCE_ANSWER.fill(question=question.text, answer=question.answers[0])),
+                Message(role="user", content=_prompt(study).fill(question=question.text, answer=question.answers[0])),
             ),
             sampling=Sampling(temperature=0.0, max_tokens=MAX_TOKENS),
             seed=seed_from("reference", question.id),
@@ -85,6 +85,10 @@ def _from_model(study: Study, questions: Sequence[Question]) -> list[Row | Failu
 
 def _writer(study: Study) -> Any:
     return catalog.build("model", study.reference, "score.reference")
+
+
+def _prompt(study: Study) -> Template | OwnPrompt:
+    return REFERENCE_ANSWER if study.reference_prompt is None else OwnPrompt(study.reference_prompt)
 
 
 def _row(question: Question, whole: str) -> Row:

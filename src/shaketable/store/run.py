@@ -478,7 +478,7 @@ def _strange_names(folder: Path) -> list[str]:
 
 def _differences(frozen: Study, wanted: Study) -> list[str]:
     """Keys whose values differ, apart from what can be done again on stored answers."""
-    done_again = ("metrics", "analyses", "reference")
+    done_again = ("metrics", "analyses", "reference", "reference_prompt")
     names = [field.name for field in dataclasses.fields(Study) if field.name not in done_again]
     return [
         f"{name} was {canonical(getattr(frozen, name))}, now {canonical(getattr(wanted, name))}"
