@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -25,6 +26,23 @@ class Hop:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HopPair:
+    """What two trials searched for at the same hop."""
+
+    hop: int
+    """From 1."""
+    original: Hop | None
+    """None: this trial had made its last search."""
+    reworded: Hop | None
+    similarity: float | None
+    """Of the two queries; None where there are not two, or no encoder."""
+
+    @property
+    def sides(self) -> tuple[tuple[str, Hop | None], ...]:
+        return ("original", self.original), ("reworded", self.reworded)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Trails:
     """All searches of a run, with the vectors of their queries."""
 
@@ -35,6 +53,18 @@ class Trails:
 
     def of(self, key: str) -> Sequence[Hop]:
         return self.hops.get(key, ())
+
+    def side_by_side(self, original: str, reworded: str) -> list[HopPair]:
+        """The hops of both trials, to the end of the longer one."""
+        return [
+            HopPair(
+                hop=hop,
+                original=a,
+                reworded=b,
+                similarity=self.vectors.similarity(a.query, b.query) if a and b else None,
+            )
+            for hop, (a, b) in enumerate(itertools.zip_longest(self.of(original), self.of(reworded)), 1)
+        ]
 
     def similarities(self, original: str, reworded: str) -> list[float]:
         """Of the queries of aligned hops, those that both trials made; none where nothing could be measured."""

@@ -22,6 +22,7 @@ from shaketable.charts.wording_panels import asked
 from shaketable.stages.report_blocks import Block, Table
 from shaketable.stages.report_content import NOT_APPLIED, rows_of
 from shaketable.stages.report_figures import Figure, finding_figure, intervals_and_n
+from shaketable.stages.report_trajectories import deviation_block, trajectory_block
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
@@ -112,8 +113,9 @@ DRAWINGS = {
 }
 """In the order of the chapter."""
 
-BLOCKS: dict[str, tuple[str, Mapping[str, str]]] = {
+BLOCKS: dict[str, tuple[str, Mapping[str, str]] | Callable[[Finding], Block]] = {
     "wording_accuracy": ("What rewording costs", {}),
+    "run_deviation": deviation_block,
     "consistency": (
         "Do answers stay the same?",
         {"similarity": "similarity", "diversity": "diversity", "empty": "empty answers"},
@@ -153,6 +155,7 @@ BLOCKS: dict[str, tuple[str, Mapping[str, str]]] = {
             "disjoint": "nothing in common",
         },
     ),
+    "trajectory_cases": trajectory_block,
     "drift_chain": ("Does drift explain lost answers?", LINKS),
     "outcomes": (
         "Does searching help?",
@@ -168,7 +171,7 @@ BLOCKS: dict[str, tuple[str, Mapping[str, str]]] = {
         },
     ),
 }
-"""Title and, by metric, the columns of its table; none: every metric under its own name."""
+"""Title and, by metric, the columns of its table; none: every metric under its own name. Or what makes the block."""
 
 
 def wording_figures(findings: Sequence[Finding]) -> list[Figure]:
@@ -208,7 +211,12 @@ def _figure(name: str, drawing: Drawing, finding: Finding) -> list[Figure]:
 
 def wording_blocks(findings: Sequence[Finding]) -> list[Block]:
     """One for each finding about wording that has something to tell."""
-    made = [_block(finding, *BLOCKS[name]) for name in BLOCKS for finding in findings if finding.analysis == name]
+    made = [
+        make(finding) if callable(make) else _block(finding, *make)
+        for name, make in BLOCKS.items()
+        for finding in findings
+        if finding.analysis == name
+    ]
     return [block for block in made if block.tables]
 
 
