@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 OPEN, CLOSE = "<think>", "</think>"
+OPENED = re.compile(rf"{OPEN}\s*\Z")
+"""A prompt that ends with an opened thought, as some chat templates make it."""
 
 
 def split_thoughts(text: str, finished: bool) -> tuple[str, str]:

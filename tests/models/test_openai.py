@@ -427,6 +427,35 @@ def test_thoughts_that_use_up_all_tokens_leave_an_empty_answer(stand_in: StandIn
     assert (reply.thoughts, reply.text, reply.finish_reason) == ("Lyon? N", "", "length")
 
 
+QUERY = "<|begin_search_query|>x<|end_search_query|>"
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "written"),
+    [
+        ("Paris.", {"reasoning": "Lyon? No."}, "<think>\nLyon? No.\n</think>\n\nParis."),
+        ("<think>Lyon? No.</think>\n\nParis.", {}, "<think>Lyon? No.</think>\n\nParis."),
+        # The server's template wrote the opening tag.
+        ("Lyon? No.</think>\n\nParis.", {}, "<think>\nLyon? No.</think>\n\nParis."),
+        # It stopped while it was thinking, so the thought is still open.
+        (None, {"reasoning": f"Lyon? {QUERY}"}, f"<think>\nLyon? {QUERY}"),
+        ("Paris.", {}, ""),
+    ],
+)
+def test_thoughts_and_text_can_be_gone_on_from_as_they_were_written(
+    stand_in: StandIn, content: str | None, more: dict[str, str], written: str
+) -> None:
+    stand_in.reply = lambda body, n: said(content, message=more)
+    assert complete(stand_in.model()).written == written
+
+
+def test_a_reply_that_goes_on_inside_a_thought_opens_no_second_one(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("No.</think>\n\nParis.")
+    messages = (Message(role="user", content="Where?"), Message(role="assistant", content="<think>\nLyon?"))
+    reply = complete(stand_in.model(), prompt(messages=messages))
+    assert (reply.thoughts, reply.text, reply.written) == ("No.", "Paris.", "No.</think>\n\nParis.")
+
+
 def test_hidden_thoughts_are_counted(stand_in: StandIn) -> None:
     details = {"reasoning_tokens": 5}
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "completion_tokens_details": details}

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from shaketable import weights
 from shaketable.errors import ModelError
 from shaketable.models.openai_reply import (
+    as_written,
     count_thoughts,
     cut_tokens,
     estimate_tokens,
@@ -313,8 +314,10 @@ class Openai:
         if prefix and text.startswith(prefix):
             text = text[len(prefix) :]
             notes.append("prefix_echoed")
+        whole = text
         if not thoughts:
             thoughts, text = split_thoughts(text, finished=reported != "length")
+        tagged = whole[: len(whole) - len(text)]
         text, finish, stop_notes = read_end(choice, text, prompt.sampling.stop, sent="stop" in body)
         tokens, extras = read_logprobs(choice, prompt.wants)
         if finish == "stop":
@@ -337,6 +340,7 @@ class Openai:
             n_tokens=int(n_tokens),
             seconds=seconds,
             thoughts=thoughts,
+            written=as_written(thoughts, tagged, text, prompt.sampling.stop, is_new=not prefix),
             n_thought_tokens=count_thoughts(usage, thoughts),
             tokens=tokens,
             extras=extras,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from shaketable.thoughts import CLOSE, OPEN
 from shaketable.types import Json
 
 # TGI says `eos_token` and `stop_sequence` where others say `stop` for both.
@@ -25,6 +26,19 @@ def read_texts(choice: Mapping[str, Any], layout: str) -> tuple[str, str]:
     if not isinstance(thoughts, str) or not isinstance(text, str):
         raise TypeError("the message is not text")
     return thoughts, text
+
+
+def as_written(thoughts: str, tagged: str, text: str, stop: tuple[str, ...], is_new: bool) -> str:
+    """Thoughts and text as the model wrote them, to go on from; empty: the text is all. `tagged` is what stood before
+    the text, thoughts that were given apart have none; only a new reply opens a thought."""
+    opening = f"{OPEN}\n" if is_new and OPEN not in tagged else ""
+    if tagged:
+        return opening + tagged + text
+    if not thoughts:
+        return ""
+    if not text or text in stop:  # It stopped while it was thinking, and some servers leave the stop string out.
+        return opening + thoughts.removesuffix(text) + text
+    return f"{opening}{thoughts}\n{CLOSE}\n\n{text}"
 
 
 def read_end(

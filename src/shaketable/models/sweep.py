@@ -30,7 +30,7 @@ from shaketable.models.row_pool import FIXED_ROWS, RowPools
 from shaketable.models.shared_prefix import PooledPrefix, Prefix, PrefixCache, ReadPrompt
 from shaketable.models.side_by_side import Opening, SideBySide, packs
 from shaketable.normalize import without_surrogates
-from shaketable.thoughts import split_thoughts
+from shaketable.thoughts import OPEN, OPENED, split_thoughts
 from shaketable.types import Completion, Failure, Json, Message, Prompt, Sampling
 
 Exactness = Literal["any", "fixed", "alone"]
@@ -39,6 +39,8 @@ TOP = 20
 LEAST_OPENING = 64
 KEPT_OPENINGS = 8
 """Openings of prompts (worked examples) of so many tokens at least are read once, and so many are kept."""
+N_TAG = 16
+"""Tokens at the end of a prompt that hold the tag of an opened thought, letter by letter at worst."""
 FEW_ROWS = 8
 """Rows of one prompt that are fewer do not pay for a call of their own."""
 
@@ -320,7 +322,7 @@ class SweepEngine:
             group_reasons = reasons[place : place + len(group.rows)]
             for row, reason in zip(group.rows, group_reasons, strict=True):
                 if reason:
-                    completion = self._complete(row, reason, len(group.prompt_ids))
+                    completion = self._complete(row, reason, group.prompt_ids)
                     finished += [(ticket, completion) for ticket in row.tickets]
             place += len(group.rows)
             self._drop(group, [i for i, reason in enumerate(group_reasons) if not reason])
@@ -381,21 +383,24 @@ class SweepEngine:
             return "length"
         return None
 
-    def _complete(self, row: Row, reason: Literal["end", "stop", "length"], n_prompt_tokens: int) -> Completion:
+    def _complete(self, row: Row, reason: Literal["end", "stop", "length"], prompt_ids: list[int]) -> Completion:
         text = self._text(row.tokens)
         if reason == "stop":
             end = min(text.index(stop) + len(stop) for stop in row.sampling.stop if stop in text)
             text = text[:end]
-        thoughts, answer = split_thoughts(text, reason != "length")
+        written = self._opened(row.prompt, prompt_ids) + text
+        thoughts, answer = split_thoughts(written, reason != "length")
+        answer = text if answer == written else answer
         tokens = self.token_texts(row.tokens) if row.prompt.wants else ()
         return Completion(
             text=answer,
             finish_reason=reason,
-            n_prompt_tokens=n_prompt_tokens,
+            n_prompt_tokens=len(prompt_ids),
             n_tokens=len(row.tokens),
             seconds=row.seconds,
             thoughts=thoughts,
             n_thought_tokens=len(self.tokenizer.encode(thoughts, add_special_tokens=False)) if thoughts else 0,
+            written=written if written != answer else "",
             tokens=tokens,
             extras=row.extras,
             decoding={
@@ -406,6 +411,13 @@ class SweepEngine:
                 "max_tokens": row.sampling.max_tokens,
             },
         )
+
+    def _opened(self, prompt: Prompt, prompt_ids: list[int]) -> str:
+        """The tag of a thought that the chat template opened for the model; empty: it opened none."""
+        if prompt.layout == "plain" or prompt.messages[-1].role == "assistant":
+            return ""
+        found = OPENED.search(str(self.tokenizer.decode(prompt_ids[-N_TAG:], clean_up_tokenization_spaces=False)))
+        return found.group() if found else ""
 
     def _text(self, tokens: list[int]) -> str:
         return str(self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
@@ -474,6 +486,11 @@ class SweepEngine:
         if layout == "plain":
             return list(self.tokenizer("".join(turn["content"] for turn in turns))["input_ids"])
         goes_on = messages[-1].role == "assistant"
+        if goes_on and turns[-1]["content"].lstrip().startswith(OPEN):
+            # What the model wrote is appended as it is: templates take thoughts out of messages, or open another.
+            asked = self.tokenizer.apply_chat_template(turns[:-1], add_generation_prompt=True, tokenize=False)
+            text = OPENED.sub("", str(asked)) + turns[-1]["content"]
+            return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
         encoded = self.tokenizer.apply_chat_template(
             turns, add_generation_prompt=not goes_on, continue_final_message=goes_on, return_dict=True
         )

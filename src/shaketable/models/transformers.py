@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from shaketable.models.local import LocalModel
 
@@ -11,6 +11,8 @@ from shaketable.models.local import LocalModel
 @dataclass(frozen=True, kw_only=True)
 class Transformers(LocalModel):
     """PyTorch and transformers, with full logits. `n_rows` answers are decoded at once."""
+
+    version: ClassVar[int] = 2
 
     path: str
     device: str = "cpu"
