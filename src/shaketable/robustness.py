@@ -11,6 +11,8 @@ from typing import Literal
 
 Rule = Literal["first", "last", "bisect"]
 RULES = ("first", "last", "bisect")
+GIVEN_ENTROPY = "entropy"
+"""The note of a record whose entropy was computed elsewhere."""
 D = (1, 2, 5, 10, 50)
 """The exponents of the study: how hard entropy is punished."""
 TOLERANCE = 1e-9

@@ -165,6 +165,24 @@ def test_odd_line_separators_inside_an_answer_do_not_end_a_line(imported):
             [["q1"]],
             "answers.jsonl line 1: found ['q1']; give a JSON object with question_id, question, gold and answer.",
         ),
+        ([{**ROW, "entropy": 1.2}], "line 1: 'entropy' is 1.2; input should be less than or equal to 1."),
+        (
+            [{**ROW, "entropy": 0.2, "top_logprobs": [[-0.1]]}],
+            "line 1: both 'entropy' and 'top_logprobs'. Give one: entropy is computed of the other.",
+        ),
+        (
+            [{**ROW, "top_logprobs": [[-0.1]], "tokens": ["It", "was"]}],
+            "line 1: 2 'tokens', but 'top_logprobs' of 1. Give one list for each token.",
+        ),
+        ([{**ROW, "tokens": ["It"]}], "line 1: 'tokens' without 'top_logprobs'. Give both, or neither."),
+        (
+            [{**ROW, "top_logprobs": [[0.9, 0.1]]}],
+            "line 1: top_logprobs[0] has probabilities that sum to 3.56, expected at most 1. Give natural logarithms",
+        ),
+        (
+            [{**ROW, "reference": "It was Ann."}, {**ROW, "repeat": 1, "reference": "Ann was it."}],
+            "line 2: question 'q1' has the reference 'Ann was it.', but 'It was Ann.' in another line.",
+        ),
         ([], "holds no answers. Give one JSON object per line."),
     ],
 )

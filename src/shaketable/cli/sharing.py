@@ -42,7 +42,7 @@ def import_(
 
     Each line has `question_id`, `question`, `gold`, `answer` and may have dataset, type, n_facts, model, method,
     retriever, variation, wording, perturbation, temperature, repeat, n_searches, n_generations, n_tokens, gold_titles,
-    and searches: a list of `{query, hits: [{id, title}], gold_hit}`.
+    reference, entropy or top_logprobs (with tokens), and searches: a list of `{query, hits: [{id, title}], gold_hit}`.
     Then: `shaketable score RUN`, `shaketable analyze RUN`, `shaketable report RUN`.
     """
     run = import_answers(answers, out_folder)

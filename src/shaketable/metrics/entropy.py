@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from shaketable.metrics.token_extras import NO_TOKENS, extra, score_tokens
-from shaketable.robustness import entropy_of_top
-from shaketable.types import Completion, Question, Record, Score
+from shaketable.robustness import GIVEN_ENTROPY, entropy_of_top
+from shaketable.types import Completion, Note, Question, Record, Score
 
 BASES = {"10": 10.0, "e": math.e, "2": 2.0}
 
@@ -20,6 +20,7 @@ class Entropy:
 
     0 to 1 with base 10 and ten tokens. None for a failed trial, and where the model gave no or too few `top_logprobs`.
     As in "From Confidence to Collapse", the distribution is the model's own, at temperature 1, and is not renormalized.
+    An entropy that an import gives is taken as it is.
     """
 
     version: ClassVar[int] = 1
@@ -42,7 +43,11 @@ class Entropy:
             raise ValueError(f"n_top is {self.n_top}, expected 1 or more.")
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
-        return score_tokens("entropy", records, self._mean)
+        scored = score_tokens("entropy", records, self._mean)
+        return [
+            one if given is None else [Score(key=record.trial.key, metric="entropy", value=given)]
+            for record, one, given in zip(records, scored, map(_given, records), strict=True)
+        ]
 
     def _mean(self, completion: Completion, n: int) -> float | str:
         tops: Any = extra(completion, "top_logprobs")
@@ -82,3 +87,9 @@ class Entropy:
         if t == 0:
             return [(0.0, 0.0)] * len(before)
         return [(t, one / t - scaled) for one, scaled in zip(before, after, strict=True)]
+
+
+def _given(record: Record) -> float | None:
+    steps = (event.step for event in record.trace)
+    found = [step.values["value"] for step in steps if isinstance(step, Note) and step.name == GIVEN_ENTROPY]
+    return float(found[0]) if found and record.failure is None else None  # type: ignore[arg-type]

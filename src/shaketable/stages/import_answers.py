@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,17 +13,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from shaketable.datasets.rows import read_rows
 from shaketable.errors import DataError, RunError, did_you_mean
 from shaketable.identity import canonical, digest, seed_from, trial_key
+from shaketable.robustness import GIVEN_ENTROPY
 from shaketable.store import Run
 from shaketable.store.run import GOLD_HIT
 from shaketable.study import Generation
 from shaketable.types import (
     Answer,
+    Completion,
     Cost,
     DatasetChoice,
     Event,
     Evidence,
     Failure,
+    Generate,
     Hit,
+    Message,
     Note,
     Passage,
     Question,
@@ -80,6 +85,15 @@ class AnswerRow(BaseModel):
     n_generations: int | None = Field(None, ge=0)
     n_tokens: int | None = Field(None, ge=0)
     searches: list[SearchRow] = []
+    reference: str | None = None
+    """A sentence that answers the question, for metrics that compare sentences; None: they take the gold answers."""
+    entropy: float | None = Field(None, ge=0, le=1)
+    """Of the answer, made elsewhere: base 10, of the ten likeliest tokens, averaged over its positions."""
+    top_logprobs: list[list[float | tuple[str, float]]] | None = None
+    """Instead of the entropy, for each token of the answer: the log-probabilities (natural, at temperature 1) of the
+    likeliest tokens, ten or more, alone or with their texts."""
+    tokens: list[str] | None = None
+    """The texts of these tokens, where an end mark or more than the answer is among them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +130,8 @@ def import_answers(path: Path, out: Path) -> Run:
         temperatures=tuple(sorted({row.temperature for _, row in rows})),
         repeats=max(row.repeat for _, row in rows) + 1,
         generation=Generation(max_tokens=1).model_dump(),  # type: ignore[call-arg]
-        metrics=("contains", "token_f1", "rouge"),
-        analyses=("correctness", "variability", *_about_wording(rows)),
+        metrics=("contains", "token_f1", "rouge", *(("exact_match", "entropy") if _has_entropy(rows) else ())),
+        analyses=("correctness", "variability", *_about_wording(rows), *_about_facts(rows)),
     )
     records = [_record(row) for _, row in rows]
     keys: dict[str, str] = {}
@@ -152,6 +166,16 @@ def _about_wording(rows: list[tuple[str, AnswerRow]]) -> tuple[str, ...]:
     return (*asked, "search_decisions", "outcomes", "trajectories", "drift_chain")
 
 
+def _has_entropy(rows: list[tuple[str, AnswerRow]]) -> bool:
+    return any(row.entropy is not None or row.top_logprobs for _, row in rows)
+
+
+def _about_facts(rows: list[tuple[str, AnswerRow]]) -> tuple[str, ...]:
+    """The analyses of factual robustness, where entropy is known at temperature 0 and answers above it."""
+    is_scanned = any(row.temperature > 0 for _, row in rows)
+    return ("factual_robustness", "fact_accuracy", "breaking") if is_scanned and _has_entropy(rows) else ()
+
+
 def _read(path: Path) -> list[tuple[str, AnswerRow]]:
     """Every row with its place."""
     if not path.is_file():
@@ -164,9 +188,34 @@ def _read(path: Path) -> list[tuple[str, AnswerRow]]:
             rows.append((row.where, AnswerRow.model_validate(row.value)))
         except ValidationError as error:
             raise DataError(f"{row.where}: {_explain(error)}") from error
+        _check_logprobs(*rows[-1])
     if not rows:
         raise DataError(f"{path} holds no answers. Give one JSON object per line.")
     return rows
+
+
+def _check_logprobs(where: str, row: AnswerRow) -> None:
+    if row.top_logprobs is None:
+        if row.tokens is not None:
+            raise DataError(f"{where}: 'tokens' without 'top_logprobs'. Give both, or neither.")
+        return
+    if row.entropy is not None:
+        raise DataError(f"{where}: both 'entropy' and 'top_logprobs'. Give one: entropy is computed of the other.")
+    if row.tokens is not None and len(row.tokens) != len(row.top_logprobs):
+        n_tokens, n_lists = len(row.tokens), len(row.top_logprobs)
+        raise DataError(f"{where}: {n_tokens} 'tokens', but 'top_logprobs' of {n_lists}. Give one list for each token.")
+    for place, position in enumerate(row.top_logprobs):
+        total = math.fsum(math.exp(logprob) for _, logprob in map(_pair, position))
+        # Endpoints round; probabilities given by mistake are all above 0 and sum up to far more.
+        if total > 1.01:
+            raise DataError(
+                f"{where}: top_logprobs[{place}] has probabilities that sum to {total:.3g}, expected at most 1. Give "
+                "natural logarithms of different tokens' probabilities."
+            )
+
+
+def _pair(listed: float | tuple[str, float]) -> tuple[str, float]:
+    return listed if isinstance(listed, tuple) else ("", listed)
 
 
 def _explain(error: ValidationError) -> str:
@@ -201,6 +250,11 @@ def _questions(rows: list[tuple[str, AnswerRow]]) -> dict[str, Question]:
                 f"{where}: question '{row.question_id}' has the gold titles {list(titles)}, but "
                 f"{list(known.gold_titles)} in another line. Give the same in each line of a question, or in its first."
             )
+        if known is not None and row.reference is not None and known.reference != row.reference:
+            raise DataError(
+                f"{where}: question '{row.question_id}' has the reference {row.reference!r}, but {known.reference!r} "
+                "in another line. Give the same in each line of a question, or in its first."
+            )
         tags = {name: value for name, value in (("type", row.type), ("n_facts", row.n_facts)) if value is not None}
         questions.setdefault(
             row.question_id,
@@ -211,6 +265,7 @@ def _questions(rows: list[tuple[str, AnswerRow]]) -> dict[str, Question]:
                 dataset=row.dataset,
                 gold_titles=titles,
                 tags=tags,
+                reference=row.reference,
             ),
         )
     return questions
@@ -232,7 +287,7 @@ def _record(row: AnswerRow) -> tuple[Record, ImportedCondition]:
         trial=trial,
         answer=None if row.answer is None else Answer(text=row.answer),
         failure=None if row.answer is not None else _NOT_ANSWERED,
-        trace=tuple(event for search in row.searches for event in _events(search)),
+        trace=(*(event for search in row.searches for event in _events(search)), *_doubt(row, wording)),
         cost=Cost(n_searches=n_searches, n_generations=row.n_generations or 0, n_tokens=row.n_tokens or 0),
     )
     return record, condition
@@ -246,6 +301,27 @@ def _events(search: SearchRow) -> list[Event]:
     if search.gold_hit is not None:
         events.append(Event(step=Note(name=GOLD_HIT, values={"value": search.gold_hit}), reply=None))
     return events
+
+
+def _doubt(row: AnswerRow, wording: str) -> list[Event]:
+    """How sure the model was: its entropy, or the reply that the metric `entropy` reads it from."""
+    if row.entropy is not None:
+        return [Event(step=Note(name=GIVEN_ENTROPY, values={"value": row.entropy}), reply=None)]
+    if not row.top_logprobs or row.answer is None:
+        return []
+    n = len(row.top_logprobs)
+    completion = Completion(
+        text=row.answer,
+        finish_reason="end",
+        n_prompt_tokens=0,
+        n_tokens=n,
+        seconds=0.0,
+        # Where their texts are not told, all tokens are the answer's, which is said when the last one is.
+        tokens=("",) * (n - 1) + (row.answer,) if row.tokens is None else tuple(row.tokens),
+        extras={"top_logprobs": [[list(_pair(listed)) for listed in position] for position in row.top_logprobs]},
+        decoding={"temperature": row.temperature},
+    )
+    return [Event(step=Generate(messages=(Message(role="user", content=wording),)), reply=completion)]
 
 
 def _passage(hit: HitRow | str) -> Passage:
