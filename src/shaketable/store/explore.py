@@ -220,6 +220,21 @@ class Explorer:
         with self._store() as store:
             return next(store.records(where, *same), None)
 
+    def original_wording(self, record: Record) -> Record | None:
+        """The trial of the original wording under the same condition in the same run; None: this is it, or there is
+        none."""
+        trial = record.trial
+        if trial.variant.variation == "original":
+            return None
+        where = (
+            "v.question_id = ? AND v.variation = 'original' AND c.model = ? AND c.method = ? AND c.retriever IS ? "
+            "AND c.perturbation IS ? AND r.temperature = ? AND r.repeat = ?"
+        )
+        condition = (trial.model, trial.method, trial.retriever, trial.perturbation)
+        with self._store() as store:
+            same = (trial.question_id, *condition, trial.temperature, trial.repeat)
+            return next(store.records(where, *same), None)
+
     def question(self, question_id: str) -> Question | None:
         with self._store() as store:
             return store.question(question_id)

@@ -13,6 +13,7 @@ from shaketable.stages.report_content import word_diff
 from shaketable.store.explore import Explorer
 from shaketable.types import Completion, Event, Evidence, Failure, Generate, Note, Probe, Question, Record, Search
 from shaketable.viewer.curve_picture import draw_curves
+from shaketable.viewer.two_trajectories import two_trajectories
 
 N_DIFFED = 4000
 """Words up to which two texts are compared; the time grows with their product."""
@@ -38,6 +39,7 @@ def record_values(explorer: Explorer, key: str, metric: str | None) -> dict[str,
         "scores": explorer.scores(key),
         "heats": [(heat, list(group)) for heat, group in itertools.groupby(heats, lambda one: one["temperature"])],
         "diff": evidence_diff(record, explorer.untouched(record)),
+        "trajectories": two_trajectories(record, explorer.original_wording(record), question),
         "events": [event_values(event, question) for event in record.trace],
         "curve": draw_curves(curves, dict.fromkeys(cool, record.trial.model)),
     }
