@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from shaketable.types import (
     Answer,
     Completion,
+    Effort,
     Evidence,
     Failure,
     Hit,
@@ -105,6 +106,14 @@ class Method(Protocol):
     """What the model must be able to give (`attention`, `entropy`); checked when planning."""
 
     def answer(self, wording: str) -> Steps: ...
+
+
+@runtime_checkable
+class BoundedMethod(Method, Protocol):
+    """A method that says what it takes at most, so that a run can be paid for before it begins."""
+
+    def at_most(self, max_tokens: int) -> Effort:
+        """Of one trial, where a generation that sets no limit of its own has `max_tokens`."""
 
 
 Analysis = Any

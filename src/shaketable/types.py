@@ -319,6 +319,18 @@ class Cost:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Effort:
+    """What one trial takes at most, by its method's own limits."""
+
+    n_calls: int
+    """Of the model."""
+    n_tokens: int
+    """New ones, of all calls together."""
+    n_passages: int = 0
+    """In one prompt."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Record:
     trial: Trial
     answer: Answer | None

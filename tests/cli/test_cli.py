@@ -174,8 +174,10 @@ def test_a_dry_run_counts_and_writes_nothing(own_home):
     before = tree(own_home)
     said = json.loads(call("run", "small.toml", "--dry-run", "--json").stdout)
     assert (said["questions"], said["conditions"], said["cells"], said["trials"]) == (4, 2, 16, 32)
-    [model] = said["models"]
-    assert (model["trials"], model["calls"], model["new_tokens"], model["dollars"]) == (32, 32, 32 * 8, None)
+    [system] = said["systems"]
+    most = system["at_most"]
+    assert (system["trials"], most["calls"], most["new_tokens"], most["dollars"]) == (32, 32, 32 * 8, None)
+    assert system["likely"] is None
     shown = call("run", "small.toml", "--dry-run")
     assert "4 questions × 2 conditions × 2 temperatures × 2 repeats = 32 trials" in shown.stdout
     assert "Nothing was run." in shown.stdout
@@ -186,7 +188,29 @@ def test_a_dry_run_says_what_a_priced_model_would_cost_at_most():
     model = "openai(model='m', base_url='http://127.0.0.1:1/v1', price_in=0.0, price_out=1000000.0)"
     said = json.loads(call("run", write_study(), "--set", f'cross.models=["{model}"]', "--dry-run", "--json").stdout)
     # 32 calls of 8 new tokens at most, a dollar each
-    assert said["models"][0]["dollars"] == 256.0
+    assert said["systems"][0]["at_most"]["dollars"] == 256.0
+
+
+def test_a_dry_run_multiplies_what_it_says_it_multiplies():
+    """Wordings were left out: 84 questions × 5 conditions × 1 temperature × 3 repeats were said to be 8,805 trials."""
+    words = ("--set", 'cross.variations=["original", "spelling", "imperative"]', "--dry-run")
+    shown = " ".join(call("run", write_study(), *words).stdout.split())
+    product = re.search(
+        r"([\d,]+) wordings \(of 4 questions\) × 2 conditions × 2 temperatures × 2 repeats = (\d+)", shown
+    )
+    assert product is not None, shown
+    assert int(product[1]) * 2 * 2 * 2 == int(product[2])
+    said = json.loads(call("run", "small.toml", *words, "--json").stdout)
+    assert (said["wordings"], said["trials"]) == (int(product[1]), int(product[2]))
+
+
+def test_what_a_run_took_is_the_likely_cost_of_the_next(no_report):
+    call("run", write_study(), "--out", "r", "--json")
+    likely = json.loads(call("run", "small.toml", "--limit", 2, "--dry-run", "--json").stdout)["systems"][0]["likely"]
+    records = [record for record in stored(Path("r")).values() if record.failure is None]
+    assert likely["calls"] == 16
+    assert likely["new_tokens"] == round(16 * sum(record.cost.n_tokens for record in records) / len(records))
+    assert likely["prompt_tokens"] == round(16 * sum(record.cost.n_prompt_tokens for record in records) / len(records))
 
 
 def test_stages_can_be_called_one_by_one(no_report):

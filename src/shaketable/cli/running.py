@@ -21,7 +21,7 @@ from shaketable.identity import canonical, digest
 from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered
 from shaketable.stages.answer import answer as answer_stage
-from shaketable.stages.estimate import Forecast, estimate, remember_rate
+from shaketable.stages.estimate import Amount, estimate, remember_measures, remember_rate
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.run import run as run_stage
 from shaketable.stages.score import make_current as make_scores_current
@@ -194,6 +194,8 @@ def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
             )
             raise typer.Exit(INTERRUPTED) from interrupt
         store.note_time(result.seconds)
+    if result.n_done:
+        remember_measures(found)
     if result.n_done and result.seconds > 1 and len(planned.study.models) == 1:
         remember_rate(catalog.label(planned.conditions[0].model), result.n_tokens, result.seconds)
     _tell_failures(found, result, json_)
@@ -290,34 +292,55 @@ def _dry_run(study: Study, json_: bool) -> None:
             {
                 "study": study.name,
                 "questions": len(planned.questions),
+                "wordings": len(planned.asked),
                 "conditions": len(planned.conditions),
                 "cells": planned.n_cells,
                 "trials": planned.n_trials,
-                "models": [dataclasses.asdict(forecast) for forecast in forecasts],
+                "systems": [dataclasses.asdict(forecast) for forecast in forecasts],
             }
         )
         return
-    out.print(
-        f"{study.name}: {len(planned.questions)} questions × {len(planned.conditions)} conditions × "
-        f"{len(study.temperatures)} temperatures × {study.repeats} repeats = {planned.n_trials:,} trials",
-        highlight=False,
-    )
+    out.print(f"{study.name}: {_product(planned)}", highlight=False)
     for note in notes_on_data(planned):
         say(note)
-    table = Table("model", "trials", "calls", "prompt tokens", "new tokens, at most", "time, at most", "money, at most")
+    table = Table("system", "trials", "", "calls", "prompt tokens", "new tokens", "time", "money")
     for forecast in forecasts:
-        table.add_row(*_forecast_words(forecast))
+        system = f"{forecast.model} · {forecast.method}"
+        table.add_row(system, f"{forecast.trials:,}", "likely", *_amount_words(forecast.likely, "not measured yet"))
+        table.add_row("", "", "at most", *_amount_words(forecast.at_most, "no limit stated"))
     out.print(table)
-    out.print("Token counts are estimates (4 characters each). Nothing was run.", highlight=False)
+    out.print(
+        "Likely: as many calls and tokens a trial as in this system's last run on this machine. At most: by the "
+        "method's own limits, every answer of full length; prompts at 4 characters a token. Nothing was run.",
+        highlight=False,
+    )
 
 
-def _forecast_words(forecast: Forecast) -> list[str]:
+def _product(planned: Plan) -> str:
+    """How the number of trials comes about."""
+    study = planned.study
+    n_wordings, n_questions = len(planned.asked), len(planned.questions)
+    crossed = (
+        f"{n_questions:,} questions"
+        if n_wordings == n_questions
+        else f"{n_wordings:,} wordings (of {n_questions:,} questions)"
+    )
+    crossed += f" × {len(planned.conditions)} conditions"
+    if study.scan is None:
+        return (
+            f"{crossed} × {len(study.temperatures)} temperatures × {study.repeats} repeats "
+            f"= {planned.n_trials:,} trials"
+        )
+    return f"{crossed} at temperature 0, then the known facts hotter: at most {planned.n_trials:,} trials"
+
+
+def _amount_words(amount: Amount | None, nothing: str) -> list[str]:
+    if amount is None:
+        return [nothing, "", "", "", ""]
     return [
-        forecast.model,
-        f"{forecast.trials:,}",
-        f"{forecast.calls:,}",
-        f"{forecast.prompt_tokens:,}",
-        f"{forecast.new_tokens:,}",
-        "not known before a first run" if forecast.seconds is None else duration(forecast.seconds),
-        "no price given" if forecast.dollars is None else f"${forecast.dollars:,.2f}",
+        f"{amount.calls:,}",
+        f"{amount.prompt_tokens:,}",
+        f"{amount.new_tokens:,}",
+        "not known before a first run" if amount.seconds is None else duration(amount.seconds),
+        "no price given" if amount.dollars is None else f"${amount.dollars:,.2f}",
     ]

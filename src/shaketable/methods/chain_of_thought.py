@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from shaketable.language import sentences
 from shaketable.methods.asking import converse, numbered
 from shaketable.prompts import CHAIN_EXAMPLES, CHAIN_QUESTION, CHAIN_QUESTION_FROM_CONTEXT, Template
-from shaketable.types import Answer, Completion, Hit, Message, Reply, Step
+from shaketable.types import Answer, Completion, Effort, Hit, Message, Reply, Step
 
 PHRASE = "the answer is"
 CLOSING = f"So {PHRASE}"
@@ -63,11 +63,23 @@ class ChainOfThought:
         messages = chain(wording, text, hits, self.n_examples, self.layout)
         return (yield from converse(messages, layout=self.layout, max_tokens=n_tokens or self.max_length, wants=wants))
 
+    def rounds(self, n: int, *, n_calls: int = 1, n_passages: int) -> Effort:
+        """Rounds of as many calls of full length, and the one that completes the answer."""
+        n_tokens = n * n_calls * self.max_length + CLOSING_TOKENS
+        return Effort(n_calls=n * n_calls + 1, n_tokens=n_tokens, n_passages=n_passages)
+
     def conclude(
         self, wording: str, text: str, hits: tuple[Hit, ...] = (), shown: tuple[Hit, ...] = ()
     ) -> Generator[Step, Reply, Answer]:
         """The answer that the text ends in."""
         return (yield from conclude(wording, text, hits, shown, self.n_examples, self.layout))
+
+
+def answering(max_tokens: int, n_examples: int, n_passages: int = 0) -> Effort:
+    """One generation; after worked examples a second one may have to complete the answer."""
+    if not n_examples:
+        return Effort(n_calls=1, n_tokens=max_tokens, n_passages=n_passages)
+    return Effort(n_calls=2, n_tokens=max_tokens + CLOSING_TOKENS, n_passages=n_passages)
 
 
 def check_examples(n: int, least: int = 1) -> None:

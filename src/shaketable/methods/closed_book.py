@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.methods.asking import converse, generate
-from shaketable.methods.chain_of_thought import PROMPTS, chain, check_examples, conclude
+from shaketable.methods.chain_of_thought import PROMPTS, answering, chain, check_examples, conclude
 from shaketable.prompts import ANSWER_CLOSED_BOOK, Template
 from shaketable.protocols import Steps
-from shaketable.types import Answer
+from shaketable.types import Answer, Effort
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,3 +33,6 @@ class ClosedBook:
             return (yield from conclude(wording, reply.text, (), (), self.n_examples, "chat"))
         reply = yield from generate(ANSWER_CLOSED_BOOK.fill(question=wording))
         return Answer(text=reply.text.strip())
+
+    def at_most(self, max_tokens: int) -> Effort:
+        return answering(max_tokens, self.n_examples)

@@ -20,7 +20,7 @@ from shaketable.methods.chain_of_thought import (
 from shaketable.methods.rind_qfs import content_words, has_content, qfs, qfs_weights, rind, token_attention
 from shaketable.methods.words import assign, merge, named, spoken
 from shaketable.protocols import Steps
-from shaketable.types import Completion, Hit, Message, Reply, Step
+from shaketable.types import Completion, Effort, Hit, Message, Reply, Step
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,11 @@ class Dragin(ChainOfThought):
                 shown = found if self.keep_documents else ()
             if len(text) <= length or PHRASE in text or (yield from self._is_long(text)):
                 return (yield from self.conclude(wording, text, found, shown))
+
+    def at_most(self, max_tokens: int) -> Effort:
+        # Each round adds a token at least, and its sentence may be written twice.
+        n_passages = self.k * (self.max_length if self.keep_documents else 1)
+        return self.rounds(self.max_length, n_calls=2, n_passages=n_passages)
 
     def _doubt(self, reply: Completion, messages: tuple[Message, ...]) -> Generator[Step, Reply, Doubt | None]:
         """RIND: the first sentence with a word whose need lies above the threshold."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.methods.asking import gathered, search
-from shaketable.methods.chain_of_thought import PHRASE, ChainOfThought, join
+from shaketable.methods.chain_of_thought import CLOSING_TOKENS, PHRASE, ChainOfThought, join
 from shaketable.protocols import Steps
-from shaketable.types import Hit
+from shaketable.types import Effort, Hit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,3 +38,8 @@ class FixedLength(ChainOfThought):
             n_tokens += reply.n_tokens
             if not query or PHRASE in text or n_tokens > self.max_length:
                 return (yield from self.conclude(wording, text, found))
+
+    def at_most(self, max_tokens: int) -> Effort:
+        # Blocks may end early, after one token each; together they are no longer than the text and one block.
+        n_tokens = self.max_length + self.block_tokens + CLOSING_TOKENS
+        return Effort(n_calls=self.max_length + 2, n_tokens=n_tokens, n_passages=self.k)

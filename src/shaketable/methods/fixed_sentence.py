@@ -8,7 +8,7 @@ from typing import ClassVar
 from shaketable.methods.asking import gathered, search
 from shaketable.methods.chain_of_thought import PHRASE, ChainOfThought, first_sentence, join, share_of_tokens
 from shaketable.protocols import Steps
-from shaketable.types import Hit
+from shaketable.types import Effort, Hit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,3 +32,7 @@ class FixedSentence(ChainOfThought):
             n_tokens += share_of_tokens(reply, query)
             if not query or PHRASE in text or n_tokens > self.max_length:
                 return (yield from self.conclude(wording, text, found))
+
+    def at_most(self, max_tokens: int) -> Effort:
+        # Each sentence has a token at least, and the text ends with the one that makes it too long.
+        return self.rounds(self.max_length + 1, n_passages=self.k)

@@ -21,7 +21,7 @@ from shaketable.methods.chain_of_thought import (
 )
 from shaketable.methods.words import spoken, tokens_of_each
 from shaketable.protocols import Steps
-from shaketable.types import Completion, Hit, Reply, Step
+from shaketable.types import Completion, Effort, Hit, Reply, Step
 
 AGGREGATE: dict[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "max": max, "min": min}
 
@@ -65,6 +65,12 @@ class Flare(ChainOfThought):
 
     def answer(self, wording: str) -> Steps:
         return (yield from self._original(wording) if self.mode == "original" else self._dragin_code(wording))
+
+    def at_most(self, max_tokens: int) -> Effort:
+        # Each round adds a token at least, and its text may be written twice.
+        if self.mode == "original":
+            return self.rounds(self.text_tokens + 1, n_calls=2, n_passages=self.k or 2)
+        return self.rounds(self.max_length + 1, n_calls=2, n_passages=self.k or 3)
 
     def _dragin_code(self, wording: str) -> Steps:
         text, n_tokens = "", 0.0

@@ -8,7 +8,7 @@ from typing import ClassVar
 from shaketable.methods.asking import gathered, search
 from shaketable.methods.chain_of_thought import PHRASE, ChainOfThought, first_sentence, join
 from shaketable.protocols import Steps
-from shaketable.types import Hit
+from shaketable.types import Effort, Hit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,3 +38,6 @@ class Interleaved(ChainOfThought):
             if not query or PHRASE in text:
                 break
         return (yield from self.conclude(wording, text, found, found))
+
+    def at_most(self, max_tokens: int) -> Effort:
+        return self.rounds(self.max_sentences, n_passages=self.max_passages)

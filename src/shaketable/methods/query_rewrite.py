@@ -8,7 +8,7 @@ from typing import ClassVar
 from shaketable.methods.asking import document, generate, note, search
 from shaketable.prompts import ANSWER_FROM_CONTEXT, REWRITE_QUERY, Template
 from shaketable.protocols import Steps
-from shaketable.types import Answer
+from shaketable.types import Answer, Effort
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,3 +32,6 @@ class QueryRewrite:
         evidence = document(hits, with_titles=self.with_titles)
         reply = yield from generate(ANSWER_FROM_CONTEXT.fill(document=evidence, question=wording))
         return Answer(text=reply.text.strip(), hits=hits)
+
+    def at_most(self, max_tokens: int) -> Effort:
+        return Effort(n_calls=2, n_tokens=self.query_tokens + max_tokens, n_passages=self.k)

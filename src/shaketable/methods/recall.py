@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, cast
 
 from shaketable.prompts import RECALL_QUESTION, Template
 from shaketable.protocols import Steps
-from shaketable.types import Answer, Completion, Generate, Message
+from shaketable.types import Answer, Completion, Effort, Generate, Message
 
 EXEMPLARS = (
     ("What color do you get when you mix blue and yellow paint?", "Green"),
@@ -40,6 +40,9 @@ class Recall:
     def answer(self, wording: str) -> Steps:
         reply = yield Generate(messages=self._messages(wording), layout=self.layout)
         return Answer(text=first_line(cast(Completion, reply).text))
+
+    def at_most(self, max_tokens: int) -> Effort:
+        return Effort(n_calls=1, n_tokens=max_tokens)
 
     def _messages(self, wording: str) -> tuple[Message, ...]:
         if self.layout == "plain":

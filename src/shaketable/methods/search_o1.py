@@ -19,7 +19,7 @@ from shaketable.prompts import (
 )
 from shaketable.protocols import Steps
 from shaketable.thoughts import CLOSE, OPEN
-from shaketable.types import Answer, Completion, Hit, Message, Reply, Step
+from shaketable.types import Answer, Completion, Effort, Hit, Message, Reply, Step
 
 BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"
 BEGIN_RESULT, END_RESULT = "<|begin_search_result|>", "<|end_search_result|>"
@@ -132,6 +132,17 @@ class SearchO1:
             yield from note("search_o1", decision="missing", reason=reason, on_missing=self.on_missing)
             text, output = yield from self._mended(wording, asked, output)
         return Answer(text=text, working=output.strip(), hits=found, reason=None if text else reason)
+
+    def at_most(self, max_tokens: int) -> Effort:
+        per_turn = max_tokens if self.max_tokens is None else self.max_tokens
+        n_searches = min(self.max_turns, 15 if self.max_searches is None else self.max_searches)
+        n_turns = self.max_turns + (n_searches if self.reason_in_documents else 0)
+        mending = {"empty": 0, "complete": OPENING_TOKENS, "direct": max_tokens}[self.on_missing]
+        return Effort(
+            n_calls=n_turns + (mending > 0),
+            n_tokens=n_turns * per_turn + mending,
+            n_passages=self.k if self.reason_in_documents else self.k * n_searches,
+        )
 
     def _mended(self, wording: str, asked: tuple[Message, ...], output: str) -> Generator[Step, Reply, tuple[str, str]]:
         """The answer where the output has none, and the output it stands in."""

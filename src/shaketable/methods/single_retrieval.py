@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.methods.asking import converse, document, generate, search
-from shaketable.methods.chain_of_thought import PROMPTS, chain, check_examples, conclude
+from shaketable.methods.chain_of_thought import PROMPTS, answering, chain, check_examples, conclude
 from shaketable.prompts import ANSWER_FROM_CONTEXT, Template
 from shaketable.protocols import Steps
-from shaketable.types import Answer
+from shaketable.types import Answer, Effort
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,3 +37,6 @@ class SingleRetrieval:
         evidence = document(hits, with_titles=self.with_titles)
         reply = yield from generate(ANSWER_FROM_CONTEXT.fill(document=evidence, question=wording))
         return Answer(text=reply.text.strip(), hits=hits)
+
+    def at_most(self, max_tokens: int) -> Effort:
+        return answering(max_tokens, self.n_examples, n_passages=self.k)

@@ -1,30 +1,30 @@
-"""A plan → what it would cost, before anything is spent."""
+"""A plan → what it would cost before anything is spent: at most, by the methods' limits, and likely, as measured."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from shaketable import catalog, weights
+from shaketable.protocols import BoundedMethod
 from shaketable.stages.answer import Scheduler
 from shaketable.stages.plan import Condition, Plan
-from shaketable.stages.sources import Listed
-from shaketable.types import Completion, Failure, Json, Prompt, Record
+from shaketable.stages.sources import Listed, Planned
+from shaketable.store import Run
+from shaketable.types import Completion, Failure, Json, Prompt, Query, Record
 
 REHEARSED = 64
 CHARACTERS_PER_TOKEN = 4.0
-"""English text in common vocabularies; the estimate says so."""
+"""English text in common vocabularies; the forecast says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Forecast:
-    """What one model would do. Tokens are upper bounds: every answer of full length."""
+class Amount:
+    """What all trials of a system take together."""
 
-    model: str
-    trials: int
     calls: int
     prompt_tokens: int
     new_tokens: int
@@ -32,6 +32,29 @@ class Forecast:
     """None: this model has not run on this machine yet."""
     dollars: float | None
     """None: the part has no price settings, or the model is local."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forecast:
+    """What one system, a model with a method, would do."""
+
+    model: str
+    method: str
+    trials: int
+    likely: Amount | None
+    """As many calls and tokens a trial as were measured last on this machine; None: it has not run here yet."""
+    at_most: Amount | None
+    """By the method's limits, every answer of full length; None: the method states none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Means over the trials of one system in its last run on this machine."""
+
+    n_trials: int
+    calls: float
+    prompt_tokens: float
+    new_tokens: float
 
 
 @dataclass
@@ -45,7 +68,7 @@ class _Rehearsal:
             Completion(
                 text="",
                 finish_reason="length",
-                n_prompt_tokens=int(sum(len(m.content) for m in prompt.messages) / CHARACTERS_PER_TOKEN) + 1,
+                n_prompt_tokens=_n_tokens(sum(len(message.content) for message in prompt.messages)),
                 n_tokens=prompt.sampling.max_tokens,
                 seconds=0.0,
             )
@@ -60,60 +83,141 @@ class _Rehearsal:
 
 
 def estimate(plan: Plan) -> list[Forecast]:
-    """Rehearse a sample of each model's trials with empty replies, and scale up."""
-    forecasts = []
-    by_model: dict[str, list[Condition]] = {}
+    """One forecast for each model and method, in the order of the plan."""
+    systems: dict[tuple[str, str], list[Condition]] = {}
     for condition in plan.conditions:
-        by_model.setdefault(catalog.label(condition.model), []).append(condition)
-    for label, conditions in by_model.items():
-        rehearsal = _Rehearsal()
-        sample = itertools.islice(_spread(plan, conditions), REHEARSED)
-        Scheduler(plan, rehearsal, lambda tick: None).run(rehearsal, Listed(sample))
-        trials = plan.n_trials * len(conditions) // len(plan.conditions)
-        scale = trials / len(rehearsal.records)
-        calls, prompt_tokens, new_tokens = (
-            int(scale * sum(getattr(record.cost, name) for record, _ in rehearsal.records))
-            for name in ("n_generations", "n_prompt_tokens", "n_tokens")
-        )
-        rate = known_rates().get(label)
-        model = conditions[0].model
-        price_in, price_out = getattr(model, "price_in", None), getattr(model, "price_out", None)
-        dollars = None
-        if price_in is not None and price_out is not None:
-            dollars = (prompt_tokens * price_in + new_tokens * price_out) / 1e6
-        forecasts.append(
-            Forecast(
-                model=label,
-                trials=trials,
-                calls=calls,
-                prompt_tokens=prompt_tokens,
-                new_tokens=new_tokens,
-                seconds=new_tokens / rate if rate else None,
-                dollars=dollars,
-            )
-        )
-    return forecasts
+        systems.setdefault((catalog.label(condition.model), catalog.label(condition.method)), []).append(condition)
+    return [_forecast(plan, model, method, conditions) for (model, method), conditions in systems.items()]
 
 
-def _spread(plan: Plan, conditions: Sequence[Condition]) -> Any:
+def _forecast(plan: Plan, model: str, method: str, conditions: Sequence[Condition]) -> Forecast:
+    trials = plan.n_trials * len(conditions) // len(plan.conditions)
+    measured = known_measures().get(_system(model, method))
+    most = _most(plan, conditions)
+    return Forecast(
+        model=model,
+        method=method,
+        trials=trials,
+        likely=None if measured is None else _amount(measured, trials, conditions[0].model),
+        at_most=None if most is None else _amount(most, trials, conditions[0].model),
+    )
+
+
+def _amount(per_trial: Measured, trials: int, model: Any) -> Amount:
+    prompt_tokens, new_tokens = round(trials * per_trial.prompt_tokens), round(trials * per_trial.new_tokens)
+    rate = known_rates().get(catalog.label(model))
+    price_in, price_out = getattr(model, "price_in", None), getattr(model, "price_out", None)
+    dollars = None
+    if price_in is not None and price_out is not None:
+        dollars = (prompt_tokens * price_in + new_tokens * price_out) / 1e6
+    return Amount(
+        calls=round(trials * per_trial.calls),
+        prompt_tokens=prompt_tokens,
+        new_tokens=new_tokens,
+        seconds=new_tokens / rate if rate else None,
+        dollars=dollars,
+    )
+
+
+def _most(plan: Plan, conditions: Sequence[Condition]) -> Measured | None:
+    """What a trial takes at most; None: its method states no limits.
+
+    The longest of the rehearsed prompts, and as many of the longest passages, stand for all of them.
+    """
+    method = conditions[0].method
+    if not isinstance(method, BoundedMethod):
+        return None
+    effort = method.at_most(int(str(plan.study.generation["max_tokens"])))
+    rehearsal = _Rehearsal()
+    sample = itertools.islice(_spread(plan, conditions), REHEARSED)
+    Scheduler(plan, rehearsal, lambda tick: None).run(rehearsal, Listed(sample))
+    longest = max(
+        (
+            event.reply.n_prompt_tokens
+            for record, _ in rehearsal.records
+            for event in record.trace
+            if isinstance(event.reply, Completion)
+        ),
+        default=0,
+    )
+    per_call = longest
+    if effort.n_calls > 1:  # Later prompts hold what was written and found before.
+        per_call += effort.n_tokens + effort.n_passages * _longest_passage(plan, conditions, effort.n_passages)
+    return Measured(
+        n_trials=0, calls=effort.n_calls, prompt_tokens=effort.n_calls * per_call, new_tokens=effort.n_tokens
+    )
+
+
+def _longest_passage(plan: Plan, conditions: Sequence[Condition], k: int) -> int:
+    """In tokens, of what the first questions bring when they are the query."""
+    questions = {question.id: question for question in plan.questions}
+    queries = [Query(text=variant.text, question=questions[variant.question_id]) for variant in plan.asked[:REHEARSED]]
+    retrievers = {condition.labels["retriever"]: condition.retriever for condition in conditions}
+    passages = [
+        hit.passage
+        for retriever in retrievers.values()
+        if retriever is not None
+        for hits in retriever.search(queries, k)
+        for hit in hits
+    ]
+    return max((_n_tokens(len(passage.title) + len(passage.text)) for passage in passages), default=0)
+
+
+def _n_tokens(n_characters: int) -> int:
+    return int(n_characters / CHARACTERS_PER_TOKEN) + 1
+
+
+def _spread(plan: Plan, conditions: Sequence[Condition]) -> Iterator[Planned]:
     """The first trial of every wording and condition."""
     for variant in plan.asked:
         for condition in conditions:
             yield next(plan.trials_of(variant, condition))
 
 
+# --- what was measured on this machine ----------------------------------------------------------
+
+
 def known_rates() -> dict[str, float]:
     """New tokens per second that each model reached in its last run on this machine."""
-    path = weights.home() / "rates.json"
+    return dict(_remembered("rates"))
+
+
+def remember_rate(model: str, n_tokens: int, seconds: float) -> None:
+    _remember("rates", {model: round(n_tokens / seconds, 3)})
+
+
+def known_measures() -> dict[str, Measured]:
+    """What a trial of each system took in its last run on this machine."""
+    return {system: Measured(**values) for system, values in _remembered("measures").items()}
+
+
+def remember_measures(run: Run) -> None:
+    """Keep what the run's trials took, so that the next forecast knows."""
+    _remember(
+        "measures",
+        {
+            _system(model, method): asdict(
+                Measured(n_trials=n, calls=calls / n, prompt_tokens=prompt_tokens / n, new_tokens=new_tokens / n)
+            )
+            for model, method, n, calls, prompt_tokens, new_tokens in run.effort_by_system()
+        },
+    )
+
+
+def _system(model: str, method: str) -> str:
+    return f"{model} · {method}"
+
+
+def _remembered(name: str) -> dict[str, Any]:
     try:
-        return dict(json.loads(path.read_text("utf-8")))
+        return dict(json.loads((weights.home() / f"{name}.json").read_text("utf-8")))
     except (OSError, ValueError):
         return {}
 
 
-def remember_rate(model: str, n_tokens: int, seconds: float) -> None:
-    path = weights.home() / "rates.json"
+def _remember(name: str, values: Mapping[str, Any]) -> None:
+    path = weights.home() / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps({**known_rates(), model: round(n_tokens / seconds, 3)}, indent=1), "utf-8")
+    temporary.write_text(json.dumps({**_remembered(name), **values}, indent=1), "utf-8")
     temporary.replace(path)

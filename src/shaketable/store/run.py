@@ -350,6 +350,14 @@ class Run:
                 return True
         return False
 
+    def effort_by_system(self) -> list[tuple[str, str, int, int, int, int]]:
+        """Model, method, answered trials, and their calls, prompt tokens and new tokens in all."""
+        return self.store.rows(
+            """SELECT c.model, c.method, COUNT(*), SUM(n_generations), SUM(n_prompt_tokens), SUM(n_tokens)
+               FROM records r JOIN conditions c ON c.id = r.condition
+               WHERE r.failure IS NULL GROUP BY 1, 2 ORDER BY 1, 2"""
+        )
+
     def parts(self) -> list[dict[str, Any]]:
         """Every part that took part, with its settings and version."""
         found = {}
