@@ -183,6 +183,35 @@ def test_a_wrong_reference_prompt_is_refused_when_the_study_is_read(tmp_path, lo
         load(f"name = 'x'\n[score]\nreference = {reference!r}\nreference_prompt = {prompt!r}")
 
 
+def test_decoding_can_differ_for_one_model(load):
+    study = load(
+        """name = 'x'
+        [cross]
+        models = ["openai(model='gpt-4o')", "transformers(path='Llama-3.1-8B-Instruct')"]
+        [generation]
+        max_tokens = 1000
+        [generation.models."transformers(path='Llama-3.1-8B-Instruct')"]
+        top_p = 0.9
+        top_k = 50"""
+    )
+    assert study.generation == GENERATION | {"max_tokens": 1000}
+    assert study.generation_of == {"transformers(path='Llama-3.1-8B-Instruct')": {"top_p": 0.9, "top_k": 50}}
+    assert parse_study(tomllib.loads(format_study(study)), "frozen") == study
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("smolm2.top_k = 5", "generation.models: 'smolm2' is none of cross.models. Did you mean 'smollm2'? Write it"),
+        ("smollm2.topk = 5", "generation.models.smollm2.topk: unknown key 'topk'. Did you mean 'top_k'? Known keys:"),
+        ("smollm2.top_k = -5", "generation.models.smollm2.top_k: found -5; input should be greater than or equal to 0"),
+    ],
+)
+def test_a_wrong_decoding_of_one_model_is_named(load, text, message):
+    with pytest.raises(StudyError, match=re.escape(message)):
+        load(f"name = 'x'\n[generation.models]\n{text}")
+
+
 def test_a_missing_file_is_answered_with_the_studies_that_ship():
     with pytest.raises(StudyError) as caught:
         load_study("dmeo")

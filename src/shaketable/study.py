@@ -90,6 +90,16 @@ class Cross(_Table):
     repeats: int = Field(1, ge=1)
 
 
+class ModelGeneration(_Table):
+    """What differs for one model; absent values are those of [generation]."""
+
+    max_tokens: int = Field(256, ge=1)
+    top_p: float = Field(1.0, gt=0, le=1)
+    top_k: int = Field(0, ge=0)
+    repetition_penalty: float = Field(1.0, gt=0)
+    library_defaults: bool = False
+
+
 class Generation(_Table):
     max_tokens: int = Field(256, ge=1)
     top_p: float = Field(1.0, gt=0, le=1)
@@ -100,6 +110,7 @@ class Generation(_Table):
     top_logprobs: bool = Field(
         False, description="Keep each token's likeliest alternatives too, of the answers at temperature 0."
     )
+    models: dict[str, ModelGeneration] = Field({}, description="Model, as in cross.models, and what differs for it.")
 
 
 class ScoreTable(_Table):
@@ -163,6 +174,7 @@ TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("cross",): Cross,
     ("cross", "temperatures"): Range,
     ("generation",): Generation,
+    ("generation", "models"): ModelGeneration,
     ("scan",): ScanTable,
     ("score",): ScoreTable,
     ("analyze",): AnalyzeTable,
@@ -222,7 +234,8 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         variations=_unique(cross.variations, "cross.variations", where),
         temperatures=_temperatures(cross.temperatures, where),
         repeats=cross.repeats,
-        generation=file.generation.model_dump(),
+        generation=file.generation.model_dump(exclude={"models"}),
+        generation_of=_generation_of(file, where),
         metrics=_unique(file.score.metrics, "score.metrics", where),
         reference=file.score.reference,
         reference_prompt=_reference_prompt(file.score, where),
@@ -260,7 +273,12 @@ def format_study(study: Study) -> str:
                 "temperatures": list(study.temperatures),
                 "repeats": study.repeats,
             },
-            "generation": dict(study.generation),
+            "generation": dict(study.generation)
+            | (
+                {"models": {name: dict(own) for name, own in study.generation_of.items()}}
+                if study.generation_of
+                else {}
+            ),
             **scan,
             "score": {"metrics": list(study.metrics), "reference": study.reference}
             | ({} if study.reference_prompt is None else {"reference_prompt": study.reference_prompt}),
@@ -335,6 +353,16 @@ def _resolve_paths(tables: dict[str, Any], study_path: Path) -> None:
             table["path"] = str((given if given.exists() or not beside.exists() else beside).absolute())
 
 
+def _generation_of(file: StudyFile, where: str) -> dict[str, dict[str, Any]]:
+    for name in file.generation.models:
+        if name not in file.cross.models:
+            raise StudyError(
+                f"{where}, generation.models: '{name}' is none of cross.models.{did_you_mean(name, file.cross.models)} "
+                f"Write it as there: {', '.join(file.cross.models)}."
+            )
+    return {name: own.model_dump(exclude_unset=True) for name, own in file.generation.models.items()}
+
+
 def _reference_prompt(score: ScoreTable, where: str) -> str | None:
     """The text itself, so that a frozen study holds what was asked and not the name of a file."""
     if score.reference_prompt is None:
@@ -379,11 +407,17 @@ def _explain(problem: Any, where: str) -> str:
     written = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
     place = f"{where}, {written}" if written else where
     if problem["type"] == "extra_forbidden":
-        known = [field.alias or name for name, field in TABLES[names[:-1]].model_fields.items()]
+        known = _keys(names[:-1])
         return f"{place}: unknown key '{names[-1]}'.{did_you_mean(names[-1], known)} Known keys: {', '.join(known)}."
     if problem["type"] == "missing":
         return f"{place}: this key is missing. Add it to the study."
     if problem["type"] == "model_type":
-        known = [field.alias or name for name, field in TABLES[names].model_fields.items()]
+        known = _keys(names)
         return f"{place}: found {problem['input']!r}; write a table with the keys {', '.join(known)}."
     return f"{place}: found {problem['input']!r}; {problem['msg'][0].lower()}{problem['msg'][1:]}."
+
+
+def _keys(names: tuple[str, ...]) -> list[str]:
+    """The keys of the table that stands there; a model's own name is no place of its own."""
+    table = TABLES[names[:2] if names[:2] == ("generation", "models") else names]
+    return [field.alias or name for name, field in table.model_fields.items()]

@@ -475,6 +475,8 @@ class Study:
     repeats: int
     generation: Mapping[str, Json]
     """max_tokens, top_p, top_k, repetition_penalty, library_defaults, logprobs."""
+    generation_of: Mapping[str, Mapping[str, Json]] = field(default_factory=lambda: NOTHING)
+    """Model, as `models` has it → the values of `generation` that differ for it."""
     metrics: tuple[str, ...]
     analyses: tuple[str, ...]
     reference: str = "short"

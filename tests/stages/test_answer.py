@@ -1,7 +1,9 @@
 import json
+import shutil
 
 import pytest
-from made_studies import answered, row, small_study, study_of, write_rows
+from made_studies import REPLIES, answered, row, small_study, study_of, write_rows
+from tiny_letters import write_letters
 
 from shaketable.errors import ModelError, PartError, RunError
 from shaketable.methods.single_retrieval import SingleRetrieval
@@ -27,6 +29,47 @@ def test_every_trial_gets_one_record_with_its_trace(tmp_path):
     assert record.answer.hits == search.reply.hits
     assert record.environment == {"engine": "scripted"}
     assert (record.cost.n_searches, record.cost.n_generations, record.cost.n_tokens) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [{"top_p": 0.9, "top_k": 50}, {"library_defaults": True}],
+    ids=["stated in the study", "as the checkpoint and the library have them"],
+)
+def test_the_published_decoding_of_one_model_is_used_for_it_alone_and_stored(tmp_path, own):
+    # Specification, section 6.2: hosted models with top_p 1; Llama with its own top_p .9 and the library's top_k 50.
+    folder = write_letters(tmp_path / "llama")
+    # What the folders of Llama 3.1 and 3.2 say of sampling: nothing of top_k.
+    (folder / "generation_config.json").write_text('{"do_sample": true, "temperature": 0.6, "top_p": 0.9}')
+    shutil.copytree(folder, tmp_path / "other")
+    llama, other = (f"transformers(path={str(tmp_path / name)!r})" for name in ("llama", "other"))
+    generation = {"max_tokens": 4, "models": {llama: own}}
+    study = small_study(
+        tmp_path, n=1, models=[llama, other], methods=["recall(layout='plain')"], repeats=1, generation=generation
+    )
+    _, records = answered(study, tmp_path / "r.sqlite")
+    used = {
+        (record.trial.model, record.trial.temperature): [
+            record.trace[-1].reply.decoding[name] for name in ("temperature", "top_p", "top_k", "max_tokens")
+        ]
+        for record in records.values()
+    }
+    assert used == {
+        (llama, 0.0): [0.0, 0.9, 50, 4],
+        (llama, 1.0): [1.0, 0.9, 50, 4],
+        (other, 0.0): [0.0, 1.0, 0, 4],
+        (other, 1.0): [1.0, 1.0, 0, 4],
+    }
+
+
+def test_a_model_of_its_own_decoding_has_other_keys_and_the_others_keep_theirs(tmp_path):
+    plain = small_study(tmp_path, models=["scripted", REPLIES])
+    own = small_study(
+        tmp_path, models=["scripted", REPLIES], generation={"max_tokens": 8, "models": {REPLIES: {"top_k": 5}}}
+    )
+    before, after = ({trial.key for trial, _ in plan(study).trials()} for study in (plain, own))
+    assert len(before) == len(after) == 24
+    assert len(before & after) == 12
 
 
 @pytest.mark.parametrize("window", [1, 2, 7, 512])

@@ -66,6 +66,10 @@ class Answered:
     seconds: float
 
 
+KEPT = ("logprobs", "top_logprobs")
+"""Settings of generation that say what is kept of a reply; the others say how it is drawn."""
+
+
 @dataclass
 class Flight:
     """A trial on its way: its method, paused at a step."""
@@ -145,10 +149,9 @@ class Scheduler:
         self.questions = {question.id: question for question in plan.questions}
         self.evidence: OrderedDict[tuple[Any, ...], Evidence | Failure] = OrderedDict()
         self.n_done = self.n_failed = self.n_tokens = 0
-        generation = dict(plan.study.generation)
-        self.wants: tuple[str, ...] = ("logprobs", "processed_logprobs") if generation.pop("logprobs", False) else ()
-        self.greedy_wants: tuple[str, ...] = ("top_logprobs",) if generation.pop("top_logprobs", False) else ()
-        self.generation: dict[str, Any] = generation
+        generation = plan.study.generation
+        self.wants: tuple[str, ...] = ("logprobs", "processed_logprobs") if generation.get("logprobs") else ()
+        self.greedy_wants: tuple[str, ...] = ("top_logprobs",) if generation.get("top_logprobs") else ()
         self.engine: StreamingModel
         self.source: Source
         self.flights: dict[int, Flight] = {}
@@ -229,7 +232,8 @@ class Scheduler:
         self._resume(ticket, reply)
 
     def _prompt(self, flight: Flight, step: Generate) -> Prompt:
-        settings = {**self.generation, "temperature": flight.trial.temperature, **step.sampling}
+        own = {name: value for name, value in flight.condition.decoding.items() if name not in KEPT}
+        settings = {**own, "temperature": flight.trial.temperature, **step.sampling}
         if step.max_tokens is not None:
             settings["max_tokens"] = step.max_tokens
         seed = flight.trial.seed

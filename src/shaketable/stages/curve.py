@@ -71,7 +71,7 @@ def _of_condition(
     store: RecordStore,
     progress: Progress,
 ) -> int:
-    settings = _settings(plan)
+    settings = _settings(plan, condition)
     judged_by = catalog.spelled(catalog.build("metric", scan.correct, "scan.correct"))
     name = digest([settings, judged_by, VERSION])
     made = {one.key for one in store.curves(name)}
@@ -84,7 +84,7 @@ def _of_condition(
     cut = bool(getattr(type(condition.method), "first_line", False))
 
     def start(record: Record) -> Growing | Curve:
-        prompt = _prompt(record, plan.study.generation, cut)
+        prompt = _prompt(record, condition.decoding, cut)
         if isinstance(prompt, str) or match is None:
             return Curve(key=record.trial.key, reason=refused if isinstance(prompt, Prompt) else prompt)
         golds = questions[record.trial.question_id].answers
@@ -192,15 +192,15 @@ def _from_top_logprobs(record: Record, rule: Automaton, settings: CurveSettings)
     )
 
 
-def _settings(plan: Plan) -> CurveSettings:
-    study, generation = plan.study, plan.study.generation
+def _settings(plan: Plan, condition: Condition) -> CurveSettings:
+    study, generation = plan.study, condition.decoding
     assert study.scan is not None
     return CurveSettings(
-        max_tokens=int(generation["max_tokens"]),  # type: ignore[arg-type]
+        max_tokens=int(generation["max_tokens"]),
         temperatures=hot_temperatures(study) or CurveSettings.temperatures,
         threshold=study.scan.threshold,
-        top_k=int(generation["top_k"]),  # type: ignore[arg-type]
-        top_p=float(generation["top_p"]),  # type: ignore[arg-type]
+        top_k=int(generation["top_k"]),
+        top_p=float(generation["top_p"]),
     )
 
 

@@ -129,7 +129,7 @@ def import_answers(path: Path, out: Path) -> Run:
         variations=_seen(rows, "variation"),
         temperatures=tuple(sorted({row.temperature for _, row in rows})),
         repeats=max(row.repeat for _, row in rows) + 1,
-        generation=Generation(max_tokens=1).model_dump(),  # type: ignore[call-arg]
+        generation=Generation(max_tokens=1).model_dump(exclude={"models"}),  # type: ignore[call-arg]
         metrics=("contains", "token_f1", "rouge", *(("exact_match", "entropy") if _has_entropy(rows) else ())),
         analyses=("correctness", "variability", *_about_wording(rows), *_about_facts(rows)),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import inspect
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ class Condition:
     retriever: Any | None
     perturbation: Any | None
     generation: str
+    """The study's settings for this model, as canonical text."""
     seed: int
 
     @functools.cached_property
@@ -36,6 +38,12 @@ class Condition:
         parts = (self.model, self.method, self.retriever, self.perturbation)
         spelled = [catalog.spelled(part) if part is not None else None for part in parts]
         return canonical([*spelled, self.generation, self.seed])
+
+    @functools.cached_property
+    def decoding(self) -> dict[str, Any]:
+        """The same settings as values."""
+        settings: dict[str, Any] = json.loads(self.generation)
+        return settings
 
     @functools.cached_property
     def labels(self) -> dict[str, str | None]:
@@ -273,7 +281,8 @@ def _conditions(study: Study) -> tuple[Condition, ...]:
         catalog.bind("analysis", text, f"analyze.analyses[{i}]")
     evidence = [(retriever, perturbation) for retriever in retrievers for perturbation in perturbations]
     conditions = []
-    for model in models:
+    for text, model in zip(study.models, models, strict=True):
+        generation = canonical({**study.generation, **study.generation_of.get(text, {})})
         for method in methods:
             missing = [want for want in method.wants if want not in model.gives]
             if missing:
@@ -288,7 +297,7 @@ def _conditions(study: Study) -> tuple[Condition, ...]:
                         method=method,
                         retriever=retriever,
                         perturbation=perturbation,
-                        generation=canonical(dict(study.generation)),
+                        generation=generation,
                         seed=study.seed,
                     )
                 )
