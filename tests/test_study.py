@@ -364,6 +364,8 @@ studies = st.builds(
     generation=st.just(GENERATION),
     metrics=lists,
     analyses=lists,
+    main_metric=st.none() | words,
+    margin=st.none() | st.floats(0.001, 9) | st.just("0.2 sd"),
 )
 
 

@@ -29,6 +29,8 @@ from shaketable.types import DatasetChoice, Scan, Study
 SHORT, TEMPLATE = WITHOUT_MODEL = ("short", "template")
 """The values of score.reference that name no model."""
 REFERENCE_SLOTS = ("question", "answer")
+MARGIN = r"^\s*\d*\.?\d+\s*sd\s*$"
+"""A margin in units of a metric's spread: `0.2 sd`."""
 
 
 class _Table(BaseModel):
@@ -144,6 +146,17 @@ class ScanTable(_Table):
 
 class AnalyzeTable(_Table):
     analyses: list[str] = ["correctness"]
+    metric: str | None = Field(
+        None,
+        description="The one number that findings, report and viewer speak of, such as contains or bertscore; absent: "
+        "the first of score.metrics of which more is better.",
+    )
+    margin: Annotated[float, Field(gt=0)] | Annotated[str, Field(pattern=MARGIN)] | None = Field(
+        None,
+        description="How much of that number is too little to matter: in its own unit (0.05 is 5 points of a share), "
+        "or in its spread, such as '0.2 sd': the standard deviation between questions with undisturbed evidence at "
+        "the lowest temperature. Absent: 0.05 for a share, '0.2 sd' for anything else.",
+    )
 
 
 class StudyFile(_Table):
@@ -158,7 +171,7 @@ class StudyFile(_Table):
     generation: Generation = Generation()  # type: ignore[call-arg]
     scan: ScanTable | None = Field(None, description="Facts: which are scanned, and how. Absent: all is crossed.")
     score: ScoreTable = ScoreTable()  # type: ignore[call-arg]
-    analyze: AnalyzeTable = AnalyzeTable()
+    analyze: AnalyzeTable = AnalyzeTable()  # type: ignore[call-arg]
 
     @model_validator(mode="after")
     def _searching_needs_evidence(self) -> StudyFile:
@@ -240,6 +253,8 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         reference=file.score.reference,
         reference_prompt=_reference_prompt(file.score, where),
         analyses=_unique(file.analyze.analyses, "analyze.analyses", where),
+        main_metric=file.analyze.metric,
+        margin=file.analyze.margin,
         scan=None if file.scan is None else Scan(**file.scan.model_dump() | {"known": file.scan.known or None}),
     )
 
@@ -282,15 +297,19 @@ def format_study(study: Study) -> str:
             **scan,
             "score": {"metrics": list(study.metrics), "reference": study.reference}
             | ({} if study.reference_prompt is None else {"reference_prompt": study.reference_prompt}),
-            "analyze": {"analyses": list(study.analyses)},
+            "analyze": _given(metric=study.main_metric, margin=study.margin) | {"analyses": list(study.analyses)},
         }
     )
 
 
+def _given(**values: Any) -> dict[str, Any]:
+    """TOML has no word for nothing: what is absent is left out."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _written(scan: Scan) -> dict[str, Any]:
-    """TOML has no word for nothing: an absent limit is left out, an absent metric is empty."""
-    fields = {**dataclasses.asdict(scan), "known": scan.known or ""}
-    return {name: value for name, value in fields.items() if value is not None}
+    """An absent limit is left out, an absent metric is empty."""
+    return _given(**{**dataclasses.asdict(scan), "known": scan.known or ""})
 
 
 def study_schema() -> dict[str, Any]:

@@ -387,6 +387,24 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Measure:
+    """What one number of a metric is: its unit, its direction and its word, said once."""
+
+    name: str
+    """As in the scores; `{k}` stands for a setting of the metric."""
+    unit: Literal["share", "score", "count"] | None
+    """`share`: 1 or 0 of an answer, so its mean is a share of answers. None: unknown, its values tell."""
+    higher_is_better: bool | None
+    """None: neither more nor less is better."""
+    minimum: float | None = 0.0
+    """The least value there is; None: values below 0 occur, and nothing may be divided by their mean."""
+    words: str = ""
+    """What people call it in a sentence: `correctness`; empty: its name."""
+    title: str = ""
+    """What people call it above a picture: `Correct answers`; empty: its name."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Score:
     key: str
     """The record's."""
@@ -485,3 +503,8 @@ class Study:
     """What that model is asked, word for word, with the slots {question} and {answer}; None: our own prompt."""
     scan: Scan | None = None
     """None: every question is asked at every temperature."""
+    main_metric: str | None = None
+    """The number that findings, cards and pages speak of; None: the first of `metrics` of which more is better."""
+    margin: float | str | None = None
+    """How much of the main metric is too little to matter, in its unit, or in its spread as `0.2 sd`; None: 5 points
+    of a share, 0.2 sd of anything else."""

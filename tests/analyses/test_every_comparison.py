@@ -61,13 +61,14 @@ def test_every_row_says_where_it_is_from_and_how_many_stand_behind_it(analysis: 
 
 @each
 def test_the_main_metric_is_taken_unless_another_is_asked_for(analysis: Analysis) -> None:
-    table = pl.concat([small(metric=metric) for metric in ("rouge1", "contains", "bertscore", "refusal")])
-    assert {row["metric"] for row in analysis(table).rows} == {"bertscore"}
-    assert {row["metric"] for row in analysis(table, metric="rouge1").rows} == {"rouge1"}
+    """The first scored of which more is better: a refusal is no success, and the order of the study counts."""
+    table = pl.concat([small(metric=metric) for metric in ("refusal", "rouge1", "contains", "bertscore")])
+    assert {row["metric"] for row in analysis(table).rows} == {"rouge1"}
+    assert {row["metric"] for row in analysis(table, metric="bertscore").rows} == {"bertscore"}
     assert {row["metric"] for row in analysis(table, metric="all").rows} == {"bertscore", "contains", "rouge1"}
-    without = table.filter(pl.col("metric") != "bertscore")
+    without = table.filter(pl.col("metric") != "rouge1")
     assert {row["metric"] for row in analysis(without).rows} == {"contains"}
-    with pytest.raises(PartError, match=r"metric is 'rouge', .* Did you mean 'rouge1'\? Scored metrics: bertscore, "):
+    with pytest.raises(PartError, match=r"metric is 'rouge', .* Did you mean 'rouge1'\? Scored numbers: refusal, "):
         analysis(table, metric="rouge")
 
 

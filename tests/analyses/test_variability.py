@@ -54,9 +54,13 @@ def test_runs_that_agree_do_not_vary() -> None:
     assert (row["value"], row["low"], row["high"]) == (0, 0, 0)
 
 
-def test_sentences_prefer_a_score_to_a_share() -> None:
+def test_sentences_speak_of_the_main_metric_and_of_a_share_not_at_all() -> None:
+    """A share has no coefficient of variation for a question that is never right."""
     shares = score_rows({"q1": (1.0, 0.0), "q2": (1.0, 1.0)}, metric="contains", temperature=1.0)
-    finding = variability(pl.concat([shares, score_rows(TWO_QUESTIONS, temperature=1.0)]))
+    both = pl.concat([shares, score_rows(TWO_QUESTIONS, temperature=1.0)])
+    assert variability(both).settings["main_metric"] == "contains"
+    assert variability(both).sentences == ()
+    finding = variability(both, metric="bertscore")
     assert finding.settings["main_metric"] == "bertscore"
     assert finding.sentences[0].startswith("At temperature 1 the bertscore of smollm2 varies by 0.0677 [")
 

@@ -209,7 +209,6 @@ def test_what_cannot_be_split_says_why() -> None:
         (table.filter(~hole), "the settings are not fully crossed"),
         (table.filter(hole), "no setting has two values or more"),
         (table.filter(question_id="q0"), "fewer than two questions have a score in every setting"),
-        (table.with_columns(metric=pl.lit("rouge1")), "contains was not scored"),
     ):
         finding = variance_shares(part)
         assert [(row["value"], row["reason"]) for row in finding.rows] == [(None, reason)]

@@ -10,6 +10,7 @@ from promises import ODD_TEXTS, built, odd_question, questions, record
 
 from shaketable import catalog
 from shaketable.identity import canonical
+from shaketable.measures import measure_of, numbers_of
 from shaketable.protocols import Metric
 from shaketable.types import Question
 
@@ -62,6 +63,17 @@ def test_a_value_is_a_finite_number_or_none_with_a_reason(part):
                 assert isinstance(score.value, float)
                 assert math.isfinite(score.value)
                 assert score.reason is None
+
+
+@each_metric
+def test_a_metric_declares_each_of_its_numbers_and_keeps_to_it(part):
+    scored = part.score(records(), BY_ID)
+    assert numbers_of([catalog.label(part)]) == tuple(score.metric for score in scored[0])
+    for score in (score for scores in scored for score in scores if score.value is not None):
+        measure = measure_of(score.metric)
+        assert measure.unit in ("share", "score", "count")
+        assert measure.unit != "share" or score.value in (0.0, 1.0)
+        assert measure.minimum is None or score.value >= measure.minimum
 
 
 @each_metric

@@ -14,6 +14,7 @@ import polars as pl
 
 from shaketable.analyses.amplification import amplification
 from shaketable.analyses.cases import cases
+from shaketable.analyses.conditions import names_in
 from shaketable.analyses.correctness import correctness
 from shaketable.analyses.degradation import degradation
 from shaketable.analyses.dominance import dominance
@@ -21,6 +22,7 @@ from shaketable.analyses.equivalence import equivalence
 from shaketable.analyses.guidelines import guidelines
 from shaketable.analyses.ranking import ranking
 from shaketable.analyses.variability import variability
+from shaketable.measures import judging_metric, main_metric
 from shaketable.types import Answer, Failure, Finding, Hit, Passage, Question, Record, Sentence, Trial, Variant
 
 TEMPERATURES = (0.0, 0.4, 0.8, 1.2, 1.6, 2.0)
@@ -187,6 +189,12 @@ class StandInRun:
 
     def score_table(self) -> pl.DataFrame:
         return self.table
+
+    def main_metric(self) -> str | None:
+        return main_metric(names_in(self.table))
+
+    def judging_metric(self) -> str | None:
+        return judging_metric(names_in(self.table))
 
     def summary(self) -> dict[str, Any]:
         return {

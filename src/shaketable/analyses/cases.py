@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.conditions import ORIGINAL
+from shaketable.analyses.conditions import ORIGINAL, names_in
 from shaketable.analyses.grids import PLACE, Grid, Row, even, systems
 from shaketable.analyses.wording import measured, named, number, questions, said, sentence_case
+from shaketable.measures import judging_metric
 from shaketable.types import Finding
 
 NAME = "cases"
@@ -103,14 +104,15 @@ def _records(
 
 def _tags(table: pl.DataFrame) -> Tags | None:
     """How each record failed, by key; a record that did not fail, or could not be judged, is not among them."""
-    scored = table.filter(pl.col("metric").is_in([*FAILURES, "contains"]))
+    correct = judging_metric(names_in(table))
+    scored = table.filter(pl.col("metric").is_in([*FAILURES, correct]))
     if not len(scored):
         return None
     tags: Tags = {}
     for name in FAILURES:
         for key in scored.filter((pl.col("metric") == name) & (pl.col("value") == 1))["key"].to_list():
             tags.setdefault(key, []).append(name)
-    for key in scored.filter((pl.col("metric") == "contains") & (pl.col("value") == 0))["key"].to_list():
+    for key in scored.filter((pl.col("metric") == correct) & (pl.col("value") == 0))["key"].to_list():
         tags.setdefault(key, ["wrong"])
     return tags
 

@@ -7,6 +7,8 @@ from typing import Any
 import polars as pl
 from polars import selectors
 
+from shaketable.measures import measure_of
+
 FACTORS = ("dataset", "model", "method", "retriever", "perturbation", "variation", "temperature")
 CONDITION = ("metric", *FACTORS)
 ORIGINAL = "unchanged"
@@ -57,7 +59,14 @@ def system_of(table: pl.DataFrame) -> pl.Expr:
     return pl.concat_str("model", *varying, separator=" · ", ignore_nulls=True)
 
 
+def names_in(table: pl.DataFrame) -> list[str]:
+    """The scored numbers, in the order of the study's metrics."""
+    return list(table["metric"].unique(maintain_order=True))
+
+
 def units(table: pl.DataFrame) -> pl.DataFrame:
-    """`share` for a metric whose values are only 0 and 1, else `score`."""
+    """`metric` and `unit`, as the metric declares it; of others `share` where all values are 0 or 1, else `score`."""
     is_share = pl.col("value").drop_nulls().is_in([0.0, 1.0]).all()
-    return table.group_by("metric").agg(unit=pl.when(is_share).then(pl.lit("share")).otherwise(pl.lit("score")))
+    guessed = table.group_by("metric").agg(unit=pl.when(is_share).then(pl.lit("share")).otherwise(pl.lit("score")))
+    declared = {name: unit for name in guessed["metric"] if (unit := measure_of(name).unit) is not None}
+    return guessed.with_columns(unit=pl.col("metric").replace_strict(declared, default=pl.col("unit")))

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.conditions import ORIGINAL, by_question
+from shaketable.analyses.conditions import ORIGINAL, by_question, names_in, units
 from shaketable.analyses.grids import ROUNDING, Row
 from shaketable.analyses.intervals import Numbers, Statistic, mean_of, with_estimates
 from shaketable.analyses.reliance_words import SIDES, WORDS, told_mean
 from shaketable.analyses.wording import bounds, measured, named, number, questions, said, sentence_case
+from shaketable.measures import main_metric
 from shaketable.types import Finding
 
 NAME = "context_reliance"
@@ -26,7 +27,7 @@ NO_QUESTION = "no question has a score with original evidence, with disturbed ev
 def context_reliance(
     table: pl.DataFrame,
     *,
-    correct: str = "contains",
+    metric: str | None = None,
     closed_book: str = "closed_book",
     confidence: float = 0.95,
     n_resamples: int = 2000,
@@ -38,13 +39,13 @@ def context_reliance(
     wordings that were asked in all three ways. `closed_book` names a method (of several with this name, the mean), or
     a kind of evidence in answers made elsewhere. `is_floored`: evidence brings less than 0.05.
     """
+    main = main_metric(names_in(table), metric) or ""
     cells = with_estimates(
-        _cells(table.filter(metric=correct), closed_book), _reliance, confidence=confidence, n_resamples=n_resamples
+        _cells(table.filter(metric=main), closed_book), _reliance, confidence=confidence, n_resamples=n_resamples
     )
-    is_share = table.filter(metric=correct)["value"].drop_nulls().is_in([0.0, 1.0]).all()
-    unit = "share" if is_share else "score"
+    unit = dict(units(table).iter_rows()).get(main, "score")
     rows = [
-        _row(cell, correct, unit, closed_book) for cell in cells.sort(*PLACE, "perturbation", "temperature").to_dicts()
+        _row(cell, main, unit, closed_book) for cell in cells.sort(*PLACE, "perturbation", "temperature").to_dicts()
     ]
     _add_sentences(rows)
     return Finding(
@@ -54,7 +55,7 @@ def context_reliance(
         sentences=tuple(said(row) for row in rows if row["sentence"]),
         caveats=_caveats(rows, closed_book, confidence, n_resamples),
         settings={
-            "correct": correct,
+            "metric": main,
             "closed_book": closed_book,
             "confidence": confidence,
             "n_resamples": n_resamples,

@@ -12,14 +12,23 @@ from shaketable.analyses.conditions import (
     ORIGINAL,
     by_question,
     labelled_rows,
+    names_in,
     pooled_and_by_type,
     units,
 )
 from shaketable.analyses.intervals import Statistic, mean_of, with_estimates
+from shaketable.measures import main_metric
 from shaketable.types import Finding
 
 
-def correctness(table: pl.DataFrame, *, confidence: float = 0.95, n_resamples: int = 2000, ddof: int = 1) -> Finding:
+def correctness(
+    table: pl.DataFrame,
+    *,
+    metric: str | None = None,
+    confidence: float = 0.95,
+    n_resamples: int = 2000,
+    ddof: int = 1,
+) -> Finding:
     """Means over runs, then over questions, with bootstrap intervals over questions.
 
     Rows without `contrast` are condition means. Rows with one are differences paired by question: `unchanged - X`
@@ -37,21 +46,16 @@ def correctness(table: pl.DataFrame, *, confidence: float = 0.95, n_resamples: i
         is_share=pl.col("metric").is_in(shares) & pl.col("contrast").is_null(),
     )
     rows = labelled_rows("correctness", cells, table)
-    main_metric = _main_metric(table)
-    words.add_sentences(rows, main_metric)
+    main = main_metric(names_in(table), metric)
+    words.add_sentences(rows, main)
     return Finding(
         analysis="correctness",
         question="How good are the answers, and what do disturbed evidence and heat cost?",
         rows=tuple(rows),
         sentences=tuple(f"{row['sentence']} {row['detail']}" for row in words.by_importance(rows)),
         caveats=words.caveats(rows, confidence, n_resamples),
-        settings={"main_metric": main_metric, "confidence": confidence, "n_resamples": n_resamples, "ddof": ddof},
+        settings={"main_metric": main, "confidence": confidence, "n_resamples": n_resamples, "ddof": ddof},
     )
-
-
-def _main_metric(table: pl.DataFrame) -> str | None:
-    metrics = table["metric"].unique(maintain_order=True).to_list()
-    return "contains" if "contains" in metrics else next(iter(metrics), None)
 
 
 def _evidence_drops(questions: pl.DataFrame) -> pl.DataFrame:

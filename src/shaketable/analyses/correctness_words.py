@@ -7,7 +7,17 @@ from typing import Any
 
 from shaketable.analyses.conditions import ORIGINAL
 from shaketable.analyses.intervals import agreed
-from shaketable.analyses.wording import bounds, difference, holds_zero, level, named, number, questions, sentence_case
+from shaketable.analyses.wording import (
+    bounds,
+    difference,
+    holds_zero,
+    level,
+    measured,
+    named,
+    number,
+    questions,
+    sentence_case,
+)
 
 Row = dict[str, Any]
 
@@ -68,7 +78,11 @@ def _subject(row: Row) -> str:
 
 def _is_right(row: Row) -> str:
     value = f"{level(row)} at temperature {row['temperature']:g}"
-    return f"is correct in {value}" if row["metric"] == "contains" else f"has a mean {row['metric']} of {value}"
+    return (
+        f"is correct in {value}"
+        if measured(row["metric"]) == "correctness"
+        else f"has a mean {row['metric']} of {value}"
+    )
 
 
 def _sample(row: Row) -> str:
@@ -79,7 +93,7 @@ def _effect(row: Row, cause: str) -> str:
     """`Cause costs smollm2 19 points of correctness [8, 30]`, in neutral words for other metrics."""
     amount = number(abs(row["value"]), row["unit"]) + (" points" if row["unit"] == "share" else "")
     size = row if row["value"] >= 0 else row | {"low": -row["high"], "high": -row["low"]}
-    if row["metric"] == "contains":
+    if measured(row["metric"]) == "correctness":
         verb = "costs" if row["value"] > 0 else "gains"
         return f"{cause} {verb} {row['system']} {amount} of correctness{bounds(size)}"
     verb = "lowers" if row["value"] > 0 else "raises"

@@ -7,10 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.grids import Grid, Row, even, grids, margin
+from shaketable.analyses.grids import Grid, Row, even, systems
 from shaketable.analyses.intervals import known, mean_estimates
+from shaketable.analyses.margins import margins_of
 from shaketable.analyses.significance import add_holm, difference_test, equivalence_test
-from shaketable.analyses.wording import at_temperatures, difference, measured, named, questions, said, sentence_case
+from shaketable.analyses.wording import (
+    at_temperatures,
+    difference,
+    measured,
+    named,
+    questions,
+    said,
+    sentence_case,
+)
 from shaketable.types import Finding
 
 NAME = "equivalence"
@@ -21,7 +30,7 @@ def equivalence(
     table: pl.DataFrame,
     *,
     metric: str | None = None,
-    delta: float | None = None,
+    margin: float | str | None = None,
     alpha: float = 0.05,
     confidence: float = 0.95,
     n_resamples: int = 2000,
@@ -30,19 +39,27 @@ def equivalence(
 
     `equivalent`: the mean difference lies inside ±delta (`p_holm` of TOST below alpha). `different`: it is not shown
     to, and it is not 0 (`p_difference_holm` below alpha). `undecided`: neither. Both are adjusted over the
-    temperatures of a line. A delta of None is 0.01, or 0.05 for a share.
+    temperatures of a line. `margin` is delta in the metric's unit, or in its spread (`'0.2 sd'`); None: 0.05 for a
+    share, 0.2 sd for anything else.
     """
-    rows = [row for grid in grids(table, metric) for row in _rows(grid, delta, alpha, confidence, n_resamples)]
+    found = list(systems(table, metric))
+    margins = margins_of(found, margin)
+    rows = [
+        row
+        for pooled in found
+        for grid in (pooled, *pooled.by_type())
+        for row in _rows(grid, margins[grid.metric].value, alpha, confidence, n_resamples)
+    ]
     _add_sentences(rows)
     return Finding(
         analysis=NAME,
         question="At which temperatures are answers from disturbed evidence as good as from the original?",
         rows=even(rows),
         sentences=tuple(said(row) for row in rows if row["sentence"]),
-        caveats=_caveats(rows, alpha, confidence, n_resamples),
+        caveats=(*(one.caveat(name) for name, one in margins.items()), *_caveats(rows, alpha, confidence, n_resamples)),
         settings={
             "metric": metric,
-            "delta": delta,
+            "margin": margin,
             "alpha": alpha,
             "confidence": confidence,
             "n_resamples": n_resamples,
@@ -50,7 +67,7 @@ def equivalence(
     )
 
 
-def _rows(grid: Grid, delta: float | None, alpha: float, confidence: float, n_resamples: int) -> list[Row]:
+def _rows(grid: Grid, delta: float, alpha: float, confidence: float, n_resamples: int) -> list[Row]:
     if not grid.perturbations:
         return []
     drops, n_missing = grid.drops(), grid.n_missing_pairs()
@@ -58,7 +75,6 @@ def _rows(grid: Grid, delta: float | None, alpha: float, confidence: float, n_re
         drops.reshape(-1, drops.shape[2]), grid.question_ids, confidence=confidence, n_resamples=n_resamples
     )
     estimates = flat.reshape(*drops.shape[:2], 3)
-    within = margin(delta, grid.unit)
     rows = []
     for i, perturbation in enumerate(grid.perturbations):
         line = []
@@ -73,8 +89,8 @@ def _rows(grid: Grid, delta: float | None, alpha: float, confidence: float, n_re
                     **known(estimates[i, j]),
                     n=len(paired),
                     n_missing=int(n_missing[i, j]),
-                    delta=within,
-                    p=equivalence_test(paired, within) if enough else None,
+                    delta=delta,
+                    p=equivalence_test(paired, delta) if enough else None,
                     p_difference=difference_test(paired) if enough else None,
                     reason=None if enough else TOO_FEW,
                 )
@@ -109,7 +125,7 @@ def _add_sentences(rows: Sequence[Row]) -> None:
 def _sentence(line: Sequence[Row]) -> str:
     row = line[0]
     cause, system, metric = sentence_case(named(row["perturbation"])), row["system"], measured(row["metric"])
-    within = f"{100 * row['delta']:g} points of" if row["unit"] == "share" else f"{row['delta']:g}"
+    within = f"{100 * row['delta']:.3g} points of" if row["unit"] == "share" else f"{row['delta']:.3g}"
     found = {
         verdict: [one["temperature"] for one in line if one["verdict"] == verdict]
         for verdict in ("equivalent", "different", "undecided")

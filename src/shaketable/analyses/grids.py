@@ -10,15 +10,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shaketable.analyses.conditions import ORIGINAL, by_question, system_of
+from shaketable.analyses.conditions import ORIGINAL, by_question, names_in, system_of, units
 from shaketable.analyses.intervals import Numbers
-from shaketable.errors import PartError, did_you_mean
+from shaketable.measures import main_metric, measure_of
 
 Row = dict[str, Any]
 PLACE = ("dataset", "model", "method", "retriever", "variation")
 """What makes a system, besides its evidence and temperature."""
-LOWER_IS_BETTER = ("gibberish", "refusal", "terse")
-"""Flags of failure; their drops would read the wrong way round."""
 ROUNDING = 12
 """Decimals kept of a difference: thirds leave dust such as 1e-17, which would break ties and hide zeros."""
 
@@ -29,7 +27,7 @@ class Grid:
 
     metric: str
     unit: str
-    """`share` for a metric whose values are only 0 and 1, else `score`."""
+    """`share`, `score` or `count`."""
     system: str
     """The model, and whatever else of the pipeline differs within the table."""
     place: Mapping[str, str | None]
@@ -108,12 +106,11 @@ def systems(table: pl.DataFrame, metric: str | None) -> Iterator[Grid]:
     questions = by_question(table).join(
         table.select(*PLACE, system=system_of(table)).unique(), on=PLACE, nulls_equal=True
     )
+    unit_of = dict(units(table).iter_rows())
     for name in chosen_metrics(table, metric):
-        values = table.filter(metric=name)["value"].drop_nulls()
-        unit = "share" if values.is_in([0.0, 1.0]).all() else "score"
         places = questions.filter(metric=name).partition_by(*PLACE)
         for place in sorted(places, key=lambda one: str(one.select(PLACE).row(0))):
-            yield _grid(place, name, unit)
+            yield _grid(place, name, unit_of[name])
 
 
 def grids(table: pl.DataFrame, metric: str | None) -> Iterator[Grid]:
@@ -123,32 +120,13 @@ def grids(table: pl.DataFrame, metric: str | None) -> Iterator[Grid]:
         yield from pooled.by_type()
 
 
-def main_metric(table: pl.DataFrame) -> str | None:
-    """The one that answers are judged by: bertscore, else contains, else the first by name. None: no scores."""
-    names = sorted(table["metric"].unique())
-    return next((name for name in ("bertscore", "contains") if name in names), names[0] if names else None)
-
-
 def chosen_metrics(table: pl.DataFrame, metric: str | None) -> tuple[str, ...]:
     """None: the main one; `all`: every one of which more is better."""
-    names = sorted(table["metric"].unique())
-    if metric is None or not names:
-        return tuple(name for name in names if name == main_metric(table))
+    names = names_in(table)
     if metric == "all":
-        return tuple(name for name in names if name not in LOWER_IS_BETTER)
-    if metric not in names:
-        raise PartError(
-            f"metric is '{metric}', which these scores do not have.{did_you_mean(metric, names)} "
-            f"Scored metrics: {', '.join(names)}."
-        )
-    return (metric,)
-
-
-def margin(delta: float | None, unit: str) -> float:
-    """How much of a difference is too little to matter; None: 0.01, or 5 points of a share."""
-    if delta is not None:
-        return delta
-    return 0.05 if unit == "share" else 0.01
+        return tuple(name for name in names if measure_of(name).higher_is_better)
+    chosen = main_metric(names, metric) if names else None
+    return () if chosen is None else (chosen,)
 
 
 def even(rows: Sequence[Row]) -> tuple[Row, ...]:

@@ -11,9 +11,10 @@ import polars as pl
 
 from shaketable.analyses import guidelines_words as words
 from shaketable.analyses.figure_table import figure_table
-from shaketable.analyses.grids import Grid, Row, even, margin, systems
+from shaketable.analyses.grids import Grid, Row, even, systems
 from shaketable.analyses.heat import ceiling_index, heat_drops, onto_grid, resampled_ceilings, resampled_hinge
 from shaketable.analyses.intervals import Numbers, complete, estimated, known, mean_estimates
+from shaketable.analyses.margins import margins_of
 from shaketable.analyses.wording import said
 from shaketable.types import Finding
 
@@ -26,7 +27,7 @@ def guidelines(
     table: pl.DataFrame,
     *,
     metric: str | None = None,
-    delta: float | None = None,
+    margin: float | str | None = None,
     bound: Bound = "interval",
     not_applied: tuple[str, ...] = (),
     confidence: float = 0.95,
@@ -38,17 +39,18 @@ def guidelines(
     interval (`bound='point'`: by its value), never exceeds delta. A row that `decides` is a system's, from its worst
     pair of evidence and type; the others are of single pairs. `heat`: these losses. `onset`: where a line begins to
     fall, by the best hinge y = a + b max(0, T − T0), with `slope` b. `noise`: what each disturbance costs at each
-    temperature. `choice`: the best system against the next, where it is coolest and hottest. A delta of None is 0.01,
-    or 0.05 for a share. Models in `not_applied` ignore the temperature: they have no ceiling and no onset. Where
-    several wordings were asked, a system also has a ceiling over its worst pair of evidence and wording
-    (`worst_variation`).
+    temperature. `choice`: the best system against the next, where it is coolest and hottest. `margin` is delta in the
+    metric's unit, or in its spread (`'0.2 sd'`); None: 0.05 for a share, 0.2 sd for anything else. Models
+    in `not_applied` ignore the temperature: they have no ceiling and no onset. Where several wordings were asked, a
+    system also has a ceiling over its worst pair of evidence and wording (`worst_variation`).
     """
     rows: list[Row] = []
     found = list(systems(table, metric))
+    margins = margins_of(found, margin)
     figures = {name: figure_table(table, name, pooled=True) for name in sorted({grid.metric for grid in found})}
     bootstrap: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples}
     for grid in found:
-        heat, ceilings = _heat_and_ceilings(grid, delta, bound, bootstrap)
+        heat, ceilings = _heat_and_ceilings(grid, margins[grid.metric].value, bound, bootstrap)
         onsets = [row for one in (grid, *grid.by_type()) for row in _onsets(one, bound, bootstrap)]
         if grid.place["model"] in not_applied:
             for row in (*ceilings, *onsets):
@@ -57,6 +59,7 @@ def guidelines(
         rows += [*ceilings, *heat, *onsets]
         rows += [row for one in (grid, *grid.by_type()) for row in _noise(one, bootstrap)]
     for wordings in _by_wordings(found):
+        delta = margins[wordings[0].metric].value
         rows.append(_ceiling_over_wordings(wordings, delta, bound, bootstrap, not_applied))
         for row in rows:
             row["is_part"] = row.get("is_part") or row["system"] in {grid.system for grid in wordings}
@@ -67,10 +70,13 @@ def guidelines(
         question="How hot may each model run, which disturbance hurts where, and which model to choose?",
         rows=even(rows),
         sentences=tuple(said(row) for row in words.by_importance(rows)),
-        caveats=words.caveats(rows, bound, confidence, n_resamples, NOT_APPLIED),
+        caveats=(
+            *(one.caveat(name) for name, one in margins.items()),
+            *words.caveats(rows, bound, confidence, n_resamples, NOT_APPLIED),
+        ),
         settings={
             "metric": metric,
-            "delta": delta,
+            "margin": margin,
             "bound": bound,
             "not_applied": list(not_applied),
             "confidence": confidence,
@@ -83,10 +89,9 @@ def guidelines(
 
 
 def _heat_and_ceilings(
-    grid: Grid, delta: float | None, bound: Bound, bootstrap: dict[str, Any]
+    grid: Grid, delta: float, bound: Bound, bootstrap: dict[str, Any]
 ) -> tuple[list[Row], list[Row]]:
     """The losses by heat, and the ceilings that follow: of each pair, and last of the system."""
-    within = margin(delta, grid.unit)
     heat: list[Row] = []
     pairs: list[tuple[Grid, str | None, Numbers]] = []
     for one in grid.by_type() or [grid]:
@@ -104,11 +109,11 @@ def _heat_and_ceilings(
                     **known(estimates[i, j]),
                     n=int(n[i, j]),
                     n_missing=int((one.n_missing[i, 0] + one.n_missing[i, j]).sum()),
-                    delta=within,
+                    delta=delta,
                 )
                 for j, temperature in enumerate(one.temperatures)
             ]
-    return heat, _ceilings(grid, pairs, within, bound, bootstrap)
+    return heat, _ceilings(grid, pairs, delta, bound, bootstrap)
 
 
 def _ceilings(
@@ -198,7 +203,7 @@ def _by_wordings(found: Sequence[Grid]) -> list[list[Grid]]:
 
 
 def _ceiling_over_wordings(
-    wordings: Sequence[Grid], delta: float | None, bound: Bound, bootstrap: dict[str, Any], not_applied: tuple[str, ...]
+    wordings: Sequence[Grid], delta: float, bound: Bound, bootstrap: dict[str, Any], not_applied: tuple[str, ...]
 ) -> Row:
     """That of the worst evidence in the worst wording: each pair of them stands for a kind of evidence."""
     ids = sorted(set().union(*(grid.question_ids for grid in wordings)))

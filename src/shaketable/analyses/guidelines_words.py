@@ -164,4 +164,4 @@ def _largest(row: Row) -> str:
 
 
 def _amount(value: float, unit: str) -> str:
-    return f"{100 * value:g} points of" if unit == "share" else f"{value:g}"
+    return f"{100 * value:.3g} points of" if unit == "share" else f"{value:.3g}"

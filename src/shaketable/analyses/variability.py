@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.conditions import CONDITION, ORIGINAL, by_question, labelled_rows, pooled_and_by_type
+from shaketable.analyses.conditions import CONDITION, ORIGINAL, by_question, labelled_rows, names_in, pooled_and_by_type
 from shaketable.analyses.intervals import Numbers, Statistic, mean_of, with_estimates
 from shaketable.analyses.spread import Level
 from shaketable.analyses.wording import bounds, number, questions
+from shaketable.measures import main_metric
 from shaketable.types import Finding
 
 BETWEEN = {
@@ -24,6 +25,7 @@ BETWEEN = {
 def variability(
     table: pl.DataFrame,
     *,
+    metric: str | None = None,
     level: Level = "per_question",
     ddof: int = 1,
     confidence: float = 0.95,
@@ -42,8 +44,8 @@ def variability(
         n_resamples=n_resamples,
     )
     rows = labelled_rows("variability", _with_baseline(cells.with_columns(reason=_reason())), table)
-    main_metric = _main_metric(rows)
-    _add_sentences(rows, main_metric, BETWEEN[level])
+    main = main_metric(names_in(table), metric)
+    _add_sentences(rows, main, BETWEEN[level])
     for row in rows:
         row["unit"] = "ratio"
     return Finding(
@@ -53,7 +55,7 @@ def variability(
         sentences=tuple(f"{row['sentence']} {row['detail']}" for row in rows if row["sentence"]),
         caveats=_caveats(rows),
         settings={
-            "main_metric": main_metric,
+            "main_metric": main,
             "level": level,
             "ddof": ddof,
             "confidence": confidence,
@@ -130,12 +132,6 @@ def _with_baseline(cells: pl.DataFrame) -> pl.DataFrame:
     original = cells.filter(pl.col("perturbation").is_null() | (pl.col("perturbation") == ORIGINAL))
     baselines = original.group_by(place).agg(baseline=pl.col("value").mean())
     return cells.join(baselines, on=place, how="left", nulls_equal=True)
-
-
-def _main_metric(rows: list[dict[str, Any]]) -> str | None:
-    """A score rather than a share, whose CV is undefined for every question never answered right."""
-    metrics = [row["metric"] for row in sorted(rows, key=lambda row: row["unit"] != "score")]
-    return next(iter(metrics), None)
 
 
 def _add_sentences(rows: list[dict[str, Any]], main_metric: str | None, between: str) -> None:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.conditions import CONDITION, by_question
+from shaketable.analyses.conditions import CONDITION, by_question, names_in
 from shaketable.analyses.grids import ROUNDING, Row, even
 from shaketable.analyses.intervals import Numbers, Statistic, estimated, known
 from shaketable.analyses.wording import level, measured, named, questions, said, sentence_case
+from shaketable.measures import main_metric
 from shaketable.types import Finding
 
 NAME = "variance_shares"
@@ -43,7 +44,7 @@ ONE_RUN = "some settings have one run alone, which cannot tell dice from the res
 
 
 def variance_shares(
-    table: pl.DataFrame, *, correct: str = "contains", confidence: float = 0.95, n_resamples: int = 2000
+    table: pl.DataFrame, *, metric: str | None = None, confidence: float = 0.95, n_resamples: int = 2000
 ) -> Finding:
     """The law of total variance over a crossed study: whose share of the variance of single answers is how large?
 
@@ -55,11 +56,10 @@ def variance_shares(
     search have no evidence to cross and are left out beside some that do. A question needs two runs in every setting.
     """
     rows: list[Row] = []
-    scored = table.filter(metric=correct)
+    main = main_metric(names_in(table), metric)
+    scored = table.filter(metric=main or "")
     for (dataset,), part in sorted(scored.partition_by("dataset", as_dict=True).items(), key=lambda one: one[0]):
-        rows += _rows(part, {"metric": correct, "dataset": dataset}, confidence, n_resamples)
-    if len(table) and not rows:
-        rows = [_row({"metric": correct, "dataset": None}, reason=f"{correct} was not scored")]
+        rows += _rows(part, {"metric": main, "dataset": dataset}, confidence, n_resamples)
     _add_sentences(rows)
     return Finding(
         analysis=NAME,
@@ -67,7 +67,7 @@ def variance_shares(
         rows=even(rows),
         sentences=tuple(said(row) for row in rows if row["sentence"]),
         caveats=_caveats(rows, confidence, n_resamples),
-        settings={"correct": correct, "confidence": confidence, "n_resamples": n_resamples},
+        settings={"metric": main, "confidence": confidence, "n_resamples": n_resamples},
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shaketable.measures import word_for
+
 Row = Mapping[str, Any]
 
 
@@ -47,7 +49,7 @@ def difference(row: Row) -> str:
 
 def measured(metric: str) -> str:
     """What a metric measures, where people have a word for it."""
-    return "correctness" if metric == "contains" else metric
+    return word_for(metric)
 
 
 def cost(row: Row) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from shaketable.analyses.conditions import names_in, units
+from shaketable.analyses.grids import chosen_metrics
 from shaketable.analyses.rewording import (
     Row,
     asked_of,
@@ -18,6 +20,7 @@ from shaketable.analyses.rewording import (
     where,
 )
 from shaketable.analyses.wording import cost, holds_zero, level, measured, questions, sentence_case
+from shaketable.measures import main_metric
 from shaketable.types import Finding
 
 NAME = "wording_accuracy"
@@ -26,24 +29,28 @@ NAME = "wording_accuracy"
 def wording_accuracy(
     table: pl.DataFrame,
     *,
-    metrics: tuple[str, ...] = ("contains", "token_f1"),
+    metric: str | None = None,
+    metrics: tuple[str, ...] | None = None,
     confidence: float = 0.95,
     n_resamples: int = 2000,
 ) -> Finding:
     """The mean score of each variation, and what it costs against the original wording, paired by question.
 
     Differences are `original - X`, tested by Wilcoxon's signed ranks with Holm over the variations of a system.
-    InAccuracy of the study is `contains(match='token')`. Several rewrites of a question are averaged.
+    InAccuracy of the study is `contains(match='token')`. Several rewrites of a question are averaged. `metrics` of
+    None are all numbers of which more is better; sentences speak of `metric`, the main one.
     """
     rows: list[Row] = []
-    for metric in metrics:
-        scored = table.filter(pl.col("metric") == metric)
-        is_share = scored["value"].drop_nulls().is_in([0.0, 1.0]).all()
+    main = main_metric(names_in(table), metric if metrics is None else metrics[0])
+    shown = metrics or (*filter(None, [main]), *(name for name in chosen_metrics(table, "all") if name != main))
+    unit_of = dict(units(table).iter_rows())
+    for name in shown:
+        scored = table.filter(pl.col("metric") == name)
         trials = scored.with_columns(answer=pl.col("value").cast(pl.String), wording="variation", n_searches=pl.lit(0))
-        for asked in asked_of(trials, score=scores_of(scored, metric)):
-            numbers = differences(asked, metric, lambda row: row["score"], "share" if is_share else "score")
+        for asked in asked_of(trials, score=scores_of(scored, name)):
+            numbers = differences(asked, name, lambda row: row["score"], unit_of[name])
             rows += number_rows(NAME, asked, numbers, confidence=confidence, n_resamples=n_resamples)
-    _add_sentences(rows, metrics[0])
+    _add_sentences(rows, main)
     return finding_of(
         NAME,
         "What does rewording a question cost?",
@@ -56,11 +63,11 @@ def wording_accuracy(
         confidence=confidence,
         n_resamples=n_resamples,
         first="most",
-        metrics=list(metrics),
+        metrics=list(shown),
     )
 
 
-def _add_sentences(rows: list[Row], metric: str) -> None:
+def _add_sentences(rows: list[Row], metric: str | None) -> None:
     """One for each system and dataset: the variation that costs most, and how many others cost something."""
     places: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -76,7 +83,7 @@ def _add_sentences(rows: list[Row], metric: str) -> None:
         original = means[(*place, "original")]
         shown = sum(row["p_holm"] < 0.05 and row["value"] > 0 for row in contrasts)
         if holds_zero(worst):
-            sentence = f"No rewording is shown to lower the {measured(metric)} of {where(worst)}."
+            sentence = f"No rewording is shown to lower the {measured(worst['metric'])} of {where(worst)}."
             detail = f"The most is {cost(worst)}, by {told_variation(worst['variation'])} ({questions(worst['n'])})."
         else:
             sentence = (

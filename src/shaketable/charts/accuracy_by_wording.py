@@ -20,4 +20,4 @@ def accuracy_by_wording(finding: Finding) -> alt.TopLevelMixin:
 def accuracy_rows(finding: Finding) -> list[Row]:
     """Of the metric that the finding names first."""
     metrics: Any = finding.settings["metrics"]
-    return wording_rows(finding, {metrics[0]: "score"})
+    return wording_rows(finding, dict.fromkeys(metrics[:1], "score"))

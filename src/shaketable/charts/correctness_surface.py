@@ -7,6 +7,7 @@ import altair as alt
 from shaketable.charts.looks import WIDTH, themed
 from shaketable.charts.panels import PLAIN, Row, panel_header, worded
 from shaketable.charts.wording_panels import asked, in_order
+from shaketable.measures import title_of
 from shaketable.types import Finding
 
 GAPS = alt.Scale(paddingInner=0.04)
@@ -29,7 +30,7 @@ def correctness_surface(finding: Finding, metric: str) -> alt.TopLevelMixin:
     boxes = base.mark_rect().encode(
         color=alt.Color(
             "value:Q",
-            title="Correct answers" if metric == "contains" else metric,
+            title=title_of(metric),
             scale=alt.Scale(scheme="viridis", domain=domain),
             legend=alt.Legend(format="~%" if share else "~g", gradientLength=200),
         )

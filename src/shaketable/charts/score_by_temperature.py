@@ -9,10 +9,10 @@ import altair as alt
 
 from shaketable.charts.looks import INK
 from shaketable.charts.panels import Row, lines, one_per_panel, panel_rows, small_multiples, temperature_axis
+from shaketable.measures import title_of
 from shaketable.types import Finding
 
 Band = Literal["interval", "sd"]
-TITLES = {"contains": "Correct answers", "refusal": "Refused answers", "gibberish": "Garbled answers"}
 
 
 def score_by_temperature(finding: Finding, metric: str, *, band: Band = "interval") -> alt.TopLevelMixin:
@@ -40,7 +40,7 @@ def banded(rows: list[Row], band: Band) -> list[Row]:
 def _axis(unit: str, metric: str) -> alt.Y:
     """Shares run from 0 to 100 % in every picture; a score has one scale in all panels."""
     if unit == "share":
-        title = TITLES.get(metric, metric)
+        title = title_of(metric)
         axis, scale = alt.Axis(format="~%", tickCount=5), alt.Scale(domain=[0, 1], clamp=True)
         return alt.Y("value:Q", title=title, axis=axis, scale=scale)
     return alt.Y("value:Q", title=f"Mean {metric}", axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=False))

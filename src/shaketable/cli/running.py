@@ -280,7 +280,7 @@ def _default_folder(study: Study, given: str, changed: bool) -> Path:
     for folder in (path, path.parent):
         if (folder / "records.sqlite").is_file() and not changed:
             return folder
-    crossing = dataclasses.replace(study, metrics=(), analyses=())
+    crossing = dataclasses.replace(study, metrics=(), main_metric=None, analyses=())
     return Path("runs") / (f"{study.name}-{digest(crossing)[:6]}" if changed else study.name)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.metrics.token_extras import score_tokens
-from shaketable.types import Question, Record, Score
+from shaketable.types import Measure, Question, Record, Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +18,7 @@ class AnswerTokens:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="answer_tokens", unit="count", higher_is_better=None),)
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
         return score_tokens("answer_tokens", records, lambda completion, n: float(n))

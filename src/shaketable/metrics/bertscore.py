@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from shaketable.encoder import Encoder, TokenStates, encoder
 from shaketable.scoring import references, unscored
-from shaketable.types import Question, Record, Score
+from shaketable.types import Measure, Question, Record, Score
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -42,6 +42,10 @@ class Bertscore:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (
+        Measure(name="bertscore", unit="score", higher_is_better=True),
+        Measure(name="bertscore_rescaled", unit="score", higher_is_better=True, minimum=None),
+    )
     reads_trace: ClassVar[bool] = False
     encoder: str = "all-MiniLM-L6-v2"
     layer: int | None = None

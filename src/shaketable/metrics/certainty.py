@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from shaketable.metrics.token_extras import NO_TOKENS, extra, score_tokens
-from shaketable.types import Completion, Question, Record, Score
+from shaketable.types import Completion, Measure, Question, Record, Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +19,7 @@ class Certainty:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="certainty", unit="score", higher_is_better=None),)
     scaled: bool = True
     """Take the distribution that was really sampled, where a greedy token has probability 1; False: the model's own."""
 

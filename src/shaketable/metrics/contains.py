@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from shaketable.normalize import YES_NO, contains_words, words
 from shaketable.scoring import score_each
-from shaketable.types import Answer, Question, Record, Score
+from shaketable.types import Answer, Measure, Question, Record, Score
 
 RESULT = re.compile(r"<\|begin_search_result\|>.*?(<\|end_search_result\|>|$)", re.DOTALL)
 """What a search brought stands between these marks (Search-o1); the model did not say it."""
@@ -23,6 +23,9 @@ class Contains:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (
+        Measure(name="contains", unit="share", higher_is_better=True, words="correctness", title="Correct answers"),
+    )
     reads_trace: ClassVar[bool] = False
     match: Literal["substring", "token", "startswith"] = "substring"
     """`substring`: the same characters, whatever their case; `startswith`: at the beginning of the answer; `token`: the

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from shaketable.metrics.token_extras import NO_TOKENS, extra, score_tokens
 from shaketable.robustness import GIVEN_ENTROPY, entropy_of_top
-from shaketable.types import Completion, Note, Question, Record, Score
+from shaketable.types import Completion, Measure, Note, Question, Record, Score
 
 BASES = {"10": 10.0, "e": math.e, "2": 2.0}
 
@@ -24,6 +24,7 @@ class Entropy:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="entropy", unit="score", higher_is_better=None),)
     base: Literal["10", "e", "2"] = "10"
     renormalize: bool = False
     """Divide the probabilities of the top tokens by their sum."""

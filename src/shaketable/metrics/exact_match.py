@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from shaketable.normalize import NORMALIZATIONS
 from shaketable.scoring import score_each
-from shaketable.types import Answer, Question, Record, Score
+from shaketable.types import Answer, Measure, Question, Record, Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +19,7 @@ class ExactMatch:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="exact_match", unit="share", higher_is_better=True),)
     reads_trace: ClassVar[bool] = False
     normalization: Literal["casefold_strip", "raw", "squad"] = "casefold_strip"
     """`casefold_strip`: case, outer spaces and one final full stop aside; `squad`: also articles and punctuation."""

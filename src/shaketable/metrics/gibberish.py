@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from shaketable import weights
 from shaketable.scoring import score_each
-from shaketable.types import Answer, Question, Record, Score
+from shaketable.types import Answer, Measure, Question, Record, Score
 
 WORD = re.compile(r"[^\W\d_]+")
 MANY_WORDS = 8
@@ -33,6 +33,9 @@ class Gibberish:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (
+        Measure(name="gibberish", unit="share", higher_is_better=False, title="Garbled answers"),
+    )
     reads_trace: ClassVar[bool] = False
     max_non_ascii: float = 0.2
     """Share of letters outside ASCII that is still fine."""

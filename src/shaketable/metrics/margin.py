@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from shaketable.metrics.token_extras import NO_TOKENS, extra, score_tokens
-from shaketable.types import Completion, Question, Record, Score
+from shaketable.types import Completion, Measure, Question, Record, Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +18,7 @@ class Margin:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="margin", unit="score", higher_is_better=None),)
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
         return score_tokens("margin", records, self._first)

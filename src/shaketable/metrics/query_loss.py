@@ -12,7 +12,7 @@ from shaketable import catalog
 from shaketable.errors import ShaketableError
 from shaketable.protocols import WhiteBoxModel
 from shaketable.scoring import unscored
-from shaketable.types import Failure, Probe, Question, Record, Score
+from shaketable.types import Failure, Measure, Probe, Question, Record, Score
 
 ANSWERING = "answering"
 Loss = tuple[float, int] | str
@@ -29,6 +29,10 @@ class QueryLoss:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (
+        Measure(name="query_loss", unit="score", higher_is_better=None),
+        Measure(name="query_tokens", unit="count", higher_is_better=None),
+    )
     reads_trace: ClassVar[bool] = False
     model: str = ANSWERING
     """The model that reads, as in a study; `answering`: the one that answered."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from shaketable.question_types import LABELS, predict
 from shaketable.scoring import unscored
-from shaketable.types import Question, Record, Score
+from shaketable.types import Measure, Question, Record, Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +20,7 @@ class QuestionType:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="question_type", unit="count", higher_is_better=None),)
     reads_trace: ClassVar[bool] = False
     model: str | None = None
     """The folder of a fine-tuned classifier whose labels are these types; None: the head that ships."""

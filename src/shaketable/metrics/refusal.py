@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.scoring import score_each
-from shaketable.types import Question, Record, Score
+from shaketable.types import Measure, Question, Record, Score
 
 NOT = r"(?:not|n't|never|in no way|nowhere)"
 SOURCE = (
@@ -92,6 +92,9 @@ class Refusal:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (
+        Measure(name="refusal", unit="share", higher_is_better=False, title="Refused answers"),
+    )
     reads_trace: ClassVar[bool] = False
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from shaketable.normalize import casefold_strip
 from shaketable.scoring import unscored
-from shaketable.types import Evidence, Question, Record, Score, Search
+from shaketable.types import Evidence, Measure, Question, Record, Score, Search
 
 NO_SEARCH = "no search"
 NO_TITLES = "no supporting titles"
@@ -26,6 +26,12 @@ class Retrieval:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (
+        Measure(name="recall@{k}", unit="score", higher_is_better=True),
+        Measure(name="precision@{k}", unit="score", higher_is_better=True),
+        Measure(name="ndcg@{k}", unit="score", higher_is_better=True),
+        Measure(name="mrr@{k}", unit="score", higher_is_better=True),
+    )
 
     k: int = 5
     searches: Literal["first", "all"] = "first"

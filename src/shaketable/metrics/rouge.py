@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from shaketable.normalize import without_surrogates
 from shaketable.scoring import references, unscored
-from shaketable.types import Question, Record, Score
+from shaketable.types import Measure, Question, Record, Score
 
 NUMBERS = ("rouge1", "rouge2", "rougeL")
 
@@ -25,6 +25,11 @@ class Rouge:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (
+        Measure(name="rouge1", unit="score", higher_is_better=True),
+        Measure(name="rouge2", unit="score", higher_is_better=True),
+        Measure(name="rougeL", unit="score", higher_is_better=True),
+    )
     reads_trace: ClassVar[bool] = False
     stemming: bool = False
     """True: Porter's stemmer on words of more than three letters."""

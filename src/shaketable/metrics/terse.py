@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.scoring import score_each
-from shaketable.types import Question, Record, Score
+from shaketable.types import Measure, Question, Record, Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +18,7 @@ class Terse:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="terse", unit="share", higher_is_better=None),)
     reads_trace: ClassVar[bool] = False
     max_words: int = 2
     """An answer with more words is not terse."""

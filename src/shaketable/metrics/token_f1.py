@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from shaketable.normalize import YES_NO, squad
 from shaketable.scoring import score_each
-from shaketable.types import Question, Record, Score
+from shaketable.types import Measure, Question, Record, Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +20,7 @@ class TokenF1:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="token_f1", unit="score", higher_is_better=True),)
     reads_trace: ClassVar[bool] = False
     strict_yes_no: bool = False
     """True: 0 where one side is exactly yes or no and the other is something else, as DRAGIN's code has it."""

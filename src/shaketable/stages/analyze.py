@@ -37,7 +37,11 @@ def findings_of(
 ) -> list[Finding]:
     table = run.score_table()
     ignoring = ignoring_temperature(run.records())
+    main = run.main_metric()
     given: dict[str, Callable[[], Any]] = {
+        "metric": lambda: main,
+        "correct": run.judging_metric,
+        "margin": lambda: run.study.margin,
         "not_applied": lambda: tuple(ignoring),
         "curves": functools.cache(run.curves),
         "records": functools.cache(run.records),
@@ -53,6 +57,11 @@ def findings_of(
         ask = catalog.bind("analysis", text, "analyze.analyses")
         # What an analysis takes beside the table is read when it is first asked for.
         taken = {name: give() for name, give in given.items() if name in inspect.signature(ask).parameters}
+        taken = {name: value for name, value in taken.items() if value is not None}
+        if "scan" in taken:
+            taken.pop("correct", None)  # The scan says what is correct.
+        if ask.keywords.get("metric", main) != main:
+            taken.pop("margin", None)  # It was given for another number.
         ask = functools.partial(ask, **{**taken, **ask.keywords})
         findings.append(_marked(ask(table), ignoring))
     return findings

@@ -16,6 +16,7 @@ from shaketable.datasets.loaded import Rejected, Remark
 from shaketable.datasets.select import ShortCell, select
 from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.identity import canonical, digest, seed_from, trial_key
+from shaketable.measures import main_metric, numbers_of
 from shaketable.scanning import GREEDY, most_repeats
 from shaketable.study import WITHOUT_MODEL
 from shaketable.types import DatasetChoice, Question, Study, Trial, Variant
@@ -267,13 +268,20 @@ def _check_scan(study: Study) -> None:
         raise StudyError("scan: cross.temperatures has none above 0 to scan. Give some, or scan.strategy='none'.")
 
 
+def _check_metrics(study: Study) -> None:
+    names = numbers_of(study.metrics)
+    try:
+        main_metric(names, study.main_metric)
+    except PartError as error:
+        raise PartError(f"analyze.{error}") from error
+
+
 def _conditions(study: Study) -> tuple[Condition, ...]:
     models = _build("model", study.models)
     methods = _build("method", study.methods)
     retrievers = _build("retriever", study.retrievers)
     perturbations = _build("perturbation", study.perturbations)
-    for i, text in enumerate(study.metrics):
-        catalog.build("metric", text, f"score.metrics[{i}]")
+    _check_metrics(study)
     if study.reference not in WITHOUT_MODEL:
         catalog.build("model", study.reference, "score.reference")
     _check_scan(study)

@@ -13,7 +13,6 @@ import polars as pl
 from markupsafe import Markup
 
 from shaketable.analyses.figure_table import figure_table
-from shaketable.analyses.grids import main_metric
 from shaketable.charts.bundle import load_bundle
 from shaketable.charts.score_by_temperature import Band
 from shaketable.scoring import GREEDY_ONLY
@@ -53,6 +52,8 @@ class Run(Protocol):
     def unscored(self) -> list[dict[str, Any]]: ...
     def findings(self) -> list[Finding]: ...
     def score_table(self) -> pl.DataFrame: ...
+    def main_metric(self) -> str | None: ...
+    def judging_metric(self) -> str | None: ...
     def examples(self, n: int) -> list[dict[str, Any]]: ...
 
 
@@ -64,12 +65,15 @@ def report(run: StoredRun, *, band: Band = "interval", progress: Callable[[str],
     """Write the page and its figures into the run's folder; returns the page. Findings that are out of date are made
     anew first.
 
+    Figures of the main metric can be drawn again from `figure_table.csv`.
     Bands of scores are intervals over questions, or with `sd` the standard deviation between runs.
     """
     make_current(run, progress)
     findings, table = run.findings(), run.score_table()
     figures = draw(findings, table, band)
-    write_figures(figures, table, run.folder / "figures")
+    write_figures(figures, run.folder / "figures")
+    if metric := run.main_metric():
+        figure_table(table, metric).write_csv(run.folder / "figures" / "figure_table.csv")
     page = run.folder / "report.html"
     page.write_text(render(run, findings, table, figures), encoding="utf-8")
     return page
@@ -84,15 +88,13 @@ def draw(findings: Sequence[Finding], table: pl.DataFrame, band: Band = "interva
     ]
 
 
-def write_figures(figures: Sequence[Figure], table: pl.DataFrame, folder: Path) -> None:
-    """Each as SVG, PNG and CSV, and `figure_table.csv`, from which those of the main metric can be drawn again."""
+def write_figures(figures: Sequence[Figure], folder: Path) -> None:
+    """Each as SVG, PNG and CSV."""
     folder.mkdir(parents=True, exist_ok=True)
     for figure in figures:
         (folder / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")
         (folder / f"{figure.name}.png").write_bytes(figure.png())
         (folder / f"{figure.name}.csv").write_text(figure.csv, encoding="utf-8")
-    if metric := main_metric(table):
-        figure_table(table, metric).write_csv(folder / "figure_table.csv")
 
 
 def render(
@@ -112,7 +114,7 @@ def render(
     on_page = [figure for figure in figures if figure.is_on_page]
     targets = {figure.name for figure in on_page} | {block.name for block in blocks}
     cards, more = draw_cards(findings, targets)
-    chosen = cases_of(findings, run.store, table) or run.examples(N_EXAMPLES)
+    chosen = cases_of(findings, run.store, table.filter(metric=run.judging_metric() or "")) or run.examples(N_EXAMPLES)
     examples = [content.example(one) for one in chosen]
     flags = run.flags()
     unscored = [row for row in run.unscored() if row["reason"] != GREEDY_ONLY]

@@ -124,7 +124,7 @@ def _ends(row: Row) -> str:
 
 
 def _margin(delta: float, unit: str) -> str:
-    return f"{100 * delta:g} points" if unit == "share" else f"{delta:g}"
+    return f"{100 * delta:.3g} points" if unit == "share" else f"{delta:.3g}"
 
 
 def _worst(row: Row) -> str:

@@ -11,7 +11,8 @@ from markupsafe import Markup
 from shaketable.analyses.wording import bounds, difference, holds_zero, level, number, said
 from shaketable.charts.drawing import draw_svg
 from shaketable.charts.spark import spark, spark_rows
-from shaketable.stages.report_content import METRIC_WORDS, named_evidence, not_applied
+from shaketable.measures import title_of
+from shaketable.stages.report_content import named_evidence, not_applied
 from shaketable.stages.report_figures import figure_name
 from shaketable.types import Finding
 
@@ -189,7 +190,7 @@ def _line(finding: Finding, row: Row, findings: Sequence[Finding]) -> tuple[Any,
 
 
 def _spark_title(row: Row) -> str:
-    metric = METRIC_WORDS.get(row["metric"], row["metric"])
+    metric = title_of(row["metric"])
     if row["headline"] != "ceiling":
         return SPARKS.get(row["headline"], "").format(metric=metric)
     parts = (named_evidence(row["worst_perturbation"]), row.get("worst_variation"), row["worst_type"])

@@ -19,8 +19,11 @@ class Store(Protocol):
     def questions(self) -> list[Question]: ...
 
 
-def cases_of(findings: Sequence[Finding], store: Store, table: pl.DataFrame) -> list[dict[str, Any]]:
-    """The choice of the analysis `cases`, of at most two systems, a different disturbance each time; else none."""
+def cases_of(findings: Sequence[Finding], store: Store, judged: pl.DataFrame) -> list[dict[str, Any]]:
+    """The choice of the analysis `cases`, of at most two systems, a different disturbance each time; else none.
+
+    `judged` are scores of the metric that tells right from wrong.
+    """
     systems = extreme_systems(findings)
     rows = [
         row
@@ -34,7 +37,7 @@ def cases_of(findings: Sequence[Finding], store: Store, table: pl.DataFrame) -> 
     keys = [key for row in rows for key in (*row["keys_original"], *row["keys_disturbed"])]
     records = {record.trial.key: record for record in store.records(f"r.key IN ({', '.join('?' * len(keys))})", *keys)}
     questions = {question.id: question for question in store.questions()}
-    correct = dict(table.filter(metric="contains").select("key", "value").iter_rows())
+    correct = dict(judged.select("key", "value").iter_rows())
     turns: dict[tuple[Any, ...], int] = {}
     ordered = []
     for row in sorted(rows, key=lambda row: (row["temperature"], -row["value"])):

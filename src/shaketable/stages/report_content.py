@@ -14,7 +14,6 @@ from shaketable.charts.few import few
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
-METRIC_WORDS = {"contains": "Correct answers"}
 CONDITIONS = ("correctness", "variability")
 """The analyses whose rows are all conditions of the run."""
 NOT_APPLIED = "Temperature was not applied by "

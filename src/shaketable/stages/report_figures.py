@@ -13,7 +13,6 @@ import polars as pl
 from markupsafe import Markup
 
 from shaketable.analyses.conditions import ORIGINAL, by_question, system_of
-from shaketable.analyses.grids import main_metric
 from shaketable.analyses.wording import measured, number
 from shaketable.charts.drawing import draw_png, draw_svg
 from shaketable.charts.evidence_drops import drop_rows, evidence_drops
@@ -22,7 +21,8 @@ from shaketable.charts.panels import panel_rows, type_order
 from shaketable.charts.score_boxes import box_rows, score_boxes
 from shaketable.charts.score_by_temperature import Band, banded, score_by_temperature
 from shaketable.charts.variation_by_temperature import variation_by_temperature
-from shaketable.stages.report_content import CONDITIONS, METRIC_WORDS, extreme_systems, named_evidence, not_applied
+from shaketable.measures import title_of
+from shaketable.stages.report_content import CONDITIONS, extreme_systems, named_evidence, not_applied
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
@@ -219,7 +219,7 @@ def _score(finding: Finding, metric: str, band: Band, is_main: bool) -> Figure |
         metric,
         chart=score_by_temperature(finding, metric, band=band),
         chapter="dice",
-        title=f"{METRIC_WORDS.get(metric, metric)} against temperature",
+        title=f"{title_of(metric)} against temperature",
         headline="heat",
         note=f"Lines are means over questions, bands {bands}.{beyond}",
         is_main=is_main,
@@ -238,7 +238,7 @@ def _drops(finding: Finding, metric: str, is_main: bool) -> Figure | None:
         chart=evidence_drops(finding, metric),
         live=evidence_drops(finding, metric, slider=True) if has_slider else None,
         chapter="evidence",
-        title=f"{METRIC_WORDS.get(metric, metric)} with disturbed evidence",
+        title=f"{title_of(metric)} with disturbed evidence",
         headline="evidence",
         note="Unchanged minus disturbed evidence, paired by question; right of the line the score fell. "
         f"Bars are {_confidence(finding)} intervals.",
@@ -311,10 +311,10 @@ def _confidence(finding: Finding) -> str:
 
 def _boxes(findings: Sequence[Finding], table: pl.DataFrame) -> Iterator[Figure]:
     """One for each system and type of question; on the page those that heat moves most and least."""
-    metric = main_metric(table)
-    if metric is None:
-        return
     correct = next(finding for finding in findings if finding.analysis == "correctness")
+    metric = correct.settings["main_metric"]
+    if not isinstance(metric, str):
+        return
     unit = next((str(row["unit"]) for row in correct.rows if row["metric"] == metric), "score")
     flat, shown = not_applied(findings), extreme_systems(findings)
     questions = by_question(table.filter(metric=metric)).with_columns(system=system_of(table), unit=pl.lit(unit))

@@ -20,6 +20,7 @@ from shaketable import __version__, catalog
 from shaketable.errors import PartError, RunError
 from shaketable.gold import gold_among
 from shaketable.identity import canonical, digest
+from shaketable.measures import judging_metric, main_metric
 from shaketable.store.records import RecordStore
 from shaketable.study import format_study, load_study
 from shaketable.types import Curve, Finding, Record, Score, Study
@@ -263,6 +264,21 @@ class Run:
         factors = self.records().select("key", *FACTORS, "type", "n_facts")
         return self.scores().join(factors, on="key", how="inner", maintain_order="left")
 
+    def main_metric(self, names: Sequence[str] | None = None) -> str | None:
+        """The number that findings and pages of this run speak of, of those scored; None: nothing is scored.
+
+        Answers that were scored by other metrics than the study's are spoken of by the first of those.
+        """
+        names = self._scored() if names is None else names
+        return main_metric(names, self.study.main_metric if self.study.main_metric in names else None)
+
+    def judging_metric(self) -> str | None:
+        """The number that tells right answers from wrong ones; None: none does."""
+        return judging_metric(self._scored(), self.main_metric())
+
+    def _scored(self) -> list[str]:
+        return list(self.scores()["metric"].unique(maintain_order=True))
+
     def curves(self) -> list[Curve]:
         """Estimated fragility curves, by the key of the greedy record they belong to."""
         return list(self.store.curves())
@@ -425,10 +441,10 @@ class Run:
 
     def examples(self, n: int) -> list[dict[str, Any]]:
         """Questions that are right with untouched evidence and wrong with disturbed evidence, coolest first."""
-        table = self.score_table()
-        if "contains" not in table["metric"].to_list()[:1000] or "unchanged" not in table["perturbation"].to_list():
+        table = self.score_table().filter(metric=self.judging_metric() or "")
+        if "unchanged" not in table["perturbation"].to_list():
             return []
-        cool = table.filter((pl.col("metric") == "contains") & (pl.col("temperature") == pl.col("temperature").min()))
+        cool = table.filter(pl.col("temperature") == pl.col("temperature").min())
         cool = cool.group_by("model", "method", "retriever", "question_id", "perturbation").agg(pl.col("value").mean())
         clean = cool.filter(pl.col("perturbation") == "unchanged").drop("perturbation").rename({"value": "clean"})
         gaps = (
@@ -441,7 +457,7 @@ class Run:
         )
         # A different perturbation each time, as long as there are some.
         gaps = gaps.with_columns(turn=pl.int_range(pl.len()).over("perturbation")).sort("turn", maintain_order=True)
-        correct = dict(table.filter(pl.col("metric") == "contains").select("key", "value").iter_rows())
+        correct = dict(table.select("key", "value").iter_rows())
         return [self._example(gap, correct) for gap in gaps.head(n).to_dicts()]
 
     def _example(self, gap: dict[str, Any], correct: dict[str, float | None]) -> dict[str, Any]:
@@ -486,7 +502,7 @@ def _strange_names(folder: Path) -> list[str]:
 
 def _differences(frozen: Study, wanted: Study) -> list[str]:
     """Keys whose values differ, apart from what can be done again on stored answers."""
-    done_again = ("metrics", "analyses", "reference", "reference_prompt")
+    done_again = ("metrics", "analyses", "reference", "reference_prompt", "main_metric", "margin")
     names = [field.name for field in dataclasses.fields(Study) if field.name not in done_again]
     return [
         f"{name} was {canonical(getattr(frozen, name))}, now {canonical(getattr(wanted, name))}"

@@ -15,9 +15,8 @@ from shaketable.store import Run
 from shaketable.store.run import SCORE_SCHEMA
 from shaketable.types import Finding
 from shaketable.viewer.first_questions import first_questions
+from shaketable.viewer.results import CHEAP
 
-CHEAP = ("contains", "exact_match", "token_f1", "refusal", "terse")
-"""Metrics that need neither weights, nor a model, nor references that a model writes."""
 N_MOST = 20_000
 """Records that a page is made of: enough to see, few enough not to wait."""
 REST = 10

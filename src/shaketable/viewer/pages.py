@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from shaketable.errors import RunError
+from shaketable.measures import judges
 from shaketable.stages import report_content as content
 from shaketable.stages.report_templates import environment
 from shaketable.store import Run
@@ -28,8 +29,6 @@ REPORT_POLICY = (
 )
 """A report may come from elsewhere: it runs as a stranger here, without access to this server's pages."""
 PER_PAGE = 50
-CORRECT = ("contains", "exact_match")
-"""The metrics that tell right from wrong, the better known first."""
 
 
 class RunSite:
@@ -74,10 +73,10 @@ class RunSite:
             case ["questions"]:
                 return self._questions(name, given)
             case ["question", question_id]:
-                values = question_values(explorer, question_id, self._correct(name, given))
+                values = question_values(explorer, question_id, self._metric(name, given))
                 return self._page("question", values, run=name)
             case ["record", key]:
-                return self._page("record", record_values(explorer, key, self._correct(name, given)), run=name)
+                return self._page("record", record_values(explorer, key, self._metric(name, given)), run=name)
         return self.problem(404, "This run has no such page.")
 
     # --- pages --------------------------------------------------------------------------------
@@ -115,7 +114,8 @@ class RunSite:
         explorer, selection = self.explorers[name], _selection(given)
         found, facets = explorer.find(selection), explorer.facets()
         sorted_by = [selection.sort] if selection.sort in explorer.metrics else []
-        metrics = list(dict.fromkeys([*sorted_by, *(metric for metric in CORRECT if metric in explorer.metrics)]))
+        main = self._metric(name, {})
+        metrics = list(dict.fromkeys([*sorted_by, *filter(None, [main]), *filter(judges, explorer.metrics)]))
         values = {
             "found": found,
             "given": given,
@@ -123,13 +123,13 @@ class RunSite:
             "shown": [name for name in FACTORS if name in facets],
             "outcomes": list(OUTCOMES),
             "sorts": [*explorer.metrics, *OWN],
-            "metrics": metrics or list(explorer.metrics[:1]),
+            "metrics": metrics,
             "pages": _pages(f"{self._home(name)}/records", given, found.n),
         }
         return self._page("records", values, run=name)
 
     def _questions(self, name: str, given: Mapping[str, str]) -> Reply:
-        explorer, metric = self.explorers[name], self._correct(name, given)
+        explorer, metric = self.explorers[name], self._metric(name, given)
         page = _number(given.get("page", "1"), "page")
         found = explorer.questions(metric, given.get("words", ""), (page - 1) * PER_PAGE, PER_PAGE)
         values = {
@@ -143,18 +143,16 @@ class RunSite:
 
     # --- what pages share ---------------------------------------------------------------------
 
-    def _correct(self, name: str, given: Mapping[str, str]) -> str | None:
-        """The metric that colours a page: the one asked for, or the first that tells right from wrong."""
-        metrics = self.explorers[name].metrics
-        asked = given.get("metric")
-        return asked or next((metric for metric in (*CORRECT, *metrics) if metric in metrics), None)
+    def _metric(self, name: str, given: Mapping[str, str]) -> str | None:
+        """The metric that colours a page: the one asked for, or the main one of the run."""
+        return given.get("metric") or self.runs[name].main_metric(self.explorers[name].metrics)
 
     def _home(self, name: str) -> str:
         return f"/run/{quote(name, safe='')}"
 
     def _page(self, template: str, values: Mapping[str, Any], run: str | None = None, status: int = 200) -> Reply:
         text = environment.get_template(f"viewer/{template}.html").render(
-            values, run=run, home=None if run is None else self._home(run), runs=self.runs, link=_link, correct=CORRECT
+            values, run=run, home=None if run is None else self._home(run), runs=self.runs, link=_link, judges=judges
         )
         return Reply(body=text.encode(), status=status)
 

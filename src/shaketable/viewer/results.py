@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaketable import catalog
+from shaketable.measures import judges, numbers_of
 from shaketable.store import RecordStore, Run
 from shaketable.viewer.first_questions import first_questions
 
 ROUNDING = 12
 """Decimals kept of an interval: a bound at 0 may come as 7e-16."""
+CHEAP = ("contains", "exact_match", "token_f1", "refusal", "terse")
+"""Metrics that need neither weights, nor a model, nor references that a model writes."""
 N_FIRST = 2000
 """Records that first results are made of, at most: enough to see, few enough not to wait."""
 
@@ -20,6 +23,8 @@ N_FIRST = 2000
 class First:
     """The share of right answers among the first records, by condition."""
 
+    metric: str
+    """The metric that judged them."""
     words: str
     """Which questions they are of; empty: all."""
     n: int
@@ -34,7 +39,9 @@ def first_results(run: Run) -> First | None:
         questions = {question.id: question for question in store.questions()}
         first = first_questions(store, N_FIRST)
         records = list(store.records(first.where, with_trace=False))
-    marks = catalog.build("metric", "contains").score(records, questions)
+    cheap = [text for text in run.study.metrics if catalog.parse(text)[0] in CHEAP and judges(*numbers_of([text])[:1])]
+    metric = next(iter(cheap), CHEAP[0])
+    marks = catalog.build("metric", metric).score(records, questions)
     counted: dict[tuple[str, str], dict[float, list[float]]] = {}
     for record, (score,) in zip(records, marks, strict=True):
         trial = record.trial
@@ -49,7 +56,7 @@ def first_results(run: Run) -> First | None:
         (system, evidence, [_share(line[temperature]) if temperature in line else None for temperature in temperatures])
         for (system, evidence), line in sorted(counted.items(), key=lambda one: _untouched_first(*one[0]))
     ]
-    return First(words=first.words, n=len(records), temperatures=temperatures, lines=lines)
+    return First(metric=metric, words=first.words, n=len(records), temperatures=temperatures, lines=lines)
 
 
 def _share(values: list[float]) -> dict[str, Any]:
@@ -84,7 +91,7 @@ def side_by_side(runs: Mapping[str, Run], metric: str | None) -> SideBySide | No
     metrics = list(dict.fromkeys(str(row["metric"]) for rows in found.values() for row in rows))
     if not metrics:
         return None
-    chosen = metric if metric in metrics else next((one for one in ("contains",) if one in metrics), metrics[0])
+    chosen = metric if metric in metrics else str(next(iter(runs.values())).main_metric(metrics))
     names = ("system", "perturbation", "variation", "temperature")
     cells: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
     for name, rows in found.items():
