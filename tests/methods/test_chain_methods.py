@@ -1,12 +1,14 @@
 """The baselines that write sentence after sentence, and those that answer once."""
 
 import pytest
-from by_hand import drive, hit
+from by_hand import completion, drive, hit
 
 from shaketable.methods.chain_of_thought import chain, join
 from shaketable.methods.closed_book import ClosedBook
+from shaketable.methods.dragin import Dragin
 from shaketable.methods.fixed_length import FixedLength
 from shaketable.methods.fixed_sentence import FixedSentence
+from shaketable.methods.flare import Flare
 from shaketable.methods.interleaved import Interleaved
 from shaketable.methods.query_rewrite import QueryRewrite
 from shaketable.methods.single_retrieval import SingleRetrieval
@@ -65,6 +67,22 @@ def test_methods_that_ask_once_can_reason_after_examples_too():
     assert all("[2] Passage 1." in step.messages[2].content for step in single.of(Generate))
     with pytest.raises(ValueError, match="give 0 to 8"):
         ClosedBook(n_examples=-1)
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("method", [Dragin(), Flare(), FixedSentence(), FixedLength(), Interleaved()])
+def test_a_model_that_spends_its_tokens_thinking_fails_the_trial_and_is_told_what_helps(method):
+    """An empty answer would count as a wrong one, though the model was cut off before it said a word."""
+    lost = completion("", finish="length", thoughts="Let me think about Zeus.", entropy=0.0, logprobs=0.0)
+    with pytest.raises(ValueError, match=r"all (64|16) tokens .* thinking.*layout='plain'.*max_length") as told:
+        drive(method, WORDING, [lost], hits=HITS)
+    assert str(16 if isinstance(method, FixedLength) else 64) in str(told.value)
+
+
+@pytest.mark.weights
+def test_a_model_that_thinks_and_then_speaks_is_heard():
+    said = completion(SURE, thoughts="Hm.", entropy=0.0, logprobs=0.0)
+    assert drive(FixedSentence(), WORDING, [said], hits=HITS).answer.text == "Leda"
 
 
 def test_every_example_ends_in_the_phrase():

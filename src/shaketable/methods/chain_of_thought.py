@@ -40,9 +40,10 @@ class ChainOfThought:
     n_examples: int = 6
     """Worked examples before the question, 1 to 8."""
     layout: Layout = "chat"
-    """`plain` shows examples and question as raw text, for models without a chat template."""
+    """`plain` shows examples and question as raw text: for models without a chat template, and for reasoning models,
+    which in a chat spend `max_length` thinking."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     prompts: ClassVar[tuple[Template, ...]] = PROMPTS
 
     def __post_init__(self) -> None:
@@ -61,7 +62,15 @@ class ChainOfThought:
     ) -> Generator[Step, Reply, Completion]:
         """What follows the text so far."""
         messages = chain(wording, text, hits, self.n_examples, self.layout)
-        return (yield from converse(messages, layout=self.layout, max_tokens=n_tokens or self.max_length, wants=wants))
+        n_tokens = n_tokens or self.max_length
+        reply = yield from converse(messages, layout=self.layout, max_tokens=n_tokens, wants=wants)
+        if reply.thoughts and not reply.text.strip() and reply.finish_reason == "length":
+            # Nothing was said that could be wrong: a failure, not an empty answer.
+            raise ValueError(
+                f"The model spent all {n_tokens} tokens of a step thinking and said nothing. Give the method "
+                "layout='plain', in which no thought is opened, or a max_length with room for thoughts and sentences."
+            )
+        return reply
 
     def rounds(self, n: int, *, n_calls: int = 1, n_passages: int) -> Effort:
         """Rounds of as many calls of full length, and the one that completes the answer."""

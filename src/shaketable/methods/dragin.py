@@ -68,7 +68,6 @@ class Dragin(ChainOfThought):
     newline: Literal["token", "id_13"] = "token"
     """How a line break is told; 13 is its id in Llama 2, and a full stop's in other vocabularies."""
 
-    version: ClassVar[int] = 2
     searches: ClassVar[bool] = True
 
     @property

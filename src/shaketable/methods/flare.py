@@ -56,7 +56,6 @@ class Flare(ChainOfThought):
     distribution: Distribution = "raw"
     """Whose probabilities count; the DRAGIN code has `processed`."""
 
-    version: ClassVar[int] = 2
     searches: ClassVar[bool] = True
 
     @property
