@@ -1,5 +1,6 @@
-"""Claim: the curve lies inside the 99 % interval of 1,000 samples at temperatures 0.6, 1.0 and 1.4 in at least 97 % of
-cells, and says how often a scan of 10 trials declares a fact broken too early.
+"""Claim: at its defaults the curve lies inside the 99 % interval of 1,000 samples at temperatures 0.6, 1.0 and 1.4 in
+at least 97 % of cells; a cell without an estimate counts as outside. It also says how often a scan of 10 trials declares
+a fact broken too early.
 
     python benchmarks/curve_against_samples.py [N_FACTS] [N_SAMPLES]
 """
@@ -17,7 +18,7 @@ from shaketable.metrics.contains import Contains
 from shaketable.models.smollm2 import Smollm2
 
 COMPARED = (0.6, 1.0, 1.4)
-SETTINGS = CurveSettings(budget=600, n_samples=140, grid=tuple(sorted({*TEMPERATURES, *COMPARED})))
+SETTINGS = CurveSettings(grid=tuple(sorted({*TEMPERATURES, *COMPARED})))
 
 
 def main(n_facts, n_samples):
@@ -25,7 +26,7 @@ def main(n_facts, n_samples):
     facts = known_facts(model, n_facts)
     curves, n_positions, seconds = estimate(model, Vocabulary(*model.token_bytes()), facts, SETTINGS)
     print(f"{len(facts)} curves, {n_positions / len(facts):.0f} positions and {seconds / len(facts):.2f} s each")
-    inside = certified = cells = 0
+    inside = certified = cells = refused = 0
     for seed, (question, curve) in enumerate(zip(facts, curves, strict=True)):
         for temperature in COMPARED:
             replies = model.generate(prompts(question, (temperature,), n_samples, 10**6 + seed))
@@ -34,9 +35,13 @@ def main(n_facts, n_samples):
             place = curve.temperatures.index(temperature)
             value = curve.value[place]
             cells += 1
+            refused += value is None
             inside += value is not None and interval.low <= value <= interval.high
             certified += curve.low[place] <= interval.high and curve.high[place] >= interval.low
-    print(f"inside the 99 % interval of {n_samples} samples: {inside} of {cells} cells ({inside / cells:.1%})")
+    print(
+        f"inside the 99 % interval of {n_samples} samples: {inside} of {cells} cells ({inside / cells:.1%}), "
+        f"{refused} without an estimate"
+    )
     print(f"certified bounds that meet that interval: {certified} of {cells}")
     accuracies, _, _ = sample(model, facts)
     early = compared = 0

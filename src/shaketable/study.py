@@ -142,6 +142,18 @@ class ScanTable(_Table):
     curves: Literal["none", "known", "all"] = Field(
         "none", description="For which questions the curve over all temperatures is estimated from logits."
     )
+    curve_budget: int = Field(
+        300, ge=1, description="Token positions that the model may compute for one curve, samples included."
+    )
+    curve_samples: int = Field(
+        60,
+        ge=0,
+        description="Paths at most that are sampled of what a curve's bounds leave open; 0: bounds alone. There is no "
+        "estimate where fewer than 20 count.",
+    )
+    curve_end: float = Field(
+        4.0, ge=2.0, le=20.0, description="The hottest temperature of a curve: so far it is looked where a fact breaks."
+    )
 
 
 class AnalyzeTable(_Table):

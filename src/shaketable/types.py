@@ -357,6 +357,8 @@ class Curve:
     """The estimate between the bounds; None where too few samples can say."""
     value_low: tuple[float | None, ...] = ()
     value_high: tuple[float | None, ...] = ()
+    value_reason: str | None = None
+    """Why there is no estimate at some temperatures; None: there is one at all."""
     n_effective: tuple[float, ...] = ()
     """To how many equally weighted samples those behind the estimate amount, at each temperature."""
     level: float = 0.95
@@ -475,6 +477,12 @@ class Scan:
     """A fact is broken where the share of correct answers lies strictly below this."""
     curves: Literal["none", "known", "all"] = "none"
     """For which questions the curve over all temperatures is estimated from the model's logits."""
+    curve_budget: int = 300
+    """Token positions that the model may compute for a curve, samples included."""
+    curve_samples: int = 60
+    """Paths at most that are sampled of what a curve's bounds leave open; 0: bounds alone."""
+    curve_end: float = 4.0
+    """The hottest temperature of a curve: where a breaking temperature is looked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

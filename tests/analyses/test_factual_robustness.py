@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from made_facts import GRID, fact_rows, known, made_curve, made_facts, scan, table_of
 from scipy import stats
 
 from shaketable.analyses.factual_robustness import factual_robustness
 from shaketable.robustness import D, frs, unbroken_bounds
-from shaketable.types import Scan
+from shaketable.types import Curve, Scan
 
 
 def scores(finding, kind="score", **where):
@@ -43,6 +45,37 @@ def test_without_a_cap_the_curve_tells_where_a_fact_breaks():
     assert uncapped["value"] == pytest.approx((frs(0.1, 2.5, 5) + frs(0.1, 4.0, 5)) / 2)
     assert uncapped["n_censored"] == 1
     assert any("end before their fact breaks" in caveat for caveat in finding.caveats)
+
+
+def test_an_uncapped_score_carries_the_error_of_its_curve():
+    """H = .1, and the curve breaks at 1.9. The lower end of its interval holds at 1.0 and the upper one breaks at 2.5:
+    f = .9 · 2 - .1 / 2 = 1.75, score 2.75 / 3.75 = .733333; f = .9 · 3.5 - .1 / 3.5 = 3.121429, score .804742."""
+    table = table_of(*(fact_rows(f"q{i}", scores=known(0.1), shares=scan(1.8)) for i in range(2)))
+    curves = [
+        Curve(
+            key=f"smollm2/builtin/q{i}/0",
+            temperatures=(0.5, 1.0, 1.5, 2.0, 2.5, 3.0),
+            low=(0.9, 0.7, 0.2, 0.1, 0.0, 0.0),
+            high=(1.0, 1.0, 1.0, 0.9, 0.9, 0.9),
+            value=(1.0, 0.9, 0.7, 0.45, 0.2, 0.1),
+            value_low=(1.0, 0.85, 0.45, 0.3, None, None),
+            value_high=(1.0, 0.95, 0.8, 0.6, 0.45, None),
+            breaking=1.9,
+            breaking_low=0.8,
+        )
+        for i in range(2)
+    ]
+    finding = factual_robustness(table, curves=curves)
+    (uncapped,) = scores(finding, d=1, is_capped=False)
+    assert uncapped["value"] == pytest.approx(frs(0.1, 1.9))
+    assert [uncapped["low"], uncapped["high"]] == pytest.approx([0.733333, 0.804742], abs=1e-6)
+    fact = scores(finding, "fact")[0]
+    assert [fact["uncapped_low"], fact["uncapped_high"]] == pytest.approx([0.733333, 0.804742], abs=1e-6)
+    # Where the upper end of the interval never breaks, the score may be as high as that of a fact that holds.
+    open_ended = [replace(one, value_high=(1.0, 0.95, 0.8, 0.6, 0.55, 0.55)) for one in curves]
+    (uncapped,) = scores(factual_robustness(table, curves=open_ended), d=1, is_capped=False)
+    assert [uncapped["low"], uncapped["high"]] == pytest.approx([0.733333, 1.0], abs=1e-6)
+    assert any("each curve's own error" in caveat for caveat in finding.caveats)
 
 
 def test_known_facts_without_entropy_are_counted_not_scored():

@@ -45,6 +45,14 @@ def test_many_paths_find_the_truth_at_every_temperature():
     assert found.value == pytest.approx(TRUTH, abs=0.01)
 
 
+def test_the_mean_of_many_estimates_from_few_paths_is_the_truth():
+    """No paths are taken as failed beforehand: 300 estimates of 20 paths each miss by chance alone."""
+    values = np.array(
+        [sampled(20, seed, temperatures=(2.0,)).estimate(np.array([2.0]), 0.95).value[0] for seed in range(300)]
+    )
+    assert values.mean() == pytest.approx(TRUTH[-1], abs=4 * values.std() / np.sqrt(len(values)))
+
+
 def test_the_mean_of_weights_is_one():
     """Each path stands for as much mass as it was drawn for, also at temperatures at which none was drawn."""
     leftover = sampled(1000, seed=2, temperatures=(1.0, 2.0))

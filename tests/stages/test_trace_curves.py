@@ -79,6 +79,18 @@ def test_curves_of_a_small_model_agree_with_sampled_answers(tiny_model, tmp_path
             assert curve.high[place] >= sampled.low
 
 
+def test_a_study_sets_budget_samples_and_end_of_its_curves_and_they_are_kept(tiny_model, tmp_path):
+    text = f"transformers(path='{tiny_model}')"
+    run, _ = traced(study(tmp_path, text, curve_budget=7, curve_samples=0, curve_end=3.0), tmp_path / "run")
+    for curve in run.curves():
+        assert curve.n_positions <= 7 and curve.n_samples == 0
+        assert curve.temperatures[-1] == 3.0
+        assert [curve.settings[name] for name in ("budget", "n_samples", "scan_to")] == [7, 0, 3.0]
+    again, n = traced(study(tmp_path, text, curve_budget=9, curve_samples=0), tmp_path / "again")
+    assert n == len(LETTERS)
+    assert {curve.settings["budget"] for curve in again.curves()} == {9}
+
+
 def test_curves_are_made_once(tiny_model, tmp_path):
     asked = study(tmp_path, f"transformers(path='{tiny_model}')")
     run, _ = traced(asked, tmp_path / "run")

@@ -104,6 +104,25 @@ class Breaking:
             return fact.curve.temperatures[-1]
         return found
 
+    def span(self, fact: Fact) -> tuple[float, float | None]:
+        """Between which temperatures the curve breaks, by the interval of its estimate, or by its certain bounds where
+        there is none, to the step of its grid; None: it may hold beyond its end."""
+        curve = fact.curve
+        if curve is None or not curve.temperatures:
+            return 0.0, None
+        lows = [low if value is None else value for low, value in zip(curve.low, curve.value_low, strict=True)]
+        highs = [high if value is None else value for high, value in zip(curve.high, curve.value_high, strict=True)]
+        before, at = (self._first_below(line) for line in (lows, highs))
+        temperatures = (0.0, *curve.temperatures)
+        least = max(temperatures[-1 if before is None else before], curve.breaking_low or 0.0)
+        most = [t for t in (None if at is None else temperatures[at + 1], curve.breaking_high) if t is not None]
+        found = curve.breaking
+        return min(least, least if found is None else found), max(min(most), found or 0.0) if most else None
+
+    def _first_below(self, line: Sequence[float]) -> int | None:
+        broken = (is_broken(value, threshold=self.threshold, inclusive=self.inclusive) for value in line)
+        return next((place for place, is_below in enumerate(broken) if is_below), None)
+
     def is_censored(self, fact: Fact) -> bool:
         """Whether the curve ends before the fact breaks."""
         curve = fact.curve
@@ -131,6 +150,13 @@ class Breaking:
             return frs(fact.entropy, self.capped(fact), d) if self.is_decided(fact) else None
         breaking = self.uncapped(fact)
         return None if breaking is None else frs(fact.entropy, breaking, d)
+
+    def score_span(self, fact: Fact, d: float) -> tuple[float, float] | None:
+        """The uncapped score at both ends of where the curve breaks: it only rises with the breaking temperature."""
+        if fact.entropy is None or self.uncapped(fact) is None:
+            return None
+        low, high = self.span(fact)
+        return frs(fact.entropy, low, d), frs(fact.entropy, high, d)
 
 
 @dataclass(frozen=True, kw_only=True)

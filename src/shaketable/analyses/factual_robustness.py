@@ -152,6 +152,13 @@ def _scored(
 ) -> list[tuple[tuple[int, bool], Numbers, int]]:
     values = np.stack([numbers(how.score(fact, d, is_capped=capped) for fact in facts) for d, capped in cells])
     estimates, counts = mean_estimates(values, ids(facts), **bootstrap)
+    for place, (d, is_capped) in enumerate(cells):
+        if not is_capped and counts[place]:
+            spans = [how.score_span(fact, d) or (None, None) for fact in facts]
+            ends = np.stack([numbers(low for low, _ in spans), numbers(high for _, high in spans)])
+            # Facts were drawn, and each has an error of its own: the interval holds both.
+            (_, low, _), (_, _, high) = mean_estimates(ends, ids(facts), **bootstrap)[0]
+            estimates[place, 1:] = low, high
     return list(zip(cells, estimates, counts, strict=True))
 
 
@@ -257,6 +264,11 @@ def _means(values: Numbers, drawn: Numbers) -> Numbers:
     return np.divide(total, n, out=np.full_like(total, np.nan), where=n > 0)
 
 
+def _uncapped(fact: Fact, how: Breaking) -> Row:
+    low, high = how.score_span(fact, 1) or (None, None)
+    return {"uncapped": how.score(fact, 1, is_capped=False), "uncapped_low": low, "uncapped_high": high}
+
+
 def _fact_rows(facts: Facts, how: Breaking) -> list[Row]:
     return [
         facts.row(
@@ -275,6 +287,7 @@ def _fact_rows(facts: Facts, how: Breaking) -> list[Row]:
             entropy=fact.entropy,
             breaking=how.capped(fact),
             breaking_uncapped=how.uncapped(fact),
+            **_uncapped(fact, how),
             reason=how.undecided(fact) or ("it has no entropy" if fact.entropy is None else None),
         )
         | {"type": fact.type}
@@ -351,6 +364,11 @@ def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[
         "A fact that breaks scores 0.8 at most on the study's grid and one that holds scores 1: a mean moves with the "
         "share of unbroken facts more than with anything else.",
     ]
+    if any(row["is_capped"] is False and row["value"] is not None for row in rows):
+        caveats.append(
+            "Intervals of uncapped scores also hold each curve's own error: from the score where the lower end of its "
+            "interval breaks to that where the upper end does, 1 where that is beyond the curve's end."
+        )
     if any(row["n_censored"] for row in rows):
         caveats.append(
             "Some curves end before their fact breaks; uncapped scores take the end for it and are too low there."

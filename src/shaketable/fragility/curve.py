@@ -28,24 +28,29 @@ def _steps(low: float, high: float, step: float) -> tuple[float, ...]:
     return tuple(round(low + i * step, 10) for i in range(round((high - low) / step) + 1))
 
 
+def grid_to(end: float) -> tuple[float, ...]:
+    """Where curves are given: in steps of 0.05 up to the end."""
+    return _steps(0.05, end, 0.05)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CurveSettings:
     max_tokens: int = 5
     """Of an answer, the end mark included."""
     temperatures: tuple[float, ...] = _steps(0.2, 2.0, 0.2)
     """Targets: the tree grows, and stops growing, with a view to these."""
-    grid: tuple[float, ...] = _steps(0.05, 4.0, 0.05)
+    grid: tuple[float, ...] = grid_to(4.0)
     """Where the finished curve is given."""
     threshold: float = 0.5
     """Broken: the probability of a correct answer lies strictly below this."""
-    budget: int = 45
+    budget: int = 300
     """Token positions the model may compute, samples included."""
-    n_samples: int = 8
+    n_samples: int = 60
     """Paths at most that are drawn from what the tree leaves open; 0: none, bounds alone."""
     n_sampled_temperatures: int = 3
     """At how many temperatures they are drawn."""
-    least_effective: float = 1.0
-    """The estimate is None where samples amount to fewer equally weighted ones ..."""
+    least_effective: float = 20.0
+    """There is no estimate where samples amount to fewer equally weighted ones ..."""
     narrow: float = 0.1
     """... unless the bounds lie no further apart than this."""
     eps: float = 0.001
@@ -151,8 +156,11 @@ class _Growth:
     def _sample(self, n_path: int) -> Requests:
         low, high = self.tree.bounds()
         left = high - low
-        wanted = np.linspace(0, 1, self.settings.n_sampled_temperatures + 1)[1:] * left.max()
-        chosen = sorted({int(np.abs(left - share).argmin()) for share in wanted})
+        # Evenly over the targets that the bounds leave open: paths of other temperatures count for little there.
+        unclear = np.flatnonzero(left > self.settings.narrow)
+        unclear = unclear if unclear.size else np.array([left.argmax()])
+        places = np.linspace(0, len(unclear) - 1, self.settings.n_sampled_temperatures)
+        chosen = sorted({int(unclear[round(place)]) for place in places})
         self.leftover = Leftover(self.tree, self.tree.targets[chosen].tolist(), self.rng)
         openings = self.leftover.draw(self.settings.n_samples)
         while openings and (n := (self.settings.budget - self.n_positions) // n_path):
@@ -176,6 +184,12 @@ class _Growth:
         """Where the samples, or the bounds, are good enough for an estimate."""
         is_narrow = found.high - found.low <= self.settings.narrow
         return np.asarray(is_narrow | (found.n_effective >= self.settings.least_effective))
+
+    def _why_unknown(self) -> str:
+        return (
+            f"where there is no estimate the samples amount to fewer than {self.settings.least_effective:g} equally "
+            f"weighted ones, and the bounds lie more than {self.settings.narrow:g} apart"
+        )
 
     def _bracket(self) -> tuple[float, float | None, float | None]:
         """Where the lower bound, the upper bound and the estimate first fall below the threshold.
@@ -238,6 +252,7 @@ class _Growth:
             breaking=middle,
             breaking_low=low,
             breaking_high=high,
+            value_reason=None if is_known.all() else self._why_unknown(),
             position_losses=self._losses(at),
             wrong=self._wrong(at),
             n_expanded=len(self.leftover.frozen) if self.leftover else len(self.tree.nodes),

@@ -18,10 +18,6 @@ from shaketable.fragility.tree import Masses, Node, Suffix, Tree
 Replies = Sequence[np.ndarray]
 Requests = Generator[list[Suffix], Replies, None]
 
-_PRIOR_FAILURES = 4
-"""Paths taken as failed before any is drawn. What is open is rarely correct, and a handful of paths says little:
-with eight of them this took a third off the error of the curve on a small model; with many it does not count."""
-
 
 def clopper_pearson(n_successes: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     """The exact binomial interval; numbers that are not whole stand for weighted samples."""
@@ -124,11 +120,10 @@ class Leftover:
         low, high = there.low, there.high
         value_low = np.clip(sure + left * share_low, low, high)
         value_high = np.clip(sure + left * share_high, low, high)
-        shrunk = share * effective / (effective + _PRIOR_FAILURES)
         return Estimates(
             low=low,
             high=high,
-            value=np.clip(sure + left * shrunk, value_low, value_high),
+            value=np.clip(sure + left * share, value_low, value_high),
             value_low=value_low,
             value_high=value_high,
             n_effective=effective,

@@ -11,7 +11,7 @@ from typing import Any
 
 from shaketable import catalog
 from shaketable.fragility.automaton import MATCHES, Automaton, FirstLine
-from shaketable.fragility.curve import CurveSettings, curve
+from shaketable.fragility.curve import CurveSettings, curve, grid_to
 from shaketable.fragility.predicate import REJECT, Match, Predicate
 from shaketable.fragility.top_bounds import bounds_from_top_logprobs, spells
 from shaketable.fragility.tree import Suffix
@@ -23,7 +23,7 @@ from shaketable.stages.sources import judge_by
 from shaketable.store import RecordStore
 from shaketable.types import Completion, Curve, Failure, Generate, Prompt, Record, Sampling, Scan
 
-VERSION = 2
+VERSION = 3
 """Raised when curves mean something else: those of an earlier version are made anew."""
 
 WINDOW = 64
@@ -186,6 +186,7 @@ def _from_top_logprobs(record: Record, rule: Automaton, settings: CurveSettings)
         value=unknown,
         value_low=unknown,
         value_high=unknown,
+        value_reason="of a model that tells its likeliest tokens alone, bounds are all there is",
         breaking_low=below[0] if below else found.temperatures[-1],
         breaking_high=broken[0] if broken else None,
         settings={"from": "top_logprobs", "threshold": settings.threshold, "n_vocabulary": LARGEST_VOCABULARY},
@@ -198,6 +199,10 @@ def _settings(plan: Plan, condition: Condition) -> CurveSettings:
     return CurveSettings(
         max_tokens=int(generation["max_tokens"]),
         temperatures=hot_temperatures(study) or CurveSettings.temperatures,
+        grid=grid_to(study.scan.curve_end),
+        scan_to=study.scan.curve_end,
+        budget=study.scan.curve_budget,
+        n_samples=study.scan.curve_samples,
         threshold=study.scan.threshold,
         top_k=int(generation["top_k"]),
         top_p=float(generation["top_p"]),
