@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any, Literal, cast
 
 from shaketable.types import Completion, Evidence, Generate, Hit, Message, Note, Probe, Reading, Reply, Search, Step
+
+Layout = Literal["chat", "plain"]
+"""Turns of a conversation, or one text that goes on: for models without a chat template."""
+
+OPEN_LABELS = ("\nAnswer:", "\nQuery:")
+NEXT_BLOCKS = ("\nQuestion:", "\nQuery:", "\nDocument:")
+"""What a model that knows no turns writes when it has answered: it invents the next block of our prompts."""
 
 
 def search(query: str, k: int) -> Generator[Step, Reply, tuple[Hit, ...]]:
@@ -14,15 +22,52 @@ def search(query: str, k: int) -> Generator[Step, Reply, tuple[Hit, ...]]:
     return cast(Evidence, reply).hits
 
 
-def generate(text: str, **settings: Any) -> Generator[Step, Reply, Completion]:
-    """One user message, one completion."""
-    return (yield from converse((Message(role="user", content=text),), **settings))
+def generate(
+    text: str, layout: Layout = "chat", *, opening: str = "", **settings: Any
+) -> Generator[Step, Reply, Completion]:
+    """One user message, one completion. In the plain layout it goes on from the opening, which is not in the reply,
+    and the blocks that such a model invents after its answer are left out."""
+    messages: tuple[Message, ...] = (Message(role="user", content=text),)
+    if layout == "chat":
+        return (yield from converse(messages, **settings))
+    if opening:
+        messages += (Message(role="assistant", content=opening),)
+    reply = yield from converse(laid_out(messages, layout), layout=layout, stop=NEXT_BLOCKS, **settings)
+    return own_words(reply)
 
 
 def converse(messages: tuple[Message, ...], **settings: Any) -> Generator[Step, Reply, Completion]:
     """The next message; a last one by the assistant is continued."""
     reply = yield Generate(messages=messages, **settings)
     return cast(Completion, reply)
+
+
+def laid_out(messages: tuple[Message, ...], layout: Layout) -> tuple[Message, ...]:
+    """The conversation itself, or as one labelled text that ends where the model goes on."""
+    if layout == "chat":
+        return messages
+    text = ""
+    for message in messages:
+        if message.role == "assistant":
+            text = f"{_open(text)} {message.content.lstrip()}"
+        else:
+            text = f"{text}\n\n{message.content}" if text else message.content
+    return (Message(role="user", content=text if messages[-1].role == "assistant" else _open(text)),)
+
+
+def _open(text: str) -> str:
+    return text if text.endswith(OPEN_LABELS) else f"{text}\nAnswer:"
+
+
+def own_words(reply: Completion) -> Completion:
+    """A reply in the plain layout without what the model invents after it."""
+    return replace(reply, text=before_next_block(reply.text), written=before_next_block(reply.written))
+
+
+def before_next_block(text: str) -> str:
+    """A reply up to the first label of our prompts, wherever the line breaks before it are."""
+    places = [place for label in NEXT_BLOCKS if (place := f"\n{text}".find(label)) >= 0]
+    return text[: max(min(places) - 1, 0)] if places else text
 
 
 def probe(text: str, *wants: str, **settings: Any) -> Generator[Step, Reply, Reading]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from shaketable.language import sentences
-from shaketable.methods.asking import converse, numbered
+from shaketable.methods.asking import Layout, converse, laid_out, numbered
 from shaketable.prompts import CHAIN_EXAMPLES, CHAIN_QUESTION, CHAIN_QUESTION_FROM_CONTEXT, Template
 from shaketable.types import Answer, Completion, Effort, Hit, Message, Reply, Step
 
@@ -21,7 +21,6 @@ NEXT_BLOCK = re.compile(r"(?:^|\s)(?:Question|Note):")
 
 PROMPTS = (CHAIN_EXAMPLES, CHAIN_QUESTION, CHAIN_QUESTION_FROM_CONTEXT)
 
-Layout = Literal["chat", "plain"]
 Distribution = Literal["raw", "processed"]
 """Of each token: the model's own distribution at temperature 1, or the one really sampled, after temperature, top-p and
 top-k. Raw doubt means the same at every temperature. Processed doubt shrinks with the temperature, to none at 0."""
@@ -120,15 +119,12 @@ def chain(wording: str, text: str, hits: tuple[Hit, ...], n_examples: int, layou
     if hits:
         question = CHAIN_QUESTION_FROM_CONTEXT.fill(documents=numbered(hits), question=wording)
     examples = [(CHAIN_QUESTION.fill(question=asked), answer) for asked, answer in _examples()[:n_examples]]
-    if layout == "plain":
-        shown = "".join(f"{asked}\nAnswer: {answer}\n\n" for asked, answer in examples)
-        return (Message(role="user", content=join(f"{shown}{question}\nAnswer:", text)),)
     turns = [Message(role="user", content=question)]
     if text:
         turns.append(Message(role="assistant", content=text))
     for asked, answer in reversed(examples):
         turns[:0] = [Message(role="user", content=asked), Message(role="assistant", content=answer)]
-    return tuple(turns)
+    return laid_out(tuple(turns), layout)
 
 
 def join(*texts: str) -> str:

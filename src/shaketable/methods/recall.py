@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, cast
+from typing import ClassVar
 
+from shaketable.methods.asking import Layout, converse, laid_out
 from shaketable.prompts import RECALL_QUESTION, Template
 from shaketable.protocols import Steps
-from shaketable.types import Answer, Completion, Effort, Generate, Message
+from shaketable.types import Answer, Effort, Message
 
 EXEMPLARS = (
     ("What color do you get when you mix blue and yellow paint?", "Green"),
@@ -23,7 +24,7 @@ class Recall:
     The study's prompt is not printed; ours labels question and answer. Set generation.max_tokens to 5 as it does.
     """
 
-    layout: Literal["chat", "plain"] = "chat"
+    layout: Layout = "chat"
     """`chat`: examples as turns of a conversation, for instruct models; `plain`: labelled lines that go on."""
 
     version: ClassVar[int] = 1
@@ -38,17 +39,13 @@ class Recall:
             raise ValueError(f"layout is {self.layout!r}, expected 'chat' or 'plain'.")
 
     def answer(self, wording: str) -> Steps:
-        reply = yield Generate(messages=self._messages(wording), layout=self.layout)
-        return Answer(text=first_line(cast(Completion, reply).text))
+        reply = yield from converse(laid_out(self._messages(wording), self.layout), layout=self.layout)
+        return Answer(text=first_line(reply.text))
 
     def at_most(self, max_tokens: int) -> Effort:
         return Effort(n_calls=1, n_tokens=max_tokens)
 
     def _messages(self, wording: str) -> tuple[Message, ...]:
-        if self.layout == "plain":
-            shots = "\n\n".join(f"{RECALL_QUESTION.fill(question=q)}\nAnswer: {a}" for q, a in EXEMPLARS)
-            asked = f"{shots}\n\n{RECALL_QUESTION.fill(question=wording)}\nAnswer:"
-            return (Message(role="user", content=asked),)
         turns = [(RECALL_QUESTION.fill(question=q), a) for q, a in EXEMPLARS]
         shown = [m for q, a in turns for m in (Message(role="user", content=q), Message(role="assistant", content=a))]
         return (*shown, Message(role="user", content=RECALL_QUESTION.fill(question=wording)))

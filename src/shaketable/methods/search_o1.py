@@ -7,7 +7,17 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.methods.asking import converse, gathered, generate, note, search
+from shaketable.methods.asking import (
+    NEXT_BLOCKS,
+    Layout,
+    converse,
+    gathered,
+    generate,
+    laid_out,
+    note,
+    own_words,
+    search,
+)
 from shaketable.prompts import (
     ANSWER_CLOSED_BOOK,
     CHAIN_QUESTION,
@@ -77,6 +87,8 @@ class SearchO1:
     """What becomes of a trial without a boxed answer. `complete` opens the box after what was written and lets the
     model fill it, as DRAGIN completes its answer; `direct` asks once more without search, as the authors' evaluation
     backs off at times. Neither call counts as the method's own."""
+    layout: Layout = "chat"
+    """`plain` asks by one text that goes on, for models without a chat template."""
 
     version: ClassVar[int] = 2
     renamed: ClassVar[Mapping[str, str]] = {"direct_fallback": "on_missing='direct'"}
@@ -147,7 +159,7 @@ class SearchO1:
     def _mended(self, wording: str, asked: tuple[Message, ...], output: str) -> Generator[Step, Reply, tuple[str, str]]:
         """The answer where the output has none, and the output it stands in."""
         if self.on_missing == "direct":
-            reply = yield from generate(ANSWER_CLOSED_BOOK.fill(question=wording), purpose="direct_answer")
+            reply = yield from generate(ANSWER_CLOSED_BOOK.fill(question=wording), self.layout, purpose="direct_answer")
             return reply.text.strip(), output
         if self.on_missing == "empty":
             return "", output
@@ -155,7 +167,9 @@ class SearchO1:
             output = f"{output.rstrip()}\n{CLOSE}"
         output = f"{output.rstrip()}\n\n{OPENING}".lstrip()
         messages = (*asked, Message(role="assistant", content=output))
-        reply = yield from converse(messages, max_tokens=OPENING_TOKENS, purpose="answer_completion")
+        reply = yield from converse(
+            laid_out(messages, self.layout), layout=self.layout, max_tokens=OPENING_TOKENS, purpose="answer_completion"
+        )
         return _unboxed(_inside(reply.text)), output + reply.text
 
     def _task(self, wording: str, limit: int) -> tuple[Message, ...]:
@@ -174,7 +188,15 @@ class SearchO1:
         """The reasoning up to the next query, or to its end."""
         messages = (*asked, Message(role="assistant", content=output)) if output.strip() else asked
         sampling = {} if self.repetition_penalty is None else {"repetition_penalty": self.repetition_penalty}
-        return (yield from converse(messages, max_tokens=self.max_tokens, stop=(END_QUERY,), sampling=sampling))
+        is_plain = self.layout == "plain"
+        reply = yield from converse(
+            laid_out(messages, self.layout),
+            layout=self.layout,
+            max_tokens=self.max_tokens,
+            stop=(END_QUERY, *NEXT_BLOCKS) if is_plain else (END_QUERY,),
+            sampling=sampling,
+        )
+        return own_words(reply) if is_plain else reply
 
     def _helpful(self, output: str, query: str, hits: tuple[Hit, ...]) -> Generator[Step, Reply, str]:
         """Reason in documents: what they say about the query, as the model reads them."""
@@ -186,15 +208,18 @@ class SearchO1:
         )
         if not self.reason_in_documents:
             return documents
+        asked = SEARCH_O1_REASON.fill(
+            heading=HEADING, nothing=NOTHING, reasoning=shortened(output), query=query, documents=documents
+        )
         reply = yield from generate(
-            SEARCH_O1_REASON.fill(
-                heading=HEADING, nothing=NOTHING, reasoning=shortened(output), query=query, documents=documents
-            ),
+            asked,
+            self.layout,
             max_tokens=self.max_tokens,
             sampling=AUTHORS if self.reason_sampling == "authors" else {},
             purpose="reason_in_documents",
+            opening=HEADING,
         )
-        return facts(reply.text)
+        return facts(f"{HEADING} {reply.text}" if self.layout == "plain" else reply.text)
 
 
 def _examples() -> list[tuple[str, str]]:

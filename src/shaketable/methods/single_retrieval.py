@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.methods.asking import converse, document, generate, search
+from shaketable.methods.asking import Layout, converse, document, generate, search
 from shaketable.methods.chain_of_thought import PROMPTS, answering, chain, check_examples, conclude
 from shaketable.prompts import ANSWER_FROM_CONTEXT, Template
 from shaketable.protocols import Steps
@@ -20,6 +20,8 @@ class SingleRetrieval:
     with_titles: bool = False
     n_examples: int = 0
     """Worked examples that reason first, 8 at most, as in the methods that search on the way; 0: the bare question."""
+    layout: Layout = "chat"
+    """`plain` asks by one text that goes on, for models without a chat template."""
 
     version: ClassVar[int] = 1
     searches: ClassVar[bool] = True
@@ -32,10 +34,10 @@ class SingleRetrieval:
     def answer(self, wording: str) -> Steps:
         hits = yield from search(wording, self.k)
         if self.n_examples:
-            reply = yield from converse(chain(wording, "", hits, self.n_examples, "chat"))
-            return (yield from conclude(wording, reply.text, hits, hits, self.n_examples, "chat"))
+            reply = yield from converse(chain(wording, "", hits, self.n_examples, self.layout), layout=self.layout)
+            return (yield from conclude(wording, reply.text, hits, hits, self.n_examples, self.layout))
         evidence = document(hits, with_titles=self.with_titles)
-        reply = yield from generate(ANSWER_FROM_CONTEXT.fill(document=evidence, question=wording))
+        reply = yield from generate(ANSWER_FROM_CONTEXT.fill(document=evidence, question=wording), self.layout)
         return Answer(text=reply.text.strip(), hits=hits)
 
     def at_most(self, max_tokens: int) -> Effort:
