@@ -44,6 +44,32 @@ def spaced(decomposed: str) -> str:
     return "".join(" " if unicodedata.category(c)[0] in "PS" else c for c in lower)
 
 
+LONGEST_SHORT = 3
+"""Characters of an accepted answer that counts only as a word: `US` stands in `Austria`, `no` in `know`."""
+
+
+def is_short(gold: str) -> bool:
+    """Whether it must be a word of its own. Scripts without case, such as Chinese, put no spaces between words."""
+    gold = gold.strip()
+    return len(gold) <= LONGEST_SHORT and any(c.isdigit() or c.lower() != c.upper() for c in gold)
+
+
+def in_word(character: str) -> bool:
+    """Part of a word, not a space, a punctuation mark or a symbol."""
+    return not character.isspace() and unicodedata.category(character)[0] not in "PS"
+
+
+def contains_whole(sought: str, text: str) -> bool:
+    """Whether a text stands in another with no part of a word before or behind it."""
+    start = text.find(sought)
+    while start >= 0:
+        around = text[max(start - 1, 0) : start] + text[start + len(sought) :][:1]
+        if not any(in_word(character) for character in around):
+            return True
+        start = text.find(sought, start + 1)
+    return False
+
+
 def contains_words(sought: list[str], within: list[str]) -> bool:
     """Whether one word sequence stands in another without a gap; an empty one stands nowhere."""
     width = len(sought)

@@ -16,6 +16,13 @@ def references(question: Question) -> tuple[str, ...]:
     return question.answers if question.reference is None else (question.reference,)
 
 
+def accepted(question: Question, *, aliases: bool) -> tuple[str, ...]:
+    """The accepted answers, or the canonical one alone; all of them where the dataset does not tell which it is."""
+    if aliases or question.tags.get("canonical") is False:
+        return question.answers
+    return question.answers[:1]
+
+
 def unscored(record: Record, golds: Sequence[str] | None = None) -> str | None:
     """Why a record has no number; None: it can be scored. A metric that needs no golds gives None for them."""
     if record.answer is None:

@@ -45,6 +45,16 @@ def test_rows_of_the_hub_and_plain_rows_and_tab_separated_lines_are_read(tmp_pat
     assert first.id != second.id
 
 
+def test_files_that_list_aliases_in_no_order_name_no_canonical_answer(tmp_path):
+    plain = {"id": 6, "question": "Which film?", "answers": ["Kamal kahn", "Octopussy"]}
+    lines = "Which film?\t['Kamal kahn', 'Octopussy']\r\n"
+    for text, name in ((plain, "trivia.json"), (lines, "dpr.csv")):
+        (question,) = load_triviaqa(write(tmp_path, text, name)).questions
+        assert question.tags["canonical"] is False
+    (question,) = load_triviaqa(write(tmp_path, official(RECORD))).questions
+    assert "canonical" not in question.tags
+
+
 def test_verified_files_keep_the_answers_of_people(tmp_path):
     answer = {**ANSWER, "HumanAnswers": ["the city of York"]}
     (question,) = load_triviaqa(write(tmp_path, official({**RECORD, "Answer": answer}))).questions

@@ -13,12 +13,12 @@ GRID = tuple(round(0.2 * i, 1) for i in range(1, 11))
 BOUNDS_ALONE = CurveSettings(max_tokens=4, n_samples=0, n_at_once=1, eps=0, eps_temperature=0, grid=GRID)
 
 
-def made(settings=BOUNDS_ALONE, golds=("ab",), seed=0, **changes):
+def made(settings=BOUNDS_ALONE, golds=("alfabeta",), seed=0, **changes):
     return drive(curve("key", Predicate(golds, TOY), dataclasses.replace(settings, **changes), seed), toy)
 
 
 def test_the_breaking_temperature_of_the_example_by_hand():
-    predicate = Predicate(["P"], BY_HAND)
+    predicate = Predicate(["Paris"], BY_HAND)
     settings = dataclasses.replace(BOUNDS_ALONE, max_tokens=2, scan_to=6.0)
     root = drive(curve("key", predicate, dataclasses.replace(settings, budget=1)), by_hand)
     assert root.breaking_low == pytest.approx(1.663985, abs=1e-6)
@@ -107,7 +107,7 @@ def test_a_realistic_shape_within_its_budget():
 def test_same_seed_same_curve_and_tensors_do_too():
     settings = CurveSettings(max_tokens=4, budget=20, n_samples=4, grid=GRID)
     first = made(settings, seed=11)
-    predicate = Predicate(["ab"], TOY)
+    predicate = Predicate(["alfabeta"], TOY)
     again = drive(curve("key", predicate, settings, 11), lambda suffix: torch.tensor(toy(suffix)))
     assert first == again
     assert first != made(settings, seed=12)
@@ -139,14 +139,14 @@ def test_where_samples_amount_to_fewer_than_twenty_there_is_no_estimate_but_a_re
 
 
 def test_a_greedy_wrong_answer_is_broken_from_the_start():
-    found = made(golds=("cc",), budget=100)
+    found = made(golds=("cetaceta",), budget=100)
     assert found.breaking == found.breaking_low == 0.0
     assert found.breaking_high == pytest.approx(0.01)
     assert found.value[-1] > found.value[0]  # A latent fact: heat brings the answer.
 
 
 def test_an_answer_out_of_reach_costs_nothing():
-    found = made(golds=("abcabcabc",))
+    found = made(golds=("alfabetaceta" * 3,))
     assert found.n_positions == 0
     assert set(found.low) == set(found.high) == set(found.value) == {0.0}
 

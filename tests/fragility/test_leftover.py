@@ -12,7 +12,7 @@ TRUTH = np.array([0.994957391, 0.901023497, 0.7487521, 0.632074674])  # The work
 
 
 def sampled(n, seed, temperatures=(1.0, 2.0), n_nodes=2):
-    tree = Tree(Predicate(["ab"], TOY), n_tokens=4, targets=[1.0])
+    tree = Tree(Predicate(["alfabeta"], TOY), n_tokens=4, targets=[1.0])
     while len(tree.nodes) < n_nodes:
         (best,) = tree.best_open(1)
         tree.add(best, toy(best))
@@ -86,7 +86,7 @@ def test_far_temperatures_have_few_effective_paths():
 
 
 def test_without_paths_there_are_bounds_alone():
-    tree = Tree(Predicate(["ab"], TOY), n_tokens=4, targets=[1.0])
+    tree = Tree(Predicate(["alfabeta"], TOY), n_tokens=4, targets=[1.0])
     tree.add((), toy(()))
     found = Leftover(tree, [1.0], np.random.default_rng(0)).estimate(TEMPERATURES, 0.95)
     assert np.isnan(found.value).all()

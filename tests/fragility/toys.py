@@ -21,15 +21,15 @@ def normalized(logits):
     return logits - np.logaddexp.reduce(logits)
 
 
-BY_HAND = Vocabulary(["P", "Q", ""], {2})
+BY_HAND = Vocabulary(["Paris", "Quito", ""], {2})
 
 
 def by_hand(suffix):
-    """The first worked example: root (.6, .3, .1), after Q (.2, .5, .3)."""
+    """The first worked example: root (.6, .3, .1), after Quito (.2, .5, .3)."""
     return np.log({(): (0.6, 0.3, 0.1), (1,): (0.2, 0.5, 0.3)}[suffix])
 
 
-TOY = Vocabulary(["", "a", "b", "ab", "c", " "], {0})
+TOY = Vocabulary(["", "alfa", "beta", "alfabeta", "ceta", " "], {0})
 
 
 def toy(suffix):
@@ -68,8 +68,6 @@ def brute_force(model, vocabulary, is_correct, n_tokens, temperature):
 def judged(golds, match, text, cut=False):
     """The finished text as the metrics judge it, after the cut and strip of the method."""
     text = (text.partition("\n")[0] if cut else text).strip()
-    if match in ("substring", "token"):
+    if match != "exact":
         return any(Contains(match=match)._occurs(gold, text) for gold in golds)
-    if match == "startswith":
-        return any(text.casefold().startswith(gold.strip().casefold()) for gold in golds)
     return casefold_strip(text) in {casefold_strip(gold) for gold in golds}

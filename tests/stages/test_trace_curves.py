@@ -32,6 +32,7 @@ def study(folder, model, **scan):
             "cross": {"models": [model], "methods": ["recall(layout='plain')"], "temperatures": [0.5, 1.0, 2.0]},
             "generation": {"max_tokens": 3},
             "scan": {"strategy": "none", "known": "", "curves": "all", **scan},
+            "score": {"metrics": [scan.get("correct", "contains")]},
         },
         "letters.toml",
     )
@@ -184,6 +185,17 @@ def test_an_accepted_answer_that_is_too_long_to_be_said_is_named_and_counted(tin
     assert [curve.reason for curve in run.curves()] == ["no accepted answer fits into 3 new tokens"]
     score(run)
     assert {"metric": "curve", "reason": "no accepted answer fits into 3 new tokens", "n": 1} in run.unscored()
+
+
+def test_a_curve_takes_the_accepted_answers_that_its_metric_takes(tiny_model, tmp_path):
+    asked = [
+        study(tmp_path, f"transformers(path='{tiny_model}')", correct=correct)
+        for correct in ("contains(aliases=False)", "contains")
+    ]
+    (tmp_path / "letters.jsonl").write_text('{"id": "q0", "question": "Letter 0?", "answers": ["abcdefgh", "a"]}')
+    canonical, every = (traced(one, tmp_path / f"run{i}")[0].curves() for i, one in enumerate(asked))
+    assert [curve.reason for curve in canonical] == ["no accepted answer fits into 3 new tokens"]
+    assert [curve.reason for curve in every] == [None]
 
 
 def test_a_study_in_which_no_fact_is_known_ends_with_a_report_that_says_so(tmp_path):

@@ -69,14 +69,17 @@ def _question(row: Row) -> Question:
     documents = {document.id: document for document, _ in passages}
     gold = dict.fromkeys(document.id for document, is_supporting in passages if is_supporting)
     spans = [span for answer in record.answers for span in answer.spans]
+    answers = [*record.reference, *spans]
+    # The files list accepted answers in no order: the first of several is not the canonical one.
+    canonical = False if len(set(answers)) > 1 else None
     return make_question(
         id=record.id,
         text=record.question,
-        answers=[*record.reference, *spans],
+        answers=answers,
         dataset="adaptive_rag",
         documents=tuple(documents.values()),
         facts=[(id, 0) for id in gold],
-        tags={"subset": record.dataset, "type": record.type, "level": record.level},
+        tags={"subset": record.dataset, "type": record.type, "level": record.level, "canonical": canonical},
     )
 
 

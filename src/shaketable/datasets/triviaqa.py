@@ -70,11 +70,11 @@ def _rows(file: Path) -> Iterator[Row | Rejected]:
 def _question(row: Row) -> Question:
     if isinstance(row.value, list):
         question, answers = question_and_answers(row.value)
-        return _made(id_from(question), question, answers, {})
+        return _made(id_from(question), question, answers, _unordered(answers))
     if isinstance(row.value, dict) and "answers" in row.value:
         plain = fields_of(row, _Plain)
         id = id_from(plain.question) if plain.id is None else str(plain.id)
-        return _made(id, plain.question, plain.answers, {})
+        return _made(id, plain.question, plain.answers, _unordered(plain.answers))
     record = fields_of(row, _Record)
     answer = record.answer
     # The files of the test split on the data hub have this in place of an answer.
@@ -82,6 +82,11 @@ def _question(row: Row) -> Question:
         raise RowError("it has no accepted answer.")
     tags: dict[str, Json] = {"answer_type": answer.type, "domain": record.domain, "split": record.split}
     return _made(record.id, record.question, [answer.value, *answer.aliases, *answer.human_answers], tags)
+
+
+def _unordered(answers: list[str]) -> dict[str, Json]:
+    """These layouts list the aliases in no order: the first of several is not the canonical value."""
+    return {"canonical": False if len(set(answers)) > 1 else None}
 
 
 def _made(id: str, text: str, answers: list[str], tags: dict[str, Json]) -> Question:

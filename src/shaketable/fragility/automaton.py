@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from shaketable.normalize import ARTICLES, YES_NO, casefold_strip, spaced, words
+from shaketable.normalize import ARTICLES, casefold_strip, in_word, is_short, spaced, words
 
 ACCEPTED = "accepted"
 REJECTED = "rejected"
@@ -87,6 +87,43 @@ class Substring:
 
     def is_correct(self, state: State) -> bool:
         return state == ACCEPTED
+
+
+class Whole:
+    """Correct once an accepted answer, whatever its case, has stood with no part of a word before or behind it.
+
+    A state is (whether the last character is part of a word, what is being spelled, whether an answer just ended);
+    what is being spelled is pairs of an answer and how much of it has been read.
+    """
+
+    def __init__(self, golds: Iterable[str], *, at_start: bool = False) -> None:
+        """`at_start`: at the beginning of the answer alone, leading blanks aside."""
+        folded = frozenset(gold.strip().casefold() for gold in golds) - {""}
+        self.characters = _folding_to("".join(folded))
+        self.at_start = at_start
+        self.beginnings = frozenset((gold, 0) for gold in folded)
+        self.start: State = (False, self.beginnings if at_start else frozenset(), False) if folded else REJECTED
+
+    def step(self, state: State, character: str) -> State:
+        if self.at_start and state == self.start and character.isspace():
+            return state
+        for folded in character.casefold():
+            if not isinstance(state, tuple):
+                return state
+            was_in_word, spelled, has_ended = state
+            if has_ended and not in_word(folded):
+                return ACCEPTED
+            if not self.at_start and not was_in_word:
+                spelled |= self.beginnings
+            longer = frozenset((gold, n + 1) for gold, n in spelled if gold[n] == folded)
+            ended = frozenset(pair for pair in longer if pair[1] == len(pair[0]))
+            state = (in_word(folded), longer - ended, bool(ended))
+            if self.at_start and not longer:
+                return REJECTED
+        return state
+
+    def is_correct(self, state: State) -> bool:
+        return state == ACCEPTED or (isinstance(state, tuple) and state[2])
 
 
 class Words:
@@ -301,17 +338,28 @@ def _inverse(folds: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def contains(golds: Sequence[str]) -> Automaton:
-    """As `Contains(match='substring')`: characters, but a gold `no` is a word of its own."""
-    short = [gold for gold in golds if gold.strip().casefold() in YES_NO]
-    long = [gold for gold in golds if gold not in short]
+    """As `Contains(match='substring')`: characters, but a short gold such as `no` is a word of its own."""
+    return _by_length(golds, Substring, Whole)
+
+
+def begins(golds: Sequence[str]) -> Automaton:
+    """As `Contains(match='startswith')`, by the same rule."""
+    return _by_length(golds, Start, functools.partial(Whole, at_start=True))
+
+
+def _by_length(
+    golds: Sequence[str], of_long: Callable[[Sequence[str]], Automaton], of_short: Callable[[Sequence[str]], Automaton]
+) -> Automaton:
+    short = [gold for gold in golds if is_short(gold)]
+    long = [gold for gold in golds if not is_short(gold)]
     if not short:
-        return Substring(long)
-    return Either(Substring(long), Words(short)) if long else Words(short)
+        return of_long(long)
+    return Either(of_long(long), of_short(short)) if long else of_short(short)
 
 
 MATCHES: dict[str, Callable[[Sequence[str]], Automaton]] = {
     "substring": contains,
     "token": Words,
-    "startswith": Start,
+    "startswith": begins,
     "exact": Exact,
 }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+
+from shaketable.normalize import in_word
 
 LETTER, SIGN, SPACE = range(3)
 """What a character is to word matching: part of a word, punctuation or symbol, white space."""
@@ -82,7 +83,7 @@ def decode(token: bytes) -> tuple[str, bytes]:
 def kind(character: str) -> int:
     if character.isspace():
         return SPACE
-    return SIGN if unicodedata.category(character)[0] in "PS" else LETTER
+    return LETTER if in_word(character) else SIGN
 
 
 _CONTINUATION = bytes(range(0x80, 0xC0))

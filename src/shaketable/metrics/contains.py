@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.normalize import YES_NO, contains_words, words
-from shaketable.scoring import score_each
+from shaketable.normalize import contains_whole, contains_words, in_word, is_short, words
+from shaketable.scoring import accepted, score_each
 from shaketable.types import Answer, Measure, Question, Record, Score
 
 RESULT = re.compile(r"<\|begin_search_result\|>.*?(<\|end_search_result\|>|$)", re.DOTALL)
@@ -19,10 +19,11 @@ RESULT = re.compile(r"<\|begin_search_result\|>.*?(<\|end_search_result\|>|$)", 
 class Contains:
     """1 if an accepted answer occurs in the answer, else 0; higher is better.
 
+    An accepted answer of up to three characters counts only as a word of its own: `US` is not in `Austria`.
     None for a failed trial and for a question without accepted answers.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     numbers: ClassVar[tuple[Measure, ...]] = (
         Measure(name="contains", unit="share", higher_is_better=True, words="correctness", title="Correct answers"),
     )
@@ -32,6 +33,8 @@ class Contains:
     same whole words in a row, articles and punctuation aside (InAccuracy of AdaRAGUE)."""
     scored: Literal["answer", "full_output"] = "answer"
     """`full_output`: all that the method wrote on its way, less the search results in it."""
+    aliases: bool = True
+    """False: only the canonical accepted answer counts, which is the first, where the dataset names one."""
 
     def __post_init__(self) -> None:
         if self.match not in ("substring", "token", "startswith"):
@@ -44,9 +47,13 @@ class Contains:
             "contains",
             records,
             questions,
-            lambda answer, question: float(any(self._occurs(gold, self._text(answer)) for gold in question.answers)),
+            self._judge,
             needs_answers=True,
         )
+
+    def _judge(self, answer: Answer, question: Question) -> float:
+        text = self._text(answer)
+        return float(any(self._occurs(gold, text) for gold in accepted(question, aliases=self.aliases)))
 
     def _text(self, answer: Answer) -> str:
         if self.scored == "answer" or not answer.working:
@@ -54,10 +61,12 @@ class Contains:
         return RESULT.sub(" ", answer.working)
 
     def _occurs(self, gold: str, text: str) -> bool:
-        sought = gold.strip().casefold()
-        # A gold "no" is a word of its own: as characters it would be found in "know" and "north".
-        if self.match == "token" or (self.match == "substring" and sought in YES_NO):
+        if self.match == "token":
             return contains_words(words(gold), words(text))
+        sought, within = gold.strip().casefold(), text.strip().casefold()
+        if not sought:
+            return False
         if self.match == "startswith":
-            return sought != "" and text.strip().casefold().startswith(sought)
-        return sought != "" and sought in text.casefold()
+            behind = within[len(sought) :][:1]
+            return within.startswith(sought) and not (is_short(gold) and behind != "" and in_word(behind))
+        return contains_whole(sought, within) if is_short(gold) else sought in within

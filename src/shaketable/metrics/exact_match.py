@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from shaketable.normalize import NORMALIZATIONS
-from shaketable.scoring import score_each
+from shaketable.scoring import accepted, score_each
 from shaketable.types import Answer, Measure, Question, Record, Score
 
 
@@ -18,13 +18,13 @@ class ExactMatch:
     None for a failed trial and for a question without accepted answers.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="exact_match", unit="share", higher_is_better=True),)
     reads_trace: ClassVar[bool] = False
     normalization: Literal["casefold_strip", "raw", "squad"] = "casefold_strip"
     """`casefold_strip`: case, outer spaces and one final full stop aside; `squad`: also articles and punctuation."""
     aliases: bool = True
-    """False: only the first, canonical accepted answer counts."""
+    """False: only the canonical accepted answer counts, which is the first, where the dataset names one."""
 
     def __post_init__(self) -> None:
         if self.normalization not in NORMALIZATIONS:
@@ -35,5 +35,5 @@ class ExactMatch:
 
     def _judge(self, answer: Answer, question: Question) -> float:
         normalize = NORMALIZATIONS[self.normalization]
-        golds = question.answers if self.aliases else question.answers[:1]
+        golds = accepted(question, aliases=self.aliases)
         return float(normalize(answer.text) in {normalize(gold) for gold in golds})

@@ -18,6 +18,7 @@ from shaketable.fragility.tree import Suffix
 from shaketable.fragility.vocabulary import Vocabulary
 from shaketable.identity import digest, seed_from
 from shaketable.protocols import LogitModel
+from shaketable.scoring import accepted
 from shaketable.stages.plan import Condition, Plan, hot_temperatures
 from shaketable.stages.sources import judge_by
 from shaketable.store import RecordStore
@@ -72,8 +73,8 @@ def _of_condition(
     progress: Progress,
 ) -> int:
     settings = _settings(plan, condition)
-    judged_by = catalog.spelled(catalog.build("metric", scan.correct, "scan.correct"))
-    name = digest([settings, judged_by, VERSION])
+    metric = catalog.build("metric", scan.correct, "scan.correct")
+    name = digest([settings, catalog.spelled(metric), VERSION])
     made = {one.key for one in store.curves(name)}
     known = judge_by(scan.known, plan) if scan.known and scan.curves == "known" else lambda record: True
     greedy = list(store.records("r.temperature = 0 AND r.repeat = 0 AND c.identity = ?", condition.identity))
@@ -87,7 +88,7 @@ def _of_condition(
         prompt = _prompt(record, condition.decoding, cut)
         if isinstance(prompt, str) or match is None:
             return Curve(key=record.trial.key, reason=refused if isinstance(prompt, Prompt) else prompt)
-        golds = questions[record.trial.question_id].answers
+        golds = accepted(questions[record.trial.question_id], aliases=getattr(metric, "aliases", True))
         if refused:
             rule = FirstLine(MATCHES[match](golds)) if cut else MATCHES[match](golds)
             return _from_top_logprobs(record, rule, settings) or Curve(key=record.trial.key, reason=refused)
