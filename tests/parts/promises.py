@@ -76,6 +76,7 @@ CORPUS = ("bm25", "dense", "milvus")
 CHANGED = {
     **dict.fromkeys(((name, "corpus") for name in CORPUS), str(DATA / "bridge_corpus.jsonl")),
     ("sentence_removal", "indexes"): (1, 2),
+    ("retrieval", "min_similarity"): 0.8,
     ("openai", "base_url"): "http://127.0.0.1:8000/v1",
     ("openai", "api_key_variable"): "DEEPSEEK_API_KEY",
 }

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from shaketable.normalize import casefold_strip
+from shaketable.relevance import ENCODER, pseudo_relevance
 from shaketable.scoring import unscored
 from shaketable.types import Evidence, Measure, Question, Record, Score, Search
 
 NO_SEARCH = "no search"
 NO_TITLES = "no supporting titles"
+CHANGED = "\0changed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +25,10 @@ class Retrieval:
     the best rank. What is judged is what the method was shown, after the perturbation; `unchanged` evidence is the
     same search before one. None for a failed trial, a method that did not search, and a question that names no
     supporting documents.
+
+    Changed words leave titles as they are. With `min_similarity` a passage of a supporting document counts only while
+    it still means what it meant: its cosine with the passage before the perturbation is at least that (0.8 in the
+    study of context and temperature). The numbers then carry it in their names, `recall@5~0.8`.
     """
 
     version: ClassVar[int] = 1
@@ -36,19 +42,26 @@ class Retrieval:
     k: int = 5
     searches: Literal["first", "all"] = "first"
     """`first`: the first search of a trial. `all`: all of them, one after another."""
+    min_similarity: float | None = None
+    """None: a passage counts by its title, whatever happened to its words."""
+    encoder: str = ENCODER
+    """What measures the similarity; all-mpnet-base-v2 in the studies."""
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise ValueError(f"k is {self.k}; it is at least 1.")
+        if self.min_similarity is not None and not 0 < self.min_similarity <= 1:
+            raise ValueError(f"min_similarity is {self.min_similarity}; it lies above 0 and is at most 1.")
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
         golds = [[*map(casefold_strip, questions[record.trial.question_id].gold_titles)] for record in records]
-        found = [self._titles(record) for record in records]
+        found = self._titles(records)
         reasons = [
             unscored(record) or (NO_TITLES if not gold else NO_SEARCH if titles is None else None)
             for record, gold, titles in zip(records, golds, found, strict=True)
         ]
-        names = {f"{name}@{self.k}": measure for name, measure in self._measures().items()}
+        changed = "" if self.min_similarity is None else f"~{self.min_similarity:g}"
+        names = {f"{name}@{self.k}{changed}": measure for name, measure in self._measures().items()}
         values = self._values(
             {
                 str(place): (golds[place], titles or [])
@@ -72,17 +85,30 @@ class Retrieval:
     def _measures(self) -> dict[str, str]:
         return {"recall": f"R@{self.k}", "precision": f"P@{self.k}", "ndcg": f"nDCG@{self.k}", "mrr": f"RR@{self.k}"}
 
-    def _titles(self, record: Record) -> list[str] | None:
-        """The titles a trial was shown, the best first, each once; None: it did not search."""
+    def _titles(self, records: Sequence[Record]) -> list[list[str] | None]:
+        """The titles each trial was shown, the best first, each once; None: it did not search."""
+        shown = [self._shown(record) for record in records]
+        titles = iter(self._titles_of([evidence for of_record in shown for evidence in of_record]))
+        return [list(dict.fromkeys(t for _ in one for t in next(titles))) if one else None for one in shown]
+
+    def _shown(self, record: Record) -> list[Evidence]:
         shown = [
-            event.reply.hits
+            event.reply
             for event in record.trace
             if isinstance(event.step, Search) and isinstance(event.reply, Evidence)
         ]
-        if not shown:
-            return None
-        chosen = shown[:1] if self.searches == "first" else shown
-        return list(dict.fromkeys(casefold_strip(hit.passage.title) for hits in chosen for hit in hits))
+        return shown[:1] if self.searches == "first" else shown
+
+    def _titles_of(self, shown: Sequence[Evidence]) -> list[list[str]]:
+        """Of each evidence; a passage that lost its meaning keeps its rank, under the title of no document."""
+        titles = [[casefold_strip(hit.passage.title) for hit in evidence.hits] for evidence in shown]
+        if self.min_similarity is None:
+            return titles
+        labels = pseudo_relevance(shown, self.min_similarity, self.encoder)
+        return [
+            [title if label.is_relevant else f"{title}{CHANGED}" for title, label in zip(*one, strict=True)]
+            for one in zip(titles, labels, strict=True)
+        ]
 
     def _values(self, judged: Mapping[str, tuple[list[str], list[str]]]) -> dict[tuple[str, str], float]:
         """Query and measure → value, of queries with their relevant and found titles."""
