@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shaketable import catalog
 from shaketable.errors import StudyError
 from shaketable.study import format_study, load_study, parse_study, shipped_studies, study_schema
 from shaketable.types import DatasetChoice, Study
@@ -379,3 +380,13 @@ def test_a_run_folder_stands_for_its_frozen_study(tmp_path, load):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "study.toml").write_text(format_study(dataclasses.replace(study, name="frozen")))
     assert load_study(tmp_path / "run").name == "frozen"
+
+
+def test_the_systems_of_query_variation_differ_in_when_they_search_and_not_in_how_they_are_asked():
+    """No retrieval, one retrieval and search by logits: the same worked examples; sampling as in Search-o1."""
+    study = load_study("query_variation")
+    *alike, generation_based = [catalog.build("method", text) for text in study.methods]
+    assert [catalog.name_of(method) for method in alike] == ["closed_book", "single_retrieval", "flare", "dragin"]
+    assert [method.n_examples for method in alike] == [6] * 4
+    assert not generation_based.reason_in_documents
+    assert (study.temperatures, study.generation["top_p"], study.generation["top_k"]) == ((0.7,), 0.8, 20)

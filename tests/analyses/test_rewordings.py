@@ -173,6 +173,46 @@ def test_need_is_told_by_the_same_wording_or_by_the_original() -> None:
     assert only(ask(search_decisions, trials, need="original"), **wanted)["value"] == 0
 
 
+FORMS = ("closed_book", "closed_book(n_examples=4)", "closed_book(n_examples=6)")
+
+
+@pytest.mark.parametrize(
+    ("method", "closed_book", "needed"),
+    [
+        # dragin has six worked examples, so its need is told by the closed book that has six: it alone is wrong.
+        ("dragin", "closed_book(n_examples=6)", 1.0),
+        ("dragin(n_examples=4)", "closed_book(n_examples=4)", 0.0),
+        ("single_retrieval(k=3, n_examples=6)", "closed_book(n_examples=6)", 1.0),
+        ("single_retrieval(k=3)", "closed_book", 0.0),
+        # No closed book is asked like these: the one with the most worked examples.
+        ("flare(n_examples=8)", "closed_book(n_examples=6)", 1.0),
+        ("search_o1(n_examples=3)", "closed_book(n_examples=6)", 1.0),
+    ],
+)
+def test_no_retrieval_is_the_closed_book_that_is_asked_like_the_system(
+    method: str, closed_book: str, needed: float
+) -> None:
+    trials = [trial("q", method=method, n_searches=0), trial("p", method=method, n_searches=0)]
+    for form, right in zip(FORMS, (1.0, 1.0, 0.0), strict=True):
+        trials += [trial(name, correct=right, **NO_RETRIEVAL | {"method": form}) for name in ("q", "p")]
+    found = ask(search_decisions, trials)
+    assert only(found, metric="need")["value"] == needed
+    assert only(found, metric="over_confidence")["value"] == needed
+    assert only(ask(outcomes, trials), metric="helpful")["value"] == needed
+    is_alike = not method.startswith(("flare", "search_o1"))
+    for finding in (found, ask(outcomes, trials)):
+        assert any(f"{closed_book} stands for no retrieval" in caveat for caveat in finding.caveats)
+        assert any("mix prompt and retrieval" in caveat for caveat in finding.caveats) != is_alike
+
+
+def test_a_closed_book_that_is_named_with_its_settings_is_taken() -> None:
+    trials = [trial("q", method="dragin", n_searches=0)]
+    for form, right in zip(FORMS, (0.0, 0.0, 1.0), strict=True):
+        trials.append(trial("q", correct=right, **NO_RETRIEVAL | {"method": form}))
+    assert only(ask(search_decisions, trials, closed_book="closed_book"), metric="need")["value"] == 0.0
+    assert only(ask(search_decisions, trials, closed_book=FORMS[1]), metric="need")["value"] == 1.0
+
+
 def test_without_closed_book_answers_need_is_not_known() -> None:
     row = only(ask(search_decisions, [trial("q", n_searches=1)]), metric="over_confidence")
     assert row["value"] is None and "closed_book was not asked" in row["reason"]

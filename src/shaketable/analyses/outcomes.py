@@ -20,7 +20,7 @@ from shaketable.analyses.rewording import (
     tell,
     where,
 )
-from shaketable.analyses.unaided import Unaided, Wording, searching, unaided_of
+from shaketable.analyses.unaided import Unaided, Wording, searching, told_choice, unaided_of
 from shaketable.analyses.wording import level, questions
 from shaketable.types import Finding
 
@@ -50,10 +50,12 @@ def outcomes(
     Where there are several runs, each is compared with each closed-book run.
     """
     rows: list[Row] = []
+    compared: list[tuple[Asked, Unaided]] = []
     if records is not None and len(table):
         every = asked_of(records, correct=scores_of(table, correct))
-        for asked in searching(every):
-            numbers = _numbers(asked, unaided_of(every, asked, closed_book, need))
+        compared = [(asked, unaided_of(every, asked, closed_book, need)) for asked in searching(every)]
+        for asked, unaided in compared:
+            numbers = _numbers(asked, unaided)
             rows += number_rows(NAME, asked, numbers, confidence=confidence, n_resamples=n_resamples)
         rows = rows or [nothing_row(NAME, "no system of this run searches")]
     elif len(table):
@@ -63,7 +65,7 @@ def outcomes(
         NAME,
         "When does searching help, and when does it harm?",
         rows,
-        (f"Compared with {closed_book} of the same model, on the {need} wording.",),
+        (f"Compared with {closed_book} of the same model, on the {need} wording.", *told_choice(compared)),
         confidence=confidence,
         n_resamples=n_resamples,
         first="most",

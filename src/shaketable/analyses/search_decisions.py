@@ -23,7 +23,7 @@ from shaketable.analyses.rewording import (
     where,
 )
 from shaketable.analyses.stability import noise_flip
-from shaketable.analyses.unaided import Unaided, Wording, act, searching, unaided_of
+from shaketable.analyses.unaided import Unaided, Wording, act, searching, told_choice, unaided_of
 from shaketable.analyses.wording import bounds, holds_zero, level, number, questions, sentence_case
 from shaketable.types import Finding
 
@@ -45,17 +45,20 @@ def search_decisions(
 ) -> Finding:
     """How often a system searches at all, how often rewording flips that, and over- and under-confidence.
 
-    `over_confidence`: shares of all questions where a search was needed and not made; `under_confidence`: not needed
-    and made. It is needed where the closed-book answer is wrong, to the same wording or to the original (`need`).
+    `need`: shares of all questions where a search was needed; `over_confidence`: needed and not made;
+    `under_confidence`: not needed and made. It is needed where the closed-book answer is wrong, to the same wording or
+    to the original (`need`).
     `flip_any`: questions where at least one wording of a variation decides otherwise than the original; `flip_pair`:
     pairs of question and wording. `noise_…`: the same between runs of the original wording alone; `excess_…`: the
     difference.
     """
     rows: list[Row] = []
+    compared: list[tuple[Asked, Unaided]] = []
     if records is not None and len(table):
         every = asked_of(records, correct=scores_of(table, correct))
-        for asked in searching(every):
-            numbers = _numbers(asked, unaided_of(every, asked, closed_book, need))
+        compared = [(asked, unaided_of(every, asked, closed_book, need)) for asked in searching(every)]
+        for asked, unaided in compared:
+            numbers = _numbers(asked, unaided)
             rows += number_rows(NAME, asked, numbers, confidence=confidence, n_resamples=n_resamples)
         rows = rows or [nothing_row(NAME, NO_SEARCHING)]
     elif len(table):
@@ -67,6 +70,7 @@ def search_decisions(
         rows,
         (
             f"A search is needed where the closed-book answer to the {need} wording is wrong.",
+            *told_choice(compared),
             "The noise flip compares runs of the original wording with one another, as many as there are wordings; "
             "what rewording adds is the excess. At temperature 0 a model that computes exactly has no noise.",
         ),
@@ -84,7 +88,7 @@ def _numbers(asked: Asked, unaided: Unaided) -> list[Number]:
     acts = asked.means(lambda row: float(act(row)))
     for variation in asked.variations:
         numbers.append(Number(metric="act", variation=variation, values=acts.get(variation, {}), unit="share"))
-    for name, number_of in (("over_confidence", _over), ("under_confidence", _under)):
+    for name, number_of in (("need", _need), ("over_confidence", _over), ("under_confidence", _under)):
         found = asked.means(lambda row, number_of=number_of: number_of(row, unaided.of(row)))  # type: ignore[misc]
         for variation in asked.variations:
             values = found.get(variation, {})
@@ -92,6 +96,10 @@ def _numbers(asked: Asked, unaided: Unaided) -> list[Number]:
     for variation in asked.reworded:
         numbers += _flips(asked, variation)
     return numbers
+
+
+def _need(row: Row, unaided: float | None) -> float | None:
+    return None if unaided is None else 1 - unaided
 
 
 def _over(row: Row, unaided: float | None) -> float | None:

@@ -142,6 +142,7 @@ BLOCKS: dict[str, tuple[str, Mapping[str, str]] | Callable[[Finding], Block]] = 
             "flip_pair": "flips, by pair",
             "noise_pair": "by chance, by pair",
             "excess_pair": "beyond chance, by pair",
+            "need": "needs a search",
             "over_confidence": "over-confidence",
             "under_confidence": "under-confidence",
         },
