@@ -104,6 +104,31 @@ def test_two_empty_answers_are_alike_and_empty_answers_are_counted() -> None:
     assert only(found, metric="empty", variation="spelling")["value"] == 0.5
 
 
+def test_accuracy_and_similarity_are_told_among_answered_trials_too() -> None:
+    """Original and reworded of four questions: answered both, either or none; what is answered is right."""
+    trials = []
+    for name, before, after in (("a", "1,0", "0.6,0.8"), ("b", "1,0", ""), ("c", "", "1,0"), ("d", "", "")):
+        trials.append(trial(name, answer=before, correct=float(bool(before))))
+        trials.append(trial(name, "spelling", answer=after, correct=float(bool(after))))
+    found = ask(consistency, trials)
+    alone = only(found, metric="similarity_answered")
+    assert (alone["value"], alone["n"]) == (pytest.approx(0.6), 1)
+    assert only(found, metric="both_empty")["value"] == 0.25
+    assert "Of pairs where neither answer is empty: 0.600 (n = 1 question)." in found.sentences[0]
+    found = ask(wording_accuracy, trials)
+    assert only(found, metric="contains", variation="original", contrast=None)["value"] == 0.5
+    alone = only(found, metric="contains_answered", variation="original", contrast=None)
+    assert (alone["value"], alone["n"]) == (1.0, 2)
+    lost = only(found, metric="contains_answered", contrast="original - spelling")
+    assert (lost["value"], lost["n"]) == (0.0, 1), "Of the one question that is answered both times."
+
+
+def test_where_nothing_is_empty_nothing_is_told_of_answered_trials_alone() -> None:
+    trials = [trial("q"), trial("q", "spelling")]
+    metrics = {row["metric"] for analysis in (consistency, wording_accuracy) for row in ask(analysis, trials).rows}
+    assert not {name for name in metrics if name.endswith("_answered")}
+
+
 def test_sets_with_and_without_people_stand_side_by_side() -> None:
     trials = [trial("q", answer="1,0"), trial("q", "spelling", answer="1,0"), trial("q", "human", answer="0,1")]
     found = ask(consistency, trials)

@@ -253,6 +253,9 @@ class StandInRun:
     def flags(self) -> list[dict[str, Any]]:
         return [{"perturbation": "entity_masking", "flag": "nothing_to_mask", "n": 3}]
 
+    def empty_answers(self) -> list[dict[str, Any]]:
+        return [{"method": "search_o1", "reason": "out of turns", "n": 5, "answered": 80}]
+
     def reference_flags(self) -> list[dict[str, Any]]:
         return [{"flag": "answer_cut_off", "n": 4}]
 
@@ -282,5 +285,5 @@ def complete(run: StandInRun) -> StandInRun:
     """The same run with nothing missing."""
     whole = replace(run, state="finished", changes={"done": 6912, "failed": 0})
     whole.failures = whole.rejected = whole.flags = list  # type: ignore[method-assign]
-    whole.reference_flags = whole.unscored = list  # type: ignore[method-assign]
+    whole.reference_flags = whole.unscored = whole.empty_answers = list  # type: ignore[method-assign]
     return whole

@@ -93,8 +93,9 @@ def test_every_sentence_of_the_findings_is_on_the_page(page: Page, found: list[A
 
 
 def test_what_is_missing_is_shown_with_its_reasons(page: Page) -> None:
-    for words in ("no reply within 120 s", "nothing_to_mask", "answer_cut_off", "failed: timeout"):
+    for words in ("no reply within 120 s", "nothing_to_mask", "answer_cut_off", "failed: timeout", "out of turns"):
         assert words in page.text
+    assert "5 answers are empty, and count as wrong" in page.text
 
 
 def test_the_page_loads_nothing_and_forbids_foreign_scripts(written: Path, page: Page) -> None:

@@ -335,3 +335,19 @@ def test_findings_come_back_as_they_went_in(run):
 def test_a_table_that_was_not_made_yet_says_how_to_make_it(run, table):
     with pytest.raises(RunError, match=rf"has no {table} yet\. Run: shaketable (score|analyze) .*run\."):
         getattr(run, table)()
+
+
+def test_empty_answers_are_counted_by_method_and_reason(tmp_path):
+    """Two questions; one model searches until its turns run out, the other writes nothing."""
+    looks = "scripted(replies=('I look. <|begin_search_query|>book<|end_search_query|>',))"
+    silent = "scripted(replies=(' ',))"
+    methods = ["closed_book", "search_o1(max_turns=1)"]
+    study = small_study(tmp_path, n=2, methods=methods, models=[looks, silent], temperatures=[0.0], repeats=1)
+    run = Run.prepare(tmp_path / "run", study)
+    with run.writing() as store:
+        answer(plan(study), store)
+    assert run.empty_answers() == [
+        {"method": "closed_book", "reason": "nothing was written", "n": 2, "answered": 4},
+        {"method": "search_o1(max_turns=1)", "reason": "no box", "n": 2, "answered": 4},
+        {"method": "search_o1(max_turns=1)", "reason": "out of turns", "n": 2, "answered": 4},
+    ]

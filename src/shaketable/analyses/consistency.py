@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from shaketable.analyses.rewording import (
+    ANSWERED,
     NO_RECORDS,
     Asked,
     Number,
@@ -22,6 +23,7 @@ from shaketable.analyses.wording import level, questions, sentence_case
 from shaketable.types import Finding
 
 NAME = "consistency"
+ALL_EMPTY = "one of the two answers is empty in every pair"
 QUESTION = "Does a reworded question get the same answer?"
 
 
@@ -36,7 +38,8 @@ def consistency(
     """Similarity of answers to the original's, and diversity of the answers to all wordings of a question.
 
     `similarity` is the cosine of sentence vectors, 1 for two empty answers; `diversity` is one minus the mean cosine of
-    all pairs of wordings; `empty` is the share of empty answers.
+    all pairs of wordings; `empty` is the share of empty answers. Where there are some, `similarity_answered` is that of
+    the pairs without any, and `both_empty` is the share of pairs that are alike for want of an answer.
     """
     rows: list[Row] = []
     if records is not None and len(table):
@@ -56,7 +59,8 @@ def consistency(
         rows,
         (
             f"Answers are compared as vectors of {encoder}. Two empty answers have similarity 1, so read similarity "
-            "beside the share of empty answers.",
+            "beside the share of empty answers (empty) and of pairs that are both empty (both_empty), and the "
+            "similarity of pairs where neither is (similarity_answered).",
             "Diversity is one minus the mean cosine of all pairs of wordings, the original among them; a question "
             "that lacks some wordings counts with those it has (n_incomplete).",
         ),
@@ -69,7 +73,15 @@ def consistency(
 
 def _numbers(asked: Asked, vectors: Vectors) -> list[Number]:
     alike = asked.paired(lambda original, reworded: vectors.similarity(original["answer"], reworded["answer"]))
-    empty = asked.means(lambda row: float(not row["answer"].strip()))
+    empty = asked.means(lambda row: float(_is_empty(row)))
+    answered = asked.paired(
+        lambda original, reworded: (
+            None
+            if _is_empty(original) or _is_empty(reworded)
+            else vectors.similarity(original["answer"], reworded["answer"])
+        )
+    )
+    both = asked.paired(lambda original, reworded: float(_is_empty(original) and _is_empty(reworded)))
     numbers = [
         Number(metric="similarity", variation=variation, values=alike.get(variation, {}), reason=vectors.reason)
         for variation in asked.reworded
@@ -89,15 +101,31 @@ def _numbers(asked: Asked, vectors: Vectors) -> list[Number]:
                 more={"wordings": words, "n_incomplete": sum(n < max(sizes.values()) for n in sizes.values())},
             )
         )
+    if any(share for of_variation in empty.values() for share in of_variation.values()):
+        for variation in asked.reworded:
+            reason = vectors.reason or ALL_EMPTY
+            values = answered.get(variation, {})
+            numbers.append(Number(metric=f"similarity{ANSWERED}", variation=variation, values=values, reason=reason))
+            values = both.get(variation, {})
+            numbers.append(Number(metric="both_empty", variation=variation, values=values, unit="share"))
     return numbers + [
         Number(metric="empty", variation=variation, values=empty.get(variation, {}), unit="share")
         for variation in asked.variations
     ]
 
 
+def _is_empty(row: Row) -> bool:
+    return not row["answer"].strip()
+
+
 def _add_sentences(rows: list[Row]) -> None:
     """One for each system and dataset: the rewording that moves its answers most."""
     places: dict[tuple[object, ...], list[Row]] = {}
+    answered = {
+        (row["system"], row["dataset"], row["temperature"], row["variation"]): row
+        for row in rows
+        if row["metric"] == f"similarity{ANSWERED}"
+    }
     for row in rows:
         if row["metric"] == "similarity" and row["value"] is not None:
             places.setdefault((row["system"], row["dataset"], row["temperature"]), []).append(row)
@@ -112,4 +140,9 @@ def _add_sentences(rows: list[Row]) -> None:
             if most is not least
             else "Measured"
         )
-        tell(least, "consistency", sentence, f"{detail} ({questions(least['n'])}).")
+        detail += f" ({questions(least['n'])})."
+        alone = answered.get((least["system"], least["dataset"], least["temperature"], least["variation"]))
+        if alone:
+            known = alone["reason"] if alone["value"] is None else f"{level(alone)} ({questions(alone['n'])})"
+            detail += f" Of pairs where neither answer is empty: {known}."
+        tell(least, "consistency", sentence, detail)

@@ -20,6 +20,8 @@ Row = dict[str, Any]
 PLACE = ("dataset", "model", "method", "retriever", "perturbation", "temperature")
 ORIGINAL = "original"
 POOLED = "all datasets"
+ANSWERED = "_answered"
+"""How the name of a metric ends among trials whose answer is not empty."""
 PEOPLE = ("rewrites", "human")
 """Names of variations that people wrote."""
 NO_RECORDS = "the answers were not given; analyze the run, or give its records()"

@@ -9,6 +9,7 @@ import polars as pl
 from shaketable.analyses.conditions import names_in, units
 from shaketable.analyses.grids import chosen_metrics
 from shaketable.analyses.rewording import (
+    ANSWERED,
     Row,
     asked_of,
     differences,
@@ -29,6 +30,7 @@ NAME = "wording_accuracy"
 def wording_accuracy(
     table: pl.DataFrame,
     *,
+    records: pl.DataFrame | None = None,
     metric: str | None = None,
     metrics: tuple[str, ...] | None = None,
     confidence: float = 0.95,
@@ -38,9 +40,11 @@ def wording_accuracy(
 
     Differences are `original - X`, tested by Wilcoxon's signed ranks with Holm over the variations of a system.
     InAccuracy of the study is `contains(match='token')`. Several rewrites of a question are averaged. `metrics` of
-    None are all numbers of which more is better; sentences speak of `metric`, the main one.
+    None are all numbers of which more is better; sentences speak of `metric`, the main one. Where a system leaves
+    answers empty, which count as wrong, `…_answered` is the same among the others.
     """
     rows: list[Row] = []
+    empty = _empty_answers(records)
     main = main_metric(names_in(table), metric if metrics is None else metrics[0])
     shown = metrics or (*filter(None, [main]), *(name for name in chosen_metrics(table, "all") if name != main))
     unit_of = dict(units(table).iter_rows())
@@ -49,6 +53,13 @@ def wording_accuracy(
         trials = scored.with_columns(answer=pl.col("value").cast(pl.String), wording="variation", n_searches=pl.lit(0))
         for asked in asked_of(trials, score=scores_of(scored, name)):
             numbers = differences(asked, name, lambda row: row["score"], unit_of[name])
+            if any(row["key"] in empty for of_question in asked.answers.values() for row in of_question):
+                numbers += differences(
+                    asked,
+                    f"{name}{ANSWERED}",
+                    lambda row: None if row["key"] in empty else row["score"],
+                    unit_of[name],
+                )
             rows += number_rows(NAME, asked, numbers, confidence=confidence, n_resamples=n_resamples)
     _add_sentences(rows, main)
     return finding_of(
@@ -58,6 +69,7 @@ def wording_accuracy(
         (
             "Differences are paired by question and run. p values are two-sided, by Wilcoxon's signed ranks, with "
             "Holm over the variations of one system and dataset.",
+            "Empty answers count as wrong; …_answered leaves them out, in pairs where either is empty.",
             "Rejected wordings were not asked. Trials without a score are left out and counted as n_missing.",
         ),
         confidence=confidence,
@@ -65,6 +77,13 @@ def wording_accuracy(
         first="most",
         metrics=list(shown),
     )
+
+
+def _empty_answers(records: pl.DataFrame | None) -> set[str]:
+    """The keys of trials whose answer has no word."""
+    if records is None:
+        return set()
+    return set(records.filter(pl.col("answer").str.strip_chars() == "")["key"])
 
 
 def _add_sentences(rows: list[Row], metric: str | None) -> None:

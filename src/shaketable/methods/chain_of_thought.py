@@ -15,6 +15,7 @@ from shaketable.types import Answer, Completion, Effort, Hit, Message, Reply, St
 PHRASE = "the answer is"
 CLOSING = f"So {PHRASE}"
 CLOSING_TOKENS = 20
+NO_ANSWER = "nothing_after_the_answer_phrase"
 
 # The model has finished and invents the next example.
 NEXT_BLOCK = re.compile(r"(?:^|\s)(?:Question|Note):")
@@ -109,8 +110,8 @@ def conclude(
             purpose="answer_completion",
         )
         text = join(text, NEXT_BLOCK.split(reply.text, maxsplit=1)[0])
-    said = text.partition(PHRASE)[2].strip(" :\n")
-    return Answer(text=said.removesuffix(".").strip(), working=text, hits=hits)
+    said = text.partition(PHRASE)[2].strip(" :\n").removesuffix(".").strip()
+    return Answer(text=said, working=text, hits=hits, reason=None if said else NO_ANSWER)
 
 
 def chain(wording: str, text: str, hits: tuple[Hit, ...], n_examples: int, layout: Layout) -> tuple[Message, ...]:

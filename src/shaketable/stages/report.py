@@ -120,7 +120,8 @@ def render(
     unscored = [row for row in run.unscored() if row["reason"] != GREEDY_ONLY]
     rejected = run.rejected()
     references = run.reference_flags()
-    missing = content.missing(summary, rejected, flags, references, unscored)
+    empty = run.empty_answers()
+    missing = content.missing(summary, rejected, flags, references, unscored, empty)
     wording, known_facts, dice, evidence, together = (
         content.Chapter(
             figures=[figure for figure in on_page if figure.chapter == chapter],
@@ -145,6 +146,7 @@ def render(
         missing=missing,
         nothing_missing=not any(count["n"] for count in missing),
         failures=run.failures(),
+        empty=empty,
         rejected=rejected,
         flags=flags,
         references=references,

@@ -72,11 +72,17 @@ def _shaken(rows: Sequence[Row]) -> str:
 
 
 def missing(
-    summary: Row, rejected: Sequence[Row], flags: Sequence[Row], references: Sequence[Row], unscored: Sequence[Row]
+    summary: Row,
+    rejected: Sequence[Row],
+    flags: Sequence[Row],
+    references: Sequence[Row],
+    unscored: Sequence[Row],
+    empty: Sequence[Row],
 ) -> list[dict[str, Any]]:
     return [
         {"n": summary["missing"], "text": "trials not run yet", "link": None},
         {"n": summary["failed"], "text": "trials failed", "link": "failures"},
+        {"n": sum(row["n"] for row in empty), "text": "answers are empty, and count as wrong", "link": "empty"},
         {"n": sum(row["n"] for row in rejected), "text": "rewordings rejected", "link": "rejected"},
         {"n": sum(row["n"] for row in flags), "text": "disturbances not done as asked", "link": "flags"},
         {"n": sum(row["n"] for row in references), "text": "reference answers that look wrong", "link": "references"},

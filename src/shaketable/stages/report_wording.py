@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from shaketable.analyses.rewording import ORIGINAL
+from shaketable.analyses.rewording import ANSWERED, ORIGINAL
 from shaketable.analyses.wording import level, said
 from shaketable.charts.accuracy_by_wording import accuracy_by_wording, accuracy_rows
 from shaketable.charts.calls_by_wording import call_rows, calls_by_wording
@@ -118,7 +118,13 @@ BLOCKS: dict[str, tuple[str, Mapping[str, str]] | Callable[[Finding], Block]] = 
     "run_deviation": deviation_block,
     "consistency": (
         "Do answers stay the same?",
-        {"similarity": "similarity", "diversity": "diversity", "empty": "empty answers"},
+        {
+            "similarity": "similarity",
+            "similarity_answered": "similarity, neither empty",
+            "diversity": "diversity",
+            "empty": "empty answers",
+            "both_empty": "both empty",
+        },
     ),
     "cost_stability": (
         "Do costs stay the same?",
@@ -223,7 +229,7 @@ def wording_blocks(findings: Sequence[Finding]) -> list[Block]:
 
 def _block(finding: Finding, title: str, metrics: Mapping[str, str]) -> Block:
     rows = [row for row in rows_of(finding) if row["metric"] is not None and not row.get("hop")]
-    metrics = metrics or {str(row["metric"]): str(row["metric"]) for row in rows}
+    metrics = metrics or {str(row["metric"]): str(row["metric"]).replace(ANSWERED, ", where not empty") for row in rows}
     tables = [
         _table("", [row for row in rows if not row["contrast"]], metrics, is_folded=False),
         _losses([row for row in rows if row["contrast"]], metrics),

@@ -38,6 +38,10 @@ FACTORS = (
 )
 UNFINISHED = "study.tmp"
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
+NO_WORD = "(TRIM(r.answer, ' ' || char(9, 10, 13)) = '')"
+"""Whether an answer has nothing but white space."""
+NOTHING_WRITTEN = "nothing was written"
+"""Why an answer is empty where its method does not say."""
 GOLD_HIT = "gold_hit"
 """The note of an imported search that says whether it brought a supporting document."""
 SOURCE, ASKED = "made_from", "asked"
@@ -391,6 +395,20 @@ class Run:
                FROM records WHERE failure IS NOT NULL GROUP BY 1 ORDER BY 3 DESC"""
         )
         return [{"kind": kind, "message": message, "n": n} for kind, message, n in rows]
+
+    def empty_answers(self) -> list[dict[str, Any]]:
+        """Trials that ended without a word: how many, by method and reason, of how many that the method answered."""
+        rows = self.store.rows(
+            f"""SELECT c.method, CASE WHEN {NO_WORD} THEN json_extract(r.trace, '$.reason') END AS reason,
+                       SUM({NO_WORD}) AS n, SUM(COUNT(*)) OVER (PARTITION BY c.method)
+                FROM records r JOIN conditions c ON c.id = r.condition WHERE r.answer IS NOT NULL
+                GROUP BY c.method, {NO_WORD}, reason ORDER BY c.method, n DESC, reason"""
+        )
+        return [
+            {"method": method, "reason": (reason or NOTHING_WRITTEN).replace("_", " "), "n": n, "answered": answered}
+            for method, reason, n, answered in rows
+            if n
+        ]
 
     def flags(self) -> list[dict[str, Any]]:
         """What perturbations could not do as asked: how many questions, by perturbation and flag."""
