@@ -136,6 +136,13 @@ def test_the_temperature_is_the_study_s_unless_the_authors_values_are_asked_for(
     ]
 
 
+def test_a_task_that_follows_the_dataset_is_not_guessed_from_the_wording():
+    method = SearchO1(task="by_dataset")
+    with pytest.raises(ValueError, match="which a plan settles"):
+        drive(method, WORDING, [BOXED])
+    assert (method.suited_to("single_hop"), SearchO1().follows_dataset) == (SearchO1(task="single_hop"), False)
+
+
 CUT = completion("I think of", finish="length")
 
 

@@ -301,3 +301,47 @@ def test_the_study_of_query_variation_takes_its_six_test_sets_at_once():
     assert planned.n_trials == len(planned.asked) * 4 * 3, "Four methods, three repeats."
     assert len(planned.asked) > 0.9 * len(tried)
     assert len({trial.key for trial, _ in planned.trials()}) == planned.n_trials
+
+
+# --- settings that follow the dataset ---------------------------------------------------------------
+
+
+def hop_study(tmp_path, method, tags=lambda i: {"hops": i + 1}):
+    rows = [row(i, tags=tags(i)) for i in range(3)]
+    path = write_rows(tmp_path / "rows.jsonl", rows)
+    return study_of(path, methods=[method], temperatures=[0.0], repeats=1)
+
+
+def test_a_task_that_follows_the_dataset_is_settled_by_the_plan(tmp_path):
+    """One hop, two and three: people see what the study says, keys and parts hold what was settled."""
+    planned = plan(hop_study(tmp_path, "search_o1(task='by_dataset', k=3)"))
+    found = list(planned.trials())
+    assert [(trial.question_id, condition.method.task) for trial, condition in found] == [
+        ("q0", "single_hop"),
+        ("q1", "multi_hop"),
+        ("q2", "multi_hop"),
+    ]
+    assert {trial.method for trial, _ in found} == {"search_o1(task='by_dataset', k=3)"}
+    parts = [part["label"] for _, condition in found for part in condition.parts if part["kind"] == "method"]
+    assert parts == ["search_o1(task='single_hop', k=3)", "search_o1(k=3)", "search_o1(k=3)"]
+
+
+def test_a_settled_task_has_the_key_of_the_task_itself(tmp_path):
+    keys = {}
+    for task in ("by_dataset", "single_hop", "multi_hop"):
+        planned = plan(hop_study(tmp_path, f"search_o1(task={task!r})"))
+        keys[task] = {trial.question_id: trial.key for trial, _ in planned.trials()}
+    assert keys["by_dataset"]["q0"] == keys["single_hop"]["q0"] != keys["multi_hop"]["q0"]
+    assert keys["by_dataset"]["q1"] == keys["multi_hop"]["q1"]
+
+
+def test_other_hops_of_the_same_questions_make_another_plan(tmp_path):
+    """A run is not gone on with whose questions would be asked otherwise."""
+    first = plan(hop_study(tmp_path, "search_o1(task='by_dataset')"))
+    second = plan(hop_study(tmp_path, "search_o1(task='by_dataset')", tags=lambda i: {"hops": 1}))
+    assert first.fingerprint != second.fingerprint
+
+
+def test_data_that_do_not_say_their_hops_are_refused_before_anything_runs(tmp_path):
+    with pytest.raises(StudyError, match=r"task='by_dataset'\) follows the dataset, and nothing says .* 'jsonl'"):
+        plan(hop_study(tmp_path, "search_o1(task='by_dataset')", tags=lambda i: {}))

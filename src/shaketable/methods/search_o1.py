@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from shaketable.methods.asking import (
@@ -63,8 +63,9 @@ class SearchO1:
     endpoint that hides which stop string it met is believed when a query is open.
     """
 
-    task: Literal["multi_hop", "single_hop"] = "multi_hop"
-    """The instruction, its example and the limit of searches."""
+    task: Literal["multi_hop", "single_hop", "by_dataset"] = "multi_hop"
+    """The instruction, its example and the limit of searches. `by_dataset`: that of the question's dataset, single_hop
+    for SQuAD, NQ and TriviaQA, settled when planning; keys hold what was settled."""
     max_searches: int | None = None
     """S; None: 15, or 5 for single_hop. Further queries are refused and still take a turn."""
     max_turns: int = 15
@@ -110,7 +111,16 @@ class SearchO1:
         if self.max_turns < 1:
             raise ValueError(f"max_turns is {self.max_turns}; it must be above 0.")
 
+    @property
+    def follows_dataset(self) -> bool:
+        return self.task == "by_dataset"
+
+    def suited_to(self, hops: Literal["multi_hop", "single_hop"]) -> SearchO1:
+        return replace(self, task=hops)
+
     def answer(self, wording: str) -> Steps:
+        if self.follows_dataset:
+            raise ValueError("task is 'by_dataset', which a plan settles. Outside a plan give multi_hop or single_hop.")
         limit = (15 if self.task == "multi_hop" else 5) if self.max_searches is None else self.max_searches
         asked = self._task(wording, limit)
         output = ""

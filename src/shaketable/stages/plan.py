@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shaketable import catalog
+from shaketable.datasets.hops import Hops, hops_of
 from shaketable.datasets.loaded import Rejected, Remark
 from shaketable.datasets.select import ShortCell, select
 from shaketable.errors import PartError, StudyError, did_you_mean
@@ -33,6 +34,9 @@ class Condition:
     generation: str
     """The study's settings for this model, as canonical text."""
     seed: int
+    as_written: Any | None = None
+    """The method as the study writes it, where the dataset settled one of its settings; people see this one, and keys
+    the settled one. None: it is the same."""
 
     @functools.cached_property
     def identity(self) -> str:
@@ -54,7 +58,8 @@ class Condition:
             "retriever": self.retriever,
             "perturbation": self.perturbation,
         }
-        return {kind: None if part is None else catalog.label(part) for kind, part in parts.items()}
+        shown = parts | {"method": self.as_written or self.method}
+        return {kind: None if part is None else catalog.label(part) for kind, part in shown.items()}
 
     @property
     def parts(self) -> list[dict[str, Any]]:
@@ -125,7 +130,28 @@ class Plan:
         asked = [(self.items[variant.question_id], variant.variation, variant.text) for variant in self.asked]
         identities = [condition.identity for condition in self.conditions]
         scan = [] if self.study.scan is None else [self.study.scan]
-        return digest([identities, asked, self.study.temperatures, self.study.repeats, *scan])
+        hops = [self._hops] if any(map(_follows_dataset, self.conditions)) else []
+        return digest([identities, asked, self.study.temperatures, self.study.repeats, *scan, *hops])
+
+    @functools.cached_property
+    def _hops(self) -> dict[str, Hops | None]:
+        return {question.id: hops_of(question) for question in self.questions}
+
+    @functools.cached_property
+    def _suited(self) -> dict[tuple[str, Hops], Condition]:
+        return {}
+
+    def suited(self, variant: Variant, condition: Condition) -> Condition:
+        """The condition with the settings of its method that follow the dataset settled for this question."""
+        if not _follows_dataset(condition):
+            return condition
+        hops = self._hops[variant.question_id]
+        assert hops is not None, "Planning refuses such questions."
+        place = (condition.identity, hops)
+        if place not in self._suited:
+            settled = condition.method.suited_to(hops)
+            self._suited[place] = replace(condition, method=settled, as_written=condition.method)
+        return self._suited[place]
 
     def by_model(self) -> list[tuple[Any, list[Condition]]]:
         """Each model with its conditions."""
@@ -148,6 +174,7 @@ class Plan:
         else:
             most = most_repeats(scan, repeats)
             asks = [GREEDY, *((t, repeat) for t in hot_temperatures(self.study) for repeat in range(most))]
+        condition = self.suited(variant, condition)
         for temperature, repeat in asks:
             yield self.trial(variant, condition, temperature, repeat), condition
 
@@ -165,6 +192,10 @@ class Plan:
         )
 
 
+def _follows_dataset(condition: Condition) -> bool:
+    return bool(getattr(condition.method, "follows_dataset", False))
+
+
 def hot_temperatures(study: Study) -> tuple[float, ...]:
     """What a scan walks through; temperature 0 comes first of itself, once."""
     return tuple(sorted(t for t in study.temperatures if t > 0))
@@ -173,16 +204,29 @@ def hot_temperatures(study: Study) -> tuple[float, ...]:
 def plan(study: Study) -> Plan:
     questions, rejected, remarks, short = load_questions(study)
     variations = _build("variation", study.variations)
+    conditions = _conditions(study)
+    _check_hops(questions, conditions)
     made = [variation.vary(questions) for variation in variations]
     return Plan(
         study=study,
         questions=questions,
         variants=tuple(v for of_question in zip(*made, strict=True) for wordings in of_question for v in wordings),
-        conditions=_conditions(study),
+        conditions=conditions,
         rejected_rows=rejected,
         remarks=remarks,
         short_cells=short,
     )
+
+
+def _check_hops(questions: Sequence[Question], conditions: Sequence[Condition]) -> None:
+    for condition in filter(_follows_dataset, conditions):
+        unknown = next((question for question in questions if hops_of(question) is None), None)
+        if unknown is not None:
+            raise StudyError(
+                f"cross.methods: {condition.labels['method']} follows the dataset, and nothing says whether the "
+                f"questions of '{unknown.dataset}' need one fact or several. Name the task in the method, or tag the "
+                'rows with their number of hops: "tags": {"hops": 2}.'
+            )
 
 
 def load_questions(

@@ -86,7 +86,9 @@ class Scanned:
             members: dict[tuple[str, str], list[_Fact]] = {}
             for variant in self.plan.asked:
                 dataset = self.questions[variant.question_id].dataset
-                members.setdefault((dataset, variant.variation), []).append(_Fact(variant, condition))
+                members.setdefault((dataset, variant.variation), []).append(
+                    _Fact(variant, self.plan.suited(variant, condition))
+                )
             for facts in members.values():
                 yield _Group(iter(facts))
 
