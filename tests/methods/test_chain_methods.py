@@ -85,6 +85,13 @@ def test_a_model_that_thinks_and_then_speaks_is_heard():
     assert drive(FixedSentence(), WORDING, [said], hits=HITS).answer.text == "Leda"
 
 
+def test_an_answer_with_nothing_after_the_phrase_says_why_it_is_empty():
+    asked = ClosedBook(n_examples=2)
+    empty, given = (drive(asked, "Who?", [f"So the answer is{said}."]).answer for said in ("", " Ann"))
+    assert (empty.text, empty.reason) == ("", "nothing_after_the_answer_phrase")
+    assert (given.text, given.reason) == ("Ann", None)
+
+
 def test_every_example_ends_in_the_phrase():
     messages = chain(WORDING, "", (), 8, "chat")
     assert len(messages) == 17
