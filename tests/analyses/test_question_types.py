@@ -52,6 +52,22 @@ def test_random_ties_are_the_same_for_the_same_seed():
     assert len({found(seed) for seed in range(8)}) > 1
 
 
+def test_facts_without_types_are_said_to_have_none():
+    # HotpotQA's tag is no type of answer, and nobody scored one.
+    rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type=("bridge", None)[i % 2]) for i in range(9)]
+    finding = question_types(table_of(*rows))
+    assert [(row["kind"], row["n"], row["n_untyped"]) for row in finding.rows] == [("untyped", 9, 9)]
+    assert finding.sentences[0].startswith("Nothing can be said of types of question: the facts of smollm2 have none.")
+    assert "Add question_type to the metrics of the study" in finding.sentences[0]
+
+
+def test_facts_left_out_for_want_of_a_type_are_counted():
+    rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type=("NUM", None)[i < 2]) for i in range(9)]
+    finding = question_types(table_of(*rows))
+    assert any(caveat.startswith("2 of 9 questions have no type and are left out") for caveat in finding.caveats)
+    assert finding.sentences == ()
+
+
 def test_more_ties_than_places_are_said():
     rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type="NUM") for i in range(9)]
     assert any("More facts share the highest score" in caveat for caveat in question_types(table_of(*rows)).caveats)

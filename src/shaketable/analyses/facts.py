@@ -338,6 +338,7 @@ def _tried(table: pl.DataFrame) -> dict[tuple[Any, ...], frozenset[float]]:
 
 
 def _type(given: str | None, predicted: float | None) -> str | None:
+    """What the dataset names goes before what a classifier predicts; a tag such as `bridge` names no type."""
     name = TYPE_NAMES.get(given or "", given)
     if name in LABELS:
         return name

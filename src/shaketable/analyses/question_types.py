@@ -45,14 +45,17 @@ def question_types(
     Kind `ratio`: top / (top + bottom), of the `n_extreme` highest and lowest scores (None: a third of the facts, as
     1000 of 3000). Equal scores go by lower entropy, then accuracy at the hottest temperature, then id, or at random;
     `n_tied` is how many facts share the score at the cut. Kind `mean` needs no cut: the mean score of each type,
-    uncapped where there are curves.
+    uncapped where there are curves. Kind `untyped`: how many facts have a score and no type, with the reason.
     """
     scan = settled(scan, known=known, correct=correct, threshold=threshold)
     how = Breaking(rule=rule, threshold=scan.threshold, inclusive=inclusive)
     bootstrap: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples}
     rows: list[Row] = []
     for facts in pooled(facts_of(table, curves, scan)):
-        typed = [fact for fact in facts.known if fact.type in LABELS and how.score(fact, d) is not None]
+        scored = [fact for fact in facts.known if how.score(fact, d) is not None]
+        typed = [fact for fact in scored if fact.type in LABELS]
+        if len(typed) < len(scored):
+            rows.append(_untyped_row(facts, len(scored) - len(typed), len(scored)))
         if typed:
             ordered = _ordered(typed, how, d, ties, seed)
             n = len(typed) // 3 if n_extreme is None else min(n_extreme, len(typed) // 2)
@@ -79,6 +82,12 @@ def question_types(
             **bootstrap,
         },
     )
+
+
+def _untyped_row(facts: Facts, n_untyped: int, n_scored: int) -> Row:
+    missing = {"value": n_untyped / n_scored, "low": None, "high": None, "n": n_scored, "n_untyped": n_untyped}
+    why = "their dataset does not name it, and the metric question_type was not scored"
+    return facts.row(NAME, metric="question_type", unit="share", kind="untyped", reason=why, **missing)
 
 
 def _ordered(facts: Sequence[Fact], how: Breaking, d: int, ties: str, seed: int) -> list[Fact]:
@@ -157,6 +166,13 @@ def _add_sentences(rows: Sequence[Row]) -> None:
     systems: dict[str, list[Row]] = {}
     for row in rows:
         row.update(headline=None, sentence=None, detail=None)
+        if row["kind"] == "untyped" and row["value"] == 1:
+            row.update(
+                headline="types",
+                sentence=f"Nothing can be said of types of question: the facts of {row['system']} have none.",
+                detail="Add question_type to the metrics of the study, or give the questions the tag type "
+                f"({questions(row['n'])}).",
+            )
         if row["kind"] == "mean" and row["low"] is not None:
             systems.setdefault(row["system"], []).append(row)
     for system, means in systems.items():
@@ -177,6 +193,13 @@ def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[
         f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions; those of "
         "ratios take the two extreme groups as given.",
         *agreed(rows),
+        "A question has the type that its dataset names (a tag `type` with one of these types), else the one that the "
+        "metric question_type predicts.",
+    ]
+    caveats += [
+        f"{row['n_untyped']:,} of {questions(row['n'])[4:]} have no type and are left out: {row['reason']}."
+        for row in rows
+        if row["kind"] == "untyped"
     ]
     if any(row["kind"] == "ratio" and (row["n_tied"] or 0) > row["n_extreme"] for row in rows):
         caveats.append(

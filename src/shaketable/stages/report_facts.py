@@ -282,6 +282,8 @@ def _foretold(finding: Finding) -> Block:
 def _types(finding: Finding) -> Block:
     lines: dict[tuple[str, str], dict[str, Any]] = {}
     for row in rows_of(finding):
+        if row["kind"] == "untyped":
+            continue
         line = lines.setdefault((row["system"], row["type"]), {"system": row["system"], "type": row["type"]})
         line[row["kind"]] = row["reason"] if row["value"] is None else level(row)
         if row["kind"] == "ratio":

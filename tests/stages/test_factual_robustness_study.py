@@ -1,0 +1,89 @@
+"""The study of factual robustness as it ships, on questions without types, with a model of a few thousand weights."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import polars as pl
+import pytest
+
+from shaketable import question_types
+from shaketable.analyses.facts import LABELS
+from shaketable.charts.facts_by_temperature import accuracy_rows
+from shaketable.metrics import question_type
+from shaketable.stages.analyze import analyze
+from shaketable.stages.answer import answer
+from shaketable.stages.curve import trace_curves
+from shaketable.stages.plan import plan
+from shaketable.stages.score import score
+from shaketable.store import Run
+from shaketable.study import load_study
+
+LIMIT = 3
+ASKED = [f"{word} is number {i}?" for i in range(3) for word in ("Who", "Where", "How many")]
+GRID = [round(0.2 * step, 1) for step in range(1, 11)]
+
+
+def study(folder, model, answers):
+    """Questions in the plain layout of TriviaQA; `answers` are the accepted ones of each."""
+    path = folder / "trivia.jsonl"
+    rows = [{"id": i, "question": text, "answers": answers[i]} for i, text in enumerate(ASKED)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    overrides = (
+        f'dataset={{name="triviaqa", path="{path}"}}',
+        f"cross.models=[\"transformers(path='{model}')\"]",
+        "cross.methods=[\"recall(layout='plain')\"]",
+        f"scan.limit={LIMIT}",
+    )
+    return load_study("factual_robustness", overrides)
+
+
+def greedy_answers(study_, folder):
+    run = Run.prepare(folder, study_)
+    with run.writing() as store:
+        answer(plan(study_), store)
+    return dict(Run(folder).records().filter(pl.col("temperature") == 0).select("question_id", "answer").iter_rows())
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    from tiny_letters import write_letters
+
+    # Types by the question word: the classifier needs weights.
+    monkeypatch.setattr(question_type, "predict", lambda texts, model: question_types.by_question_word(texts))
+    model = write_letters(tmp_path / "model")
+    said = greedy_answers(study(tmp_path, model, [["nobody says this"]] * len(ASKED)), tmp_path / "greedy")
+    # Every other question accepts what the model says of itself, so that it is known.
+    answers = [[said[str(i)]] if i % 2 == 0 and said[str(i)] else ["nobody says this"] for i in range(len(ASKED))]
+    shipped = study(tmp_path, model, answers)
+    few = tuple(f"{name}(n_resamples=50)" if name != "weakest_facts" else name for name in shipped.analyses)
+    shipped = dataclasses.replace(shipped, analyses=few)
+    run = Run.prepare(tmp_path / "run", shipped)
+    with run.writing() as store:
+        answer(plan(shipped), store)
+        trace_curves(plan(shipped), store)
+    score(run)
+    return run, {finding.analysis: finding for finding in analyze(run)}
+
+
+def test_the_shipped_study_scores_exactly_the_facts_of_its_limit_at_all_temperatures_and_by_type(made):
+    run, findings = made
+    hot = run.records().filter(pl.col("temperature") > 0)
+    assert hot["question_id"].n_unique() == LIMIT
+    robust = findings["factual_robustness"].rows
+    known = next(row for row in robust if row["kind"] == "accuracy")
+    assert known["value"] * known["n"] > LIMIT  # the model knows more than are scanned
+    assert len(run.curves()) == len(ASKED)
+    capped = [row for row in robust if row["kind"] == "score" and row["is_capped"]]
+    assert {(row["n"], row["n_missing"]) for row in capped} == {(LIMIT, 0)}
+    assert sum(row["kind"] == "fact" for row in robust) == LIMIT
+    # Figure 1.
+    drawn = accuracy_rows(findings["fact_accuracy"])
+    assert [row["temperature"] for row in drawn] == [0.0, *GRID]
+    assert {row["n"] for row in drawn} == {LIMIT}
+    # The data have no types; the study scores them.
+    assert {row["type"] for row in robust if row["kind"] == "fact"} <= set(LABELS)
+    means = [row for row in findings["question_types"].rows if row["kind"] == "mean"]
+    assert sum(row["n"] for row in means) > 0
+    assert not any(row["kind"] == "untyped" for row in findings["question_types"].rows)
