@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 from made_wordings import made, only, trial
 
@@ -86,3 +87,12 @@ def test_methods_and_datasets_have_rows_of_their_own() -> None:
     assert only(found, method="dragin", dataset="nq")["value"] == pytest.approx(1 / 2**0.5)
     # Both together: 1 of 20, then 11 of 20.
     assert only(found, method="dragin", dataset="all datasets")["value"] == pytest.approx(0.5 / 2**0.5)
+
+
+def test_the_main_metric_is_told_unless_another_is_named() -> None:
+    """The first of which more is better: garbled answers come first here, and are not it."""
+    right = made(runs({"original": (6, 7)}))[0]
+    table = pl.concat([right.with_columns(metric=pl.lit(name)) for name in ("gibberish", "exact_match", "token_f1")])
+    assert {row["metric"] for row in run_deviation(table).rows} == {"exact_match"}
+    (row,) = run_deviation(table, metric="token_f1").rows
+    assert (row["metric"], row["unit"]) == ("token_f1", "score")

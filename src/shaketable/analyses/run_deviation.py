@@ -8,6 +8,7 @@ from typing import Literal
 
 import polars as pl
 
+from shaketable.analyses.conditions import units
 from shaketable.analyses.grids import chosen_metrics
 from shaketable.analyses.rewording import Asked, Row, asked_of, place_row, scores_of, tell, told_variation, where
 from shaketable.analyses.wording import measured, number, said
@@ -28,16 +29,17 @@ def run_deviation(table: pl.DataFrame, *, metric: str | None = None, ddof: Liter
     if ddof not in (0, 1):
         raise ValueError(f"ddof is {ddof}; give 1 for the deviation of a sample, or 0.")
     rows: list[Row] = []
-    for name in chosen_metrics(table, metric)[:1]:
+    unit_of = dict(units(table).iter_rows())
+    for name in chosen_metrics(table, metric):
         scored = table.filter(pl.col("metric") == name)
-        unit = "share" if scored["value"].drop_nulls().is_in([0.0, 1.0]).all() else "score"
         trials = scored.with_columns(answer=pl.col("value").cast(pl.String), wording="variation", n_searches=pl.lit(0))
         for asked in asked_of(trials, score=scores_of(scored, name)):
             for variation in asked.variations:
                 numbers = _numbers(_by_run(asked, variation), ddof)
-                rows.append(
-                    place_row(NAME, asked, variation=variation, metric=name, low=None, high=None, unit=unit, **numbers)
+                place = place_row(
+                    NAME, asked, variation=variation, metric=name, unit=unit_of[name], low=None, high=None
                 )
+                rows.append(place | numbers)
     _add_sentences(rows)
     return Finding(
         analysis=NAME,
@@ -94,7 +96,7 @@ def _add_sentences(rows: list[Row]) -> None:
     places: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
         if row["value"] is not None:
-            place = row["system"], row["dataset"], row["perturbation"], row["temperature"]
+            place = row["metric"], row["system"], row["dataset"], row["perturbation"], row["temperature"]
             places.setdefault(place, []).append(row)
     for own in places.values():
         most = max(own, key=lambda row: row["value"])
