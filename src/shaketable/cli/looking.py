@@ -18,7 +18,7 @@ from rich.text import Text
 
 from shaketable import __version__, catalog, indexes, weights
 from shaketable.cli.console import guarded, out, print_json, say
-from shaketable.cli.running import JsonOption, LimitOption, SetOption, notes_on_data
+from shaketable.cli.running import JsonOption, LimitOption, SetOption, notes_on_plan
 from shaketable.errors import DataError, StudyError, did_you_mean
 from shaketable.stages.plan import plan
 from shaketable.study import load_study, shipped_studies, study_schema
@@ -106,7 +106,7 @@ def validate(
         return
     said = f"{counts['questions']} questions, {counts['conditions']} conditions, {counts['trials']:,} trials"
     say(f"{study} is fine: {said}.")
-    for note in notes_on_data(planned):
+    for note in notes_on_plan(planned):
         say(note)
 
 

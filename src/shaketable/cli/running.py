@@ -18,6 +18,7 @@ from shaketable import catalog
 from shaketable.cli.console import INTERRUPTED, answering, duration, guarded, out, print_json, say
 from shaketable.errors import RunError
 from shaketable.identity import canonical, digest
+from shaketable.stages.advice import advice_on
 from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered
 from shaketable.stages.answer import answer as answer_stage
@@ -179,7 +180,7 @@ def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
             f"{planned.n_trials:,} trials" + (f", {finished:,} already there" if finished else ""),
             quiet=json_,
         )
-        for note in notes_on_data(planned):
+        for note in notes_on_plan(planned):
             say(note, quiet=json_)
         store.set_meta(selection=json.dumps(_selection(planned)))
         if finished < planned.n_trials:
@@ -238,9 +239,9 @@ def _selection(planned: Plan) -> dict[str, Any]:
     }
 
 
-def notes_on_data(planned: Plan) -> list[str]:
-    """What was left out of the data or changed, with an example, and cells that have too few questions."""
-    notes = []
+def notes_on_plan(planned: Plan) -> list[str]:
+    """What was left out of the data or changed, with an example, cells that have too few questions, and advice."""
+    notes = [f"Note: {advice}" for advice in advice_on(planned)]
     if rejected := planned.rejected_rows:
         notes.append(f"Note: rows left out: {len(rejected):,}, such as {rejected[0].where}: {rejected[0].reason}")
     if remarks := planned.remarks:
@@ -301,7 +302,7 @@ def _dry_run(study: Study, json_: bool) -> None:
         )
         return
     out.print(f"{study.name}: {_product(planned)}", highlight=False)
-    for note in notes_on_data(planned):
+    for note in notes_on_plan(planned):
         say(note)
     table = Table("system", "trials", "", "calls", "prompt tokens", "new tokens", "time", "money")
     for forecast in forecasts:

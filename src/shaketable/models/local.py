@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from shaketable import weights
+from shaketable.thoughts import OPEN
 from shaketable.types import Completion, Failure, Json, Probe, Prompt, Reading
 
 if TYPE_CHECKING:
@@ -43,6 +46,11 @@ class LocalModel:
 
         return engine(weights.locate(self.path), self.device, self.dtype, self.n_rows, self.batching)
 
+    @property
+    def thinks(self) -> bool:
+        """Whether its chat template has thoughts; False also where it is not at hand yet."""
+        return OPEN in (chat_template(self.path) or "")
+
     def submit(self, ticket: int, prompt: Prompt) -> None:
         self.engine.submit(ticket, prompt)
 
@@ -73,3 +81,30 @@ class LocalModel:
 
     def environment(self) -> Mapping[str, Json]:
         return self.engine.environment()
+
+
+def chat_template(path: str) -> str | None:
+    """The chat template that weights bring, as text, without loading or fetching them; None: none is at hand."""
+    folder = (path in weights.EMBEDDED and weights.present(path)) or Path(path).expanduser()
+    file = _beside(folder, path, "chat_template.jinja")
+    if file is not None:
+        return file.read_text("utf-8")
+    file = _beside(folder, path, "tokenizer_config.json")
+    given = json.loads(file.read_text("utf-8")).get("chat_template") if file is not None else None
+    if isinstance(given, list):  # One for each use.
+        return "\n".join(one["template"] for one in given)
+    return given if isinstance(given, str) else None
+
+
+def _beside(folder: Path, name: str, file: str) -> Path | None:
+    """A file of the weights in a folder, or in the model hub's cache under their name."""
+    if folder.exists():
+        return path if (path := folder / file).is_file() else None
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = try_to_load_from_cache(name, file)
+    except HFValidationError:  # A path that is not there is no name of the hub either.
+        return None
+    return Path(found) if isinstance(found, str) else None
