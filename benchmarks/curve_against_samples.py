@@ -1,6 +1,6 @@
 """Claim: at its defaults the curve lies inside the 99 % interval of 1,000 samples at temperatures 0.6, 1.0 and 1.4 in
-at least 97 % of cells; a cell without an estimate counts as outside. It also says how often a scan of 10 trials declares
-a fact broken too early.
+at least 97 % of cells; a cell without an estimate counts as outside. It also says how often a scan of 10 trials
+declares a fact broken too early.
 
     python benchmarks/curve_against_samples.py [N_FACTS] [N_SAMPLES]
 """

@@ -39,8 +39,9 @@ MAY_IMPORT = {
     "fragility": ("core", "fragility"),
     "store": ("core", "store"),
     "stages": ("core", "fragility", "helpers", "charts", "store", "stages"),
+    "published": ("core", "store", "published"),
     "viewer": ("core", "helpers", "charts", "store", "stages", "viewer"),
-    "cli": ("core", "store", "stages", "viewer", "cli"),
+    "cli": ("core", "store", "stages", "published", "viewer", "cli"),
     "door": ("core", "store", "stages"),
 }
 

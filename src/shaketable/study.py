@@ -210,7 +210,13 @@ SHIPPED = resources.files("shaketable") / "studies"
 
 
 def shipped_studies() -> list[str]:
-    return sorted(entry.name.removesuffix(".toml") for entry in SHIPPED.iterdir() if entry.name.endswith(".toml"))
+    """By name; those with all settings of the published studies as `published/NAME`."""
+    return [
+        f"{prefix}{entry.name.removesuffix('.toml')}"
+        for prefix, folder in (("", SHIPPED), ("published/", SHIPPED / "published"))
+        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name)
+        if entry.name.endswith(".toml")
+    ]
 
 
 def load_study(path: str | Path, overrides: Sequence[str] = (), limit: int | None = None) -> Study:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import typer
 
 from shaketable import __version__
-from shaketable.cli import annotating, looking, running, sharing, showing, varying, viewing
+from shaketable.cli import annotating, comparing, looking, running, sharing, showing, varying, viewing
 from shaketable.cli.console import INTERRUPTED, err
 
 app = typer.Typer(
@@ -29,11 +29,11 @@ LOOKING = (
     *(viewing.view, showing.show, looking.ls, looking.validate, varying.vary, looking.perturb, looking.doctor),
     looking.models,
 )
-SHARING = (annotating.annotate, sharing.import_, sharing.export, sharing.verify)
+SHARING = (comparing.compare_published, annotating.annotate, sharing.import_, sharing.export, sharing.verify)
 COMMANDS: tuple[Callable[..., None], ...] = (*MAKING, *LOOKING, *SHARING)
 
 for command in COMMANDS:
-    app.command(command.__name__.rstrip("_"))(command)
+    app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
 
 
 @app.callback(invoke_without_command=True)
