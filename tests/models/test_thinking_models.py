@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from made_studies import small_study
+from made_studies import STUDY, small_study
 from tiny import write_model
+from typer.testing import CliRunner
 
+from shaketable.cli.app import app
 from shaketable.models.local import chat_template
 from shaketable.models.transformers import Transformers
 from shaketable.stages.advice import advice_on
@@ -64,3 +67,13 @@ def test_a_study_that_leaves_no_room_for_thoughts_is_advised_before_it_runs(tmp_
         f"dragin has 64 tokens for each step, and the chat template of transformers(path='{thinking}"
     )
     assert "layout='plain'" in advice
+
+
+def test_validate_passes_the_advice_on(tmp_path: Path) -> None:
+    thinking = folder_with(tmp_path / "thinking", THINKING)
+    path = tmp_path / "study.toml"
+    models, methods = f"models = [\"transformers(path='{thinking}')\"]", 'methods = ["flare"]'
+    path.write_text(re.sub("models = .*", lambda _: f"{models}\n{methods}", STUDY), "utf-8")
+    said = CliRunner().invoke(app, ["validate", str(path)])
+    assert said.exit_code == 0, said.output
+    assert "Note: flare has 64 tokens for each step" in said.output
