@@ -2,6 +2,7 @@
 
 CATALOG: dict[str, str] = {
     "contains": "contains:Contains",
+    "correct": "correct:Correct",
     "exact_match": "exact_match:ExactMatch",
     "token_f1": "token_f1:TokenF1",
     "rouge": "rouge:Rouge",

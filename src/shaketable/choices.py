@@ -1,0 +1,331 @@
+"""Comparison questions: what they let an answer choose between, and which of it an answer chooses."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from shaketable.types import Question
+
+Side = Literal["GOLD", "OTHER"]
+"""How a candidate is written in a marked text; the rest of such a text is in lower case."""
+
+ARTICLES = ("the ", "a ", "an ")
+OF_TWO = re.compile(r"^(?P<before>.*\S)\s+or\s+(?P<after>\S.*?)[\s?.]*$", re.DOTALL)
+LINKS = frozenset(("of", "the", "and", "de", "del", "la", "van", "von"))
+"""Small words inside names."""
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+CLAUSE_END = re.compile(r"\b(?:while|whereas|but|although|though|and|which|who|with|since|because|as)\b|[,;:()]")
+MARK = re.compile(r"\b(?:GOLD|OTHER)\b")
+NOT = r"(?:\b(?:not|never|neither|nor|rather than|instead of|unlike)|n't)"
+NEGATED = re.compile(rf"{NOT}\s+(?:(?!than\b|as\b|be\b)\w+\s+){{0,3}}(?:GOLD|OTHER)\b")
+IDENTITY = re.compile(r"\b(?P<side>GOLD|OTHER)\b.*\b(?:is|was|as)\b.*\b(?P=side)\b")
+"""`Vivaldi was the composer of The Four Seasons` tells which is meant and chooses nothing."""
+UNDECIDED = frozenset({"both", "neither", "either", "same"})
+ANSWER_IS = re.compile(r"\banswer\b.*?(?:\bis\b|\bwould be\b|:)")
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?=\D)")
+"""A number at the very end may have been cut."""
+
+TIME, AMOUNT = "time", "amount"
+WORDS_OF = {
+    (TIME, 1): "first earlier earliest older oldest elder before sooner",
+    (TIME, -1): "later latest last younger youngest newer newest recent recently after second",
+    (
+        AMOUNT,
+        1,
+    ): "more most larger largest bigger biggest greater greatest higher highest taller tallest longer longest "
+    "deeper deepest heavier heaviest harder hardest wider widest faster fastest farther farthest further furthest "
+    "hotter warmer stronger better best larger",
+    (AMOUNT, -1): "less least fewer fewest smaller smallest lower lowest shorter shortest shallower shallowest lighter "
+    "lightest softer softest narrower slower slowest nearer closer colder weaker worse",
+}
+DIRECTIONS = {word: direction for direction, words in WORDS_OF.items() for word in words.split()}
+"""What each comparing word measures, and 1 for the early or the large end of it."""
+COMPARING = re.compile(rf"\b(?:{'|'.join(DIRECTIONS)})\b")
+THAN = re.compile(r"\b(?:than|compared (?:to|with))\b")
+TIMES_AS = re.compile(r"\b(?:twice|times) as \w+ as\b")
+SMALL_WORDS = {
+    "filler": "a an the is was are were be been it its this that these those to of in on at for by from and or as your "
+    "you my query question answer document states said says indeed actually correct final here so therefore thus has "
+    "have had",
+    "asking": "which what who whom whose where when how is are was were do does did has have had two both between",
+}
+FILLERS, ASKING = (frozenset(words.split()) for words in SMALL_WORDS.values())
+SHORT = 3
+"""A sentence that says no more words than this beside the candidate gives it as the answer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
+    """A question that names two things and asks for one of them."""
+
+    gold: tuple[str, ...]
+    """Every name of the right one: accepted answers, the title of its document, its words in the question."""
+    other: tuple[str, ...]
+    direction: tuple[str, int] | None
+    """What is compared and which end is asked for; None: the question asks for something else."""
+    asked: frozenset[str]
+    """Words of what is asked, without the two and without their kind (`river` in `Which river is longer`)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    is_right: bool
+    reason: str
+
+
+def fold(text: str) -> str:
+    """Lower case without accents, thousands written in one number."""
+    decomposed = unicodedata.normalize("NFD", text)
+    plain = "".join(c for c in decomposed if not unicodedata.combining(c)).casefold().replace("’", "'")
+    return re.sub(r"(?<=\d),(?=\d)", "", plain)
+
+
+def find_choice(question: Question) -> Choice | None:
+    """None: the question does not name two things of which an accepted answer is one."""
+    options = _options(question)
+    if options is None:
+        return None
+    names = [[option, *_titles(question, option, rival)] for option, rival in (options, options[::-1])]
+    likeness = [max(_likeness(answer, name) for answer in question.answers for name in side) for side in names]
+    if likeness[0] == likeness[1] or not any(
+        _is_part(one, name) for one in question.answers for name in [*names[0], *names[1]]
+    ):
+        return None
+    gold, other = names if likeness[0] > likeness[1] else names[::-1]
+    asked = _asked(question.text, options)
+    directions = [DIRECTIONS[word] for word in asked if word in DIRECTIONS]
+    # `Most recently` is about time, not about amount.
+    directions.sort(key=lambda direction: direction[0] != TIME)
+    return Choice(
+        gold=tuple(dict.fromkeys([*question.answers, *gold])),
+        other=tuple(dict.fromkeys(other)),
+        direction=directions[0] if directions else None,
+        asked=frozenset(asked),
+    )
+
+
+def choose(text: str, choice: Choice) -> Verdict:
+    """Whether an answer chooses the right one: by its last `The answer is`, else by the first sentence that chooses."""
+    marked = mark(text, choice.gold, choice.other)
+    sentences = [sentence for sentence in SENTENCE_END.split(marked) if not sentence.rstrip().endswith("?")]
+    final = [sentence for sentence in sentences if ANSWER_IS.search(sentence)]
+    for sentence in [*reversed(final), *sentences]:
+        side, reason = _side(sentence, choice)
+        if side is not None:
+            return Verdict(is_right=side == "GOLD", reason=reason)
+    named = {"GOLD": "the right one", "OTHER": "the wrong one"}
+    found = [named[side] for side in named if re.search(rf"\b{side}\b", marked)]
+    return Verdict(is_right=False, reason=f"names {' and '.join(found)}, chooses none" if found else "names neither")
+
+
+def mark(text: str, gold: Iterable[str], other: Iterable[str] = ()) -> str:
+    """The folded text with GOLD and OTHER in place of the candidates' names, the longest first."""
+    sides: list[tuple[str, Side]] = [(name, "GOLD") for name in _spellings(gold)]
+    sides += [(name, "OTHER") for name in _spellings(other)]
+    marked = fold(text)
+    for name, side in sorted(sides, key=lambda one: len(one[0]), reverse=True):
+        words = re.findall(r"\w+", name)
+        if words:
+            marked = re.sub(r"(?<!\w)" + r"\W+".join(words) + r"(?!\w)", side, marked)
+    return marked
+
+
+def drop_negated(marked: str) -> str:
+    """Without the candidates that stand after a `not`."""
+    return NEGATED.sub(" ", marked)
+
+
+# --- the question -----------------------------------------------------------------------------------
+
+
+def _options(question: Question) -> tuple[str, str] | None:
+    """The two things a question names, as it names them."""
+    text = question.text
+    titles = {title for title in question.gold_titles if fold(title) in fold(text)}
+    # A title inside another is not a thing of its own.
+    titles = {title for title in titles if not any(title != longer and title in longer for longer in titles)}
+    if len(titles) == 2 and re.search(r"\b(?:or|and)\b", text):
+        first, second = sorted(titles, key=lambda title: fold(text).index(fold(title)))
+        return first, second
+    split = OF_TWO.match(text)
+    if not split:
+        return None
+    before, after = re.split(r"[,:]\s*", split["before"])[-1], split["after"].split(",")[0]
+    if before == split["before"]:
+        before = " ".join(reversed(_name(list(reversed(before.split()))))) or before
+    return _bare(before), _bare(" ".join(_name(after.split())) or after)
+
+
+def _name(words: Sequence[str]) -> list[str]:
+    """The capital words at the beginning, with small ones between them."""
+    n_named = 0
+    for n_seen, word in enumerate(words, start=1):
+        is_capital = word.lstrip("\"“'(")[:1].isupper() or word[:1].isdigit()
+        if not is_capital and word not in LINKS:
+            break
+        n_named = n_seen if is_capital else n_named
+    return list(words[:n_named])
+
+
+def _titles(question: Question, option: str, rival: str) -> list[str]:
+    """Titles of the documents that tell of an option, for options that are described: `the tower in Sumida`."""
+    if any(_likeness(title, option) == 1 for title in question.gold_titles):
+        return []
+    own = _words(option) - _words(rival) - FILLERS
+    against = _words(rival) - _words(option) - FILLERS
+    found = []
+    for title in dict.fromkeys(question.gold_titles):
+        told = _words(
+            " ".join(
+                [title, *(question.sentence(id).text for id in question.supporting if _is_of(question, id, title))]
+            )
+        )
+        if own and len(own & told) / len(own) > len(against & told) / max(1, len(against)):
+            found.append(re.sub(r"\s*\(.*\)$", "", title))
+    return found
+
+
+def _is_of(question: Question, sentence_id: str, title: str) -> bool:
+    return any(
+        sentence.id == sentence_id
+        for document in question.documents
+        if document.title == title
+        for sentence in document.sentences
+    )
+
+
+def _asked(text: str, options: Sequence[str]) -> list[str]:
+    """The words of what is asked: without the two things, question words and the kind of thing."""
+    rest = fold(text)
+    for option in options:
+        rest = rest.replace(fold(option), " ")
+    rest = re.sub(r"\b(?:which|what)\s+(?:of the\s+)?(?!is\b|was\b|has\b|had\b|are\b)\w+", " ", rest)
+    return [word for word in re.findall(r"[a-z]+", rest) if word not in FILLERS | ASKING]
+
+
+def _likeness(one: str, another: str) -> float:
+    """Share of common words; 1: the same words."""
+    left, right = _words(one), _words(another)
+    return len(left & right) / len(left | right) if left | right else 0.0
+
+
+def _is_part(one: str, another: str) -> bool:
+    """Whether one name has most words of the other: `Greg Puciato` and `Gregory John "Greg" Puciato`."""
+    left, right = _words(one), _words(another)
+    return 2 * len(left & right) > min(len(left), len(right))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", fold(_bare(text))))
+
+
+def _bare(text: str) -> str:
+    text = text.strip(" \"“”'?.")
+    article = next((article for article in ARTICLES if text.lower().startswith(article)), "")
+    return text[len(article) :]
+
+
+def _spellings(names: Iterable[str]) -> list[str]:
+    """Folded names without articles, and without what stands in brackets behind them."""
+    bare = [fold(_bare(name)) for name in names]
+    return [*bare, *(re.sub(r"\s*\(.*\)$", "", name) for name in bare if "(" in name)]
+
+
+# --- the answer -------------------------------------------------------------------------------------
+
+
+def _side(sentence: str, choice: Choice) -> tuple[Side | None, str]:
+    """Which one a sentence chooses, and by what; None: it chooses none."""
+    if decided := _by_than(sentence, choice):
+        return decided, "by `than`"
+    rest = drop_negated(sentence)
+    sides = set(MARK.findall(rest))
+    if len(sides) == 1:
+        [side] = sides
+        return _alone(rest, side, choice)
+    if len(sides) == 2:
+        return _of_both(rest, choice)
+    return None, ""
+
+
+def _by_than(sentence: str, choice: Choice) -> Side | None:
+    """`X is larger than Y` chooses X where the larger one is asked for, and Y where the smaller one is."""
+    for link in TIMES_AS.finditer(sentence):
+        left, right = _around(sentence, link.start(), link.end())
+        if left and right and left != right:
+            return left
+    for link in THAN.finditer(sentence):
+        left, right = _around(sentence, link.start(), link.end())
+        start = sentence.rfind(left, 0, link.start()) if left else 0
+        compared = COMPARING.search(sentence, start, link.start())
+        if not compared or not left or not right or left == right:
+            continue
+        measured, sign = DIRECTIONS[compared[0]]
+        if choice.direction is not None and choice.direction[0] != measured:
+            continue
+        is_asked = choice.direction is None or choice.direction[1] == sign
+        if re.search(NOT, sentence[start : compared.start()]):
+            is_asked = not is_asked
+        return left if is_asked else right
+    return None
+
+
+def _around(sentence: str, start: int, end: int) -> tuple[Side | None, Side | None]:
+    """The last candidate before and the first one after."""
+    before, after = MARK.findall(sentence, 0, start), MARK.search(sentence, end)
+    return before[-1] if before else None, "GOLD" if after and after[0] == "GOLD" else "OTHER" if after else None
+
+
+def _alone(sentence: str, side: Side, choice: Choice) -> tuple[Side | None, str]:
+    """A sentence that names one of the two chooses it when it is about what is asked, or says nothing else."""
+    words = re.findall(r"\w+", MARK.sub(" ", sentence))
+    if UNDECIDED.intersection(words):
+        return None, ""
+    signs = {DIRECTIONS[word][1] for word in words if _measures(word, choice)}
+    if choice.direction is not None and signs == {-choice.direction[1]}:
+        return _opposite(side), "the other is said to have less of what is asked"
+    if signs or choice.asked.intersection(words):
+        return side, "named alone, with what is asked"
+    if IDENTITY.search(sentence):
+        return None, ""
+    if ANSWER_IS.search(sentence) or len([word for word in words if word not in FILLERS]) <= SHORT:
+        return side, "named alone"
+    return None, ""
+
+
+def _of_both(sentence: str, choice: Choice) -> tuple[Side | None, str]:
+    """A sentence that names both chooses the one whose clause has what is asked, or the better number."""
+    clauses = [clause for clause in CLAUSE_END.split(sentence) if clause]
+    for clause in clauses:
+        sides = MARK.findall(clause)
+        signs = {DIRECTIONS[word][1] for word in re.findall(r"\w+", clause) if _measures(word, choice)}
+        if len(set(sides)) == 1 and len(signs) == 1:
+            is_asked = choice.direction is not None and signs == {choice.direction[1]}
+            return (sides[0] if is_asked else _opposite(sides[0])), "its clause has what is asked"
+    return _by_number(clauses, choice)
+
+
+def _by_number(clauses: Sequence[str], choice: Choice) -> tuple[Side | None, str]:
+    numbers: dict[Side, float] = {}
+    for clause in clauses:
+        sides, found = set(MARK.findall(clause)), NUMBER.findall(clause)
+        if len(sides) == 1 and found:
+            numbers.setdefault(sides.pop(), float(found[0]))
+    if choice.direction is None or len(numbers) < 2 or numbers["GOLD"] == numbers["OTHER"]:
+        return None, ""
+    measured, sign = choice.direction
+    larger: Side = "GOLD" if numbers["GOLD"] > numbers["OTHER"] else "OTHER"
+    wants_larger = sign == (-1 if measured == TIME else 1)
+    return (larger if wants_larger else _opposite(larger)), "by the numbers given"
+
+
+def _measures(word: str, choice: Choice) -> bool:
+    return choice.direction is not None and word in DIRECTIONS and DIRECTIONS[word][0] == choice.direction[0]
+
+
+def _opposite(side: str) -> Side:
+    return "OTHER" if side == "GOLD" else "GOLD"

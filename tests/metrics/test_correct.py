@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_records import QUESTION, record, scores, value
+
+from shaketable.datasets.builtin import load_builtin
+from shaketable.metrics.contains import Contains
+from shaketable.metrics.correct import Correct
+from shaketable.types import Question
+
+QUESTIONS = {question.id: question for question in load_builtin().questions}
+JUPITER, LOIRE, SKYTREE, GHANA = "comparison-2-04", "comparison-3-03", "comparison-4-13", "comparison-3-10"
+BAIKAL, COFFEE, VIVALDI, DESERTS = "comparison-2-08", "comparison-4-11", "comparison-3-05", "comparison-2-12"
+PENZANCE = "bridge-3-13"
+
+
+def is_right(id: str, text: str, **settings: Any) -> bool:
+    return Correct(**settings).explain(text, QUESTIONS[id]).is_right
+
+
+# Written by the embedded model in the demo. `contains` takes all of them for right.
+@pytest.mark.parametrize(
+    ("id", "text"),
+    [
+        (JUPITER, "The diameter of Saturn is approximately 120,000 kilometres larger than that of Jupiter."),
+        (PENZANCE, "The Davy lamp was invented by Humphry Davy, not the town of Penzance mentioned in the document."),
+        (LOIRE, "The Loire is indeed the river that flows through Paris."),
+        (LOIRE, "The Seine is the longer and more pronounced river of the Lake of the Loire."),
+        (
+            SKYTREE,
+            "The CN Tower is the tallest tower in Toronto, while the Tokyo Skytree is the tallest tower in Tokyo.",
+        ),
+        (BAIKAL, "Lake Baikal is indeed a smaller and more distant lake compared to Lake Tanganyika."),
+        (COFFEE, "The plant grown for its leaves is the tea plant. The plant grown for its seeds is the coffee plant."),
+        (VIVALDI, "The document states that Antonio Vivaldi was the composer of The Four Seasons."),
+        (
+            GHANA,
+            "Kenya became independent in 1963, which is the year that Ghana became independent. The answer is: Kenya",
+        ),
+    ],
+)
+def test_an_accepted_answer_that_is_mentioned_and_not_chosen_is_wrong(id: str, text: str) -> None:
+    assert is_right(id, text, choices="mentioned", negation=False)
+    assert not is_right(id, text)
+
+
+@pytest.mark.parametrize(
+    ("id", "text"),
+    [
+        (JUPITER, "Jupiter"),
+        (JUPITER, "The answer is: Jupiter."),
+        (JUPITER, "Saturn is not larger than Jupiter."),
+        (JUPITER, "Saturn is smaller than Jupiter."),
+        (JUPITER, "Jupiter has a diameter of 143,000 km, while Saturn has a diameter of 120,000 km."),
+        (JUPITER, "Of Saturn and Jupiter, the larger one is Jupiter."),
+        (LOIRE, "The Loire is indeed the longer river, which flows from the source to the mouth of the Seine."),
+        (LOIRE, "The Seine is shorter. So the answer is the Loire."),
+        (BAIKAL, "Lake Baikal is twice as deep as Lake Tanganyika."),
+        (VIVALDI, "Vivaldi was born in 1678 and Joseph Haydn in 1732."),
+        (VIVALDI, "The composer of The Four Seasons was born first."),
+        (SKYTREE, "The tower in Toronto is less than the tower in Sumida."),
+    ],
+)
+def test_an_accepted_answer_that_is_chosen_is_right(id: str, text: str) -> None:
+    assert is_right(id, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("No.", True),
+        ("No, the Sahara is in Africa, and yes, the Gobi is in Asia.", True),
+        ("The Sahara and the Gobi are indeed on different continents.", True),
+        ("They are not on the same continent.", True),
+        ("Yes, there is no doubt about it.", False),
+        ("Both are on the same continent.", False),
+        ("There is no information about it.", False),
+        ("The Sahara is a desert.", False),
+        ("", False),
+    ],
+)
+def test_yes_and_no_are_what_is_said_first_or_denied(text: str, expected: bool) -> None:
+    assert is_right(DESERTS, text) is expected
+
+
+def test_the_reason_names_the_rule() -> None:
+    metric, question = Correct(), QUESTIONS[JUPITER]
+    assert metric.explain("Saturn is larger than Jupiter.", question).reason == "by `than`"
+    assert (
+        metric.explain("Jupiter and Saturn.", question).reason == "names the right one and the wrong one, chooses none"
+    )
+    assert metric.explain("Mars", question).reason == "names neither"
+
+
+@pytest.mark.parametrize(
+    ("text", "gold"),
+    [
+        ("Which band was formed first The Exies or Circus Diablo ?", "The Exies"),
+        ("Was Judith S. Beck or Félix Erviti Barcelona born first?", "Judith S. Beck"),
+        ("Is Rutgers University or Brown University public?", "Rutgers University"),
+        ("Which band, A Silent Film or The Frames, has more members?", "The Frames"),
+    ],
+)
+def test_the_two_are_found_in_the_wording_alone(text: str, gold: str) -> None:
+    question = Question(id="q", text=text, answers=(gold,))
+    [other] = [
+        name
+        for name in ("Circus Diablo", "Félix Erviti Barcelona", "Brown University", "A Silent Film", "The Exies")
+        if name in text and name != gold
+    ]
+    assert Correct().explain(f"It is {gold}, not {other}.", question).is_right
+    assert not Correct().explain(f"It is {other}, not {gold}.", question).is_right
+
+
+def test_a_question_that_names_one_thing_is_no_choice() -> None:
+    question = Question(id="q", text="Which river, canal or lake is near Delft?", answers=("Schie",))
+    assert Correct().explain("Delft lies on the Schie, a river or canal.", question).is_right
+
+
+def test_settings_fall_back_to_contains() -> None:
+    plain = Correct(choices="mentioned", yes_no="mentioned", negation=False)
+    texts = ["Saturn is larger than Jupiter.", "not the town of Penzance", "know", "no", "Yes, no.", "", "Parisian"]
+    for question in QUESTIONS.values():
+        given = [record(text, question) for text in texts]
+        ours, theirs = plain.score(given, QUESTIONS), Contains().score(given, QUESTIONS)
+        assert [score.value for (score,) in ours] == [score.value for (score,) in theirs]
+
+
+@given(st.text(string.ascii_letters + " .,'", max_size=40), st.text(string.ascii_letters + " .,'", max_size=12))
+def test_an_open_question_without_negation_counts_as_in_contains(answer: str, gold: str) -> None:
+    if gold.strip().casefold() not in ("yes", "no"):
+        assert value(Correct(negation=False), answer, gold) == value(Contains(), answer, gold)
+
+
+def test_a_failed_trial_and_a_question_without_accepted_answers_have_no_number() -> None:
+    assert (scores(Correct(), None, "Paris")["correct"].reason) == "failed: timeout"
+    assert (scores(Correct(), "Paris")["correct"].reason) == "no accepted answer"
+
+
+def test_records_keep_their_order_and_keys() -> None:
+    found = Correct().score([record("Ann Lee", key="a"), record(None, key="b"), record("Bo", key="c")], {"q": QUESTION})
+    assert [(score.key, score.value) for (score,) in found] == [("a", 1.0), ("b", None), ("c", 0.0)]
+
+
+@pytest.mark.parametrize("settings", [{"choices": "named"}, {"yes_no": "first"}])
+def test_an_unknown_setting_is_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        Correct(**settings)
+
+
+def test_a_model_that_repeats_itself_for_a_thousand_words_is_judged_at_once() -> None:
+    # Patterns that try every split of such a text would not end.
+    text = "the Loire is longer than longer than the Seine and the Seine not " * 100
+    assert isinstance(is_right(LOIRE, text), bool)
+    assert isinstance(is_right(LOIRE, "answer Loire is " * 300), bool)
