@@ -18,7 +18,7 @@ OF_TWO = re.compile(r"^(?P<before>.*\S)\s+or\s+(?P<after>\S.*?)[\s?.]*$", re.DOT
 LINKS = frozenset(("of", "the", "and", "de", "del", "la", "van", "von"))
 """Small words inside names."""
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-CLAUSE_END = re.compile(r"\b(?:while|whereas|but|although|though|and|which|who|with|since|because|as)\b|[,;:()]")
+CLAUSE_END = re.compile(r"\b(?:while|whereas|but|although|though|and|which|who|with|since|because|as)\b|[,;:()]|\.\s")
 MARK = re.compile(r"\b(?:GOLD|OTHER)\b")
 NOT = r"(?:\b(?:not|never|neither|nor|rather than|instead of|unlike)|n't)"
 NEGATED = re.compile(rf"{NOT}\s+(?:(?!than\b|as\b|be\b)\w+\s+){{0,3}}(?:GOLD|OTHER)\b")
@@ -112,9 +112,13 @@ def choose(text: str, choice: Choice) -> Verdict:
     """Whether an answer chooses the right one: by its last `The answer is`, else by the first sentence that chooses."""
     marked = mark(text, choice.gold, choice.other)
     sentences = [sentence for sentence in SENTENCE_END.split(marked) if not sentence.rstrip().endswith("?")]
-    final = [sentence for sentence in sentences if ANSWER_IS.search(sentence)]
-    for sentence in [*reversed(final), *sentences]:
-        side, reason = _side(sentence, choice)
+    final = [sentence for sentence in reversed(sentences) if ANSWER_IS.search(sentence)]
+    for side, reason in (
+        *(_side(sentence, choice) for sentence in final),
+        *((_by_than(sentence, choice), "by `than`") for sentence in sentences),
+        (_by_number(CLAUSE_END.split(". ".join(sentences)), choice), "by the numbers given"),
+        *(_side(sentence, choice) for sentence in sentences),
+    ):
         if side is not None:
             return Verdict(is_right=side == "GOLD", reason=reason)
     named = {"GOLD": "the right one", "OTHER": "the wrong one"}
@@ -298,7 +302,7 @@ def _alone(sentence: str, side: Side, choice: Choice) -> tuple[Side | None, str]
 
 
 def _of_both(sentence: str, choice: Choice) -> tuple[Side | None, str]:
-    """A sentence that names both chooses the one whose clause has what is asked, or the better number."""
+    """A sentence that names both chooses the one whose clause has what is asked."""
     clauses = [clause for clause in CLAUSE_END.split(sentence) if clause]
     for clause in clauses:
         sides = MARK.findall(clause)
@@ -306,21 +310,22 @@ def _of_both(sentence: str, choice: Choice) -> tuple[Side | None, str]:
         if len(set(sides)) == 1 and len(signs) == 1:
             is_asked = choice.direction is not None and signs == {choice.direction[1]}
             return (sides[0] if is_asked else _opposite(sides[0])), "its clause has what is asked"
-    return _by_number(clauses, choice)
+    return None, ""
 
 
-def _by_number(clauses: Sequence[str], choice: Choice) -> tuple[Side | None, str]:
+def _by_number(clauses: Iterable[str], choice: Choice) -> Side | None:
+    """The one with the better number, where each has one in a clause of its own: `in 1678, and Haydn in 1732`."""
     numbers: dict[Side, float] = {}
     for clause in clauses:
         sides, found = set(MARK.findall(clause)), NUMBER.findall(clause)
         if len(sides) == 1 and found:
             numbers.setdefault(sides.pop(), float(found[0]))
     if choice.direction is None or len(numbers) < 2 or numbers["GOLD"] == numbers["OTHER"]:
-        return None, ""
+        return None
     measured, sign = choice.direction
     larger: Side = "GOLD" if numbers["GOLD"] > numbers["OTHER"] else "OTHER"
     wants_larger = sign == (-1 if measured == TIME else 1)
-    return (larger if wants_larger else _opposite(larger)), "by the numbers given"
+    return larger if wants_larger else _opposite(larger)
 
 
 def _measures(word: str, choice: Choice) -> bool:

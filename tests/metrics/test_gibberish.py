@@ -34,6 +34,21 @@ ANSWERS = [
     "Kwasniewski Wojciechowski",
     "No.",
     "The constants α and β are used by the µ-calculus.",
+    "Paris",
+    "1984",
+    "Ag",
+    "NaOH, KMnO4 and K2Cr2O7",
+    "E = mc^2",
+    "Łódź",
+    "Þingvellir",
+    "DiCaprio and McConaughey",
+    "Johann Sebastian Bach, Wolfgang Amadeus Mozart and Ludwig van Beethoven",
+    "Wojciech Jaruzelski Aleksander Kwaśniewski Bronisław Komorowski Mieczysław Rakowski",
+    "iron, copper, gold, silver, tin, lead, zinc, mercury, yttrium, praseodymium",
+    "customs inspector",
+    "Yes",
+    "The Great Barrier Reef lies off the coast of Queensland.",
+    "Antoine de Saint-Exupéry and Consuelo Suncín de Sandoval",
 ]
 
 
@@ -51,15 +66,16 @@ def test_a_fine_answer_is_not_gibberish(text: str) -> None:
 
 @pytest.mark.weights
 @pytest.mark.parametrize("text", WORD_SALAD)
-def test_salad_of_real_words_is_found_by_its_lack_of_function_words(text: str) -> None:
-    assert value(Gibberish(), text, "Paris") == 0.0
-    assert value(Gibberish(min_function_words=0.1), text, "Paris") == 1.0
+def test_salad_of_real_words_is_gibberish(text: str) -> None:
+    assert value(Gibberish(), text, "Paris") == 1.0
+    assert value(Gibberish(max_strange=1.0), text, "Paris") == 1.0  # by its lack of function words alone
+    assert value(Gibberish(max_strange=1.0, min_function_words=0.0), text, "Paris") == 0.0  # as version 1 had it
 
 
 @pytest.mark.weights
-@pytest.mark.parametrize("text", ANSWERS)
-def test_fine_answers_have_function_words_enough(text: str) -> None:
-    assert value(Gibberish(min_function_words=0.1), text, "Paris") == 0.0
+def test_words_run_together_are_gibberish() -> None:
+    assert value(Gibberish(), "ScienceEducationAuthorsStukakis", "Paris") == 1.0
+    assert value(Gibberish(), "YouTube, JavaScript and PostgreSQL", "Paris") == 0.0
 
 
 @pytest.mark.weights
@@ -85,16 +101,16 @@ def test_a_failed_trial_is_not_gibberish() -> None:
 
 
 @pytest.mark.weights
-def test_a_foreign_name_is_fine_where_it_is_accepted() -> None:
+def test_a_foreign_word_is_fine_where_it_is_accepted() -> None:
     # 3 of 4 letters lie outside ASCII.
-    assert value(Gibberish(), "Łódź", "Łódź") == 0.0
-    assert value(Gibberish(), "Łódź", "Paris") == 1.0
+    assert value(Gibberish(), "łódź", "łódź") == 0.0
+    assert value(Gibberish(), "łódź", "Paris") == 1.0
 
 
 @pytest.mark.weights
 def test_a_fifth_of_the_letters_may_lie_outside_ascii_but_not_more() -> None:
-    assert value(Gibberish(), "Zoë is 100 !!", "x") == 0.0  # 1 of 5
-    assert value(Gibberish(), "Zoë 100 !!", "x") == 1.0  # 1 of 3
+    assert value(Gibberish(), "zoë is 100 !!", "x") == 0.0  # 1 of 5
+    assert value(Gibberish(), "zoë 100 !!", "x") == 1.0  # 1 of 3
 
 
 def test_scripts_are_counted_by_letters_and_japanese_is_one() -> None:
