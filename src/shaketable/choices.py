@@ -116,7 +116,7 @@ def choose(text: str, choice: Choice) -> Verdict:
     for side, reason in (
         *(_side(sentence, choice) for sentence in final),
         *((_by_than(sentence, choice), "by `than`") for sentence in sentences),
-        (_by_number(CLAUSE_END.split(". ".join(sentences)), choice), "by the numbers given"),
+        (_by_number(sentences, choice), "by the numbers given"),
         *(_side(sentence, choice) for sentence in sentences),
     ):
         if side is not None:
@@ -302,24 +302,36 @@ def _alone(sentence: str, side: Side, choice: Choice) -> tuple[Side | None, str]
 
 
 def _of_both(sentence: str, choice: Choice) -> tuple[Side | None, str]:
-    """A sentence that names both chooses the one whose clause has what is asked."""
-    clauses = [clause for clause in CLAUSE_END.split(sentence) if clause]
-    for clause in clauses:
-        sides = MARK.findall(clause)
-        signs = {DIRECTIONS[word][1] for word in re.findall(r"\w+", clause) if _measures(word, choice)}
-        if len(set(sides)) == 1 and len(signs) == 1:
-            is_asked = choice.direction is not None and signs == {choice.direction[1]}
-            return (sides[0] if is_asked else _opposite(sides[0])), "its clause has what is asked"
-    return None, ""
+    """A sentence that names both chooses the one whose clause alone has what is asked."""
+    signs: dict[str, set[int]] = {}
+    for clause in CLAUSE_END.split(sentence):
+        sides = set(MARK.findall(clause or ""))
+        if len(sides) == 1:
+            found = {DIRECTIONS[word][1] for word in re.findall(r"\w+", clause) if _measures(word, choice)}
+            signs.setdefault(sides.pop(), set()).update(found)
+    said = [side for side, found in signs.items() if len(found) == 1]
+    if choice.direction is None or len(set(MARK.findall(sentence))) < 2 or len(said) != 1:
+        return None, ""
+    is_asked = signs[said[0]] == {choice.direction[1]}
+    return ("GOLD" if (said[0] == "GOLD") == is_asked else "OTHER"), "its clause has what is asked"
 
 
-def _by_number(clauses: Iterable[str], choice: Choice) -> Side | None:
-    """The one with the better number, where each has one in a clause of its own: `in 1678, and Haydn in 1732`."""
-    numbers: dict[Side, float] = {}
-    for clause in clauses:
-        sides, found = set(MARK.findall(clause)), NUMBER.findall(clause)
-        if len(sides) == 1 and found:
-            numbers.setdefault(sides.pop(), float(found[0]))
+def _by_number(sentences: Sequence[str], choice: Choice) -> Side | None:
+    """The one with the better number, where both have one: `Vivaldi was born in 1678, and Haydn in 1732`.
+
+    Words go before numbers: who calls 120 larger than 143 has chosen 120.
+    """
+    numbers: dict[str, float] = {}
+    for sentence in sentences:
+        if choice.direction is None or _of_both(sentence, choice)[0] is not None:
+            return None
+        sides, found = MARK.findall(sentence), NUMBER.findall(sentence)
+        if "respectively" in sentence and len(sides) == len(found):
+            numbers = {**dict(zip(sides, map(float, found), strict=True)), **numbers}
+        for piece in re.split(r"(?=\bGOLD\b|\bOTHER\b)", sentence):
+            side, first = MARK.match(piece), NUMBER.search(piece)
+            if side and first:
+                numbers.setdefault(side[0], float(first[0]))
     if choice.direction is None or len(numbers) < 2 or numbers["GOLD"] == numbers["OTHER"]:
         return None
     measured, sign = choice.direction

@@ -14,7 +14,7 @@ from shaketable.scoring import score_each
 from shaketable.types import Question, Record, Score
 
 LEADING = re.compile(r"\b(?P<word>yes|no)\b(?!\s+(?:information|mention|evidence|answer|one|longer)\b)")
-DENIAL = re.compile(r"\b(?:not|neither|cannot|different|separate|distinct)\b|n't\b")
+DENIAL = re.compile(r"(?:\bnot|n't)\s+(?:both|from|in|located|of|on|the same|share|two)\b|\b(?:neither|different)\b")
 AGREEMENT = re.compile(r"\b(?:both|same|also|indeed|all)\b")
 
 
