@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from shaketable.choices import Choice, Verdict, choose, drop_negated, find_choice, fold, mark
 from shaketable.normalize import YES_NO, contains_words, words
 from shaketable.scoring import score_each
-from shaketable.types import Question, Record, Score
+from shaketable.types import Measure, Question, Record, Score
 
 LEADING = re.compile(r"\b(?P<word>yes|no)\b(?!\s+(?:information|mention|evidence|answer|one|longer)\b)")
 DENIAL = re.compile(r"(?:\bnot|n't)\s+(?:both|from|in|located|of|on|the same|share|two)\b|\b(?:neither|different)\b")
@@ -31,6 +31,9 @@ class Correct:
     """
 
     version: ClassVar[int] = 1
+    numbers: ClassVar[tuple[Measure, ...]] = (
+        Measure(name="correct", unit="share", higher_is_better=True, words="correctness", title="Correct answers"),
+    )
     reads_trace: ClassVar[bool] = False
     choices: Literal["chosen", "mentioned"] = "chosen"
     """`mentioned`: comparison questions count as other questions do."""

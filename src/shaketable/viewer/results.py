@@ -13,7 +13,7 @@ from shaketable.viewer.first_questions import first_questions
 
 ROUNDING = 12
 """Decimals kept of an interval: a bound at 0 may come as 7e-16."""
-CHEAP = ("contains", "exact_match", "token_f1", "refusal", "terse")
+CHEAP = ("correct", "contains", "exact_match", "token_f1", "refusal", "terse")
 """Metrics that need neither weights, nor a model, nor references that a model writes."""
 N_FIRST = 2000
 """Records that first results are made of, at most: enough to see, few enough not to wait."""
