@@ -70,6 +70,14 @@ def contains_whole(sought: str, text: str) -> bool:
     return False
 
 
+def occurs(gold: str, text: str) -> bool:
+    """Whether a text has an accepted answer's characters, whatever their case; a short one as a word of its own."""
+    sought, within = gold.strip().casefold(), text.strip().casefold()
+    if not sought:
+        return False
+    return contains_whole(sought, within) if is_short(gold) else sought in within
+
+
 def contains_words(sought: list[str], within: list[str]) -> bool:
     """Whether one word sequence stands in another without a gap; an empty one stands nowhere."""
     width = len(sought)

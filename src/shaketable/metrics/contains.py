@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.normalize import contains_whole, contains_words, in_word, is_short, words
+from shaketable.normalize import contains_words, in_word, is_short, occurs, words
 from shaketable.scoring import accepted, score_each
 from shaketable.types import Answer, Measure, Question, Record, Score
 
@@ -63,10 +63,9 @@ class Contains:
     def _occurs(self, gold: str, text: str) -> bool:
         if self.match == "token":
             return contains_words(words(gold), words(text))
+        if self.match == "substring":
+            return occurs(gold, text)
         sought, within = gold.strip().casefold(), text.strip().casefold()
-        if not sought:
-            return False
-        if self.match == "startswith":
-            behind = within[len(sought) :][:1]
-            return within.startswith(sought) and not (is_short(gold) and behind != "" and in_word(behind))
-        return contains_whole(sought, within) if is_short(gold) else sought in within
+        behind = within[len(sought) :][:1]
+        is_cut = is_short(gold) and behind != "" and in_word(behind)
+        return sought != "" and within.startswith(sought) and not is_cut

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from shaketable.choices import Choice, Verdict, choose, drop_negated, find_choice, fold, mark
-from shaketable.normalize import YES_NO, contains_words, words
+from shaketable.normalize import YES_NO, occurs
 from shaketable.scoring import score_each
 from shaketable.types import Measure, Question, Record, Score
 
@@ -72,7 +72,7 @@ class Correct:
         return self._mention(text, question) if choice is None else choose(text, choice)
 
     def _mention(self, text: str, question: Question) -> Verdict:
-        found = [gold for gold in question.answers if _occurs(gold, text)]
+        found = [gold for gold in question.answers if occurs(gold, text)]
         if not found:
             return Verdict(is_right=False, reason="no accepted answer occurs")
         marked = mark(text, found)
@@ -91,11 +91,3 @@ def say(text: str, golds: set[str]) -> Verdict:
     if AGREEMENT.search(folded):
         return Verdict(is_right="yes" in golds, reason="agrees")
     return Verdict(is_right=False, reason="says neither yes nor no")
-
-
-def _occurs(gold: str, text: str) -> bool:
-    """As `contains` finds it: the same characters whatever their case, `yes` and `no` as words."""
-    sought = gold.strip().casefold()
-    if sought in YES_NO:
-        return contains_words(words(gold), words(text))
-    return sought != "" and sought in text.casefold()
