@@ -9,6 +9,7 @@ from scipy import stats
 
 from shaketable.analyses.breaking import breaking, pearson
 from shaketable.robustness import chances_of_breaking
+from shaketable.types import Scan
 
 # The specification's test vector, section 7.2: r = -0.955602.
 ENTROPIES = (0.05, 0.10, 0.20, 0.30, 0.40)
@@ -23,6 +24,18 @@ def worked():
 
 def of(finding, kind):
     return [row for row in finding.rows if row["kind"] == kind]
+
+
+def test_facts_of_which_nobody_knows_where_they_break_are_left_out_and_counted():
+    table = table_of(*(fact_rows(f"q{i}", scores=known(0.1)) for i in range(3)))
+    nothing = {"low": (0.0,) * 40, "high": (1.0,) * 40, "value": (None,) * 40}
+    curves = [
+        made_curve(f"smollm2/builtin/q{i}/0", 1.0, **(nothing | {"breaking": None} if i else {})) for i in range(3)
+    ]
+    finding = breaking(table, curves=curves, scan=Scan(strategy="none"))
+    (broken,) = [row for row in finding.rows if row["kind"] == "broken" and row["temperature"] is None]
+    assert (broken["value"], broken["n"]) == (1, 1)
+    assert any(caveat.startswith("2 known facts have no entropy, or it is not known") for caveat in finding.caveats)
 
 
 def test_entropy_and_breaking_temperature_of_the_worked_example():

@@ -246,9 +246,12 @@ def _caveats(rows: Sequence[Row], unbroken: float | None, confidence: float, n_r
     if not rows:
         return ()
     others = "left out of the correlation" if unbroken is None else f"counted as breaking at {unbroken:g}"
+    n_missing = sum(row["n_missing"] for row in pooled_rows(rows) if row["kind"] == "pearson")
+    left_out = f"{n_missing:,} known facts have no entropy, or it is not known where they break; they are left out."
     return (
         f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions.",
         *agreed(rows),
         f"Facts that do not break are {others}.",
+        *([left_out] if n_missing else []),
         "A scan of few answers at each temperature is a noisy test: by chance alone it finds breaks too early.",
     )
