@@ -103,8 +103,10 @@ class Method(Protocol):
     """One whose settings follow the dataset says `follows_dataset`, and gives itself with them settled by
     `suited_to(hops)`, where hops is `single_hop` or `multi_hop`: the plan knows the dataset, a method never does."""
 
-    searches: ClassVar[bool]
-    """False: retrievers and perturbations are not crossed with this method."""
+    @property
+    def searches(self) -> bool:
+        """False: retrievers and perturbations are not crossed with this method."""
+
     wants: ClassVar[tuple[str, ...]]
     """What the model must be able to give (`attention`, `entropy`); checked when planning."""
 

@@ -137,6 +137,11 @@ class ScanTable(_Table):
         "exact_match", description="The metric that must be 1 at temperature 0; '' scans every question."
     )
     limit: int | None = Field(None, ge=1, description="Known facts per condition and dataset; absent: all.")
+    union: bool = Field(
+        False,
+        description="One list of facts for all evidence and wordings of a model: a fact known in any of them is "
+        "scanned in each in which it is known, and the limit counts it once.",
+    )
     correct: str = Field("contains", description="The metric that judges sampled answers.")
     threshold: float = Field(0.5, gt=0, lt=1, description="Broken: the share of correct answers lies below this.")
     curves: Literal["none", "known", "all"] = Field(

@@ -471,6 +471,9 @@ class Scan:
     """The metric that must be 1 at temperature 0; None: every question is scanned."""
     limit: int | None = None
     """Known facts per condition and dataset, the first in order; None: all."""
+    union: bool = False
+    """One list of facts for all evidence and wordings of a model: a fact known in any of them counts once, and is
+    scanned in each in which it is known."""
     correct: str = "contains"
     """The metric that judges sampled answers."""
     threshold: float = 0.5

@@ -65,6 +65,7 @@ ABOUT_FACTS = {
     "latent_facts",
     "predict_breaking",
     "question_types",
+    "robustness_with_evidence",
     "weakest_facts",
 }
 """Analyses that need known facts and their scores."""

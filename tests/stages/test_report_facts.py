@@ -7,7 +7,7 @@ from typing import Any
 
 import made_records
 import pytest
-from made_facts import made_curve, made_facts
+from made_facts import fact_rows, known, made_curve, made_facts, scan, table_of
 from stand_in_run import StandInRun
 
 from shaketable.analyses.breaking import breaking
@@ -17,6 +17,7 @@ from shaketable.analyses.factual_robustness import factual_robustness
 from shaketable.analyses.latent_facts import latent_facts
 from shaketable.analyses.predict_breaking import predict_breaking
 from shaketable.analyses.question_types import question_types
+from shaketable.analyses.robustness_with_evidence import robustness_with_evidence
 from shaketable.analyses.weakest_facts import weakest_facts
 from shaketable.stages.report import report
 from shaketable.stages.report_facts import fact_blocks, fact_figures
@@ -83,6 +84,26 @@ def test_scores_by_dataset_and_on_shared_facts_have_their_own_tables(found: list
         "smollm2 · triviaqa",
     ]
     assert "On the facts that all systems know" in tables(found)
+
+
+def test_robustness_with_evidence_is_one_table_with_a_line_for_each_kind_of_evidence() -> None:
+    with_evidence = {"method": "recall(k=5)", "retriever": "gold"}
+    table = table_of(
+        *(fact_rows(q, scores=known(0.25, right=0.0)) for q in "ab"),
+        *(
+            fact_rows(q, scores=known(0.1), shares=scan(at), **with_evidence, perturbation=perturbation)
+            for q in "ab"
+            for perturbation, at in (("unchanged", 1.0), ("sentence_removal", 0.2))
+        ),
+    )
+    shown = tables([robustness_with_evidence(table, n_resamples=50)])["d = 1"]
+    assert "spread" not in shown.columns  # One wording has none.
+    # Worked by hand: wrong with H = .25 scores .6; the others are rows of the study's table.
+    assert [(row["perturbation"], row["score"], row["gain"], row["loss"], row["n"]) for row in shown.rows] == [
+        ("closed book", "0.600 [0.600, 0.600]", None, None, 2),
+        ("gold, sentence removal", "0.666 [0.666, 0.666]", None, "0.0670 [0.0670, 0.0670]", 2),
+        ("gold, unchanged", "0.733 [0.733, 0.733]", "0.133 [0.133, 0.133]", None, 2),
+    ]
 
 
 def test_the_weakest_facts_name_the_token_that_breaks_first(found: list[Finding]) -> None:

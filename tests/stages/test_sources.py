@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+
 import polars as pl
 import pytest
 
 from shaketable.errors import StudyError
+from shaketable.models.scripted import Scripted
 from shaketable.stages import sources
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
 from shaketable.store import Run
 from shaketable.study import parse_study
+from shaketable.types import Completion
 
 GOLD = "Paris"
 
@@ -88,6 +93,37 @@ def test_the_first_known_facts_in_order_are_taken_up_to_the_limit(questions, tmp
     assert scanned(run) == known(run.study)[:3]
     # It scans lazily: not all thirty are asked at temperature 0 to find three.
     assert run.records().filter(pl.col("temperature") == 0).height < 25
+
+
+def test_in_a_union_a_fact_known_in_any_cell_is_scanned_in_each_in_which_it_is_known(tmp_path, monkeypatch):
+    def reads(self, prompt):
+        """Says Paris where its passage does, else Rome."""
+        said = "Paris" if "Paris" in prompt.messages[-1].content else "Rome"
+        return Completion(text=said, finish_reason="end", n_prompt_tokens=1, n_tokens=1, seconds=0.0)
+
+    monkeypatch.setattr(Scripted, "_reply", reads)
+    # Right in both cells, with evidence alone, in none, closed book alone.
+    facts = {"both": ("Rome", "x"), "read": ("Paris", "Paris"), "none": ("Oslo", "x"), "led": ("Rome", "Paris")}
+    rows = [
+        {"id": id, "question": f"{id}?", "answers": [gold], "facts": [["T", 0]],
+         "documents": [{"title": "T", "sentences": [f"It is {text}."]}]}
+        for id, (gold, text) in facts.items()
+    ]  # fmt: skip
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+    def cells(name, **scan):
+        asked = study(tmp_path / "q.jsonl", ("-",), **scan)
+        methods = ("recall", "recall(k=2)")
+        run = answered(dataclasses.replace(asked, methods=methods, temperatures=(0.5,), repeats=1), tmp_path / name)
+        hot = run.records().filter(pl.col("temperature") > 0)
+        return {method: set(hot.filter(method=method)["question_id"]) for method in methods}
+
+    assert cells("all", union=True) == {"recall": {"both", "led"}, "recall(k=2)": {"both", "read"}}
+    order = [question.id for question in plan(study(tmp_path / "q.jsonl", ("-",))).questions if question.id != "none"]
+    first, second = cells("two", union=True, limit=2).values()
+    # Known in either cell, the first two in the study's order; each is scanned wherever it is right.
+    assert first | second == set(order[:2])
+    assert first == {"both", "led"} & set(order[:2])
 
 
 def test_an_interrupted_scan_goes_on_to_the_same_records(questions, tmp_path):

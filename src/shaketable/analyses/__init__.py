@@ -23,6 +23,7 @@ CATALOG: dict[str, str] = {
     "question_types": "question_types:question_types",
     "ranking": "ranking:ranking",
     "retrieval_quality": "retrieval_quality:retrieval_quality",
+    "robustness_with_evidence": "robustness_with_evidence:robustness_with_evidence",
     "run_deviation": "run_deviation:run_deviation",
     "search_decisions": "search_decisions:search_decisions",
     "trajectories": "trajectories:trajectories",

@@ -1,54 +1,73 @@
-"""A short answer from memory, after two examples: how factual robustness is measured."""
+"""A short answer after two examples, from memory or from passages: how factual robustness is measured."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.methods.asking import Layout, converse, laid_out
-from shaketable.prompts import RECALL_QUESTION, Template
+from shaketable.methods.asking import Layout, converse, document, laid_out, search
+from shaketable.prompts import RECALL_QUESTION, RECALL_QUESTION_FROM_CONTEXT, Template
 from shaketable.protocols import Steps
 from shaketable.types import Answer, Effort, Message
 
 EXEMPLARS = (
-    ("What color do you get when you mix blue and yellow paint?", "Green"),
-    ("How many legs does a spider have?", "Eight"),
+    (
+        "Blue paint and yellow paint, mixed in equal parts, make green paint.",
+        "What color do you get when you mix blue and yellow paint?",
+        "Green",
+    ),
+    ("A spider has eight legs and, unlike an insect, no wings.", "How many legs does a spider have?", "Eight"),
 )
-"""Two questions of our own, in none of the datasets; the study does not print its own."""
+"""Passage, question and answer of our own, in none of the datasets; the study does not print its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recall:
-    """Closed book, two-shot, cut at the first line break ("From Confidence to Collapse", section 3).
+    """Two-shot, cut at the first line break ("From Confidence to Collapse", section 3); closed book as in the study.
 
     The study's prompt is not printed; ours labels question and answer. Set generation.max_tokens to 5 as it does.
+    With `k` passages both examples have a short passage too, under the same labels, and nothing else differs.
     """
 
     layout: Layout = "chat"
     """`chat`: examples as turns of a conversation, for instruct models; `plain`: labelled lines that go on."""
+    k: int = 0
+    """Passages to search for and show before the question; 0: closed book."""
 
     version: ClassVar[int] = 1
     first_line: ClassVar[bool] = True
     """The text after a line break never counts; curves must know."""
-    searches: ClassVar[bool] = False
     wants: ClassVar[tuple[str, ...]] = ()
-    prompts: ClassVar[tuple[Template, ...]] = (RECALL_QUESTION,)
+    prompts: ClassVar[tuple[Template, ...]] = (RECALL_QUESTION, RECALL_QUESTION_FROM_CONTEXT)
 
     def __post_init__(self) -> None:
         if self.layout not in ("chat", "plain"):
             raise ValueError(f"layout is {self.layout!r}, expected 'chat' or 'plain'.")
+        if self.k < 0:
+            raise ValueError(f"k is {self.k}, expected the number of passages, 0 for none.")
+
+    @property
+    def searches(self) -> bool:
+        return self.k > 0
 
     def answer(self, wording: str) -> Steps:
-        reply = yield from converse(laid_out(self._messages(wording), self.layout), layout=self.layout)
-        return Answer(text=first_line(reply.text))
+        hits = (yield from search(wording, self.k)) if self.k else ()
+        messages = self._messages(wording, document(hits))
+        reply = yield from converse(laid_out(messages, self.layout), layout=self.layout)
+        return Answer(text=first_line(reply.text), hits=hits)
 
     def at_most(self, max_tokens: int) -> Effort:
-        return Effort(n_calls=1, n_tokens=max_tokens)
+        return Effort(n_calls=1, n_tokens=max_tokens, n_passages=self.k)
 
-    def _messages(self, wording: str) -> tuple[Message, ...]:
-        turns = [(RECALL_QUESTION.fill(question=q), a) for q, a in EXEMPLARS]
+    def _messages(self, wording: str, passage: str) -> tuple[Message, ...]:
+        turns = [(self._asked(question, given), answer) for given, question, answer in EXEMPLARS]
         shown = [m for q, a in turns for m in (Message(role="user", content=q), Message(role="assistant", content=a))]
-        return (*shown, Message(role="user", content=RECALL_QUESTION.fill(question=wording)))
+        return (*shown, Message(role="user", content=self._asked(wording, passage)))
+
+    def _asked(self, question: str, passage: str) -> str:
+        if not self.k:
+            return RECALL_QUESTION.fill(question=question)
+        return RECALL_QUESTION_FROM_CONTEXT.fill(passage=passage, question=question)
 
 
 def first_line(text: str) -> str:

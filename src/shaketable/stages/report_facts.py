@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from shaketable.analyses.facts import pooled_rows
-from shaketable.analyses.wording import level
+from shaketable.analyses.wording import level, named
 from shaketable.charts.certainty_histogram import certainty_histogram, histogram_rows
 from shaketable.charts.entropy_by_breaking import entropy_by_breaking
 from shaketable.charts.fact_panels import fact_rows, scored_facts
@@ -177,6 +177,7 @@ def fact_blocks(findings: Sequence[Finding], store: Store) -> list[Block]:
     """One for each finding about facts that has something to tell."""
     makers: dict[str, Callable[[Finding], Block]] = {
         "factual_robustness": _scores,
+        "robustness_with_evidence": _with_evidence,
         "breaking": _breaking,
         "predict_breaking": _foretold,
         "question_types": _types,
@@ -220,6 +221,39 @@ def _scores(finding: Finding) -> Block:
         if len({row["dataset"] for row in capped}) > 1
         else None,
     )
+
+
+def _with_evidence(finding: Finding) -> Block:
+    """A line for each kind of evidence: its score, and what it brings or costs."""
+    every_d: Any = finding.settings["d"]
+    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
+    names = ("system", "dataset", "method", "retriever", "perturbation")
+    for row in rows_of(finding):
+        if row["d"] == every_d[0]:
+            line = lines.setdefault(tuple(row[name] for name in names), {name: row[name] for name in names})
+            line[row["kind"]] = row["reason"] if row["value"] is None else level(row)
+            line["n"] = max(row["n"], line.get("n", 0))
+    columns = {
+        "system": "System",
+        "dataset": "Dataset",
+        "method": "Method",
+        "perturbation": "Evidence",
+        "score": "Score",
+        "gain": "More than closed book",
+        "loss": "Less than with original evidence",
+        "spread": "Range over wordings",
+        "n": "Facts",
+    }
+    told = [{**dict.fromkeys(columns), **line, "perturbation": _evidence(line)} for line in lines.values()]
+    shown = [name for name in columns if any(line[name] is not None for line in told)]
+    table = Table(title=f"d = {every_d[0]}", columns={name: columns[name] for name in shown}, rows=told)
+    return _block(finding, "Robustness with evidence", table if told else None)
+
+
+def _evidence(line: Row) -> str:
+    if line["perturbation"] is None:
+        return "closed book"
+    return f"{line['retriever']}, {named(line['perturbation'])}"
 
 
 def _by_d(title: str, rows: Sequence[Row], *, by_dataset: bool = False, is_folded: bool = False) -> Table | None:

@@ -55,12 +55,17 @@ class _Fact:
     outcomes: Outcomes = field(default_factory=list)
 
 
+Cells = list[_Fact]
+"""One question as it is asked in all cells of a group; a group of one condition and variation has one cell."""
+
+
 @dataclass
 class _Group:
-    """The facts of one condition, dataset and variation, in the study's order. The first known ones are scanned."""
+    """The facts of one condition, dataset and variation, or of all together, in the study's order. The first that are
+    known in a cell are scanned in every cell in which they are."""
 
-    ahead: Iterator[_Fact]
-    opened: deque[_Fact] = field(default_factory=deque)
+    ahead: Iterator[Cells]
+    opened: deque[Cells] = field(default_factory=deque)
     """Asked at temperature 0, and not yet taken or left in their turn."""
     n_scanned: int = 0
     is_closed: bool = False
@@ -82,15 +87,18 @@ class Scanned:
         self.under_way: dict[str, tuple[_Group, _Fact]] = {}
 
     def _groups(self, conditions: Sequence[Condition]) -> Iterator[_Group]:
-        for condition in conditions:
-            members: dict[tuple[str, str], list[_Fact]] = {}
-            for variant in self.plan.asked:
+        """By cell and wording; in a union by dataset, and in it by question."""
+        members: dict[tuple[str, ...], dict[str, Cells]] = {}
+        for number, condition in enumerate(conditions):
+            for place, variant in enumerate(self.plan.asked):
                 dataset = self.questions[variant.question_id].dataset
-                members.setdefault((dataset, variant.variation), []).append(
+                group = (dataset,) if self.scan.union else (str(number), dataset, variant.variation)
+                name = variant.question_id if self.scan.union else str(place)
+                members.setdefault(group, {}).setdefault(name, []).append(
                     _Fact(variant, self.plan.suited(variant, condition))
                 )
-            for facts in members.values():
-                yield _Group(iter(facts))
+        for facts in members.values():
+            yield _Group(iter(facts.values()))
 
     # --- what the scheduler calls -------------------------------------------------------------
 
@@ -113,12 +121,13 @@ class Scanned:
             group = self.groups[0]
             if len(group.opened) >= AHEAD and not group.is_closed:
                 return False
-            fact = None if group.is_closed else next(group.ahead, None)
-            if fact is not None:
-                group.opened.append(fact)
-                self._ask(group, fact, [GREEDY])
-                if not fact.waiting:
-                    self._go_on(group, fact)
+            cells = None if group.is_closed else next(group.ahead, None)
+            if cells is not None:
+                group.opened.append(cells)
+                for fact in cells:
+                    self._ask(group, fact, [GREEDY])
+                    if not fact.waiting:
+                        self._go_on(group, fact)
                 return True
             self.groups.popleft()
         return False
@@ -130,13 +139,14 @@ class Scanned:
             return
         fact.is_known = fact.outcomes == [True]
         # Facts are taken or left in their order, whichever answer came first.
-        while group.opened and group.opened[0].is_known is not None:
-            first = group.opened.popleft()
-            if first.is_known and not group.is_closed:
+        while group.opened and all(cell.is_known is not None for cell in group.opened[0]):
+            known = [cell for cell in group.opened.popleft() if cell.is_known]
+            if known and not group.is_closed:
                 group.n_scanned += 1
                 group.is_closed = group.n_scanned == self.scan.limit
-                first.course = course(self.scan, self.temperatures, self.plan.study.repeats)
-                self._walk(group, first, None)
+                for cell in known:
+                    cell.course = course(self.scan, self.temperatures, self.plan.study.repeats)
+                    self._walk(group, cell, None)
 
     def _walk(self, group: _Group, fact: _Fact, outcomes: Outcomes | None) -> None:
         """Follow a fact's course until it waits for a trial, or ends."""
