@@ -79,19 +79,26 @@ def measure_agreement(
     for one, other in itertools.combinations(verdicts, 2):
         both = [i for i in verdicts[one] if i in verdicts[other]]
         if both:
-            pairs = {i: (verdicts[one][i], verdicts[other][i]) for i in both}
-            same = {i: (a == b, a != b) for i, (a, b) in pairs.items()}
-            cells = {i: (a and b, a and not b, b and not a, not a and not b) for i, (a, b) in pairs.items()}
-            kappa, n_undefined = estimate(cells, _kappa)
-            agreements.append(
-                Agreement(
-                    reviewers=(names[one], names[other]),
-                    share=estimate(same, _first_share)[0],
-                    kappa=kappa,
-                    kappa_reason=_reason(kappa, n_undefined, n_resamples),
-                )
-            )
+            pairs = {i: (of_task[i][0], verdicts[one][i], verdicts[other][i]) for i in both}
+            agreements.append(agreement_of((names[one], names[other]), pairs, confidence, n_resamples))
     return Verdicts(accepted=tuple(accepted), agreements=tuple(agreements), left_out=tuple(left_out))
+
+
+def agreement_of(
+    reviewers: tuple[str, str], pairs: Mapping[str, tuple[str, bool, bool]], confidence: float, n_resamples: int
+) -> Agreement:
+    """How far two agree on what both judged: id → question, the verdict of the first, that of the second."""
+    same = {i: (question, (a == b, a != b)) for i, (question, a, b) in pairs.items()}
+    cells = {
+        i: (question, (a and b, a and not b, b and not a, not a and not b)) for i, (question, a, b) in pairs.items()
+    }
+    kappa, n_undefined = _estimate(cells, _kappa, confidence, n_resamples)
+    return Agreement(
+        reviewers=reviewers,
+        share=_estimate(same, _first_share, confidence, n_resamples)[0],
+        kappa=kappa,
+        kappa_reason=_reason(kappa, n_undefined, n_resamples),
+    )
 
 
 def _first_share(totals: Numbers) -> Numbers:

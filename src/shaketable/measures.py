@@ -22,7 +22,7 @@ def numbers_of(metrics: Iterable[str]) -> tuple[str, ...]:
     for i, text in enumerate(metrics):
         part = catalog.build("metric", text, f"score.metrics[{i}]")
         declared = getattr(part, "numbers", ()) or (measure_of(catalog.name_of(part)),)
-        names += [measure.name.format(**catalog.settings_of(part)) for measure in declared]
+        names += [measure.name.format(**catalog.settings_of(part), part=part) for measure in declared]
     return tuple(dict.fromkeys(names))
 
 

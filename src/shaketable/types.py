@@ -393,7 +393,7 @@ class Measure:
     """What one number of a metric is: its unit, its direction and its word, said once."""
 
     name: str
-    """As in the scores; `{k}` stands for a setting of the metric."""
+    """As in the scores; `{k}` stands for a setting of the metric, `{part.x}` for anything else it has."""
     unit: Literal["share", "score", "count"] | None
     """`share`: 1 or 0 of an answer, so its mean is a share of answers. None: unknown, its values tell."""
     higher_is_better: bool | None
@@ -415,6 +415,21 @@ class Score:
     value: float | None
     reason: str | None = None
     """Why the value is None."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """What a judging model said of one answer."""
+
+    text: str
+    """Its whole reply."""
+    value: float | None
+    """1: correct, 0: incorrect; None: the reply says neither."""
+    reason: str | None
+    """Why the value is None."""
+    n_prompt_tokens: int
+    n_tokens: int
+    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,6 +10,7 @@ from shaketable import catalog
 from shaketable.datasets.builtin import load_builtin
 from shaketable.datasets.rows import passage
 from shaketable.encoder import encoder
+from shaketable.measures import numbers_of
 from shaketable.metrics.retrieval import Retrieval
 from shaketable.types import Edit, Event, Evidence, Hit, Query, Question, Search
 
@@ -99,6 +100,11 @@ def test_a_passage_that_lost_its_meaning_keeps_its_rank():
     )
     scored = numbers(Event(step=Search(query="?", k=5), reply=changed), min_similarity=0.8)
     assert (scored["recall@5~0.8"], scored["mrr@5~0.8"]) == (0.5, 0.5)
+
+
+def test_the_names_of_its_numbers_are_known_before_anything_is_scored():
+    both = numbers_of(["retrieval(k=3)", "retrieval(k=3, min_similarity=0.8)"])
+    assert both[::4] == ("recall@3", "recall@3~0.8")
 
 
 def test_a_similarity_lies_above_0_and_is_at_most_1():

@@ -35,6 +35,7 @@ FOLDER = Path(__file__).parent
 NEEDED = {
     "frozen": f"frozen(path={str(FOLDER / 'frozen_wordings.jsonl')!r})",
     "rewrites": f"rewrites(path={str(FOLDER / 'human_rewrites.jsonl')!r})",
+    "judge": "judge(model=\"scripted(replies=('VERDICT: correct',))\")",
     "openai": "openai(model='gpt-4o')",
     "query_loss": "query_loss(model='smollm2')",
     "transformers": "transformers(path='smollm2')",
@@ -77,6 +78,8 @@ CHANGED = {
     **dict.fromkeys(((name, "corpus") for name in CORPUS), str(DATA / "bridge_corpus.jsonl")),
     ("sentence_removal", "indexes"): (1, 2),
     ("retrieval", "min_similarity"): 0.8,
+    ("judge", "model"): "smollm2",
+    ("judge", "rubric"): "{question} {gold} {answer}",
     ("openai", "base_url"): "http://127.0.0.1:8000/v1",
     ("openai", "api_key_variable"): "DEEPSEEK_API_KEY",
 }

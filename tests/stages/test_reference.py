@@ -175,7 +175,9 @@ def test_a_run_of_the_first_format_gets_the_new_table_and_keeps_its_records(tmp_
     run = answered(tmp_path, "template")
     before = run.records()
     with sqlite3.connect(run.records_path) as connection:
-        connection.executescript("DROP TABLE reference_answers; DROP TABLE curves; PRAGMA user_version = 1;")
+        connection.executescript(
+            "DROP TABLE reference_answers; DROP TABLE curves; DROP TABLE verdicts; PRAGMA user_version = 1;"
+        )
     reopened = Run(run.folder)
     assert write_references(reopened) == 3
     assert reopened.records().equals(before)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import polars as pl
 import pytest
 from made_studies import small_study
 
 from shaketable import catalog
 from shaketable.errors import ShaketableError
+from shaketable.metrics.judge import Judge
+from shaketable.models.scripted import Scripted
 from shaketable.stages import score as stage
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
@@ -79,3 +82,40 @@ def test_a_metric_that_reads_the_answer_alone_gets_no_trace(run):
 def test_a_metric_that_forgets_a_record_is_named(run):
     with pytest.raises(ShaketableError, match=r"^short returned 11 values for 12 records\. A metric returns one per"):
         score(run, ["short"])
+
+
+def test_a_judge_is_asked_once_and_its_verdicts_are_kept_with_the_run(run, monkeypatch):
+    asked, generate = [], Scripted.generate
+    monkeypatch.setattr(Scripted, "generate", lambda self, prompts: asked.extend(prompts) or generate(self, prompts))
+    judge = "judge(model=\"scripted(replies=('VERDICT: incorrect',))\")"
+    score(run, [judge, "contains"])
+    answers = {(record.trial.question_id, record.answer.text) for record in run.store.records() if record.answer}
+    assert len(asked) == len(answers) > 1
+    first = run.scores()
+    assert first.filter(pl.col("metric") == "judge")["value"].drop_nulls().unique().to_list() == [0.0]
+    score(Run(run.folder), [judge, "contains"])
+    assert len(asked) == len(answers), "Nothing is asked twice."
+    assert Run(run.folder).scores().equals(first)
+    [told] = Run(run.folder).verdicts()
+    assert told["judge"] == judge
+    assert (told["n_calls"], told["n_tokens"], told["n_unclear"]) == (len(answers), 2 * len(answers), 0)
+    assert told["n_prompt_tokens"] > 50 * len(answers)
+    other = "judge(model=\"scripted(replies=('VERDICT: incorrect',))\", rubric='{question} {gold} {answer}')"
+    score(run, [other])
+    assert len(asked) == 2 * len(answers), "Another rubric is another judge."
+
+
+def test_a_judge_s_calls_are_kept_as_they_are_made(run, monkeypatch):
+    monkeypatch.setattr(Judge, "records_at_once", 5)
+    generate, calls = Scripted.generate, []
+
+    def once(self, prompts):
+        if calls:
+            raise KeyboardInterrupt
+        calls.append(len(prompts))
+        return generate(self, prompts)
+
+    monkeypatch.setattr(Scripted, "generate", once)
+    with pytest.raises(KeyboardInterrupt):
+        score(run, ["judge(model=\"scripted(replies=('VERDICT: correct',))\")"])
+    assert run.store.rows("SELECT COUNT(*) FROM verdicts") == [(calls[0],)]

@@ -16,6 +16,7 @@ CATALOG: dict[str, str] = {
     "fact_accuracy": "fact_accuracy:fact_accuracy",
     "factual_robustness": "factual_robustness:factual_robustness",
     "guidelines": "guidelines:guidelines",
+    "judge_agreement": "judge_agreement:judge_agreement",
     "latent_facts": "latent_facts:latent_facts",
     "outcomes": "outcomes:outcomes",
     "predict_breaking": "predict_breaking:predict_breaking",

@@ -14,6 +14,7 @@ CATALOG: dict[str, str] = {
     "answer_tokens": "answer_tokens:AnswerTokens",
     "certainty": "certainty:Certainty",
     "entropy": "entropy:Entropy",
+    "judge": "judge:Judge",
     "margin": "margin:Margin",
     "query_loss": "query_loss:QueryLoss",
     "question_type": "question_type:QuestionType",

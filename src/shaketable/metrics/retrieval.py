@@ -33,10 +33,10 @@ class Retrieval:
 
     version: ClassVar[int] = 1
     numbers: ClassVar[tuple[Measure, ...]] = (
-        Measure(name="recall@{k}", unit="score", higher_is_better=True),
-        Measure(name="precision@{k}", unit="score", higher_is_better=True),
-        Measure(name="ndcg@{k}", unit="score", higher_is_better=True),
-        Measure(name="mrr@{k}", unit="score", higher_is_better=True),
+        Measure(name="recall@{k}{part.condition}", unit="score", higher_is_better=True),
+        Measure(name="precision@{k}{part.condition}", unit="score", higher_is_better=True),
+        Measure(name="ndcg@{k}{part.condition}", unit="score", higher_is_better=True),
+        Measure(name="mrr@{k}{part.condition}", unit="score", higher_is_better=True),
     )
 
     k: int = 5
@@ -53,6 +53,11 @@ class Retrieval:
         if self.min_similarity is not None and not 0 < self.min_similarity <= 1:
             raise ValueError(f"min_similarity is {self.min_similarity}; it lies above 0 and is at most 1.")
 
+    @property
+    def condition(self) -> str:
+        """What the names of its numbers end with, so that both kinds of judging can stand in one study."""
+        return "" if self.min_similarity is None else f"~{self.min_similarity:g}"
+
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
         golds = [[*map(casefold_strip, questions[record.trial.question_id].gold_titles)] for record in records]
         found = self._titles(records)
@@ -60,8 +65,7 @@ class Retrieval:
             unscored(record) or (NO_TITLES if not gold else NO_SEARCH if titles is None else None)
             for record, gold, titles in zip(records, golds, found, strict=True)
         ]
-        changed = "" if self.min_similarity is None else f"~{self.min_similarity:g}"
-        names = {f"{name}@{self.k}{changed}": measure for name, measure in self._measures().items()}
+        names = {f"{name}@{self.k}{self.condition}": measure for name, measure in self._measures().items()}
         values = self._values(
             {
                 str(place): (golds[place], titles or [])

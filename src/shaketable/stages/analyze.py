@@ -47,6 +47,7 @@ def findings_of(
         "records": functools.cache(run.records),
         "searches": functools.cache(run.searches),
         "calls": functools.cache(run.calls),
+        "verdicts": functools.cache(run.verdicts),
         # What the study says of its scan holds for every analysis that is not told otherwise.
         "scan": lambda: run.study.scan or Scan(),
         "repeats": lambda: run.study.repeats,

@@ -10,7 +10,7 @@ from shaketable import catalog
 from shaketable.errors import ShaketableError
 from shaketable.stages.reference import made_by, write_references
 from shaketable.store import Run
-from shaketable.types import Question, Score
+from shaketable.types import Question, Score, Verdict
 
 RECORDS_AT_ONCE = 4096
 """So that a run of any size fits the memory. A metric scores a record alone as in company."""
@@ -42,8 +42,15 @@ def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) 
 def _scores(run: Run, metric: Any, questions: Mapping[str, Question]) -> Iterator[Score]:
     """In the order of the records, which are never all in memory."""
     stored = run.store.records(with_trace=getattr(metric, "reads_trace", True))
-    while records := list(itertools.islice(stored, RECORDS_AT_ONCE)):
+    at_once = getattr(metric, "records_at_once", RECORDS_AT_ONCE)
+    judge = catalog.spelled(metric) if hasattr(metric, "verdicts") else None
+    if judge is not None:
+        metric.verdicts.update(run.store.verdicts(judge))
+    while records := list(itertools.islice(stored, at_once)):
+        asked_before = set(metric.verdicts) if judge is not None else set()
         found = metric.score(records, questions)
+        if judge is not None:
+            _keep(run, judge, {name: one for name, one in metric.verdicts.items() if name not in asked_before})
         if len(found) != len(records):
             raise ShaketableError(
                 f"{catalog.label(metric)} returned {len(found)} values for {len(records)} records. "
@@ -51,3 +58,10 @@ def _scores(run: Run, metric: Any, questions: Mapping[str, Question]) -> Iterato
             )
         for of_record in found:
             yield from of_record
+
+
+def _keep(run: Run, judge: str, verdicts: Mapping[str, Verdict]) -> None:
+    """With the run, so that scoring again does not pay again."""
+    if verdicts:
+        with run.writing() as store:
+            store.add_verdicts(judge, verdicts)

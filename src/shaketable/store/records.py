@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self
 from shaketable.errors import StoreError
 from shaketable.identity import canonical, digest, digest_text
 from shaketable.store import schema, trace
-from shaketable.types import Cost, Curve, Question, Record, Trial, Variant
+from shaketable.types import Cost, Curve, Question, Record, Trial, Variant, Verdict
 
 COLUMNS = (
     *("key", "variant", "condition", "temperature", "repeat", "seed", "answer", "failure", "may_retry"),
@@ -173,6 +173,19 @@ class RecordStore:
         values = [(question_id, made_by, text, whole, canonical(flags)) for question_id, text, whole, flags in rows]
         with self._explained(), self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO reference_answers VALUES (?, ?, ?, ?, ?)", values)
+
+    def add_verdicts(self, judge: str, verdicts: Mapping[str, Verdict]) -> None:
+        """What a judge said, by the digest of its prompt."""
+        rows = [(judge, prompt, canonical(verdict)) for prompt, verdict in verdicts.items()]
+        with self._explained(), self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)", rows)
+
+    def verdicts(self, judge: str) -> dict[str, Verdict]:
+        """Digest of the prompt → verdict."""
+        if not self.rows("SELECT 1 FROM sqlite_master WHERE name = 'verdicts'"):
+            return {}  # A file of an older format, opened for reading.
+        rows = self.rows("SELECT prompt, body FROM verdicts WHERE judge = ? ORDER BY prompt", judge)
+        return {prompt: Verdict(**json.loads(body)) for prompt, body in rows}
 
     def add_curves(self, settings: str, curves: Sequence[Curve]) -> None:
         """Curves with the digest of the settings that made them; a newer one takes the place of an older."""

@@ -218,7 +218,7 @@ class Run:
     def scores_source(self, metrics: Sequence[str] | None = None) -> str:
         """The digest of what these metrics (None: the study's) would score now: records, references, and themselves."""
         spelled = [catalog.spelled(catalog.build("metric", text)) for text in metrics or self.study.metrics]
-        return digest([self._content_digest(), self.study.reference, spelled])
+        return digest([self._content_digest(), self.study.reference, self.study.reference_prompt, spelled])
 
     def has_current_scores(self) -> bool:
         """Whether the stored scores are those that their metrics would give now."""
@@ -437,6 +437,24 @@ class Run:
             made_by,
         )
         return [{"flag": flag, "n": n} for flag, n in counts]
+
+    def verdicts(self) -> list[dict[str, Any]]:
+        """What each judge behind the scores was asked: calls, tokens, and replies that were no verdict."""
+        metrics = [catalog.build("metric", text) for text in self.asked_metrics() or self.study.metrics]
+        told = []
+        for part in metrics:
+            replies = self.store.verdicts(catalog.spelled(part)).values()
+            if replies:
+                told.append(
+                    {
+                        "judge": catalog.label(part),
+                        "n_calls": len(replies),
+                        "n_prompt_tokens": sum(reply.n_prompt_tokens for reply in replies),
+                        "n_tokens": sum(reply.n_tokens for reply in replies),
+                        "n_unclear": sum(reply.value is None for reply in replies),
+                    }
+                )
+        return told
 
     def rejected(self) -> list[dict[str, Any]]:
         """Wordings that were not asked: how many, by variation and kind of reason, with one of them."""

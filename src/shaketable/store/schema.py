@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 3
+VERSION = 4
 APPLICATION = 0x53484B54  # "SHKT": tells a run from any other SQLite file.
 
 TABLES = """
@@ -46,9 +46,14 @@ CREATE TABLE reference_answers (
 CURVES = """
 CREATE TABLE curves (key TEXT PRIMARY KEY, settings TEXT NOT NULL, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
 """
-TABLES += REFERENCES + CURVES
+VERDICTS = """
+CREATE TABLE verdicts (
+    judge TEXT NOT NULL, prompt TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (judge, prompt)
+) STRICT, WITHOUT ROWID;
+"""
+TABLES += REFERENCES + CURVES + VERDICTS
 
-MIGRATIONS: dict[int, str] = {1: REFERENCES, 2: CURVES}
+MIGRATIONS: dict[int, str] = {1: REFERENCES, 2: CURVES, 3: VERDICTS}
 """Version n → the statements that make it n + 1."""
 
 
