@@ -28,8 +28,15 @@ def test_a_full_row_becomes_a_question(tmp_path):
     (question,) = load_jsonl(write(tmp_path, row)).questions
     assert (question.id, question.dataset, question.reference) == ("7", "jsonl", "Beta was first.")
     assert question.tags == {"type": "comparison", "n_facts": 2, "source": "desk", "year": 2024}
-    assert question.supporting == ("Alpha#1", "Beta#0")
-    assert question.sentence("Beta#0").text == "B0. B1."
+    # Beta came as one text, and its fact means all of it.
+    assert question.supporting == ("Alpha#1", "Beta#0", "Beta#1")
+    assert [question.sentence(id).text for id in ("Beta#0", "Beta#1")] == ["B0.", "B1."]
+
+
+def test_a_fact_that_names_a_sentence_of_one_text_is_an_error(tmp_path):
+    row = {**ROW, "facts": [["Beta", 1]]}
+    with pytest.raises(DataError, match=r"the fact \['Beta', 1\] names a sentence of a document that came as one text"):
+        load_jsonl(write(tmp_path, row))
 
 
 def test_an_id_is_made_from_the_text_wherever_the_row_stands(tmp_path):

@@ -10,7 +10,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
 from shaketable.datasets.gather import gather, needed
 from shaketable.datasets.loaded import Loaded
-from shaketable.datasets.rows import Row, fields_of, make_question, paragraph, scan_rows
+from shaketable.datasets.rows import Row, every_sentence, fields_of, make_question, scan_rows, text_paragraph
 from shaketable.types import Question
 
 ADVICE = (
@@ -62,7 +62,7 @@ def load_adaptive_rag(path: str | None = None) -> Loaded:
 def _question(row: Row) -> Question:
     record = fields_of(row, _Record)
     passages = [
-        (paragraph(one.title, [one.paragraph_text]), one.is_supporting)
+        (text_paragraph(one.title, one.paragraph_text), one.is_supporting)
         for one in record.context
         if one.paragraph_text.strip()
     ]
@@ -78,7 +78,8 @@ def _question(row: Row) -> Question:
         answers=answers,
         dataset="adaptive_rag",
         documents=tuple(documents.values()),
-        facts=[(id, 0) for id in gold],
+        facts=every_sentence(documents[id] for id in gold),
+        n_facts=len(gold),
         tags={"subset": record.dataset, "type": record.type, "level": record.level, "canonical": canonical},
     )
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, StrictInt
 
 from shaketable.datasets.loaded import Loaded
-from shaketable.datasets.rows import Row, check_ids, checked, corpus_of, make_question, passage, read_rows, trouble
+from shaketable.datasets.rows import (
+    Fact,
+    Row,
+    check_ids,
+    checked,
+    corpus_of,
+    every_sentence,
+    make_question,
+    passage,
+    read_rows,
+    split_sentences,
+    trouble,
+)
 from shaketable.errors import DataError
 from shaketable.identity import digest_text
 from shaketable.types import Passage, Question
@@ -59,7 +72,8 @@ def _question(row: Row) -> Question:
             f"{row.where}: 'tags' holds '{min(taken)}'. Write type and level beside 'question'; n_facts is counted."
         )
     documents = [_document(row.where, document) for document in fields.documents]
-    if reason := trouble(fields.facts, documents):
+    facts = _facts(row.where, fields, documents)
+    if reason := trouble(facts, documents):
         raise DataError(f"{row.where}: {reason}. Facts are [title, sentence index from 0]. {ADVICE}")
     return make_question(
         # The text names a question without an id, so moving lines changes nothing.
@@ -68,10 +82,26 @@ def _question(row: Row) -> Question:
         answers=fields.answers,
         dataset="jsonl",
         documents=documents,
-        facts=fields.facts,
+        facts=facts,
+        n_facts=len(fields.facts),
         tags={**fields.tags, "type": fields.type, "level": fields.level},
         reference=fields.reference,
     )
+
+
+def _facts(where: str, fields: _Fields, documents: Sequence[Passage]) -> list[Fact]:
+    """As the row names them; [title, 0] of a document that came as one text means all of it."""
+    came_whole = {given.title for given in fields.documents if given.sentences is None}
+    whole = {document.title: document for document in documents if document.title in came_whole and document.sentences}
+    facts: list[Fact] = []
+    for title, index in fields.facts:
+        if title in whole and index != 0:
+            raise DataError(
+                f"{where}: the fact ['{title}', {index}] names a sentence of a document that came as one text. Write "
+                f"['{title}', 0] for all of it, or give the document's 'sentences'. {ADVICE}"
+            )
+        facts += every_sentence([whole[title]]) if title in whole else [(title, index)]
+    return facts
 
 
 def _check_answers(where: str, fields: _Fields) -> None:
@@ -91,6 +121,6 @@ def _document(where: str, document: _Document) -> Passage:
         case list(sentences), None:
             return passage(document.title, sentences)
         case None, str(text):
-            return passage(document.title, [text])
+            return passage(document.title, split_sentences(text))
         case _:
             raise DataError(f"{where}: the document '{document.title}' needs either 'sentences' or 'text'. {ADVICE}")

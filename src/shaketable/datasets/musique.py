@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from shaketable.datasets.gather import gather, needed
 from shaketable.datasets.loaded import Loaded
-from shaketable.datasets.rows import Row, RowError, fields_of, make_question, paragraph, scan_rows
+from shaketable.datasets.rows import Row, RowError, every_sentence, fields_of, make_question, scan_rows, text_paragraph
 from shaketable.types import Question
 
 ADVICE = (
@@ -54,9 +54,10 @@ def load_musique(path: str | None = None) -> Loaded:
 
 def _question(row: Row) -> Question:
     record = fields_of(row, _Record)
-    documents = {one.idx: paragraph(one.title, [one.paragraph_text]) for one in record.paragraphs}
+    documents = {one.idx: text_paragraph(one.title, one.paragraph_text) for one in record.paragraphs}
     if len({document.id for document in documents.values()}) < len(record.paragraphs):
         raise RowError("two of its paragraphs are the same, or share an idx.")
+    supporting = _supporting(record)
     kind = re.match(r"(\d+)hop\d*", record.id)
     return make_question(
         # MuSiQue-Full asks each question twice under one id: with all it needs, and with paragraphs missing.
@@ -65,7 +66,8 @@ def _question(row: Row) -> Question:
         answers=[record.answer, *record.answer_aliases],
         dataset="musique",
         documents=tuple(documents.values()),
-        facts=[(documents[idx].id, 0) for idx in _supporting(record)],
+        facts=every_sentence(documents[idx] for idx in supporting),
+        n_facts=len(supporting),
         tags={
             "type": kind and kind[0],
             "hops": int(kind[1]) if kind else None,

@@ -6,7 +6,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from shaketable.datasets.gather import gather, id_from, needed, question_and_answers
 from shaketable.datasets.loaded import Loaded
-from shaketable.datasets.rows import Row, fields_of, make_question, paragraph, scan_rows
+from shaketable.datasets.rows import Row, every_sentence, fields_of, make_question, scan_rows, text_paragraph
 from shaketable.types import Question
 
 ADVICE = (
@@ -45,7 +45,7 @@ def _question(row: Row) -> Question:
         record = _Record(question=question, answer=answers)
     else:
         record = fields_of(row, _Record)
-    passages = [(paragraph(one.title, [one.text]), one.isgold) for one in record.ctxs if one.text.strip()]
+    passages = [(text_paragraph(one.title, one.text), one.isgold) for one in record.ctxs if one.text.strip()]
     documents = {document.id: document for document, _ in passages}
     gold = dict.fromkeys(document.id for document, is_gold in passages if is_gold)
     return make_question(
@@ -54,6 +54,7 @@ def _question(row: Row) -> Question:
         answers=record.answer,
         dataset="nq_open",
         documents=tuple(documents.values()),
-        facts=[(id, 0) for id in gold],
+        facts=every_sentence(documents[id] for id in gold),
+        n_facts=len(gold),
         tags={},
     )

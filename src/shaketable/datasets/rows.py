@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from shaketable.datasets.loaded import Rejected
+from shaketable.datasets.sentences import sentence_bounds
 from shaketable.errors import DataError, did_you_mean
 from shaketable.identity import digest_text
 from shaketable.types import Json, Passage, Question, Sentence
@@ -237,6 +238,22 @@ def paragraph(title: str, sentences: Sequence[str]) -> Passage:
     return passage(title, sentences, id=f"{title}~{digest_text(' '.join(sentences))[:8]}")
 
 
+def text_paragraph(title: str, text: str) -> Passage:
+    """The same for a paragraph that comes as one text: its sentences are told apart by rule."""
+    return passage(title, split_sentences(text), id=f"{title}~{digest_text(text)[:8]}")
+
+
+def split_sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_bounds(text)]
+
+
+def every_sentence(documents: Iterable[Passage]) -> list[Fact]:
+    """Facts for documents that support as a whole."""
+    return [
+        (document.id, int(sentence.id.rpartition("#")[2])) for document in documents for sentence in document.sentences
+    ]
+
+
 def trouble(facts: Sequence[Fact], documents: Sequence[Passage]) -> str | None:
     """Why these facts do not each name one sentence of the documents; None: they do."""
     by_title = {document.title: document for document in documents}
@@ -267,9 +284,14 @@ def make_question(
     facts: Sequence[Fact],
     tags: Mapping[str, Json],
     reference: str | None = None,
+    n_facts: int | None = None,
 ) -> Question:
-    """A question whose facts are known to be in its documents. Tags that are None are left out, `n_facts` is added."""
+    """A question whose facts are known to be in its documents. Tags that are None are left out, `n_facts` is added.
+
+    `n_facts` of None are all facts; where a whole document is a fact, all its sentences support.
+    """
     titles = {document.id: document.title for document in documents}
+    counted: dict[str, Json] = {"n_facts": len(facts) if n_facts is None else n_facts}
     return Question(
         id=id,
         text=text.strip(),
@@ -278,7 +300,7 @@ def make_question(
         documents=tuple(documents),
         supporting=tuple(f"{id}#{index}" for id, index in facts),
         gold_titles=tuple(dict.fromkeys(titles.get(id, id) for id, _ in facts)),
-        tags={name: value for name, value in tags.items() if value is not None} | {"n_facts": len(facts)},
+        tags={name: value for name, value in tags.items() if value is not None} | counted,
         reference=reference,
     )
 
