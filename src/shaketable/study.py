@@ -168,6 +168,11 @@ class AnalyzeTable(_Table):
         description="The one number that findings, report and viewer speak of, such as contains or bertscore; absent: "
         "the first of score.metrics of which more is better.",
     )
+    without_flags: list[str] = Field(
+        [],
+        description="Leave out records whose evidence carries one of these flags, such as fallback_other_document of "
+        "sentence_replacement; a run's report lists the flags there are.",
+    )
     margin: Annotated[float, Field(gt=0)] | Annotated[str, Field(pattern=MARGIN)] | None = Field(
         None,
         description="How much of that number is too little to matter: in its own unit (0.05 is 5 points of a share), "
@@ -278,6 +283,7 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         analyses=_unique(file.analyze.analyses, "analyze.analyses", where),
         main_metric=file.analyze.metric,
         margin=file.analyze.margin,
+        without_flags=tuple(file.analyze.without_flags),
         scan=None if file.scan is None else Scan(**file.scan.model_dump() | {"known": file.scan.known or None}),
     )
 
@@ -320,7 +326,8 @@ def format_study(study: Study) -> str:
             **scan,
             "score": {"metrics": list(study.metrics), "reference": study.reference}
             | ({} if study.reference_prompt is None else {"reference_prompt": study.reference_prompt}),
-            "analyze": _given(metric=study.main_metric, margin=study.margin) | {"analyses": list(study.analyses)},
+            "analyze": _given(metric=study.main_metric, margin=study.margin)
+            | {"without_flags": list(study.without_flags), "analyses": list(study.analyses)},
         }
     )
 

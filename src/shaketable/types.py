@@ -531,6 +531,8 @@ class Study:
     """None: every question is asked at every temperature."""
     main_metric: str | None = None
     """The number that findings, cards and pages speak of; None: the first of `metrics` of which more is better."""
+    without_flags: tuple[str, ...] = ()
+    """Records whose evidence carries one of these flags have no value in any analysis: a filter."""
     margin: float | str | None = None
     """How much of the main metric is too little to matter, in its unit, or in its spread as `0.2 sd`; None: 5 points
     of a share, 0.2 sd of anything else."""

@@ -16,6 +16,7 @@ from shaketable.analyses.conditions import (
     pooled_and_by_type,
     units,
 )
+from shaketable.analyses.flagged import done_as_asked, flagged_in
 from shaketable.analyses.intervals import Statistic, mean_of, with_estimates
 from shaketable.measures import main_metric
 from shaketable.types import Finding
@@ -32,11 +33,14 @@ def correctness(
     """Means over runs, then over questions, with bootstrap intervals over questions.
 
     Rows without `contrast` are condition means. Rows with one are differences paired by question: `unchanged - X`
-    is what perturbation X costs, `temperature A - B` what heating from A to B costs; positive means worse at X or B.
+    is what perturbation X costs (`X, as asked`: without questions whose evidence carries a flag, where some do),
+    `temperature A - B` what heating from A to B costs; positive means worse at X or B.
     """
     questions = by_question(table, ddof=ddof)
     conditions = questions.with_columns(contrast=pl.lit(None, dtype=pl.String))
-    compared = pl.concat([conditions, _evidence_drops(questions), _heat_drops(questions)], how="diagonal")
+    compared = pl.concat(
+        [conditions, _evidence_drops(questions, flagged_in(table)), _heat_drops(questions)], how="diagonal"
+    )
     shares = units(table).filter(unit="share")["metric"].to_list()
     cells = with_estimates(
         _conditions(compared, ddof),
@@ -58,9 +62,10 @@ def correctness(
     )
 
 
-def _evidence_drops(questions: pl.DataFrame) -> pl.DataFrame:
-    """Unchanged minus disturbed evidence, by question, at each temperature."""
+def _evidence_drops(questions: pl.DataFrame, flagged: pl.DataFrame) -> pl.DataFrame:
+    """Unchanged minus disturbed evidence, by question, at each temperature; of flagged perturbations also as asked."""
     disturbed = questions.filter(pl.col("perturbation") != ORIGINAL)
+    disturbed = pl.concat([disturbed, done_as_asked(disturbed, flagged)])
     original = questions.filter(pl.col("perturbation") == ORIGINAL)
     contrast = pl.concat_str(pl.lit(f"{ORIGINAL} - "), "perturbation")
     return _paired(original, disturbed, but="perturbation").with_columns(contrast=contrast)

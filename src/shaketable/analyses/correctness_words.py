@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shaketable.analyses.conditions import ORIGINAL
+from shaketable.analyses.flagged import AS_ASKED
 from shaketable.analyses.intervals import agreed
 from shaketable.analyses.wording import (
     bounds,
@@ -37,9 +38,10 @@ def add_sentences(rows: list[Row], main_metric: str | None) -> None:
         if contrast.startswith("temperature") and row["perturbation"] in (ORIGINAL, None):
             cool, hot = (places[_place(row | {"contrast": None}, t)] for t in (coolest, hottest))
             row.update(headline="heat", sentence=_heat(row, coolest), detail=_from_to(cool, hot))
-        elif contrast.startswith(ORIGINAL) and row["temperature"] == coolest:
+        elif contrast.startswith(ORIGINAL) and row["temperature"] == coolest and not contrast.endswith(AS_ASKED):
             hot_drop = places.get(_place(row, hottest)) if hottest > coolest else None
-            row.update(headline="evidence", sentence=_evidence(row), detail=_when_hot(row, hot_drop))
+            detail = _when_hot(row, hot_drop) + _as_asked(places.get(_as_asked_place(row)))
+            row.update(headline="evidence", sentence=_evidence(row), detail=detail)
         elif not contrast and coolest == hottest and row["perturbation"] in (ORIGINAL, None):
             row.update(headline="level", sentence=f"{_subject(row)} {_is_right(row)}.", detail=_sample(row))
 
@@ -62,6 +64,8 @@ def caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[s
     ]
     if any(row["low"] is not None and row["low"] == row["high"] for row in rows):
         said.append("An interval without width means that all questions agreed, not that the value is certain.")
+    if any((row["perturbation"] or "").endswith(AS_ASKED) for row in rows):
+        said.append("'As asked' leaves out questions whose evidence carries a flag, such as a fallback; see the flags.")
     if any(row["n_missing"] for row in rows):
         said.append("Records without a score are left out of the means and counted; they are never zeros.")
     return tuple(said)
@@ -69,6 +73,16 @@ def caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[s
 
 def _place(row: Row, temperature: float) -> tuple[Any, ...]:
     return row["system"], row["perturbation"], row["contrast"], temperature
+
+
+def _as_asked_place(row: Row) -> tuple[Any, ...]:
+    asked = {name: f"{row[name]}{AS_ASKED}" for name in ("perturbation", "contrast")}
+    return _place(row | asked, row["temperature"])
+
+
+def _as_asked(row: Row | None) -> str:
+    """What stays without the questions whose evidence carries a flag."""
+    return "" if row is None else f" Where it was done as asked: {difference(row)} ({questions(row['n'])})."
 
 
 def _subject(row: Row) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shaketable import catalog
+from shaketable.analyses.flagged import left_out
 from shaketable.stages import score
 from shaketable.stages.heat_check import ignoring_temperature
 from shaketable.store import Run
@@ -37,7 +38,7 @@ def findings_of(
 ) -> list[Finding]:
     table = run.score_table()
     ignoring = ignoring_temperature(run.records())
-    main = run.main_metric()
+    main, undone = run.main_metric(), left_out(table)
     given: dict[str, Callable[[], Any]] = {
         "metric": lambda: main,
         "correct": run.judging_metric,
@@ -64,14 +65,17 @@ def findings_of(
         if ask.keywords.get("metric", main) != main:
             taken.pop("margin", None)  # It was given for another number.
         ask = functools.partial(ask, **{**taken, **ask.keywords})
-        findings.append(_marked(ask(table), ignoring))
+        findings.append(_marked(ask(table), ignoring, undone))
     return findings
 
 
-def _marked(finding: Finding, ignoring: Mapping[str, str]) -> Finding:
-    """A finding with a caveat for each model on which temperature had no effect."""
+def _marked(finding: Finding, ignoring: Mapping[str, str], undone: Mapping[str, str]) -> Finding:
+    """A finding with a caveat for each model on which temperature had no effect, and each disturbance not done."""
+    told = {str(row.get("perturbation")) for row in finding.rows}
     caveats = [
         f"Temperature was not applied by {model}: {reason}. Its curve says nothing about robustness."
         for model, reason in ignoring.items()
     ]
-    return dataclasses.replace(finding, caveats=(*caveats, *finding.caveats))
+    return dataclasses.replace(
+        finding, caveats=(*caveats, *(undone[name] for name in undone if name in told), *finding.caveats)
+    )

@@ -47,6 +47,8 @@ GOLD_HIT = "gold_hit"
 SOURCE, ASKED = "made_from", "asked"
 """Kept with scores and findings: the digest of what they were made from, and the metrics or analyses that were asked
 for instead of the study's."""
+NOTHING_CHANGED = "nothing_changed"
+"""The flag of a record whose evidence no search disturbed, whatever kept the perturbation from it."""
 SCORE_SCHEMA = {"key": pl.String, "metric": pl.String, "value": pl.Float64, "reason": pl.String}
 SEARCH_SCHEMA: dict[str, Any] = {
     "key": pl.String,
@@ -266,7 +268,46 @@ class Run:
     def score_table(self) -> pl.DataFrame:
         """Scores with the factors of their records: what analyses read."""
         factors = self.records().select("key", *FACTORS, "type", "n_facts")
-        return self.scores().join(factors, on="key", how="inner", maintain_order="left")
+        table = self.scores().join(factors, on="key", how="inner", maintain_order="left")
+        table = table.join(self.evidence_flags(), on="key", how="left", maintain_order="left")
+        # What was not disturbed says nothing of the disturbance: it would count as an effect of 0.
+        unwanted = [NOTHING_CHANGED, *self.study.without_flags]
+        left_out = pl.col("flags").str.split(" ").list.set_intersection(unwanted).list.len() > 0
+        return table.with_columns(
+            value=pl.when(left_out.fill_null(False)).then(None).otherwise("value"),
+            reason=pl.when(left_out.fill_null(False)).then(pl.format("left out: {}", "flags")).otherwise("reason"),
+        )
+
+    def evidence_flags(self) -> pl.DataFrame:
+        """One row per record whose evidence was not disturbed as asked: key, and the flags of all searches as words.
+
+        `nothing_changed` is among them where no search was changed at all.
+        """
+        flagged = {
+            digest: (json.loads(flags), n_edits)
+            for digest, flags, n_edits in self.store.rows(
+                """SELECT digest, json_extract(body, '$.flags'), json_array_length(body, '$.edits') FROM texts
+                   WHERE body LIKE '%"flags":["%'"""
+            )
+        }
+        found: dict[str, list[str]] = {}
+        for key, digests in self._evidence_of_records() if flagged else ():
+            flags = sorted({flag for digest in digests for flag in flagged.get(digest, ((), 0))[0]})
+            if flags and all(digest in flagged and not flagged[digest][1] for digest in digests):
+                flags.append(NOTHING_CHANGED)
+            if flags:
+                found[key] = flags
+        rows = [(key, " ".join(flags)) for key, flags in found.items()]
+        return pl.DataFrame(rows, schema={"key": pl.String, "flags": pl.String}, orient="row")
+
+    def _evidence_of_records(self) -> Iterator[tuple[str, list[str]]]:
+        """Keys of records that searched, and the digests of what their searches brought."""
+        rows = self.store.rows(
+            """SELECT r.key, json_group_array(json_extract(e.value, '$.evidence')) FROM records r
+               JOIN json_each(r.trace, '$.events') e
+               WHERE r.n_searches > 0 AND json_extract(e.value, '$.evidence') IS NOT NULL GROUP BY r.key"""
+        )
+        return ((key, json.loads(digests)) for key, digests in rows)
 
     def main_metric(self, names: Sequence[str] | None = None) -> str | None:
         """The number that findings and pages of this run speak of, of those scored; None: nothing is scored.
@@ -412,19 +453,10 @@ class Run:
 
     def flags(self) -> list[dict[str, Any]]:
         """What perturbations could not do as asked: how many questions, by perturbation and flag."""
-        flagged = self.store.rows(
-            """SELECT DISTINCT c.perturbation, v.question_id, t.body FROM records r
-               JOIN conditions c ON c.id = r.condition JOIN variants v ON v.id = r.variant
-               JOIN texts t ON t.digest = json_extract(r.trace, '$.events[0].evidence')
-               WHERE r.repeat = 0 AND t.body NOT LIKE '%"flags":[]%'"""
-        )
-        counts: dict[tuple[str, str], int] = {}
-        for perturbation, _, body in flagged:
-            for flag in json.loads(body)["flags"]:
-                counts[perturbation, flag] = counts.get((perturbation, flag), 0) + 1
-        return [
-            {"perturbation": perturbation, "flag": flag, "n": n} for (perturbation, flag), n in sorted(counts.items())
-        ]
+        factors = self.records().select("key", "perturbation", "dataset", "question_id")
+        words = self.evidence_flags().join(factors, on="key").with_columns(flag=pl.col("flags").str.split(" "))
+        counted = words.explode("flag").select("perturbation", "flag", "dataset", "question_id").unique()
+        return counted.group_by("perturbation", "flag").len("n").sort("perturbation", "flag").to_dicts()
 
     def reference_flags(self) -> list[dict[str, Any]]:
         """What is odd about the reference answers that the scores compare with: how many, by flag."""
@@ -538,7 +570,7 @@ def _strange_names(folder: Path) -> list[str]:
 
 def _differences(frozen: Study, wanted: Study) -> list[str]:
     """Keys whose values differ, apart from what can be done again on stored answers."""
-    done_again = ("metrics", "analyses", "reference", "reference_prompt", "main_metric", "margin")
+    done_again = ("metrics", "analyses", "reference", "reference_prompt", "main_metric", "margin", "without_flags")
     names = [field.name for field in dataclasses.fields(Study) if field.name not in done_again]
     return [
         f"{name} was {canonical(getattr(frozen, name))}, now {canonical(getattr(wanted, name))}"
