@@ -12,6 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from shaketable import weights
 from shaketable.errors import ModelError
 from shaketable.models.exactness import decode, prove
+from shaketable.models.row_pool import FIXED_ROWS
 from shaketable.models.sweep import SweepEngine
 from shaketable.types import Completion, Failure, Message, Prompt, Sampling
 
@@ -122,9 +123,10 @@ def test_the_embedded_model_gives_the_same_text_in_any_batch_and_after_a_resume(
 @pytest.mark.parametrize("n_opening", [0, 20])
 @torch.inference_mode()
 def test_every_batch_size_gives_the_embedded_model_the_same_bits(embedded, n_opening):
+    most = 139 if embedded.exactness == "any" else FIXED_ROWS
     [(read, _)] = embedded.read_prompts([([(7 * i) % 49_000 for i in range(53)], n_opening)])
     expected = decode(embedded, [read], [[3]])[0][0]
-    for size in range(1, 140):
+    for size in range(1, most + 1):
         rows = list(range(10, 10 + size))
         rows[size // 2] = 3
         assert torch.equal(decode(embedded, [read], [rows])[0][size // 2], expected), size
@@ -134,7 +136,8 @@ def test_every_batch_size_gives_the_embedded_model_the_same_bits(embedded, n_ope
 @pytest.mark.slow
 @torch.inference_mode()
 def test_a_prompt_read_beside_any_number_of_tokens_has_the_same_bits(embedded):
-    assert embedded.exactness == "any"
+    if embedded.exactness != "any":
+        pytest.skip("the proof does not allow reading prompts beside others here")
     opening = [(5 * i) % 49_000 for i in range(90)]
     prompt = (opening + [(7 * i) % 49_000 for i in range(53)], 90)
     [(alone, expected)] = embedded.read_prompts([prompt])
@@ -164,9 +167,26 @@ def test_the_slower_ways_of_batching_keep_the_promise_too(folder, family, way, m
 
 
 def test_the_way_of_batching_is_proved_not_assumed(folder):
-    """With widths that are no multiple of a vector, elementwise routines round the tail of a batch otherwise."""
-    assert SweepEngine(folder("llama"), n_rows=8).exactness == "any"
-    assert SweepEngine(folder("odd"), n_rows=8).exactness != "any"
+    """A last digit that depends on how many rows are computed at once stands in for a library that rounds by shape."""
+    engine = SweepEngine(folder("llama"), n_rows=8)
+    engine.model.lm_head.register_forward_hook(lambda layer, given, logits: logits + 1e-5 * given[0].numel())
+    assert engine.exactness != "any"
+
+
+@pytest.mark.parametrize("proved", ["any", "fixed", "alone"])
+def test_what_the_proof_gives_is_obeyed(folder, proved, monkeypatch):
+    """Prompts are read together, and as many rows decoded at once, as was proved and no more."""
+    monkeypatch.setattr("shaketable.models.sweep.prove", lambda engine: prove(engine) and proved)
+    engine = SweepEngine(folder("llama"), n_rows=4)
+    read, decoded, read_prompts, step = [], [], engine.read_prompts, engine._step
+    assert engine.exactness == proved
+    monkeypatch.setattr(engine, "read_prompts", lambda asked: (read.append(len(asked)), read_prompts(asked))[1])
+    monkeypatch.setattr(
+        engine, "_step", lambda: (decoded.append(sum(len(group.rows) for group in engine.groups)), step())[1]
+    )
+    engine.generate([prompt(f"{LONG} {n}", 1.0, n, max_tokens=2) for n in range(9)])
+    assert max(decoded) == {"any": 4, "fixed": 9, "alone": 1}[proved]
+    assert max(read, default=0) == {"any": 4, "fixed": 1, "alone": 0}[proved]
 
 
 def test_a_model_that_the_shared_prefix_does_not_fit_is_run_plainly(folder, monkeypatch):
@@ -297,7 +317,8 @@ def test_early_rows_come_back_before_late_ones(folder):
     assert engine.collect() == []
 
 
-def test_what_was_begun_first_goes_on_first(folder):
+def test_what_was_begun_first_goes_on_first(folder, monkeypatch):
+    monkeypatch.setattr("shaketable.models.sweep.prove", lambda engine: prove(engine) and "any")
     engine = SweepEngine(folder("llama"), n_rows=1)
     for ticket in (1, 2):
         engine.submit(ticket, prompt(SHORT * ticket, 0.0, 1, max_tokens=2))
