@@ -98,6 +98,9 @@ EMBEDDED = {
 }
 
 
+SMALL_FILES = ["config.json", "tokenizer_config.json", "chat_template*"]
+
+
 def home() -> Path:
     """The user cache: `SHAKETABLE_HOME`, or `shaketable` in the platform's cache folder."""
     given = os.environ.get("SHAKETABLE_HOME")
@@ -136,6 +139,18 @@ def locate(name: str) -> Path:
     if path.exists():
         return path
     return _from_hub(name)
+
+
+def glance(name: str) -> Path | None:
+    """Where the weights are, or at least their small files, without bringing them here.
+
+    None: embedded weights that are fetched on first use. Weights that can be had nowhere are an error.
+    """
+    if name in EMBEDDED and not is_offline():
+        return present(name)
+    if name in EMBEDDED or Path(name).expanduser().exists():
+        return locate(name)
+    return _from_hub(name, small_files_only=True)
 
 
 def fetch(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
@@ -211,17 +226,23 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
         yield
 
 
-def _from_hub(name: str) -> Path:
+def _from_hub(name: str, *, small_files_only: bool = False) -> Path:
     advice = (
         f"Weights '{name}' were not found. Looked for: embedded weights ({', '.join(EMBEDDED)}), the path "
         f"{Path(name).expanduser().absolute()}, the model hub. Give the path of a local folder, or "
     )
     try:
         from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import HFValidationError
+        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
     except ImportError as error:
         raise WeightsError(advice + "install the hub client: pip install 'shaketable[hub]'.") from error
     try:
+        if small_files_only and not is_offline():
+            with contextlib.suppress(LocalEntryNotFoundError):
+                return Path(snapshot_download(name, local_files_only=True))
+            # Beside the hub's own cache, where a folder without weights would be taken for all of them.
+            small = home() / "small_files"
+            return Path(snapshot_download(name, cache_dir=small, allow_patterns=SMALL_FILES))
         return Path(snapshot_download(name, local_files_only=is_offline()))
     except HFValidationError as error:
         raise WeightsError(advice + "check the spelling.") from error

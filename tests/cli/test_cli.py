@@ -547,7 +547,8 @@ def test_a_folder_that_cannot_be_made_is_named():
 
 
 def test_half_a_character_in_the_data_is_named():
-    write_study('name = "x"\n[dataset]\nname = "jsonl"\npath = "q.jsonl"\n[cross]\nmodels = ["scripted"]\n')
+    crossed = '[cross]\nmodels = ["scripted"]\nmethods = ["closed_book"]\n'
+    write_study('name = "x"\n[dataset]\nname = "jsonl"\npath = "q.jsonl"\n' + crossed)
     Path("q.jsonl").write_text('{"question": "Who is \\ud83d?", "answers": ["x"]}\n')
     assert "a text holds half a character (a lone surrogate), after 'Who is'." in refused(
         1, "run", "small.toml", "--json"

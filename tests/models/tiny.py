@@ -62,6 +62,11 @@ FAMILIES = {
 def write_model(family, folder):
     set_seed(3)
     FAMILIES[family]().eval().save_pretrained(folder)
+    return write_letters(folder)
+
+
+def write_letters(folder):
+    """A tokenizer of letters, without a chat template."""
     letters = Tokenizer(BPE(vocab=VOCABULARY, merges=[]))
     letters.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     letters.decoder = decoders.ByteLevel()

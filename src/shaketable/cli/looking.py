@@ -20,6 +20,7 @@ from shaketable import __version__, catalog, indexes, weights
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, LimitOption, SetOption, notes_on_plan
 from shaketable.errors import DataError, StudyError, did_you_mean
+from shaketable.stages.check import refuse_unready
 from shaketable.stages.plan import plan
 from shaketable.study import load_study, shipped_studies, study_schema
 from shaketable.types import Evidence, Hit, Query, Question
@@ -91,7 +92,8 @@ def validate(
         return
     if study is None:
         raise StudyError("Which study? Give a file or a name: shaketable validate demo.")
-    planned = plan(load_study(study, set_ or (), limit))
+    planned = plan(load_study(study, set_ or (), limit), with_wordings=False)
+    refuse_unready(planned)
     counts = {
         "study": planned.study.name,
         "questions": len(planned.questions),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import enum
 import json
@@ -22,6 +23,7 @@ from shaketable.stages.advice import advice_on
 from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered
 from shaketable.stages.answer import answer as answer_stage
+from shaketable.stages.check import unready
 from shaketable.stages.estimate import Amount, estimate, remember_measures, remember_rate
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.run import run as run_stage
@@ -246,6 +248,11 @@ def notes_on_plan(planned: Plan) -> list[str]:
         notes.append(f"Note: rows left out: {len(rejected):,}, such as {rejected[0].where}: {rejected[0].reason}")
     if remarks := planned.remarks:
         notes.append(f"Note: changes to rows: {len(remarks):,}, such as {remarks[0].where}: {remarks[0].text}")
+    counts = collections.Counter(question.dataset for question in planned.questions)
+    for choice in planned.study.datasets:
+        n = counts[choice.name]
+        if choice.limit is not None and 0 < n < choice.limit:
+            notes.append(f"Note: dataset.limit asks for {choice.limit:,} questions, and {choice.name} gives {n:,}.")
     return notes + [f"Note: only {cell.n} questions for {_cell(cell)}." for cell in planned.short_cells]
 
 
@@ -286,7 +293,7 @@ def _default_folder(study: Study, given: str, changed: bool) -> Path:
 
 
 def _dry_run(study: Study, json_: bool) -> None:
-    planned = plan(_answerable(study))
+    planned = plan(_answerable(study), with_wordings=False)
     forecasts = estimate(planned)
     if json_:
         print_json(
@@ -304,6 +311,8 @@ def _dry_run(study: Study, json_: bool) -> None:
     out.print(f"{study.name}: {_product(planned)}", highlight=False)
     for note in notes_on_plan(planned):
         say(note)
+    for problem in unready(planned):
+        say(f"Note: it would not run here. {problem}")
     table = Table("system", "trials", "", "calls", "prompt tokens", "new tokens", "time", "money")
     for forecast in forecasts:
         system = f"{forecast.model} · {forecast.method}"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from shaketable import weights
+from shaketable.errors import WeightsError
+from shaketable.models.chat_template import has_chat_template
 from shaketable.thoughts import OPEN
 from shaketable.types import Completion, Failure, Json, Probe, Prompt, Reading
 
@@ -39,6 +41,19 @@ class LocalModel:
             "logits",
         }
     )
+
+    def lacks(self, by_chat: Collection[str] = ()) -> str | None:
+        """Why a study with methods that ask by chat could not use these weights, without loading them."""
+        try:
+            place = weights.glance(self.path)
+        except WeightsError as error:
+            return str(error)
+        if not by_chat or place is None or has_chat_template(place):
+            return None
+        return (
+            f"the weights {self.path} have no chat template, so {', '.join(by_chat)} cannot ask them by chat. "
+            "Write layout='plain' in each method, such as closed_book(layout='plain'), or use weights with a template."
+        )
 
     @cached_property
     def engine(self) -> SweepEngine:

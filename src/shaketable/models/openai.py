@@ -15,7 +15,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Collection, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
@@ -187,11 +187,8 @@ class Openai:
 
     @functools.cached_property
     def _line(self) -> _Line:
-        if weights.is_offline() and not self._is_local:
-            raise ModelError(
-                f"Model '{self.model}' is at {self._host} and SHAKETABLE_OFFLINE is set. "
-                "Unset it, or give the base_url of a server on this machine."
-            )
+        if problem := self.lacks():
+            raise ModelError(problem)
         try:
             import openai
         except ImportError as error:
@@ -216,18 +213,26 @@ class Openai:
             return ipaddress.ip_address(name).is_loopback
         return name == "localhost" or name.endswith(".localhost")
 
+    def lacks(self, by_chat: Collection[str] = ()) -> str | None:
+        """Why a study could not use this endpoint, without asking it; only the endpoint knows whether it can chat."""
+        if self._is_local:
+            return None
+        if weights.is_offline():
+            return (
+                f"Model '{self.model}' is at {self._host} and SHAKETABLE_OFFLINE is set. "
+                "Unset it, or give the base_url of a server on this machine."
+            )
+        if not os.environ.get(self.api_key_variable, "").strip():
+            return (
+                f"Model '{self.model}' at {self._host} needs a key, and the environment variable "
+                f"{self.api_key_variable} is not set. Set it, or name another with api_key_variable='…'; "
+                "for a server that needs no key, any value will do."
+            )
+        return None
+
     @property
     def _key(self) -> str:
-        key = os.environ.get(self.api_key_variable, "").strip()
-        if key:
-            return key
-        if self._is_local:
-            return PLACEHOLDER_KEY
-        raise ModelError(
-            f"Model '{self.model}' at {self._host} needs a key, and the environment variable "
-            f"{self.api_key_variable} is not set. Set it, or name another with api_key_variable='…'; "
-            "for a server that needs no key, any value will do."
-        )
+        return os.environ.get(self.api_key_variable, "").strip() or PLACEHOLDER_KEY
 
     # --- asking ---------------------------------------------------------------------------------
 

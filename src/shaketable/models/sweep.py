@@ -485,6 +485,11 @@ class SweepEngine:
         turns = [{"role": message.role, "content": without_surrogates(message.content)} for message in messages]
         if layout == "plain":
             return list(self.tokenizer("".join(turn["content"] for turn in turns))["input_ids"])
+        if not self.tokenizer.chat_template:
+            raise ModelError(
+                f"{self.path.name} has no chat template. Write layout='plain' in the method, such as "
+                "closed_book(layout='plain'), or use weights with a template."
+            )
         goes_on = messages[-1].role == "assistant"
         if goes_on and turns[-1]["content"].lstrip().startswith(OPEN):
             # What the model wrote is appended as it is: templates take thoughts out of messages, or open another.

@@ -17,6 +17,8 @@ class Distractor:
     """
 
     version: ClassVar[int] = 1
+    needs: ClassVar[str] = "documents"
+    """What records must have, some of them at least; a study on others is refused."""
     given: ClassVar[bool] = True
     """Without evidence the trial fails: there is nothing to find."""
 

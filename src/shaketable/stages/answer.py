@@ -13,6 +13,7 @@ from shaketable import catalog
 from shaketable.errors import ModelError, PartError, RetrieverDown, RunError, ShaketableError
 from shaketable.identity import seed_from
 from shaketable.protocols import Model, Steps, StreamingModel
+from shaketable.stages.check import refuse_unready
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.sources import Listed, Scanned, Source
 from shaketable.store import RecordStore
@@ -98,6 +99,7 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
     store.add_rejected(plan.rejected)
     if store.meta().get("fingerprint") == plan.fingerprint and store.n_finished() == n_trials:
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
+    refuse_unready(plan)
     store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials)
     scheduler = Scheduler(plan, store, progress)
     scan = plan.study.scan

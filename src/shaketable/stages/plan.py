@@ -19,6 +19,7 @@ from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.identity import canonical, digest, seed_from, trial_key
 from shaketable.measures import main_metric, numbers_of
 from shaketable.scanning import GREEDY, most_repeats
+from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored, refuse_wording_models
 from shaketable.study import WITHOUT_MODEL
 from shaketable.types import DatasetChoice, Question, Study, Trial, Variant
 
@@ -201,12 +202,21 @@ def hot_temperatures(study: Study) -> tuple[float, ...]:
     return tuple(sorted(t for t in study.temperatures if t > 0))
 
 
-def plan(study: Study) -> Plan:
+def plan(study: Study, *, with_wordings: bool = True) -> Plan:
+    """All that there is to answer. Without wordings nothing is loaded or asked: the question itself stands in for each
+    rewording, so that numbers are those of a study in which none is refused."""
     questions, rejected, remarks, short = load_questions(study)
     variations = _build("variation", study.variations)
     conditions = _conditions(study)
     _check_hops(questions, conditions)
-    made = [variation.vary(questions) for variation in variations]
+    refuse_unscored(study)
+    refuse_data_without_evidence(questions, conditions)
+    if with_wordings:
+        refuse_wording_models(study, variations)
+    made = [
+        one.vary(questions) if with_wordings or getattr(one, "loads_nothing", False) else _stand_ins(one, questions)
+        for one in variations
+    ]
     return Plan(
         study=study,
         questions=questions,
@@ -216,6 +226,11 @@ def plan(study: Study) -> Plan:
         remarks=remarks,
         short_cells=short,
     )
+
+
+def _stand_ins(variation: Any, questions: Sequence[Question]) -> list[list[Variant]]:
+    label = catalog.label(variation)
+    return [[Variant(question_id=one.id, text=one.text, variation=label)] for one in questions]
 
 
 def _check_hops(questions: Sequence[Question], conditions: Sequence[Condition]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
+from shaketable.stages.check import refuse_unready
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.score import score
 from shaketable.store import Run
@@ -40,6 +41,8 @@ def run(
     `tell` hears what is being done; `answering` is the answer stage with whatever shows its progress.
     """
     planned = plan(study)
+    if not (Path(out) / "records.sqlite").exists():
+        refuse_unready(planned)
     made = Run.prepare(out, study)
     answering(made, planned)
     trace(made, planned, tell)

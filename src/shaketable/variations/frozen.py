@@ -23,6 +23,7 @@ class Frozen:
     """
 
     version: ClassVar[int] = 1
+    loads_nothing: ClassVar[bool] = True
 
     path: str
     only: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ class Original:
     """Asks as the dataset asks."""
 
     version: ClassVar[int] = 1
+    loads_nothing: ClassVar[bool] = True
 
     def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
         return [[Variant(question_id=q.id, text=q.text, variation="original")] for q in questions]

@@ -28,6 +28,7 @@ class Rewrites:
     """
 
     version: ClassVar[int] = 1
+    loads_nothing: ClassVar[bool] = True
 
     path: str
     """May be gzipped."""
