@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from shaketable import catalog
 from shaketable.errors import StudyError
+from shaketable.measures import judging_metric, numbers_of
 from shaketable.study import format_study, load_study, parse_study, shipped_studies, study_schema
 from shaketable.types import DatasetChoice, Study
 
@@ -390,3 +391,12 @@ def test_the_systems_of_query_variation_differ_in_when_they_search_and_not_in_ho
     assert [method.n_examples for method in alike] == [6] * 4
     assert not generation_based.reason_in_documents
     assert (study.temperatures, study.generation["top_p"], study.generation["top_k"]) == ((0.7,), 0.8, 20)
+
+
+def test_shipped_studies_judge_by_the_answer_chosen_and_the_published_one_on_facts_by_its_own_rule() -> None:
+    judged = {
+        name: judging_metric(numbers_of(load_study(name).metrics))
+        for name in ("demo", "context_temperature", "joint", "query_variation", "factual_robustness")
+    }
+    assert judged.pop("factual_robustness") == "contains"
+    assert set(judged.values()) == {"correct"}

@@ -116,7 +116,7 @@ class Generation(_Table):
 
 
 class ScoreTable(_Table):
-    metrics: list[str] = ["contains"]
+    metrics: list[str] = ["correct"]
     reference: str = Field(
         "short",
         description="What answers are compared with: short (the accepted answers), template (a fixed sentence), or a "

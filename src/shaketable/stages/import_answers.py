@@ -130,7 +130,13 @@ def import_answers(path: Path, out: Path) -> Run:
         temperatures=tuple(sorted({row.temperature for _, row in rows})),
         repeats=max(row.repeat for _, row in rows) + 1,
         generation=Generation(max_tokens=1).model_dump(exclude={"models"}),  # type: ignore[call-arg]
-        metrics=("contains", "token_f1", "rouge", *(("exact_match", "entropy") if _has_entropy(rows) else ())),
+        metrics=(
+            "correct",
+            "contains",
+            "token_f1",
+            "rouge",
+            *(("exact_match", "entropy") if _has_entropy(rows) else ()),
+        ),
         analyses=("correctness", "variability", *_about_wording(rows), *_about_facts(rows)),
     )
     records = [_record(row) for _, row in rows]
