@@ -10,6 +10,8 @@ from transformers import AutoModelForCausalLM
 
 from shaketable import catalog, weights
 from shaketable.errors import ModelError
+from shaketable.methods.rind_qfs import qfs_weights
+from shaketable.methods.words import Word
 from shaketable.models import probe as probing
 from shaketable.models.probe import read_each
 from shaketable.models.sweep import SweepEngine
@@ -101,6 +103,20 @@ def test_after_a_beginning_mark_the_first_token_has_a_probability_too(together):
     assert reading.tokens == ("x", "y")
     expected = [logprobs[i, token].item() for i, token in enumerate(reading.extras["token_ids"])]
     assert reading.extras["logprobs"] == pytest.approx(expected, abs=1e-4)
+
+
+def test_attention_after_a_beginning_mark_is_the_library_s_without_the_mark(together):
+    """What the tokens leave of a row is the mark's, so DRAGIN's query can be weighted as in the authors' code."""
+    together.tokenizer.bos_token = "<end>"
+    [reading] = read_each(together, [Probe(text="w5 xyz", wants=("attention", "token_ids"), beginning_mark=True)])
+    attention, _ = direct(together.path, [0, *reading.extras["token_ids"]])
+    np.testing.assert_allclose(reading.extras["attention"], attention[:, 1:, 1:], atol=1e-4)
+    # The word at 3 to 5 is a hit, w5 stands before it: rows 3 to 5 of the library, each over mark and w5 alone.
+    rows = attention.mean(0)[3:6, :4]
+    expected = (rows / rows.sum(1, keepdims=True)).mean(0)[1:].sum()
+    words = [Word("w5", range(3)), Word("xyz", range(3, 6))]
+    assert qfs_weights(reading.extras["attention"], words, {1}) == pytest.approx([expected, 0.0], abs=1e-4)
+    assert expected < 0.999
 
 
 def test_a_probe_between_two_steps_of_generation_disturbs_nothing(engine):
