@@ -61,12 +61,13 @@ def test_a_study_that_leaves_no_room_for_thoughts_is_advised_before_it_runs(tmp_
     thinking = folder_with(tmp_path / "thinking", THINKING)
     other = folder_with(tmp_path / "other", PLAIN)
     models = [f"transformers(path='{thinking}')", f"transformers(path='{other}')"]
-    study = small_study(tmp_path, models=models, methods=["dragin", "dragin(layout='plain')", "closed_book"])
-    (advice,) = advice_on(plan(study))
-    assert advice.startswith(
-        f"dragin has 64 tokens for each step, and the chat template of transformers(path='{thinking}"
-    )
-    assert "layout='plain'" in advice
+    methods = ["dragin", "dragin(layout='plain')", "dragin(max_length=2000)", "closed_book"]
+    of_steps, of_study = advice_on(plan(small_study(tmp_path, models=models, methods=methods)))
+    assert of_steps.startswith(f"dragin gives transformers(path='{thinking}')")
+    assert " 64 tokens at a time" in of_steps
+    assert "layout='plain'" in of_steps
+    assert of_study.startswith("closed_book gives")
+    assert " 8 tokens at a time" in of_study, "the study's generation.max_tokens"
 
 
 def test_validate_passes_the_advice_on(tmp_path: Path) -> None:
@@ -76,4 +77,4 @@ def test_validate_passes_the_advice_on(tmp_path: Path) -> None:
     path.write_text(re.sub("models = .*", lambda _: f"{models}\n{methods}", STUDY), "utf-8")
     said = CliRunner().invoke(app, ["validate", str(path)])
     assert said.exit_code == 0, said.output
-    assert "Note: flare has 64 tokens for each step" in said.output
+    assert "Note: flare gives transformers(" in said.output

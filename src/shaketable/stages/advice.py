@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import json
+
 from shaketable import catalog
-from shaketable.stages.plan import Plan
+from shaketable.stages.plan import Condition, Plan
+
+ROOM_TO_THINK = 1000
+"""Tokens below which thoughts are likely to be cut off; reasoning models write thousands."""
 
 
 def advice_on(planned: Plan) -> list[str]:
     """One sentence for each model and method that do not fit each other; nothing is changed."""
-    advice: dict[str, None] = {}
-    for condition in planned.conditions:
-        model, method = condition.model, condition.method
-        n_tokens = getattr(method, "max_length", None)
-        if n_tokens and method.layout == "chat" and getattr(model, "thinks", False):
-            advice[
-                f"{catalog.label(method)} has {n_tokens} tokens for each step, and the chat template of "
-                f"{catalog.label(model)} has thoughts, which may take them all; such trials fail. Give the method "
-                "layout='plain', in which no thought is opened."
-            ] = None
-    return list(advice)
+    return list(dict.fromkeys(advice for condition in planned.conditions if (advice := _on_thoughts(condition))))
+
+
+def _on_thoughts(condition: Condition) -> str | None:
+    model, method = condition.model, condition.method
+    if getattr(method, "layout", None) != "chat" or not getattr(model, "thinks", False):
+        return None
+    own = getattr(method, "max_length", None) or getattr(method, "max_tokens", None)
+    n_tokens = own or json.loads(condition.generation)["max_tokens"]
+    if n_tokens >= ROOM_TO_THINK:
+        return None
+    return (
+        f"{catalog.label(method)} gives {catalog.label(model)} {n_tokens} tokens at a time, and its chat template has "
+        "thoughts, which may take them all. Give the method layout='plain', in which no thought is opened, or more "
+        "tokens."
+    )
