@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from made_wordings import Compass
 from typer.testing import CliRunner
@@ -21,6 +22,7 @@ ABOUT_WORDING = (
     "search_decisions",
     "outcomes",
     "trajectories",
+    "trajectory_cases",
     "drift_chain",
 )
 
@@ -90,3 +92,29 @@ def test_gold_titles_that_differ_are_named(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["import", str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "run")])
     assert done.exit_code != 0
     assert "a.jsonl line 2: question 'q0' has the gold titles ['France']" in " ".join(done.output.split())
+
+
+def test_runs_and_trajectories_reach_the_report_and_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four questions 2 and 4 are right in the two runs of the original: 75 ± 35.4; after spelling none and none."""
+    monkeypatch.setattr(vectors, "encoder", lambda name: Compass())
+    rows = [
+        row(i, variation, f"Where {variation} {i}", 2, "Rome" if i < right else "Oslo", repeat=repeat)
+        for variation, rights in (("original", (2, 4)), ("spelling", (0, 0)))
+        for repeat, right in enumerate(rights)
+        for i in range(4)
+    ]
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    run, table = str(tmp_path / "run"), str(tmp_path / "findings.csv")
+    export = ["export", run, "--table", "findings", "--format", "csv", "--out", table]
+    for words in (["import", str(tmp_path / "answers.jsonl"), "--out", run], ["score", run], ["analyze", run], export):
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(app, ["report", run])
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "75.0 ± 35.4 %" in page
+    assert "0.0 ± 0.0 %" in page
+    assert "Rome (right)" in page
+    assert "Oslo (wrong)" in page
+    found = pl.read_csv(table, infer_schema_length=None).filter(analysis="run_deviation", variation="original")
+    assert json.loads(found["by_run"].item()) == [0.5, 1.0], "a list is a JSON text in CSV"

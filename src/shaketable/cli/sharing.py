@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -66,6 +67,8 @@ def export(
     run = Run(run_folder)
     frame = _frame(run, table)
     chosen = format_ or (Format.jsonl if json_ and out_file is None else _format_of(out_file))
+    if chosen is Format.csv:
+        frame = _flat(frame)
     if out_file is None:
         if chosen is Format.parquet:
             raise StudyError("Parquet is binary: give a file with --out.")
@@ -115,3 +118,10 @@ def _format_of(file: Path | None) -> Format:
     if ending not in Format.__members__:
         raise StudyError(f"{file}: which format is '.{ending}'? Use .csv, .parquet or .jsonl, or say --format.")
     return Format(ending)
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """Lists, such as the keys behind a case, as JSON texts: CSV has no other place for them."""
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+    texts = {name: [None if one is None else json.dumps(one) for one in frame[name].to_list()] for name in nested}
+    return frame.with_columns(pl.Series(name, own, dtype=pl.String) for name, own in texts.items())

@@ -166,10 +166,12 @@ def _about_wording(rows: list[tuple[str, AnswerRow]]) -> tuple[str, ...]:
     """The analyses of rewording, as far as the file has something to say to them."""
     if len(_seen(rows, "variation")) < 2:
         return ()
-    asked = ("wording_accuracy", "consistency", "cost_stability", "query_difficulty")
-    if not any(row.searches or row.n_searches for _, row in rows):
-        return asked
-    return (*asked, "search_decisions", "outcomes", "trajectories", "drift_chain")
+    asked = ["wording_accuracy", "consistency", "cost_stability", "query_difficulty"]
+    if any(row.repeat for _, row in rows):
+        asked.append("run_deviation")
+    if any(row.searches or row.n_searches for _, row in rows):
+        asked += ["search_decisions", "outcomes", "trajectories", "trajectory_cases", "drift_chain"]
+    return tuple(asked)
 
 
 def _has_entropy(rows: list[tuple[str, AnswerRow]]) -> bool:
