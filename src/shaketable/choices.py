@@ -15,6 +15,7 @@ Side = Literal["GOLD", "OTHER"]
 
 ARTICLES = ("the ", "a ", "an ")
 OF_TWO = re.compile(r"^(?P<before>.*\S)\s+or\s+(?P<after>\S.*?)[\s?.]*$", re.DOTALL)
+PERSON = re.compile(r"\s*who\b", re.IGNORECASE)
 LINKS = frozenset(("of", "the", "and", "de", "del", "la", "van", "von"))
 """Small words inside names."""
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -26,6 +27,8 @@ IDENTITY = re.compile(r"\b(?P<side>GOLD|OTHER)\b.*\b(?:is|was|as)\b.*\b(?P=side)
 """`Vivaldi was the composer of The Four Seasons` tells which is meant and chooses nothing."""
 UNDECIDED = frozenset({"both", "neither", "either", "same"})
 ANSWER_IS = re.compile(r"\banswer\b.*?(?:\bis\b|\bwould be\b|:)")
+YEAR = re.compile(r"(?<!\d)[12]\d{3}(?=\D)(?!\.\d)")
+"""A year goes before the day and the month beside it."""
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?=\D)")
 """A number at the very end may have been cut."""
 
@@ -46,6 +49,7 @@ DIRECTIONS = {word: direction for direction, words in WORDS_OF.items() for word 
 """What each comparing word measures, and 1 for the early or the large end of it."""
 COMPARING = re.compile(rf"\b(?:{'|'.join(DIRECTIONS)})\b")
 THAN = re.compile(r"\b(?:than|compared (?:to|with))\b")
+BEFORE = re.compile(r"\b(?:before|after)\b")
 TIMES_AS = re.compile(r"\b(?:twice|times) as \w+ as\b")
 SMALL_WORDS = {
     "filler": "a an the is was are were be been it its this that these those to of in on at for by from and or as your "
@@ -96,6 +100,8 @@ def find_choice(question: Question) -> Choice | None:
     ):
         return None
     gold, other = names if likeness[0] > likeness[1] else names[::-1]
+    if PERSON.match(question.text):
+        gold, other = ([*own, *_surnames(own, against)] for own, against in ((gold, other), (other, gold)))
     asked = _asked(question.text, options)
     directions = [DIRECTIONS[word] for word in asked if word in DIRECTIONS]
     # `Most recently` is about time, not about amount.
@@ -193,6 +199,13 @@ def _titles(question: Question, option: str, rival: str) -> list[str]:
     return found
 
 
+def _surnames(own: Sequence[str], against: Sequence[str]) -> list[str]:
+    """The last words of names, which people are called by, where they tell the two apart."""
+    called = [_bare(name).split() for name in own]
+    last = [words[-1] for words in called if len(words) > 1 and all(word[0].isupper() for word in words)]
+    return [word for word in last if not any(_words(word) & _words(name) for name in against)]
+
+
 def _is_of(question: Question, sentence_id: str, title: str) -> bool:
     return any(
         sentence.id == sentence_id
@@ -262,6 +275,10 @@ def _by_than(sentence: str, choice: Choice) -> Side | None:
         left, right = _around(sentence, link.start(), link.end())
         if left and right and left != right:
             return left
+    for link in BEFORE.finditer(sentence):
+        left, right = _around(sentence, link.start(), link.end())
+        if left and right and left != right and choice.direction is not None and choice.direction[0] == TIME:
+            return left if DIRECTIONS[link[0]] == choice.direction else right
     for link in THAN.finditer(sentence):
         left, right = _around(sentence, link.start(), link.end())
         start = sentence.rfind(left, 0, link.start()) if left else 0
@@ -329,7 +346,8 @@ def _by_number(sentences: Sequence[str], choice: Choice) -> Side | None:
         if "respectively" in sentence and len(sides) == len(found):
             numbers = {**dict(zip(sides, map(float, found), strict=True)), **numbers}
         for piece in re.split(r"(?=\bGOLD\b|\bOTHER\b)", sentence):
-            side, first = MARK.match(piece), NUMBER.search(piece)
+            side = MARK.match(piece)
+            first = (choice.direction[0] == TIME and YEAR.search(piece)) or NUMBER.search(piece)
             if side and first:
                 numbers.setdefault(side[0], float(first[0]))
     if choice.direction is None or len(numbers) < 2 or numbers["GOLD"] == numbers["OTHER"]:

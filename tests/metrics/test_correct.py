@@ -88,6 +88,14 @@ def test_yes_and_no_are_what_is_said_first_or_denied(text: str, expected: bool) 
     assert is_right(DESERTS, text) is expected
 
 
+def test_people_may_be_called_by_their_last_names() -> None:
+    born_first = "comparison-2-03"  # Mozart or Bach; Bach
+    assert is_right(born_first, "Bach was born before Mozart.")
+    assert is_right(born_first, "Mozart was born later than Bach.")
+    assert not is_right(born_first, "Mozart was born earlier than Bach.")
+    assert not is_right(born_first, "Mozart was born first, then Bach.")
+
+
 def test_the_reason_names_the_rule() -> None:
     metric, question = Correct(), QUESTIONS[JUPITER]
     assert metric.explain("Saturn is larger than Jupiter.", question).reason == "by `than`"

@@ -2,9 +2,10 @@
 
 `labelled_answers.jsonl`: is the accepted answer the one given? All answers of the demo's study up to temperature 1.2,
 and answers of two models through llama.cpp. `tuning`: labelled before the rules were written, which were then mended by
-what they got wrong. `held_out`: answers to other questions, labelled without a look at what the metric said; the rules
-were mended once more after the first 79 of these 136 had been scored. An answer counts as right when a careful reader
-would take the accepted answer from it: also by two numbers that leave no choice, not by a mere mention.
+what they got wrong. `held_out`: answers to other questions, labelled without a look at what the metric said. The rules
+were mended once more after the first 79 of these 136 had been scored, and last names were added after all of them had
+been (no figure changed). An answer is right when a careful reader would take the accepted answer from it: also by
+two numbers that leave no choice, not by a mere mention.
 `labelled_fluency.jsonl`: is it language, or word salad? Fluent nonsense is language.
 """
 

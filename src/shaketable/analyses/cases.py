@@ -25,8 +25,8 @@ def cases(table: pl.DataFrame, *, metric: str | None = None, cool: float = 0.6, 
     The temperatures are those nearest to `cool` and `hot`; a hot of None is the hottest. Of equal drops the smallest
     question id is taken. `value` is the drop, `original` and `disturbed` are the two means over runs, `keys_original`
     and `keys_disturbed` the records of both cells, and `tags_…` holds for each record how it failed: refusal,
-    gibberish, terse by the metrics of these names, and wrong where contains is 0 and none of the others applies. Tags
-    are None where none of these metrics was scored.
+    gibberish, terse by the metrics of these names, and wrong where the metric that judges is 0 and none of the others
+    applies. Tags are None where none of these metrics was scored.
     """
     tags = _tags(table)
     rows = [row for system in systems(table, metric) for row in _rows(system, table, tags, cool, hot)]
@@ -151,5 +151,5 @@ def _caveats(rows: Sequence[Row], tags: Tags | None) -> tuple[str, ...]:
         return ()
     caveats = ["These are extremes, picked for being so: they show how answers fail, not how often."]
     if tags is None:
-        caveats.append("Without refusal, gibberish, terse or contains among the metrics, failures have no tags.")
+        caveats.append("Without refusal, gibberish, terse or correct among the metrics, failures have no tags.")
     return tuple(caveats)
