@@ -112,7 +112,8 @@ def test_doubled_ids_an_empty_file_and_no_path_are_refused(tmp_path):
 
 def test_the_documented_rows_load(tmp_path):
     text = (Path(__file__).parents[2] / "docs" / "data.md").read_text()
-    rows = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+    blocks = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    rows = [json.loads(line) for block in blocks for line in block.splitlines()]
     # Rows of answers made elsewhere stand on the same page.
     questions = load_jsonl(write(tmp_path, *(row for row in rows if "answer" not in row))).questions
     assert [len(question.answers) for question in questions] == [1, 2, 0]
