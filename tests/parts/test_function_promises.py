@@ -145,7 +145,10 @@ def table_for(name: str) -> pl.DataFrame:
         return score_table()
     facts = made_facts(n=8, temperatures=(0.4, 1.0, 1.6), repeats=4)
     if name == "robustness_with_evidence":
-        facts = facts.with_columns(retriever=pl.lit("gold"), perturbation=pl.lit("unchanged"))
+        seen = facts.with_columns(
+            retriever=pl.lit("gold"), perturbation=pl.lit("unchanged"), key="gold/" + pl.col("key")
+        )
+        facts = pl.concat([facts, seen])
     failed = pl.col("key") == "smollm2/builtin/q001/1.0/0"
     return facts.with_columns(
         value=pl.when(~failed).then("value"), reason=pl.when(failed).then(pl.lit("failed: timeout")).otherwise("reason")

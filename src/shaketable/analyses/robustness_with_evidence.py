@@ -21,7 +21,7 @@ from shaketable.types import Curve, Finding, Scan
 NAME = "robustness_with_evidence"
 WRONG = 0.0
 """The breaking temperature of a fact that is wrong at temperature 0: it never held."""
-NOTHING_SCORED = "no fact has a score on both sides"
+NOTHING_SCORED, NOTHING_PAIRED = "no fact has a score here", "no fact has a score on both sides"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +176,7 @@ def _row(cell: Cell, kind: str, d: int, values: np.ndarray, union: Sequence[str]
         **estimate_columns(estimate),
         "n": int(n),
         "n_missing": len(union) - int(n),
-        "reason": None if n else NOTHING_SCORED,
+        "reason": None if n else NOTHING_PAIRED if kind in ("gain", "loss") else NOTHING_SCORED,
     }
 
 
@@ -233,7 +233,8 @@ def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[
     ]
     if any(row["n_missing"] for row in rows):
         caveats.append(
-            "Facts that are right in a cell but were not scanned there, or whose scan is undecided, have no score and "
-            "are counted: scan.union = true scans each fact wherever it is right."
+            "Facts that are right in a cell but were not scanned there, whose scan is undecided, or whose evidence "
+            "could not be disturbed, have no score and are counted. scan.union = true scans each fact wherever it is "
+            "right."
         )
     return tuple(caveats)
