@@ -36,3 +36,27 @@ def score_rows(runs: Mapping[str, Sequence[float | None]], **factors: Any) -> pl
 
 TWO_QUESTIONS = {"q1": (0.96, 0.95, 0.97), "q2": (0.90, 0.80, 0.70)}
 """The worked example of the specification, section 8."""
+
+
+CVS = {
+    "q1": {"unchanged": (0.10, 0.30), "sentence_removal": (0.14, 0.34)},
+    "q2": {"unchanged": (0.14, 0.24), "sentence_removal": (0.10, 0.20)},
+}
+"""Coefficients of variation at temperature 0 and 1; q1 is a bridge question, q2 a comparison."""
+
+
+def spread_study() -> pl.DataFrame:
+    """Two runs around 1 whose standard deviation, d √2 for 1 - d and 1 + d, is the CV wanted."""
+    return pl.concat(
+        [
+            score_rows(
+                {question: (1 - cv / 2**0.5, 1 + cv / 2**0.5)},
+                perturbation=perturbation,
+                temperature=temperature,
+                type={"q1": "bridge", "q2": "comparison"}[question],
+            )
+            for question, of_question in CVS.items()
+            for perturbation, cvs in of_question.items()
+            for temperature, cv in zip((0.0, 1.0), cvs, strict=True)
+        ]
+    )

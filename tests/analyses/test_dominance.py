@@ -5,13 +5,14 @@ import pandas
 import polars as pl
 import pytest
 from made_study import made_study
+from score_rows import CVS, spread_study
 from statsmodels.stats.anova import AnovaRM
 
 from shaketable.analyses.dominance import dominance
 
 
 def by_effect(table: pl.DataFrame) -> dict[str, dict[str, float]]:
-    return {row["effect"]: row for row in dominance(table).rows if row["type"] is None}
+    return {row["effect"]: row for row in dominance(table).rows if row["type"] is None and row["outcome"] == "mean"}
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -78,3 +79,28 @@ def test_shares_lie_between_zero_and_one() -> None:
     for row in dominance(table).rows:
         if row["effect"] != "difference":
             assert 0 <= row["low"] <= row["high"] <= 1
+
+
+def test_temperature_and_evidence_are_weighed_by_the_spread_of_runs_too() -> None:
+    """By hand. Temperature moves the CVs of q1 by ±0.1 and of q2 by ±0.05: (2 · 0.075²) / ((2 · 0.1² + 2 · 0.05²) / 2)
+    = 0.9. Evidence moves them by ±0.02 in opposite ways: 0. What is left is nothing, and explains nothing."""
+    assert CVS["q1"]["unchanged"] == (0.10, 0.30)
+    found = {
+        row["effect"]: row for row in dominance(spread_study()).rows if (row["outcome"], row["type"]) == ("cv", None)
+    }
+    assert found["temperature"]["value"] == pytest.approx(0.9)
+    assert found["evidence"]["value"] == pytest.approx(0)
+    assert found["difference"]["value"] == pytest.approx(0.9)
+    assert found["interaction"]["value"] is None
+
+
+def test_the_spread_has_a_sentence_of_its_own_and_needs_repeats() -> None:
+    table = made_study(steepness=0.5, costs={"unchanged": 0.0, "noise": 0.002}, temperatures=(0.0, 1.0, 2.0))
+    assert any("spread between runs (CV) of the bertscore of smollm2" in text for text in dominance(table).sentences)
+    single = dominance(table.filter(repeat=0))
+    assert {row["outcome"] for row in single.rows} == {"mean"}
+
+
+def test_a_metric_with_values_below_zero_is_weighed_by_its_mean_alone() -> None:
+    table = made_study(temperatures=(0.0, 1.0), metric="bertscore_rescaled")
+    assert {row["outcome"] for row in dominance(table).rows} == {"mean"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -92,7 +93,12 @@ def test_neither_order_nor_a_constant_on_all_scores_changes_a_comparison(analysi
     table = small(seed)
     moved = table.with_columns(pl.col("value") + 0.25).sample(fraction=1, shuffle=True, seed=seed)
     names = ("type", "perturbation", "temperature", "value", "low", "high", "n")
-    assert numbers(analysis(moved), *names) == numbers(analysis(table), *names)
+    assert numbers(_levels(analysis(moved)), *names) == numbers(_levels(analysis(table)), *names)
+
+
+def _levels(finding: Finding) -> Finding:
+    """A constant changes every ratio of a deviation to a mean, which is as it should be."""
+    return replace(finding, rows=tuple(row for row in finding.rows if row.get("outcome") != "cv"))
 
 
 @each

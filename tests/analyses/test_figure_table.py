@@ -52,7 +52,7 @@ def test_it_agrees_with_the_findings(level: Level) -> None:
         for row in figure_table(table, "bertscore", level=level, pooled=True).to_dicts()
     }
     assert len(figures) == 3 * len(COSTS) * 2
-    for row in variability(table, level=level).rows:
+    for row in (row for row in variability(table, level=level).rows if row["contrast"] is None):
         figure = figures[row["type"], row["perturbation"], row["temperature"]]
         assert (figure["cv"], figure["baseline_cv"]) == pytest.approx((row["value"], row["baseline"]))
     for row in correctness(table).rows:

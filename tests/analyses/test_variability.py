@@ -4,8 +4,9 @@ import math
 
 import polars as pl
 import pytest
-from score_rows import TWO_QUESTIONS, score_rows
+from score_rows import TWO_QUESTIONS, score_rows, spread_study
 
+from shaketable.analyses.figure_table import figure_table
 from shaketable.analyses.variability import Level, variability
 
 
@@ -72,3 +73,47 @@ def test_an_empty_table_gives_an_empty_finding() -> None:
 
 def test_greedy_answers_get_no_sentence() -> None:
     assert variability(score_rows({"q1": (0.5, 0.5), "q2": (0.7, 0.7)})).sentences == ()
+
+
+@pytest.mark.parametrize("level", ["per_question", "ratio_of_means", "across_questions"])
+def test_a_metric_that_crosses_zero_has_no_variation_and_says_why(level: Level) -> None:
+    """Means near 0 gave coefficients of 14 and more: declared by bertscore_rescaled, found in scores from elsewhere."""
+    near_zero = {"q1": (-0.2, 0.25), "q2": (0.1, 0.3)}
+    for metric in ("bertscore_rescaled", "from_elsewhere"):
+        table = score_rows(near_zero, metric=metric)
+        finding = variability(table, level=level)
+        assert {(row["value"], row["reason"]) for row in finding.rows} == {
+            (None, "values below 0 occur, so the mean is no scale to divide by")
+        }
+        assert finding.caveats[0].startswith(f"{metric} has no coefficient of variation: values below 0 occur")
+        assert figure_table(table, metric, level=level)["cv"].to_list() == [None]
+    declared = variability(score_rows({"q1": (0.5, 0.6)}, metric="bertscore_rescaled"), level=level)
+    assert declared.rows[0]["value"] is None
+
+
+def test_types_of_question_are_compared_by_their_variation() -> None:
+    """By hand: over all, q1 has a mean CV of (0.10 + 0.30 + 0.14 + 0.34) / 4 = 0.22 and q2 of 0.17; at temperature 0
+    both have 0.12, at temperature 1 they have 0.32 and 0.22."""
+    rows = [row for row in variability(spread_study()).rows if row["contrast"]]
+    assert {row["contrast"] for row in rows} == {"comparison - bridge"}
+    assert {row["temperature"]: round(row["value"], 9) for row in rows} == {None: -0.05, 0.0: 0, 1.0: -0.1}
+
+
+def test_which_type_varies_more_is_told_where_it_is_shown() -> None:
+    runs = {"bridge": (0.9, 0.9), "comparison": (0.5, 0.9)}
+    table = pl.concat(
+        [
+            score_rows({f"{type[0]}{n}": (first, second + n / 100) for n in range(6)}, type=type, temperature=1.0)
+            for type, (first, second) in runs.items()
+        ]
+    )
+    *_, sentence = variability(table).sentences
+    assert sentence.startswith(
+        "smollm2 varies more between runs on comparison than on bridge questions: the coefficient"
+    )
+    same = table.with_columns(
+        type=pl.when(pl.col("question_id").str.slice(1).cast(pl.Int64) % 2 == 0)
+        .then(pl.lit("a"))
+        .otherwise(pl.lit("b"))
+    )
+    assert "is not shown" in variability(same).sentences[-1]

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.grids import ROUNDING, Grid, Row, even, grids
+from shaketable.analyses.grids import ROUNDING, Grid, Number, Row, even, grids
 from shaketable.analyses.intervals import Numbers, Statistic, complete, estimated, known, mean_of
 from shaketable.analyses.wording import bounds, measured, number, questions, said
 from shaketable.types import Finding
 
 NAME = "dominance"
+OUTCOMES: tuple[Number, ...] = ("mean", "cv")
 EFFECTS = ("temperature", "evidence", "interaction", "difference")
 
 
@@ -23,9 +24,16 @@ def dominance(
 
     Rows by `effect`: `temperature`, `evidence`, their `interaction`, and the `difference` of the first two. The
     verdict is `temperature` where the interval of the difference lies above 0, `evidence` where it lies below, else
-    `undecided`. Questions without a score in some cell are left out and counted.
+    `undecided`. Questions without a score in some cell are left out and counted. Where questions have several runs,
+    the same is done to the coefficient of variation over runs: `outcome` is `cv` there, and `mean` elsewhere.
     """
-    rows = [row for grid in grids(table, metric) for row in _rows(grid, confidence, n_resamples)]
+    rows = [
+        row | {"outcome": outcome}
+        for outcome in OUTCOMES
+        for grid in grids(table, metric, outcome)
+        if not np.isnan(grid.means).all()
+        for row in _rows(grid, confidence, n_resamples)
+    ]
     _add_sentences(rows)
     return Finding(
         analysis=NAME,
@@ -125,6 +133,8 @@ def _add_sentences(rows: Sequence[Row]) -> None:
 
 def _sentence(row: Row) -> str:
     system, metric = row["system"], measured(row["metric"])
+    if row["outcome"] == "cv":
+        metric = f"spread between runs (CV) of the {metric}"
     if row["verdict"] == "undecided":
         return f"Whether temperature or evidence moves the {metric} of {system} more is undecided."
     first, second = ("temperature", "evidence")[:: 1 if row["verdict"] == "temperature" else -1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from shaketable.analyses.conditions import CONDITION, ORIGINAL, by_question, pooled_and_by_type, system_of
-from shaketable.analyses.spread import Level, coefficient_of_variation
+from shaketable.analyses.spread import Level, coefficient_of_variation, crossing_zero
 
 COLUMNS = ("model", "qtype", "context", "T", "n", "mean", "sd_runs", "sd_questions", "cv", "baseline_cv")
 
@@ -17,9 +17,11 @@ def figure_table(
 
     `model` also names whatever else of the pipeline differs within the table. `pooled` adds rows of all types
     together, with qtype None, which questions without a type have anyway. `baseline_cv` is the mean over temperatures
-    of the CV with original evidence. Nothing measured is None.
+    of the CV with original evidence. Nothing measured is None, and so is the CV of a
+    metric with values below 0.
     """
     questions = by_question(table.filter(metric=metric), ddof=ddof)
+    crosses = metric in crossing_zero(table)
     has_types = pl.col("type").is_not_null().any().over(CONDITION)
     cells = (
         pooled_and_by_type(questions.with_columns(has_types=has_types))
@@ -30,7 +32,7 @@ def figure_table(
             mean=pl.col("mean").mean(),
             sd_runs=pl.col("sd").mean(),
             sd_questions=pl.when(pl.col("mean").count() > 1).then(pl.col("mean").std(ddof=ddof)),
-            cv=coefficient_of_variation(level, ddof),
+            cv=pl.lit(None, dtype=pl.Float64) if crosses else coefficient_of_variation(level, ddof),
         )
         .with_columns(model=system_of(table), context=pl.col("perturbation").fill_null(ORIGINAL))
         .rename({"type": "qtype", "temperature": "T"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from shaketable.analyses.conditions import ORIGINAL, by_question, names_in, system_of, units
 from shaketable.analyses.intervals import Numbers
+from shaketable.analyses.spread import crossing_zero
 from shaketable.measures import main_metric, measure_of
 
 Row = dict[str, Any]
+Number = Literal["mean", "cv"]
 PLACE = ("dataset", "model", "method", "retriever", "variation")
 """What makes a system, besides its evidence and temperature."""
 ROUNDING = 12
@@ -101,21 +103,31 @@ class Grid:
         }
 
 
-def systems(table: pl.DataFrame, metric: str | None) -> Iterator[Grid]:
-    """One grid for each metric asked for and each system, in a fixed order, all types pooled."""
-    questions = by_question(table).join(
-        table.select(*PLACE, system=system_of(table)).unique(), on=PLACE, nulls_equal=True
+def systems(table: pl.DataFrame, metric: str | None, number: Number = "mean") -> Iterator[Grid]:
+    """One grid for each metric asked for and each system, in a fixed order, all types pooled.
+
+    `cv` instead of `mean`: of the coefficient of variation over the runs of a question, where it has two or more and a
+    mean above 0; none of shares, and of metrics with values below 0.
+    """
+    ratio = pl.when(pl.col("mean") > 0).then(pl.col("sd") / pl.col("mean"))
+    questions = (
+        by_question(table)
+        .with_columns(cv=ratio)
+        .join(table.select(*PLACE, system=system_of(table)).unique(), on=PLACE, nulls_equal=True)
     )
     unit_of = dict(units(table).iter_rows())
+    without_cv = [*crossing_zero(table), *(name for name, unit in unit_of.items() if unit == "share")]
     for name in chosen_metrics(table, metric):
+        if number == "cv" and name in without_cv:
+            continue
         places = questions.filter(metric=name).partition_by(*PLACE)
         for place in sorted(places, key=lambda one: str(one.select(PLACE).row(0))):
-            yield _grid(place, name, unit_of[name])
+            yield _grid(place, name, unit_of[name], number)
 
 
-def grids(table: pl.DataFrame, metric: str | None) -> Iterator[Grid]:
+def grids(table: pl.DataFrame, metric: str | None, number: Number = "mean") -> Iterator[Grid]:
     """As `systems`, each pooled and then by type."""
-    for pooled in systems(table, metric):
+    for pooled in systems(table, metric, number):
         yield pooled
         yield from pooled.by_type()
 
@@ -135,7 +147,7 @@ def even(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple({name: row.get(name) for name in names} for row in rows)
 
 
-def _grid(questions: pl.DataFrame, metric: str, unit: str) -> Grid:
+def _grid(questions: pl.DataFrame, metric: str, unit: str, number: Number) -> Grid:
     first = questions.row(0, named=True)
     evidence = sorted(questions["perturbation"].unique(), key=lambda name: (not _is_original(name), str(name)))
     if None in evidence and ORIGINAL in evidence:  # Both mean the original; one name is enough.
@@ -154,7 +166,7 @@ def _grid(questions: pl.DataFrame, metric: str, unit: str) -> Grid:
     )
     shape = (len(evidence), len(temperatures), len(ids))
     means = np.full(shape, np.nan)
-    means[where] = questions["mean"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    means[where] = questions[number].cast(pl.Float64).fill_null(float("nan")).to_numpy()
     n_missing = np.zeros(shape, dtype=np.int64)
     n_missing[where] = questions["n_missing"].to_numpy()
     return Grid(

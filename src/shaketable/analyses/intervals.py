@@ -145,6 +145,25 @@ def estimated(
     return estimates
 
 
+def difference_of_groups(first: Numbers, second: Numbers, *, confidence: float, n_resamples: int) -> Numbers:
+    """Value, low and high of the mean of one group of questions minus that of another, each resampled by itself."""
+    from scipy import stats
+
+    estimate = np.array([first.mean() - second.mean(), np.nan, np.nan])
+    if min(len(first), len(second)) > 1:
+        interval = stats.bootstrap(
+            (first, second),
+            lambda one, other, axis: one.mean(axis=axis) - other.mean(axis=axis),
+            vectorized=True,
+            method="percentile",
+            confidence_level=confidence,
+            n_resamples=n_resamples,
+            rng=np.random.default_rng(seed_from("bootstrap", str(len(first)), str(len(second)))),
+        ).confidence_interval
+        estimate[1:] = np.round((interval.low, interval.high), 12)
+    return estimate
+
+
 def known(estimate: Numbers) -> dict[str, Any]:
     """The three numbers of an estimate as columns of a row: None where there is none."""
     named = zip(("value", "low", "high"), estimate, strict=True)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from shaketable.analyses.conditions import CONDITION, ORIGINAL, by_question, labelled_rows, names_in, pooled_and_by_type
-from shaketable.analyses.intervals import Numbers, Statistic, mean_of, with_estimates
-from shaketable.analyses.spread import Level
-from shaketable.analyses.wording import bounds, number, questions
+from shaketable.analyses.grids import Grid, systems
+from shaketable.analyses.intervals import Numbers, Statistic, difference_of_groups, known, mean_of, with_estimates
+from shaketable.analyses.spread import CROSSES_ZERO, Level, crossing_zero
+from shaketable.analyses.wording import bounds, holds_zero, measured, number, questions
 from shaketable.measures import main_metric
 from shaketable.types import Finding
 
@@ -35,24 +38,32 @@ def variability(
 
     `per_question` averages the CV over runs of each question, `ratio_of_means` divides the mean sd over runs by the
     mean score, `across_questions` takes the sd between question means. `baseline` is the stability baseline: the mean
-    over temperatures of the CV with unchanged evidence. A mean of 0 or a single run has no CV, and says so in `reason`.
+    over temperatures of the CV with unchanged evidence. A mean that is not above 0, a metric with values below 0 and a
+    single run have no CV, and say so in `reason`. Rows with a `contrast` compare types of question, over all evidence
+    and at each temperature and (temperature None) over all.
     """
+    crossing = crossing_zero(table)
     cells = with_estimates(
-        _conditions(by_question(table, ddof=ddof), level),
+        _conditions(by_question(table, ddof=ddof), level, crossing),
         _statistic_of(level, ddof),
         confidence=confidence,
         n_resamples=n_resamples,
     )
-    rows = labelled_rows("variability", _with_baseline(cells.with_columns(reason=_reason())), table)
+    rows = labelled_rows("variability", _with_baseline(cells.with_columns(reason=_reason(crossing))), table)
     main = main_metric(names_in(table), metric)
     _add_sentences(rows, main, BETWEEN[level])
+    types = [row for grid in systems(table, main, "cv") for row in _types_compared(grid, confidence, n_resamples)]
+    rows += [dict.fromkeys(rows[0]) | row for row in types]
     for row in rows:
         row["unit"] = "ratio"
     return Finding(
         analysis="variability",
         question="How much do repeated answers to the same question differ?",
         rows=tuple(rows),
-        sentences=tuple(f"{row['sentence']} {row['detail']}" for row in rows if row["sentence"]),
+        sentences=(
+            *(f"{row['sentence']} {row['detail']}" for row in rows if row["sentence"]),
+            *(_type_sentence(row) for row in types if row["temperature"] is None and row["low"] is not None),
+        ),
         caveats=_caveats(rows),
         settings={
             "main_metric": main,
@@ -64,13 +75,13 @@ def variability(
     )
 
 
-def _conditions(by_question: pl.DataFrame, level: Level) -> pl.DataFrame:
+def _conditions(by_question: pl.DataFrame, level: Level, crossing: Sequence[str]) -> pl.DataFrame:
     mean, sd = pl.col("mean"), pl.col("sd")
     usable = {
-        "per_question": sd.is_not_null() & (mean != 0),
+        "per_question": sd.is_not_null() & (mean > 0),
         "ratio_of_means": sd.is_not_null(),
         "across_questions": mean.is_not_null(),
-    }[level]
+    }[level] & ~pl.col("metric").is_in(crossing)
     return (
         pooled_and_by_type(by_question)
         .group_by(*CONDITION, "type", maintain_order=True)
@@ -79,7 +90,7 @@ def _conditions(by_question: pl.DataFrame, level: Level) -> pl.DataFrame:
             sds=sd.filter(usable),
             question_ids=pl.col("question_id").filter(usable),
             n=usable.sum().cast(pl.Int64),
-            n_zero_mean=(mean == 0).sum().cast(pl.Int64),
+            n_zero_mean=(mean <= 0).sum().cast(pl.Int64),
             n_single_run=(pl.col("n_runs") == 1).sum().cast(pl.Int64),
             n_missing=pl.col("n_missing").sum(),
         )
@@ -111,13 +122,15 @@ def _sd_across(means: Numbers, ddof: int) -> Statistic:
 
 def _ratio(over: Numbers, under: Numbers) -> Numbers:
     """NaN, not infinity, where there is nothing to divide by."""
-    return np.divide(over, under, out=np.full_like(over, np.nan), where=under != 0)
+    return np.divide(over, under, out=np.full_like(over, np.nan), where=under > 0)
 
 
-def _reason() -> pl.Expr:
+def _reason(crossing: Sequence[str]) -> pl.Expr:
     return (
         pl.when(pl.col("value").is_not_null())
         .then(None)
+        .when(pl.col("metric").is_in(crossing))
+        .then(pl.lit(CROSSES_ZERO))
         .when(pl.col("n_zero_mean") > 0)
         .then(pl.lit("the mean is 0"))
         .when(pl.col("n_single_run") > 0)
@@ -132,6 +145,42 @@ def _with_baseline(cells: pl.DataFrame) -> pl.DataFrame:
     original = cells.filter(pl.col("perturbation").is_null() | (pl.col("perturbation") == ORIGINAL))
     baselines = original.group_by(place).agg(baseline=pl.col("value").mean())
     return cells.join(baselines, on=place, how="left", nulls_equal=True)
+
+
+def _types_compared(grid: Grid, confidence: float, n_resamples: int) -> Iterator[dict[str, Any]]:
+    """The mean CV of one type of question minus that of another: over all temperatures, and at each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # The mean of nothing is NaN, and such questions are left out.
+        at_each = np.nanmean(grid.means, axis=0)
+        by_temperature = np.vstack([np.nanmean(at_each, axis=0), at_each])
+    known_types = sorted({type for type in grid.types if type is not None})
+    for first, second in itertools.combinations(known_types, 2):
+        for temperature, values in zip((None, *grid.temperatures), by_temperature, strict=True):
+            groups = [
+                values[[type == name and not np.isnan(value) for type, value in zip(grid.types, values, strict=True)]]
+                for name in (second, first)
+            ]
+            if not all(len(group) for group in groups):
+                continue
+            row = grid.row(
+                "variability",
+                temperature=temperature,
+                contrast=f"{second} - {first}",
+                **known(difference_of_groups(*groups, confidence=confidence, n_resamples=n_resamples)),
+                n=sum(map(len, groups)),
+                n_missing=int(grid.n_missing.sum()),
+            )
+            yield row | {"n_zero_mean": 0, "n_single_run": 0}
+
+
+def _type_sentence(row: dict[str, Any]) -> str:
+    more, less = str(row["contrast"]).split(" - ")
+    told = f"{number(row['value'], 'score')}{bounds(row)}"
+    size = f"the coefficient of variation of its {measured(row['metric'])} differs by {told} ({questions(row['n'])})"
+    if holds_zero(row):
+        return f"{row['system']}: that answers to {more} and {less} questions vary unlike is not shown; {size}."
+    more, less = (more, less) if row["value"] > 0 else (less, more)
+    return f"{row['system']} varies more between runs on {more} than on {less} questions: {size}."
 
 
 def _add_sentences(rows: list[dict[str, Any]], main_metric: str | None, between: str) -> None:
@@ -163,6 +212,9 @@ def _add_sentences(rows: list[dict[str, Any]], main_metric: str | None, between:
 
 def _caveats(rows: list[dict[str, Any]]) -> tuple[str, ...]:
     said = []
+    crossing = sorted({row["metric"] for row in rows if row["reason"] == CROSSES_ZERO})
+    if crossing:
+        said.append(f"{', '.join(crossing)} has no coefficient of variation: {CROSSES_ZERO}.")
     if any(row["n_zero_mean"] for row in rows):
         said.append("A question whose mean is 0 has no coefficient of variation; such questions are counted apart.")
     if any(row["n_single_run"] for row in rows):

@@ -142,12 +142,14 @@ def _next_loss(row: Row) -> str | None:
 def _dominance(finding: Finding) -> Block:
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows_of(finding):
-        line = lines.setdefault((row["metric"], row["system"], row["type"]), _line(row))
+        outcome = {"mean": "mean", "cv": "CV over runs"}[row["outcome"]]
+        line = lines.setdefault((outcome, row["metric"], row["system"], row["type"]), _line(row, outcome=outcome))
         line[row["effect"]] = row["reason"] if row["value"] is None else number(row["value"], "ratio") + bounds(row)
         line["verdict"] = row["verdict"] or row["reason"]
     tables = _table(
         "Partial eta squared",
         list(lines.values()),
+        outcome="Of",
         verdict="Moves it more",
         temperature="Temperature",
         evidence="Evidence",
@@ -162,12 +164,16 @@ def _variability(finding: Finding) -> Block:
         return f"{number(row['value'], 'ratio')}{bounds(row)} at {row['temperature']:g}"
 
     metric = finding.settings.get("main_metric")
-    places = _grouped([row for row in rows_of(finding) if row["metric"] == metric and row["value"] is not None])
+    told = [row for row in rows_of(finding) if row["metric"] == metric and row["value"] is not None]
+    places = _grouped([row for row in told if not row["contrast"]])
     rows = []
     for place in places:
         cool, hot = (pick(place, key=lambda row: row["temperature"]) for pick in (min, max))
         baseline = None if cool["baseline"] is None else number(cool["baseline"], "ratio")
-        rows.append(_line(cool, evidence=_evidence(cool), cool=spread(cool), hot=spread(hot), baseline=baseline))
+        over = number(sum(row["value"] for row in place) / len(place), "ratio")
+        rows.append(
+            _line(cool, evidence=_evidence(cool), cool=spread(cool), hot=spread(hot), over=over, baseline=baseline)
+        )
     tables = _table(
         "Coefficient of variation",
         rows,
@@ -175,9 +181,27 @@ def _variability(finding: Finding) -> Block:
         evidence="Evidence",
         cool="Coolest",
         hot="Hottest",
+        over="Over temperatures",
         baseline="Stability baseline",
     )
-    return _block(finding, "dice", "Spread of repeated answers", tables=tables)
+    by_type = _table(
+        "Coefficient of variation, types of question compared",
+        [
+            _line(
+                row,
+                types=row["contrast"],
+                at="all" if row["temperature"] is None else f"{row['temperature']:g}",
+                difference=number(row["value"], "ratio") + bounds(row),
+            )
+            for row in told
+            if row["contrast"]
+        ],
+        is_folded=True,
+        types="Types",
+        at="Temperature",
+        difference="Difference",
+    )
+    return _block(finding, "dice", "Spread of repeated answers", tables=[*tables, *by_type])
 
 
 # --- evidence -------------------------------------------------------------------------------------

@@ -44,7 +44,8 @@ def banner(summary: Row, folder: Path, remark: str = "") -> dict[str, str | None
 
 def facts(summary: Row, findings: Sequence[Finding]) -> list[tuple[str, str]]:
     """What stood on the table, one line each."""
-    rows = [row for finding in findings if finding.analysis in CONDITIONS for row in finding.rows]
+    found = [row for finding in findings if finding.analysis in CONDITIONS for row in finding.rows]
+    rows = [row for row in found if not row["contrast"]]
     said = [
         ("Systems", ", ".join(summary["models"])),
         ("Data", f"{', '.join(summary['datasets'])}: {_count(summary['n_questions'], 'question')}"),
