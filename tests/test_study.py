@@ -155,6 +155,16 @@ def test_a_study_in_another_encoding_is_refused_with_the_place(tmp_path):
         load_study(path)
 
 
+def test_another_dataset_leaves_the_settings_of_the_shipped_one_behind():
+    """As the comment of the study says it; `part` is a setting of the built-in data alone."""
+    given = ["dataset.path=questions.json", "dataset.name=triviaqa"]
+    for overrides in (given, given[::-1]):
+        (dataset,) = load_study("factual_robustness", overrides).datasets
+        assert dataset.name == "triviaqa" and list(dataset.settings) == ["path"]
+    (same,) = load_study("factual_robustness", ["dataset.name=builtin"]).datasets
+    assert same.settings == {"part": "facts"}
+
+
 def test_a_reference_prompt_is_a_text_or_a_file_and_the_text_is_frozen(tmp_path, load):
     written = "name = 'x'\n[score]\nreference = 'smollm2'\nreference_prompt = "
     text = "{question} is answered by {answer}.\nSay so."

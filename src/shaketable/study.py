@@ -377,7 +377,16 @@ def _override(tables: dict[str, Any], override: str) -> None:
             inner = inner.setdefault(step, {})
             if not isinstance(inner, dict):
                 raise StudyError(f"--set {override}: '{step}' is a value, not a table of the study.")
+        if path == ["dataset"] and last == "name":
+            _forget_loader(inner, value)
         inner[last] = _parse_value(value)
+
+
+def _forget_loader(table: dict[str, Any], name: str) -> None:
+    """Settings of one loader mean nothing to another, such as the part of the built-in data."""
+    if table.get("name", "builtin") != name:
+        for key in table.keys() - DatasetTable.model_fields.keys() - {"path"}:
+            del table[key]
 
 
 def _parse_value(text: str) -> Any:

@@ -192,7 +192,19 @@ PUBLISHED = [name for name in shipped_studies() if name.startswith("published/")
 
 @pytest.mark.parametrize("name", ["context_temperature", "factual_robustness", "query_variation"])
 def test_every_study_ships_as_published_and_as_one_that_runs_here(name: str) -> None:
-    assert f"published/{name}" in PUBLISHED and name in shipped_studies()
+    assert {f"published/{name}", f"published/{name}_small"} <= set(PUBLISHED)
+
+
+@pytest.mark.slow
+@pytest.mark.weights
+@pytest.mark.parametrize("name", ["context_temperature", "factual_robustness", "query_variation"])
+def test_the_small_one_runs_to_its_report_and_is_laid_beside_the_paper(name: str, tmp_path: Path) -> None:
+    runner = CliRunner()
+    run = runner.invoke(app, ["run", f"published/{name}_small", "--out", str(tmp_path / "run"), "--json"])
+    assert run.exit_code == 0, run.output
+    assert json.loads(run.stdout)["failed"] == 0 and (tmp_path / "run" / "report.html").is_file()
+    said = json.loads(runner.invoke(app, ["compare-published", str(tmp_path / "run"), name, "--json"]).stdout)
+    assert said["studies"][name] and all(one["reason"] for one in said["studies"][name])
 
 
 def test_the_published_context_study_has_its_models_and_settings() -> None:
