@@ -27,6 +27,7 @@ CATALOG = {
         "forgetful": "fake_parts:Forgetful",
         "asking_wrongly": "fake_parts:AskingWrongly",
         "two_steps": "fake_parts:TwoSteps",
+        "own_temperature": "fake_parts:OwnTemperature",
     },
     "retriever": {
         "watched_gold": "fake_parts:WatchedGold",
@@ -149,6 +150,18 @@ class Spying(_Method):
         hits = yield from search(args[0], 5)
         seen.append({"hits": hits})
         found = yield from generate("say something")
+        return Answer(text=found.text, hits=hits)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnTemperature(_Method):
+    """Sets the temperature of its one generation itself."""
+
+    searches: ClassVar[bool] = True
+
+    def answer(self, wording):
+        hits = yield from search(wording, 5)
+        found = yield from generate(wording, sampling={"temperature": 0.7})
         return Answer(text=found.text, hits=hits)
 
 

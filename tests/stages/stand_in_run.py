@@ -76,7 +76,7 @@ def findings(n_questions: int = 48) -> list[Finding]:
     return [correctness(table, n_resamples=99), variability(table, n_resamples=99)]
 
 
-def all_findings(table: pl.DataFrame, not_applied: tuple[str, ...] = ()) -> list[Finding]:
+def all_findings(table: pl.DataFrame, not_applied: tuple[tuple[str, str], ...] = ()) -> list[Finding]:
     """What every analysis finds, marked as the analyze stage does where a model ignores its temperature."""
     few: Any = {"n_resamples": 99}
     found = [
@@ -91,8 +91,7 @@ def all_findings(table: pl.DataFrame, not_applied: tuple[str, ...] = ()) -> list
         guidelines(table, not_applied=not_applied, **few),
     ]
     caveats = tuple(
-        f"Temperature was not applied by {model}: its answers are the same. Its curve says nothing about robustness."
-        for model in not_applied
+        f"Temperature was not applied by {' · '.join(system)}: its answers are the same." for system in not_applied
     )
     return [replace(finding, caveats=(*caveats, *finding.caveats)) for finding in found]
 

@@ -1,8 +1,16 @@
 import random
+from dataclasses import replace
 
 import polars as pl
+import pytest
+from made_studies import small_study
 
-from shaketable.stages.heat_check import ignoring_temperature
+from shaketable.stages.analyze import analyze
+from shaketable.stages.answer import answer
+from shaketable.stages.heat_check import at_one_temperature, ignoring_temperature, not_applied
+from shaketable.stages.plan import plan
+from shaketable.stages.score import score
+from shaketable.store import Run
 
 
 def records(answer_at, n_questions=12, repeats=3, temperatures=(0.0, 1.0, 2.0), model="m"):
@@ -50,3 +58,58 @@ def test_the_order_of_the_records_changes_nothing():
     made = records(lambda i, temperature, rng: rng.choice("abc"), n_questions=200, repeats=4)
     found = {ignoring_temperature(made.sample(fraction=1, shuffle=True, seed=seed))["m"] for seed in range(8)}
     assert len(found) == 1
+
+
+ANALYSES = (
+    "correctness", "variability", "degradation", "equivalence", "ranking", "dominance", "amplification", "guidelines",
+    "variance_shares", "latent_facts", "cases", "context_reliance", "factual_robustness", "breaking", "fact_accuracy",
+)  # fmt: skip
+SCRIPTED = "scripted(replies=('Author 1', 'Author 2', 'Rome', 'Author 3'))"
+
+
+@pytest.fixture
+def half_flat(tmp_path, with_fake_parts):
+    """One method that receives the temperature, and one that sets its own, crossed with everything."""
+    study = small_study(
+        tmp_path,
+        n=8,
+        models=[SCRIPTED],
+        methods=["single_retrieval", "own_temperature"],
+        perturbations=["unchanged", "sentence_removal"],
+        temperatures=[0.0, 1.0, 2.0],
+        repeats=3,
+    )
+    study = replace(study, metrics=("contains", "exact_match", "entropy"), analyses=ANALYSES)
+    made = Run.prepare(tmp_path / "run", study)
+    with made.writing() as store:
+        answer(plan(study), store)
+    score(made)
+    analyze(made)
+    return made
+
+
+def test_a_method_that_sets_its_own_temperature_gets_no_verdict_on_it_in_any_analysis(half_flat):
+    reason = "the method sets the temperature of every generation itself"
+    assert not_applied(half_flat) == {(SCRIPTED, "own_temperature"): reason}
+    for finding in half_flat.findings():
+        own = [row for row in finding.rows if row["method"] == "own_temperature"]
+        assert {row["temperature"] for row in own} <= {0.0, None}, finding.analysis
+        assert not any(str(row.get("contrast")).startswith("temperature") for row in own), finding.analysis
+        assert {row["value"] for row in own if row.get("kind") in ("ceiling", "onset")} <= {None}
+        assert any("not applied by" in caveat and "own_temperature" in caveat for caveat in finding.caveats)
+        if finding.analysis in ("dominance", "amplification"):
+            assert own == [] or {row.get("verdict") for row in own} <= {None}, finding.analysis
+        for sentence in finding.sentences:
+            told = "own_temperature" in sentence and "emperature" in sentence.replace("own_temperature", "")
+            assert not told or "does not apply" in sentence or "at temperature 0" in sentence, sentence
+    # The other method keeps its verdicts.
+    [found] = [finding for finding in half_flat.findings() if finding.analysis == "correctness"]
+    heated = [row for row in found.rows if str(row["contrast"]).startswith("temperature")]
+    assert {row["method"] for row in heated} == {"single_retrieval"}
+
+
+def test_a_system_at_one_temperature_keeps_its_coolest_rows():
+    table = records(lambda i, temperature, rng: "a", n_questions=2, repeats=1)
+    kept = at_one_temperature(table, {("m", "x")})
+    assert kept["temperature"].to_list() == [0.0, 0.0]
+    assert at_one_temperature(table, {("m", "y")}).equals(table)

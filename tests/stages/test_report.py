@@ -199,7 +199,7 @@ def table() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def everything(table: pl.DataFrame) -> list[Finding]:
-    return all_findings(table, not_applied=(FLAT,))
+    return all_findings(table, not_applied=((FLAT, "single_retrieval"),))
 
 
 @pytest.fixture(scope="module")
@@ -281,7 +281,7 @@ def test_temperature_not_applied_is_a_banner_and_a_mark_in_every_panel(full_page
 
 
 def test_only_the_named_model_is_taken_for_ignoring_its_temperature(everything: list[Finding]) -> None:
-    assert list(not_applied(everything)) == [FLAT]
+    assert list(not_applied(everything)) == [f"{FLAT} · single_retrieval"]
     assert not_applied(findings(n_questions=2)) == {}
 
 

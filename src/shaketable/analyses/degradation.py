@@ -107,7 +107,8 @@ def _sentence(row: Row) -> str:
         return f"{cause} lowers the {metric} of {system} at every temperature tried ({of})."
     if n:
         return f"{cause} lowers the {metric} of {system} at {n} of {of} temperatures; at the others no loss was shown."
-    return f"{cause}: no loss of {metric} was shown for {system} at any temperature."
+    where = f"at temperature {row['temperature']:g}" if of == 1 else "at any temperature"
+    return f"{cause}: no loss of {metric} was shown for {system} {where}."
 
 
 def _detail(row: Row, n_temperatures: int) -> str:

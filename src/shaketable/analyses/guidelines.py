@@ -29,7 +29,7 @@ def guidelines(
     metric: str | None = None,
     margin: float | str | None = None,
     bound: Bound = "interval",
-    not_applied: tuple[str, ...] = (),
+    not_applied: tuple[tuple[str, str], ...] = (),
     confidence: float = 0.95,
     n_resamples: int = 2000,
 ) -> Finding:
@@ -40,9 +40,9 @@ def guidelines(
     pair of evidence and type; the others are of single pairs. `heat`: these losses. `onset`: where a line begins to
     fall, by the best hinge y = a + b max(0, T − T0), with `slope` b. `noise`: what each disturbance costs at each
     temperature. `choice`: the best system against the next, where it is coolest and hottest. `margin` is delta in the
-    metric's unit, or in its spread (`'0.2 sd'`); None: 0.05 for a share, 0.2 sd for anything else. Models
-    in `not_applied` ignore the temperature: they have no ceiling and no onset. Where several wordings were asked, a
-    system also has a ceiling over its worst pair of evidence and wording (`worst_variation`).
+    metric's unit, or in its spread (`'0.2 sd'`); None: 0.05 for a share, 0.2 sd for anything else. Systems
+    (model, method) in `not_applied` ignore the temperature: they have no ceiling and no onset. Where several wordings
+    were asked, a system also has a ceiling over its worst pair of evidence and wording (`worst_variation`).
     """
     rows: list[Row] = []
     found = list(systems(table, metric))
@@ -52,7 +52,7 @@ def guidelines(
     for grid in found:
         heat, ceilings = _heat_and_ceilings(grid, margins[grid.metric].value, bound, bootstrap)
         onsets = [row for one in (grid, *grid.by_type()) for row in _onsets(one, bound, bootstrap)]
-        if grid.place["model"] in not_applied:
+        if (grid.place["model"], grid.place["method"]) in not_applied:
             for row in (*ceilings, *onsets):
                 row.update(value=None, low=None, high=None, point=None, slope=None, reason=NOT_APPLIED)
         ceilings[-1].update(_levels(grid, figures[grid.metric], bootstrap))
@@ -78,7 +78,7 @@ def guidelines(
             "metric": metric,
             "margin": margin,
             "bound": bound,
-            "not_applied": list(not_applied),
+            "not_applied": [" · ".join(system) for system in not_applied],
             "confidence": confidence,
             "n_resamples": n_resamples,
         },
@@ -203,7 +203,11 @@ def _by_wordings(found: Sequence[Grid]) -> list[list[Grid]]:
 
 
 def _ceiling_over_wordings(
-    wordings: Sequence[Grid], delta: float, bound: Bound, bootstrap: dict[str, Any], not_applied: tuple[str, ...]
+    wordings: Sequence[Grid],
+    delta: float,
+    bound: Bound,
+    bootstrap: dict[str, Any],
+    not_applied: tuple[tuple[str, str], ...],
 ) -> Row:
     """That of the worst evidence in the worst wording: each pair of them stands for a kind of evidence."""
     ids = sorted(set().union(*(grid.question_ids for grid in wordings)))
@@ -230,7 +234,7 @@ def _ceiling_over_wordings(
     row = _heat_and_ceilings(system, delta, bound, bootstrap)[1][-1]
     grid, i = pairs[names.index(row["worst_perturbation"])]
     row |= {"worst_perturbation": grid.evidence[i], "worst_variation": grid.place["variation"]}
-    if first.place["model"] in not_applied:
+    if (first.place["model"], first.place["method"]) in not_applied:
         row |= {"value": None, "low": None, "high": None, "point": None, "reason": NOT_APPLIED}
     return row
 

@@ -8,10 +8,12 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import polars as pl
+
 from shaketable import catalog
 from shaketable.analyses.flagged import left_out
 from shaketable.stages import score
-from shaketable.stages.heat_check import ignoring_temperature
+from shaketable.stages.heat_check import at_one_temperature, curves_that_count, not_applied
 from shaketable.store import Run
 from shaketable.types import Finding, Scan
 
@@ -36,18 +38,23 @@ def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) 
 def findings_of(
     run: Run, analyses: Sequence[str], progress: Callable[[str], None] = lambda name: None
 ) -> list[Finding]:
-    table = run.score_table()
-    ignoring = ignoring_temperature(run.records())
+    flat = not_applied(run)
+    table = at_one_temperature(run.score_table(), flat)
+    records = functools.cache(lambda: at_one_temperature(run.records(), flat))
+
+    def of_records(rows: pl.DataFrame) -> pl.DataFrame:
+        return rows.join(records().select("key"), on="key", how="semi", maintain_order="left") if flat else rows
+
     main, undone = run.main_metric(), left_out(table)
     given: dict[str, Callable[[], Any]] = {
         "metric": lambda: main,
         "correct": run.judging_metric,
         "margin": lambda: run.study.margin,
-        "not_applied": lambda: tuple(ignoring),
-        "curves": functools.cache(run.curves),
-        "records": functools.cache(run.records),
-        "searches": functools.cache(run.searches),
-        "calls": functools.cache(run.calls),
+        "not_applied": lambda: tuple(flat),
+        "curves": functools.cache(lambda: curves_that_count(run, flat)),
+        "records": records,
+        "searches": functools.cache(lambda: of_records(run.searches())),
+        "calls": functools.cache(lambda: of_records(run.calls())),
         "verdicts": functools.cache(run.verdicts),
         # What the study says of its scan holds for every analysis that is not told otherwise.
         "scan": lambda: run.study.scan or Scan(),
@@ -65,16 +72,17 @@ def findings_of(
         if ask.keywords.get("metric", main) != main:
             taken.pop("margin", None)  # It was given for another number.
         ask = functools.partial(ask, **{**taken, **ask.keywords})
-        findings.append(_marked(ask(table), ignoring, undone))
+        findings.append(_marked(ask(table), flat, undone))
     return findings
 
 
-def _marked(finding: Finding, ignoring: Mapping[str, str], undone: Mapping[str, str]) -> Finding:
-    """A finding with a caveat for each model on which temperature had no effect, and each disturbance not done."""
+def _marked(finding: Finding, flat: Mapping[tuple[str, str], str], undone: Mapping[str, str]) -> Finding:
+    """A finding with a caveat for each system that temperature did not reach, and each disturbance not done."""
     told = {str(row.get("perturbation")) for row in finding.rows}
     caveats = [
-        f"Temperature was not applied by {model}: {reason}. Its curve says nothing about robustness."
-        for model, reason in ignoring.items()
+        f"Temperature was not applied by {model} · {method}: {reason}. It counts at its coolest temperature alone, "
+        "and nothing is said of its temperatures."
+        for (model, method), reason in flat.items()
     ]
     return dataclasses.replace(
         finding, caveats=(*caveats, *(undone[name] for name in undone if name in told), *finding.caveats)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import polars as pl
+
+from shaketable.store import Run
+from shaketable.types import Curve
 
 COOL, HOT = 0.3, 1.5
 """Temperatures that must be there, at most and at least, for a comparison to mean anything."""
@@ -11,6 +16,39 @@ MIN_CELLS = 5
 SAME = 0.05
 """Shares of differing answers that lie closer than this count as equal, if their interval allows it."""
 CELL = ("model", "method", "retriever", "perturbation", "variation", "question_id")
+
+
+def not_applied(run: Run) -> dict[tuple[str, str], str]:
+    """Model and method → why their temperatures say nothing: it never reached the model, or had no effect on it."""
+    records = run.records()
+    found, ignoring = run.without_temperature(), ignoring_temperature(records)
+    for model, method in records.select("model", "method").unique(maintain_order=True).iter_rows():
+        if model in ignoring:
+            found.setdefault((model, method), ignoring[model])
+    return found
+
+
+def at_one_temperature(table: pl.DataFrame, systems: Collection[tuple[str, str]]) -> pl.DataFrame:
+    """The table with these systems at their coolest alone: without a second temperature nothing is claimed of it."""
+    if not systems:
+        return table
+    named = pl.DataFrame(list(systems), schema={"model": pl.String, "method": pl.String}, orient="row")
+    return (
+        table.join(named.with_columns(is_flat=True), on=("model", "method"), how="left", maintain_order="left")
+        .filter(
+            pl.col("is_flat").is_null() | (pl.col("temperature") == pl.col("temperature").min().over("model", "method"))
+        )
+        .drop("is_flat")
+    )
+
+
+def curves_that_count(run: Run, systems: Collection[tuple[str, str]]) -> list[Curve]:
+    """Curves tell what a temperature would do that these systems never get: theirs are left out."""
+    if not systems:
+        return run.curves()
+    rows = run.records().select("key", "model", "method").iter_rows()
+    without = {key for key, model, method in rows if (model, method) in systems}
+    return [curve for curve in run.curves() if curve.key not in without]
 
 
 def ignoring_temperature(records: pl.DataFrame) -> dict[str, str]:

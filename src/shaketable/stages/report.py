@@ -18,6 +18,7 @@ from shaketable.charts.score_by_temperature import Band
 from shaketable.scoring import GREEDY_ONLY
 from shaketable.stages import report_content as content
 from shaketable.stages.analyze import make_current
+from shaketable.stages.heat_check import at_one_temperature, not_applied
 from shaketable.stages.report_blocks import make_blocks
 from shaketable.stages.report_cards import draw_cards
 from shaketable.stages.report_cases import Store, cases_of
@@ -70,7 +71,7 @@ def report(run: StoredRun, *, band: Band = "interval", progress: Callable[[str],
     Bands of scores are intervals over questions, or with `sd` the standard deviation between runs.
     """
     make_current(run, progress)
-    findings, table = run.findings(), run.score_table()
+    findings, table = run.findings(), at_one_temperature(run.score_table(), not_applied(run))
     figures = draw(findings, table, band)
     write_figures(figures, run.folder / "figures")
     if metric := run.main_metric():

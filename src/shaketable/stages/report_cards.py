@@ -12,7 +12,7 @@ from shaketable.analyses.wording import bounds, difference, holds_zero, level, n
 from shaketable.charts.drawing import draw_svg
 from shaketable.charts.spark import spark, spark_rows
 from shaketable.measures import title_of
-from shaketable.stages.report_content import named_evidence, not_applied
+from shaketable.stages.report_content import flat_name, named_evidence, not_applied
 from shaketable.stages.report_figures import figure_name
 from shaketable.types import Finding
 
@@ -126,7 +126,7 @@ def _chosen(findings: Sequence[Finding]) -> list[tuple[Finding, Row]]:
 
 def _is_unclear(row: Row, flat: Collection[str]) -> bool:
     """Whether a sentence claims nothing, or speaks of a model that ignores its temperature."""
-    if row.get("model") in flat:
+    if flat_name(row) in flat:
         return True
     if row.get("contrast") or row["headline"] == "amplification":
         return holds_zero(row)

@@ -97,10 +97,15 @@ def rows_of(finding: Finding) -> Sequence[Row]:
 
 
 def not_applied(findings: Sequence[Finding]) -> dict[str, str]:
-    """Model → the caveat that it ignores its temperature."""
+    """System (`model · method`) → the caveat that temperature was not applied by it."""
     caveats = {caveat for finding in findings for caveat in finding.caveats if caveat.startswith(NOT_APPLIED)}
-    models = sorted({str(row.get("model")) for finding in findings for row in finding.rows})
-    return {model: caveat for model in models for caveat in caveats if caveat.startswith(f"{NOT_APPLIED}{model}:")}
+    systems = sorted({flat_name(row) for finding in findings for row in finding.rows})
+    return {name: caveat for name in systems for caveat in caveats if caveat.startswith(f"{NOT_APPLIED}{name}:")}
+
+
+def flat_name(row: Row) -> str:
+    """How a caveat on temperature names the system of a row."""
+    return f"{row.get('model')} · {row.get('method')}"
 
 
 def extreme_systems(findings: Sequence[Finding]) -> list[str]:

@@ -22,7 +22,7 @@ from shaketable.charts.score_boxes import box_rows, score_boxes
 from shaketable.charts.score_by_temperature import Band, banded, score_by_temperature
 from shaketable.charts.variation_by_temperature import variation_by_temperature
 from shaketable.measures import title_of
-from shaketable.stages.report_content import CONDITIONS, extreme_systems, named_evidence, not_applied
+from shaketable.stages.report_content import CONDITIONS, extreme_systems, flat_name, named_evidence, not_applied
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
@@ -175,7 +175,7 @@ def _with_marks(findings: Sequence[Finding]) -> list[Finding]:
     flat = not_applied(findings)
 
     def marked(row: Row) -> dict[str, Any]:
-        remark = REMARK if row["model"] in flat else None
+        remark = REMARK if flat_name(row) in flat else None
         return {**row, "ceiling": ceilings.get((row["metric"], row["system"])), "remark": remark}
 
     return [
@@ -321,7 +321,9 @@ def _boxes(findings: Sequence[Finding], table: pl.DataFrame) -> Iterator[Figure]
     questions = questions.rename({"mean": "value"}).drop("sd")
     groups = questions.partition_by("system", "type", as_dict=True)
     for system, type_ in sorted(groups, key=lambda key: (str(key[0]), type_order(str(key[1])))):
-        rows = [{**row, "remark": REMARK if row["model"] in flat else None} for row in groups[system, type_].to_dicts()]
+        rows = [
+            {**row, "remark": REMARK if flat_name(row) in flat else None} for row in groups[system, type_].to_dicts()
+        ]
         finding = Finding(analysis="questions", question="How do single questions fare?", rows=tuple(rows))
         if any(row["value"] is not None for row in rows):
             yield _box(finding, metric, unit, shown)

@@ -60,6 +60,9 @@ SEARCH_SCHEMA: dict[str, Any] = {
     "n_gold": pl.Int64,
 }
 
+SETS_ITS_OWN = "the method sets the temperature of every generation itself"
+ASKS_NONE = "the method asks no model"
+
 
 class Run:
     """One run, opened for reading; `writing()` hands out its store to the one process that writes."""
@@ -323,6 +326,27 @@ class Run:
 
     def _scored(self) -> list[str]:
         return list(self.scores()["metric"].unique(maintain_order=True))
+
+    def without_temperature(self) -> dict[tuple[str, str], str]:
+        """Model and method → why the temperature of its trials never reached the model: the method sets its own, or
+        asks no model; or the endpoint was found to ignore it."""
+        if any(choice.name == "imported" for choice in self.study.datasets):
+            return {}  # How answers of elsewhere were made is not known.
+        # Only few traces name a temperature of their own; the others are not taken apart.
+        never = self.store.rows(
+            """SELECT c.model, c.method, MAX(r.n_generations) FROM records r JOIN conditions c ON c.id = r.condition
+               WHERE r.answer IS NOT NULL GROUP BY c.model, c.method
+               HAVING MAX(r.n_generations > 0 AND CASE WHEN r.trace LIKE '%"sampling":%' THEN EXISTS (
+                   SELECT 1 FROM json_each(r.trace, '$.events') e WHERE json_extract(e.value, '$.generate') IS NOT NULL
+                   AND json_extract(e.value, '$.sampling.temperature') IS NULL) ELSE 1 END) = 0"""
+        )
+        found = {(model, method): ASKS_NONE if n == 0 else SETS_ITS_OWN for model, method, n in never}
+        ignored = self.store.rows(
+            """SELECT DISTINCT c.model, c.method, json_extract(e.body, '$.checks.temperature_applied.reason')
+               FROM records r JOIN conditions c ON c.id = r.condition JOIN environments e ON e.id = r.environment
+               WHERE json_extract(e.body, '$.checks.temperature_applied.value') = 0"""
+        )
+        return {(model, method): f"the endpoint ignores it ({reason})" for model, method, reason in ignored} | found
 
     def curves(self) -> list[Curve]:
         """Estimated fragility curves, by the key of the greedy record they belong to."""
