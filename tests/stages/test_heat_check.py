@@ -43,6 +43,12 @@ def test_a_model_that_is_greedy_when_cool_and_varies_when_hot_is_not_named():
     assert not ignoring_temperature(records(lambda i, t, rng: "a" if t == 0 else rng.choice("abcdefgh")))
 
 
+def test_a_model_that_varies_as_much_when_cool_but_says_other_things_when_hot_is_not_named():
+    """At 0 every answer is a or b, at 2 c or d: repeats differ in half of all pairs at both."""
+    made = records(lambda i, t, rng: rng.choice("ab" if t < 1 else "cd"), n_questions=200, repeats=4)
+    assert not ignoring_temperature(made)
+
+
 def test_a_run_without_hot_temperatures_or_with_few_questions_is_not_judged():
     assert not ignoring_temperature(records(lambda i, t, rng: "a", temperatures=(0.0, 0.6)))
     assert not ignoring_temperature(records(lambda i, t, rng: "a", n_questions=3))
@@ -101,7 +107,7 @@ def test_a_method_that_sets_its_own_temperature_gets_no_verdict_on_it_in_any_ana
             assert own == [] or {row.get("verdict") for row in own} <= {None}, finding.analysis
         for sentence in finding.sentences:
             told = "own_temperature" in sentence and "emperature" in sentence.replace("own_temperature", "")
-            assert not told or "does not apply" in sentence or "at temperature 0" in sentence, sentence
+            assert not told or "does not apply" in sentence or "temperature 0" in sentence, sentence
     # The other method keeps its verdicts.
     [found] = [finding for finding in half_flat.findings() if finding.analysis == "correctness"]
     heated = [row for row in found.rows if str(row["contrast"]).startswith("temperature")]

@@ -80,6 +80,12 @@ def _reason(records: pl.DataFrame) -> str | None:
     # Its import takes a second, and every command would wait for it.
     from scipy import stats
 
+    # Answers may differ from temperature to temperature and yet vary as much among themselves at each.
+    between = np.array([_between(a, b) - (_spread(a) + _spread(b)) / 2 for a, b in pairs if len(a) > 1 and len(b) > 1])
+    if between.std() > 0:
+        moved = stats.bootstrap((between,), np.mean, n_resamples=2000, rng=0, method="percentile").confidence_interval
+        if moved.low > 0:
+            return None
     interval = stats.bootstrap((gains,), np.mean, n_resamples=2000, rng=0, method="percentile").confidence_interval
     if interval.low <= 0 <= interval.high and abs(gains.mean()) < SAME:
         return (
@@ -92,6 +98,11 @@ def _reason(records: pl.DataFrame) -> str | None:
 def _answers(records: pl.DataFrame, temperature: float) -> pl.DataFrame:
     """Cells in a fixed order: the bootstrap's draws go by place."""
     return records.filter(pl.col("temperature") == temperature).group_by(CELL).agg("answer").sort(CELL)
+
+
+def _between(first: list[str], second: list[str]) -> float:
+    """The share of pairs of an answer of each that differ."""
+    return sum(a != b for a in first for b in second) / (len(first) * len(second))
 
 
 def _spread(answers: list[str]) -> float:

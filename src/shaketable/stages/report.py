@@ -18,7 +18,6 @@ from shaketable.charts.score_by_temperature import Band
 from shaketable.scoring import GREEDY_ONLY
 from shaketable.stages import report_content as content
 from shaketable.stages.analyze import make_current
-from shaketable.stages.heat_check import at_one_temperature, not_applied
 from shaketable.stages.report_blocks import make_blocks
 from shaketable.stages.report_cards import draw_cards
 from shaketable.stages.report_cases import Store, cases_of
@@ -71,11 +70,13 @@ def report(run: StoredRun, *, band: Band = "interval", progress: Callable[[str],
     Bands of scores are intervals over questions, or with `sd` the standard deviation between runs.
     """
     make_current(run, progress)
-    findings, table = run.findings(), at_one_temperature(run.score_table(), not_applied(run))
+    findings = run.findings()
+    table = content.judged_table(run.score_table(), findings)
     figures = draw(findings, table, band)
     write_figures(figures, run.folder / "figures")
     if metric := run.main_metric():
-        figure_table(table, metric).write_csv(run.folder / "figures" / "figure_table.csv")
+        # The numbers themselves, also of systems that get no verdict on temperature.
+        figure_table(run.score_table(), metric).write_csv(run.folder / "figures" / "figure_table.csv")
     page = run.folder / "report.html"
     page.write_text(render(run, findings, table, figures), encoding="utf-8")
     return page

@@ -10,7 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from shaketable.charts.few import few
+from shaketable.stages.heat_check import at_one_temperature
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
@@ -101,6 +104,13 @@ def not_applied(findings: Sequence[Finding]) -> dict[str, str]:
     caveats = {caveat for finding in findings for caveat in finding.caveats if caveat.startswith(NOT_APPLIED)}
     systems = sorted({flat_name(row) for finding in findings for row in finding.rows})
     return {name: caveat for name in systems for caveat in caveats if caveat.startswith(f"{NOT_APPLIED}{name}:")}
+
+
+def judged_table(table: pl.DataFrame, findings: Sequence[Finding]) -> pl.DataFrame:
+    """The scores as analyses saw them: systems that temperature did not reach at their coolest alone."""
+    flat = not_applied(findings)
+    systems = table.select("model", "method").unique().to_dicts() if flat else []
+    return at_one_temperature(table, {(one["model"], one["method"]) for one in systems if flat_name(one) in flat})
 
 
 def flat_name(row: Row) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 from shaketable import catalog
 from shaketable.errors import RunError
 from shaketable.stages.analyze import findings_of
-from shaketable.stages.heat_check import at_one_temperature, not_applied
+from shaketable.stages.report_content import judged_table
 from shaketable.store import Run
 from shaketable.store.run import SCORE_SCHEMA
 from shaketable.types import Finding
@@ -103,5 +103,5 @@ def render_partial(run: Run) -> str:
             findings += findings_of(partial, [text])
         except Exception:  # Half a run may lack whatever an analysis compares; the page names those left out.
             partial.left_out.append(text)
-    table = at_one_temperature(partial.score_table(), not_applied(partial))
+    table = judged_table(partial.score_table(), findings)
     return render(partial, findings, table, draw(findings, table), remark=partial.remark)
