@@ -150,7 +150,10 @@ def original_varies_least(own: Own) -> Iterator[Comparison]:
 
 
 def cool_is_safe_and_hot_is_not(own: Own) -> Iterator[Comparison]:
-    for system, rows in own.by_system("guidelines", kind="heat", perturbation="unchanged", type=None).items():
+    losses = own.by_system("guidelines", kind="heat", perturbation="unchanged")
+    kinds = [(system, kind) for system, rows in losses.items() for kind in dict.fromkeys(row["type"] for row in rows)]
+    for system, kind in kinds:
+        rows = [row for row in losses[system] if row["type"] == kind]
         known = [row for row in rows if Span.of(row).is_known]
         cool = [row for row in known if 0 < row["temperature"] <= COOL]
         hot = [row for row in known if row["temperature"] >= HOT]
@@ -164,7 +167,7 @@ def cool_is_safe_and_hot_is_not(own: Own) -> Iterator[Comparison]:
         yield Comparison(
             claim="Up to temperature 0.6 little is lost, from 1.4 on much",
             published="all models taken together",
-            system=system,
+            system=system if kind is None else f"{system}, {kind}",
             own="; ".join(f"{row['temperature']:g}: {row['value']:.3g}" for row in (*cool, *hot)),
             verdict=verdict,  # type: ignore[arg-type]
             reason=reason,
