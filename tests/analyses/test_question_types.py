@@ -84,6 +84,14 @@ def test_means_need_no_cut_and_are_uncapped_where_there_are_curves():
     assert finding.sentences[0].startswith("smollm2 holds facts about numbers most firmly (0.")
 
 
+def test_means_are_capped_where_no_curve_tells_where_a_fact_breaks():
+    rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type="NUM") for i in range(3)]
+    nothing = {"low": (0.0,) * 40, "high": (1.0,) * 40, "value": (None,) * 40}
+    curves = [made_curve(f"smollm2/builtin/q{i}/0", 9.0, **nothing) for i in range(3)]
+    mean = of(question_types(table_of(*rows), curves=curves), "mean")["NUM"]
+    assert (mean["value"], mean["n"], mean["is_capped"]) == (1, 3, True)
+
+
 def test_descriptions_and_abbreviations_take_places_but_are_not_shown():
     rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type=("DESC", "NUM")[i % 2]) for i in range(6)]
     finding = question_types(table_of(*rows))

@@ -45,7 +45,7 @@ def question_types(
     Kind `ratio`: top / (top + bottom), of the `n_extreme` highest and lowest scores (None: a third of the facts, as
     1000 of 3000). Equal scores go by lower entropy, then accuracy at the hottest temperature, then id, or at random;
     `n_tied` is how many facts share the score at the cut. Kind `mean` needs no cut: the mean score of each type,
-    uncapped where there are curves. Kind `untyped`: how many facts have a score and no type, with the reason.
+    uncapped where curves tell it. Kind `untyped`: how many facts have a score and no type, with the reason.
     """
     scan = settled(scan, known=known, correct=correct, threshold=threshold)
     how = Breaking(rule=rule, threshold=scan.threshold, inclusive=inclusive)
@@ -141,7 +141,7 @@ def _ratio_rows(
 
 
 def _mean_rows(facts: Facts, typed: Sequence[Fact], how: Breaking, d: int, bootstrap: dict[str, Any]) -> list[Row]:
-    has_curves = any(fact.curve for fact in typed)
+    has_curves = any(how.score(fact, d, is_capped=False) is not None for fact in typed)
     scores = numbers(how.score(fact, d, is_capped=not has_curves) for fact in typed)
     of_type = np.array([[fact.type == label for fact in typed] for label in SHOWN])
     estimates, counts = mean_estimates(np.where(of_type, scores, np.nan), ids(typed), **bootstrap)
