@@ -40,11 +40,20 @@ def test_a_query_is_searched_and_its_facts_go_back_into_the_reasoning():
     assert "The mill\nIt was painted by Ann Lee." in reason.messages[0].content
     assert last.messages[-1] == Message(
         role="assistant",
-        content=f"I search.\n{BEGIN_QUERY}painter{END_QUERY}\n\n{BEGIN_RESULT}Ann Lee painted it.{END_RESULT}\n\n",
+        content=f"I search.\n{BEGIN_QUERY}painter{END_QUERY}\n\n{BEGIN_RESULT}Ann Lee painted it.{END_RESULT}",
     )
     assert driven.answer.text == "Ann Lee"
     assert driven.answer.hits == tuple(HITS)
     assert [note["decision"] for note in driven.notes("search_o1")] == ["search", "finished"]
+
+
+def test_a_prompt_that_goes_on_does_not_end_in_white_space():
+    """SmolLM2's tokenizer makes one token of line breaks at the end of a prompt and two of those before a word; after
+    the one it had never seen the model wrote no box in 20 of 20 trials."""
+    driven = drive(SearchO1(), WORDING, [asking("a"), FACTS, asking("b"), FACTS, BOXED], hits=HITS)
+    later = [step.messages[-1].content for step in driven.of(Generate) if step.messages[-1].role == "assistant"]
+    assert len(later) == 2
+    assert all(text == text.rstrip() for text in later)
 
 
 def test_calls_of_the_method_itself_can_be_told_from_reading_documents():
@@ -230,7 +239,7 @@ def test_later_turns_append_to_what_the_model_really_wrote():
     driven = drive(SearchO1(), WORDING, [said, FACTS, BOXED], hits=HITS)
     assert driven.queries == ["painter"]
     assert driven.of(Generate)[-1].messages[-1].content == (
-        f"{written}\n\n{BEGIN_RESULT}Ann Lee painted it.{END_RESULT}\n\n"
+        f"{written}\n\n{BEGIN_RESULT}Ann Lee painted it.{END_RESULT}"
     )
     assert driven.answer.working.startswith("<think>\nI search.")
 

@@ -91,7 +91,7 @@ class SearchO1:
     layout: Layout = "chat"
     """`plain` asks by one text that goes on, for models without a chat template."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     renamed: ClassVar[Mapping[str, str]] = {"direct_fallback": "on_missing='direct'"}
     name: ClassVar[str] = "search_o1"
     searches: ClassVar[bool] = True
@@ -147,7 +147,9 @@ class SearchO1:
                 result = yield from self._helpful(output, query, hits)
                 queries.append(query)
             yield from note("search_o1", turn=turn, query=query, decision=decision)
-            output += f"\n\n{BEGIN_RESULT}{result}{END_RESULT}\n\n"
+            # The authors append line breaks here too. Some tokenizers cut white space at the end of a prompt otherwise
+            # than before a word, and models of that family then lose the thread; the model writes its own.
+            output += f"\n\n{BEGIN_RESULT}{result}{END_RESULT}"
         text, reason = boxed(output), None
         if not text:
             reason = _why_empty(output, end)
