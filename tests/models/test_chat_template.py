@@ -13,7 +13,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, set_seed
 
 from shaketable import catalog
 from shaketable.errors import ModelError, StudyError
-from shaketable.models.chat_template import has_chat_template
+from shaketable.models.chat_template import chat_template
 from shaketable.models.sweep import SweepEngine
 from shaketable.stages.check import refuse_unready
 from shaketable.stages.plan import plan
@@ -92,16 +92,16 @@ def test_a_folder_without_a_template_is_refused_before_it_is_loaded(folder, tmp_
 @pytest.mark.parametrize("where", ["chat_template.jinja", "tokenizer_config.json"])
 def test_a_template_is_found_where_it_is_kept(tmp_path, where):
     (tmp_path / "tokenizer_config.json").write_text("{}")
-    assert not has_chat_template(tmp_path)
+    assert not chat_template(tmp_path)
     (tmp_path / where).write_text(TEMPLATE if where.endswith("jinja") else json.dumps({"chat_template": TEMPLATE}))
-    assert has_chat_template(tmp_path)
+    assert chat_template(tmp_path)
 
 
 def test_the_header_of_a_gguf_file_tells(tmp_path):
-    assert not has_chat_template(write_gguf(tmp_path / "base.gguf"))
-    assert has_chat_template(write_gguf(tmp_path / "chat.gguf", TEMPLATE))
+    assert not chat_template(write_gguf(tmp_path / "base.gguf"))
+    assert chat_template(write_gguf(tmp_path / "chat.gguf", TEMPLATE)) == TEMPLATE
     (tmp_path / "cut.gguf").write_bytes((tmp_path / "base.gguf").read_bytes()[:100])
-    assert not has_chat_template(tmp_path / "cut.gguf")
+    assert not chat_template(tmp_path / "cut.gguf")
 
 
 def test_a_gguf_file_without_a_template_answers_in_the_plain_layout(tmp_path):

@@ -12,7 +12,7 @@ from tiny import write_model
 from typer.testing import CliRunner
 
 from shaketable.cli.app import app
-from shaketable.models.local import chat_template
+from shaketable.models.chat_template import chat_template
 from shaketable.models.transformers import Transformers
 from shaketable.stages.advice import advice_on
 from shaketable.stages.plan import plan
@@ -39,7 +39,7 @@ def test_a_template_is_read_without_loading_the_model(tmp_path: Path, in_configu
     folder = folder_with(tmp_path, THINKING, in_configuration=in_configuration)
     for weights in folder.glob("*.safetensors"):
         weights.write_bytes(b"")
-    assert chat_template(str(folder)) == THINKING
+    assert chat_template(folder) == THINKING
     assert Transformers(path=str(folder)).thinks
 
 
@@ -48,12 +48,11 @@ def test_templates_of_several_uses_are_read_together(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer_config.json"
     several = [{"name": "default", "template": PLAIN}, {"name": "reasoning", "template": THINKING}]
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"chat_template": several}), "utf-8")
-    assert chat_template(str(tmp_path)) == f"{PLAIN}\n{THINKING}"
+    assert chat_template(tmp_path) == f"{PLAIN}\n{THINKING}"
 
 
 def test_what_is_not_at_hand_has_no_template(tmp_path: Path) -> None:
-    assert chat_template(str(folder_with(tmp_path, None))) is None
-    assert chat_template("nobody/has-this-model") is None
+    assert chat_template(folder_with(tmp_path, None)) is None
     assert not Transformers(path="nobody/has-this-model").thinks
 
 

@@ -1,4 +1,4 @@
-"""Whether weights come with a chat template, read from their small files or a GGUF header, never from the weights."""
+"""The chat template that weights come with, read from their small files or a GGUF header, never from the weights."""
 
 from __future__ import annotations
 
@@ -14,36 +14,44 @@ seconds."""
 STRING, ARRAY = 8, 9
 
 
-def has_chat_template(path: Path) -> bool:
-    """Of a folder, or of a GGUF file and what lies beside it."""
-    if path.suffix == ".gguf" and path.is_file():
-        return _in_folder(path.parent) or _in_header(path)
-    return _in_folder(path)
+def chat_template(place: Path) -> str | None:
+    """Of a folder, or of a GGUF file and what lies beside it; None: there is none. Several are given together."""
+    if place.suffix == ".gguf" and place.is_file():
+        return _in_folder(place.parent) or _in_header(place)
+    return _in_folder(place)
 
 
-def _in_folder(folder: Path) -> bool:
-    if (folder / "chat_template.jinja").is_file() or (folder / "chat_template.json").is_file():
-        return True
+def _in_folder(folder: Path) -> str | None:
+    for file in (folder / "chat_template.jinja", folder / "chat_template.json"):
+        if file.is_file():
+            return file.read_text("utf-8")
     try:
-        return bool(json.loads((folder / "tokenizer_config.json").read_text("utf-8")).get("chat_template"))
+        given = json.loads((folder / "tokenizer_config.json").read_text("utf-8")).get("chat_template")
     except (OSError, ValueError, AttributeError):
-        return False
+        return None
+    if isinstance(given, list):  # One for each use.
+        return "\n".join(one["template"] for one in given)
+    return given or None
 
 
-def _in_header(file: Path) -> bool:
+def _in_header(file: Path) -> str | None:
     try:
         with file.open("rb") as stream:
             if stream.read(4) != b"GGUF":
-                return False
+                return None
             _, _, n_entries = struct.unpack("<IQQ", stream.read(20))
-            return any(_passed(stream) == KEY for _ in range(n_entries))
+            for _ in range(n_entries):
+                if _text(stream) == KEY:
+                    _number(stream, "<I")
+                    return _text(stream)
+                _pass(stream)
     except (struct.error, KeyError):  # Cut off, or of another kind: loading says what is wrong with it.
-        return False
+        pass
+    return None
 
 
-def _passed(stream: BinaryIO) -> str:
-    """The name of the next entry, whose value is passed over."""
-    name = stream.read(_number(stream, "<Q")).decode("utf-8", "replace")
+def _pass(stream: BinaryIO) -> None:
+    """Over the value of an entry."""
     kind = _number(stream, "<I")
     kind, n = (_number(stream, "<I"), _number(stream, "<Q")) if kind == ARRAY else (kind, 1)
     if kind == STRING:
@@ -51,7 +59,10 @@ def _passed(stream: BinaryIO) -> str:
             stream.seek(_number(stream, "<Q"), 1)
     else:
         stream.seek(SIZES[kind] * n, 1)
-    return name
+
+
+def _text(stream: BinaryIO) -> str:
+    return stream.read(_number(stream, "<Q")).decode("utf-8", "replace")
 
 
 def _number(stream: BinaryIO, form: str) -> int:

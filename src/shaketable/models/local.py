@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from shaketable import weights
 from shaketable.errors import WeightsError
-from shaketable.models.chat_template import has_chat_template
+from shaketable.models.chat_template import chat_template
 from shaketable.thoughts import OPEN
 from shaketable.types import Completion, Failure, Json, Probe, Prompt, Reading
 
@@ -48,7 +46,7 @@ class LocalModel:
             place = weights.glance(self.path)
         except WeightsError as error:
             return str(error)
-        if not by_chat or place is None or has_chat_template(place):
+        if not by_chat or place is None or chat_template(place):
             return None
         return (
             f"the weights {self.path} have no chat template, so {', '.join(by_chat)} cannot ask them by chat. "
@@ -64,7 +62,11 @@ class LocalModel:
     @property
     def thinks(self) -> bool:
         """Whether its chat template has thoughts; False also where it is not at hand yet."""
-        return OPEN in (chat_template(self.path) or "")
+        try:
+            place = weights.glance(self.path)
+        except WeightsError:
+            return False
+        return place is not None and OPEN in (chat_template(place) or "")
 
     def submit(self, ticket: int, prompt: Prompt) -> None:
         self.engine.submit(ticket, prompt)
@@ -96,30 +98,3 @@ class LocalModel:
 
     def environment(self) -> Mapping[str, Json]:
         return self.engine.environment()
-
-
-def chat_template(path: str) -> str | None:
-    """The chat template that weights bring, as text, without loading or fetching them; None: none is at hand."""
-    folder = (path in weights.EMBEDDED and weights.present(path)) or Path(path).expanduser()
-    file = _beside(folder, path, "chat_template.jinja")
-    if file is not None:
-        return file.read_text("utf-8")
-    file = _beside(folder, path, "tokenizer_config.json")
-    given = json.loads(file.read_text("utf-8")).get("chat_template") if file is not None else None
-    if isinstance(given, list):  # One for each use.
-        return "\n".join(one["template"] for one in given)
-    return given if isinstance(given, str) else None
-
-
-def _beside(folder: Path, name: str, file: str) -> Path | None:
-    """A file of the weights in a folder, or in the model hub's cache under their name."""
-    if folder.exists():
-        return path if (path := folder / file).is_file() else None
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    try:
-        found = try_to_load_from_cache(name, file)
-    except HFValidationError:  # A path that is not there is no name of the hub either.
-        return None
-    return Path(found) if isinstance(found, str) else None
