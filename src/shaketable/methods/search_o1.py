@@ -148,7 +148,7 @@ class SearchO1:
                 queries.append(query)
             yield from note("search_o1", turn=turn, query=query, decision=decision)
             # The authors append line breaks here too. Some tokenizers cut white space at the end of a prompt otherwise
-            # than before a word, and models of that family then lose the thread; the model writes its own.
+            # than before a word, into tokens that the model seldom saw there; so it writes its own.
             output += f"\n\n{BEGIN_RESULT}{result}{END_RESULT}"
         text, reason = boxed(output), None
         if not text:
