@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from shaketable.analyses.conditions import CONDITION
 from shaketable.analyses.wording import named, sentence_case
+from shaketable.types import Finding
 
 AS_ASKED = ", as asked"
 """Behind the name of a perturbation: without the questions whose evidence carries a flag."""
+HEADLINE = {"headline", "sentence", "detail"}
+"""Columns of rows that can become cards."""
 NO_FLAGS = {**dict.fromkeys(CONDITION, pl.String), "temperature": pl.Float64, "question_id": pl.String}
 
 
@@ -26,6 +31,26 @@ def done_as_asked(questions: pl.DataFrame, flagged: pl.DataFrame) -> pl.DataFram
     mixed = scored.join(flagged, on=place, how="semi", nulls_equal=True).select("perturbation").unique()
     kept = scored.join(flagged, on=place, how="anti", nulls_equal=True).join(mixed, on="perturbation", how="semi")
     return kept.with_columns(pl.concat_str("perturbation", pl.lit(AS_ASKED)))
+
+
+def without_flagged(table: pl.DataFrame) -> pl.DataFrame | None:
+    """The scores whose evidence was disturbed as asked; None: all of them were, as far as they have a value."""
+    if "flags" not in table.columns:
+        return None
+    is_flagged = pl.col("flags").is_not_null()
+    return table.filter(~is_flagged) if table.filter(is_flagged)["value"].count() else None
+
+
+def as_asked(finding: Finding) -> Finding:
+    """A finding of such scores, under a name of its own. It makes no headlines: those are of all questions."""
+    name = f"{finding.analysis}{AS_ASKED}"
+    return replace(
+        finding,
+        analysis=name,
+        question=f"Where every disturbance was done as asked: {finding.question[0].lower()}{finding.question[1:]}",
+        rows=tuple({**row, "analysis": name} | dict.fromkeys(row.keys() & HEADLINE) for row in finding.rows),
+        caveats=("Without the questions whose evidence carries a flag of that disturbance.", *finding.caveats),
+    )
 
 
 def left_out(table: pl.DataFrame) -> dict[str, str]:

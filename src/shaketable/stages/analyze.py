@@ -11,11 +11,17 @@ from typing import Any
 import polars as pl
 
 from shaketable import catalog
-from shaketable.analyses.flagged import left_out
+from shaketable.analyses.flagged import as_asked, left_out, without_flagged
 from shaketable.stages import score
 from shaketable.stages.heat_check import at_one_temperature, curves_that_count, not_applied
 from shaketable.store import Run
 from shaketable.types import Finding, Scan
+
+TOLD_TWICE = (
+    *("degradation", "equivalence", "ranking", "dominance", "amplification", "variability", "guidelines"),
+    *("variance_shares", "context_reliance"),
+)
+"""Analyses of evidence that are asked again without flagged evidence; `correctness` tells both side by side."""
 
 
 def analyze(
@@ -45,7 +51,7 @@ def findings_of(
     def of_records(rows: pl.DataFrame) -> pl.DataFrame:
         return rows.join(records().select("key"), on="key", how="semi", maintain_order="left") if flat else rows
 
-    main, undone = run.main_metric(), left_out(table)
+    main, undone, unflagged = run.main_metric(), left_out(table), without_flagged(table)
     given: dict[str, Callable[[], Any]] = {
         "metric": lambda: main,
         "correct": run.judging_metric,
@@ -73,6 +79,8 @@ def findings_of(
             taken.pop("margin", None)  # It was given for another number.
         ask = functools.partial(ask, **{**taken, **ask.keywords})
         findings.append(_marked(ask(table), flat, undone))
+        if unflagged is not None and catalog.parse(text)[0] in TOLD_TWICE:
+            findings.append(as_asked(_marked(ask(unflagged), flat, {})))
     return findings
 
 

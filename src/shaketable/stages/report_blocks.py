@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from shaketable.analyses.flagged import AS_ASKED
 from shaketable.analyses.wording import bounds, difference, measured, named, number
 from shaketable.stages.report_content import NOT_APPLIED, rows_of
 from shaketable.types import Finding
@@ -56,6 +57,7 @@ class Block:
 def make_blocks(findings: Sequence[Finding]) -> list[Block]:
     """One for each finding that has something to show, in the order of the chapters."""
     made = [make(finding) for name, make in MAKERS.items() for finding in findings if finding.analysis == name]
+    made += _as_asked([finding for finding in findings if finding.analysis.endswith(AS_ASKED)])
     seen: set[str] = set()
     blocks = []
     for block in made:
@@ -63,6 +65,21 @@ def make_blocks(findings: Sequence[Finding]) -> list[Block]:
             seen.add(block.name)
             blocks.append(block)
     return blocks
+
+
+def _as_asked(findings: Sequence[Finding]) -> list[Block]:
+    """What the same analyses say without flagged evidence, as one block; their rows are in the findings."""
+    if not findings:
+        return []
+    return [
+        Block(
+            chapter="evidence",
+            name="as-asked",
+            title="Where every disturbance was done as asked",
+            sentences=[sentence for finding in findings for sentence in finding.sentences],
+            notes=findings[0].caveats[:1],
+        )
+    ]
 
 
 # --- dice -----------------------------------------------------------------------------------------
