@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from shaketable.catalog import build, known

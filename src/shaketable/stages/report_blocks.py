@@ -57,7 +57,7 @@ class Block:
 def make_blocks(findings: Sequence[Finding]) -> list[Block]:
     """One for each finding that has something to show, in the order of the chapters."""
     made = [make(finding) for name, make in MAKERS.items() for finding in findings if finding.analysis == name]
-    made += _as_asked([finding for finding in findings if finding.analysis.endswith(AS_ASKED)])
+    made += _as_asked(findings)
     seen: set[str] = set()
     blocks = []
     for block in made:
@@ -68,16 +68,18 @@ def make_blocks(findings: Sequence[Finding]) -> list[Block]:
 
 
 def _as_asked(findings: Sequence[Finding]) -> list[Block]:
-    """What the same analyses say without flagged evidence, as one block; their rows are in the findings."""
-    if not findings:
+    """What analyses say otherwise without flagged evidence, as one block; their rows are in the findings."""
+    again = [finding for finding in findings if finding.analysis.endswith(AS_ASKED)]
+    if not again:
         return []
+    told = {sentence for finding in findings if finding not in again for sentence in finding.sentences}
     return [
         Block(
             chapter="evidence",
             name="as-asked",
             title="Where every disturbance was done as asked",
-            sentences=[sentence for finding in findings for sentence in finding.sentences],
-            notes=findings[0].caveats[:1],
+            sentences=[sentence for finding in again for sentence in finding.sentences if sentence not in told],
+            notes=again[0].caveats[:1],
         )
     ]
 
