@@ -148,10 +148,10 @@ class ScanTable(_Table):
         "none", description="For which questions the curve over all temperatures is estimated from logits."
     )
     curve_budget: int = Field(
-        300, ge=1, description="Token positions that the model may compute for one curve, samples included."
+        400, ge=1, description="Token positions that the model may compute for one curve, samples included."
     )
     curve_samples: int = Field(
-        60,
+        90,
         ge=0,
         description="Paths at most that are sampled of what a curve's bounds leave open; 0: bounds alone. There is no "
         "estimate where fewer than 20 count.",

@@ -495,9 +495,9 @@ class Scan:
     """A fact is broken where the share of correct answers lies strictly below this."""
     curves: Literal["none", "known", "all"] = "none"
     """For which questions the curve over all temperatures is estimated from the model's logits."""
-    curve_budget: int = 300
+    curve_budget: int = 400
     """Token positions that the model may compute for a curve, samples included."""
-    curve_samples: int = 60
+    curve_samples: int = 90
     """Paths at most that are sampled of what a curve's bounds leave open; 0: bounds alone."""
     curve_end: float = 4.0
     """The hottest temperature of a curve: where a breaking temperature is looked for."""

@@ -43,9 +43,9 @@ class CurveSettings:
     """Where the finished curve is given."""
     threshold: float = 0.5
     """Broken: the probability of a correct answer lies strictly below this."""
-    budget: int = 300
+    budget: int = 400
     """Token positions the model may compute, samples included."""
-    n_samples: int = 60
+    n_samples: int = 90
     """Paths at most that are drawn from what the tree leaves open; 0: none, bounds alone."""
     n_sampled_temperatures: int = 3
     """At how many temperatures they are drawn."""
