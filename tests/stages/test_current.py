@@ -18,7 +18,7 @@ from shaketable.stages.analyze import analyze, make_current
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
 from shaketable.stages.score import score
-from shaketable.store import Run
+from shaketable.store import RecordStore, Run
 from shaketable.study import format_study
 from shaketable.types import Study
 
@@ -105,6 +105,22 @@ def test_nothing_is_made_anew_that_is_current(failed: Run) -> None:
     make_current(Run(failed.folder))
     after = [(failed.folder / name).stat().st_mtime_ns for name in ("scores.parquet", "findings.json")]
     assert before == after
+
+
+def test_readers_work_the_digest_out_once_until_something_changes(failed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The viewer reads by a connection of its own for every page."""
+    counted: list[int] = []
+    own = RecordStore.content_digest
+    monkeypatch.setattr(RecordStore, "content_digest", lambda store: counted.append(1) or own(store))
+    run = Run(failed.folder)
+    for _ in range(3):
+        with run.reading() as fresh:
+            assert fresh.has_current_findings()
+    assert len(counted) == 1
+    _answer(failed)
+    with run.reading() as fresh:
+        assert not fresh.has_current_findings()
+    assert len(counted) == 2
 
 
 def test_scores_and_findings_of_the_first_version_are_read_and_made_anew(failed: Run) -> None:

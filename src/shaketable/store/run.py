@@ -134,9 +134,11 @@ class Run:
     def reading(self) -> Iterator[Run]:
         """The same run with a connection of its own: SQLite's belong to the thread that made them."""
         fresh = Run(self.folder)
+        fresh._content = self._content  # Each page reads so, and the digest of all records is not worked out for each.
         try:
             yield fresh
         finally:
+            self._content = fresh._content
             if "store" in vars(fresh):
                 fresh.store.close()
 
