@@ -56,7 +56,7 @@ def _text(rng: random.Random, n_words: int) -> str:
 
 def stored_sweep(folder: Path, n_questions: int) -> list[Pairs]:
     """The answers of a run, one list per condition, with the references that it was scored by."""
-    from shaketable.scoring import references
+    from shaketable.metrics.scoring import references
     from shaketable.store import Run
 
     run = Run(folder)
@@ -80,8 +80,8 @@ def main(folder: Path | None, n_questions: int, n_rounds: int) -> None:
     import torch
 
     from shaketable import weights
-    from shaketable.encoder import encoder
     from shaketable.metrics.bertscore import pair_values
+    from shaketable.text.encoder import encoder
 
     conditions = stored_sweep(folder, n_questions) if folder else made_sweep(n_questions)
     pairs = [pair for condition in conditions for pair in condition]

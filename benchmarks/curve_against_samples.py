@@ -11,8 +11,8 @@ from curve_positions import TEMPERATURES, estimate, known_facts, prompts, sample
 from machine import describe
 from scipy import stats
 
-from shaketable.fragility.curve import CurveSettings
-from shaketable.fragility.vocabulary import Vocabulary
+from shaketable.facts.curves.curve import CurveSettings
+from shaketable.facts.curves.vocabulary import Vocabulary
 from shaketable.methods.recall import first_line
 from shaketable.metrics.contains import Contains
 from shaketable.models.smollm2 import Smollm2

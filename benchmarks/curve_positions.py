@@ -14,14 +14,14 @@ import time
 import numpy as np
 from machine import describe
 
-from shaketable.fragility.curve import CurveSettings, curve
-from shaketable.fragility.predicate import Predicate
-from shaketable.fragility.vocabulary import Vocabulary
+from shaketable.facts.curves.curve import CurveSettings, curve
+from shaketable.facts.curves.predicate import Predicate
+from shaketable.facts.curves.vocabulary import Vocabulary
 from shaketable.methods.recall import Recall, first_line
 from shaketable.metrics.contains import Contains
 from shaketable.metrics.exact_match import ExactMatch
 from shaketable.models.smollm2 import Smollm2
-from shaketable.stages.curve import Growing, grow, step_on
+from shaketable.stages.curves import Growing, grow, step_on
 from shaketable.stages.plan import plan
 from shaketable.study import load_study
 from shaketable.types import Answer, Prompt, Sampling

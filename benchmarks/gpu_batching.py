@@ -19,7 +19,7 @@ from tokenizers import Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from shaketable.models.sweep import SweepEngine
+from shaketable.engine.sweep import SweepEngine
 from shaketable.types import Message, Prompt, Sampling
 
 N_PROMPTS, N_NEW = 128, 64

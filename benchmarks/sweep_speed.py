@@ -11,7 +11,7 @@ import torch
 from machine import describe
 
 from shaketable import weights
-from shaketable.models.sweep import SweepEngine
+from shaketable.engine.sweep import SweepEngine
 from shaketable.stages.answer import Scheduler
 from shaketable.stages.plan import plan
 from shaketable.stages.sources import Listed

@@ -13,10 +13,10 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
-from shaketable import lexicon
-from shaketable.lexicon import PARTS_OF_SPEECH, Entry, Lexicon, PartOfSpeech
+from shaketable.text import lexicon
+from shaketable.text.lexicon import PARTS_OF_SPEECH, Entry, Lexicon, PartOfSpeech
 
-TARGET = Path(__file__).parents[1] / "src" / "shaketable" / "lexicon_data" / lexicon.TABLE
+TARGET = Path(__file__).parents[1] / "src" / "shaketable" / "resources" / "lexicon" / lexicon.TABLE
 KINDS: dict[str, PartOfSpeech] = {"1": "noun", "2": "verb", "3": "adj", "4": "adv", "5": "adj"}
 """The first digit of a sense key; 5 are satellite adjectives."""
 

@@ -18,15 +18,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shaketable import question_types, weights
+from shaketable import weights
 from shaketable.errors import DataError
-from shaketable.question_types import LABELS
+from shaketable.text import question_types
+from shaketable.text.question_types import LABELS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-TARGET = Path(question_types.__file__).with_name("question_types_data") / question_types.HEAD
+TARGET = Path(question_types.__file__).parents[1] / "resources" / "question_types" / question_types.HEAD
 PENALTIES = (3e-6, 1e-5, 3e-5)
 """Of the squared weights of the head; cross-validation chooses."""
 N_FOLDS = 5

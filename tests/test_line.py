@@ -18,30 +18,34 @@ PACKAGE = Path(shaketable.__file__).parent
 
 # --- the drawing, as tables -----------------------------------------------------------------------
 
-PARTS = (
-    "datasets",
-    "variations",
-    "perturbations",
-    "retrievers",
-    "models",
-    "methods",
-    "metrics",
-    "analyses",
-    "charts",
-)
+PARTS = ("datasets", "variations", "perturbations", "retrievers", "models", "methods", "metrics", "analyses")
 """Folders of interchangeable parts. Files that the folder's CATALOG does not list are its helpers."""
+
+CORE = ("types", "protocols", "errors", "identity", "catalog", "study", "factors", "weights")
+"""The files at the top; prompts, which are texts, count as such."""
 
 MAY_IMPORT = {
     # place: what it may import, beside the helpers of its own folder. `core` is every module at the top;
-    # `door` is the package itself, which offers the names in `__all__`.
+    # `door` is the package itself, which offers the names in `__all__`; `helpers` are files of parts that are no parts.
     "core": ("core",),
-    **dict.fromkeys(PARTS, ("core",)),
-    "fragility": ("core", "fragility"),
-    "store": ("core", "store"),
-    "stages": ("core", "fragility", "helpers", "charts", "store", "stages"),
-    "published": ("core", "store", "published"),
-    "viewer": ("core", "helpers", "charts", "store", "stages", "viewer"),
-    "cli": ("core", "store", "stages", "published", "viewer", "cli"),
+    "text": ("core", "text"),
+    "statistics": ("core", "statistics"),
+    "engine": ("core", "text", "engine"),
+    "facts": ("core", "text", "facts"),
+    "datasets": ("core", "text"),
+    "variations": ("core", "text"),
+    "perturbations": ("core", "text"),
+    "retrievers": ("core", "text"),
+    "models": ("core", "text", "engine"),
+    "methods": ("core", "text"),
+    "metrics": ("core", "text", "facts"),
+    "analyses": ("core", "text", "facts", "statistics", "report", "annotation"),
+    "store": ("core", "text", "store"),
+    "report": ("core", "helpers", "facts", "statistics", "store", "report", "analyses", "stages"),
+    "stages": ("core", "text", "facts", "engine", "helpers", "store", "report", "stages"),
+    "annotation": ("core", "text", "helpers", "report", "viewer", "annotation"),
+    "viewer": ("core", "text", "facts", "helpers", "store", "stages", "report", "viewer"),
+    "cli": ("core", "text", "helpers", "store", "stages", "report", "annotation", "viewer", "cli"),
     "door": ("core", "store", "stages"),
 }
 
@@ -50,17 +54,20 @@ NEVER = {
     "types": ("core",),
     "errors": ("core",),
     "identity": ("core",),
+    "text": ("study", "catalog", "prompts"),
+    "statistics": ("study", "catalog", "prompts", "protocols"),
+    "engine": ("study", "catalog", "prompts"),
     "datasets": ("prompts", "encoder"),
-    "variations": ("study", "scoring"),
-    "perturbations": ("prompts", "study", "scoring"),
-    "retrievers": ("prompts", "study", "scoring"),
-    "models": ("prompts", "study", "scoring"),
-    "methods": ("catalog", "study", "scoring"),
+    "variations": ("study",),
+    "perturbations": ("prompts", "study"),
+    "retrievers": ("prompts", "study"),
+    "models": ("prompts", "study"),
+    "methods": ("catalog", "study"),
     "metrics": ("study",),
     "analyses": ("prompts", "study"),
-    "charts": ("prompts", "study", "scoring", "encoder", "language"),
-    "fragility": ("prompts", "catalog", "study", "scoring", "weights", "encoder", "language"),
-    "store": ("prompts", "scoring", "encoder", "language"),
+    "facts": ("prompts", "catalog", "study", "weights"),
+    "store": ("prompts",),
+    "report": ("prompts",),
 }
 
 STAGES = ("plan", "answer", "score", "analyze", "report")
@@ -69,7 +76,7 @@ STAGES = ("plan", "answer", "score", "analyze", "report")
 HEAVY = ("torch", "transformers", "spacy", "altair", "vl_convert", "openai", "statsmodels", "scipy")
 LIGHT = (
     *("shaketable", "shaketable.catalog", "shaketable.study", "shaketable.stages.plan", "shaketable.cli"),
-    *("shaketable.viewer.pages", "shaketable.viewer.annotation_server"),
+    *("shaketable.viewer.pages", "shaketable.annotation.server"),
 )
 """What starts in an instant, because none of it loads a heavy library."""
 
@@ -154,7 +161,7 @@ def _listed(folder: Path) -> set[str]:
                 ast.Assign(targets=[ast.Name(id="CATALOG")], value=value)
                 | ast.AnnAssign(target=ast.Name(id="CATALOG"), value=ast.expr() as value)
             ):
-                return {target.partition(":")[0].split(".")[0] for target in ast.literal_eval(value).values()}
+                return {target.partition(":")[0] for target in ast.literal_eval(value).values()}
     return set()
 
 
@@ -166,9 +173,9 @@ def _place(module: tuple[str, ...]) -> str:
 
 def _bend(one: Import, parts: dict[str, set[str]]) -> str | None:
     here, there = _place(one.importer), _place(one.imported)
-    is_part = there in PARTS and len(one.imported) > 1 and one.imported[1] in parts[there]
+    is_part = there in PARTS and ".".join(one.imported[1:]) in parts[there]
     if here in PARTS and here == there:
-        same = one.importer[:2] == one.imported[:2]
+        same = one.importer == one.imported
         return "parts do not import one another" if is_part and not same else None
     if here in PARTS and there in PARTS:
         return f"parts do not import one another, and {here} are none of {there}"
@@ -199,9 +206,9 @@ def test_every_folder_has_a_place_on_the_line():
 
 def test_the_checker_sees_the_imports_there_are():
     seen = {(one.importer, one.imported) for one in imports(PACKAGE)}
-    assert (("metrics", "token_f1"), ("scoring",)) in seen
-    assert (("stages", "plan"), ("datasets", "select")) in seen
-    assert (("models", "local"), ("models", "sweep")) in seen
+    assert (("metrics", "token_f1"), ("metrics", "scoring")) in seen
+    assert (("stages", "plan"), ("datasets", "reading", "select")) in seen
+    assert (("engine", "local"), ("engine", "sweep")) in seen
     assert len(seen) > 100
 
 
@@ -220,12 +227,12 @@ def bent(tmp_path):
     straight = {
         "__init__.py": "from shaketable.stages.plan import plan",
         "types.py": "",
-        "scoring.py": "from shaketable.types import Score",
+        "factors.py": "from shaketable.types import Score",
         "study.py": "from shaketable import types",
         "catalog.py": "import importlib",
         "prompts/__init__.py": "",
         "datasets/__init__.py": "CATALOG = {'builtin': 'builtin:load_builtin'}",
-        "datasets/builtin.py": "from shaketable.datasets.rows import read",
+        "datasets/builtin.py": "from shaketable.datasets.reading.rows import read",
         "datasets/rows.py": "from shaketable import types",
         "models/__init__.py": "CATALOG: dict[str, str] = {'small': 'small:Small'}",
         "models/small.py": "",
@@ -236,7 +243,7 @@ def bent(tmp_path):
         "store/__init__.py": "from shaketable.store.run import Run",
         "store/run.py": "from shaketable.study import load_study",
         "stages/__init__.py": "",
-        "stages/plan.py": "from shaketable import catalog\nfrom shaketable.datasets.rows import read",
+        "stages/plan.py": "from shaketable import catalog\nfrom shaketable.datasets.reading.rows import read",
         "stages/answer.py": "from shaketable.stages.plan import plan\nfrom shaketable.store import Run",
         "cli/__init__.py": "from shaketable.cli import running",
         "cli/running.py": "from shaketable.stages.plan import plan",
@@ -261,8 +268,8 @@ def test_a_straight_package_has_no_bends(bent):
     ("path", "text", "names"),
     [
         ("__init__.py", "from shaketable.cli import running", "the package imports cli.running"),
-        ("types.py", "import shaketable.scoring", "types imports scoring"),
-        ("scoring.py", "from shaketable.methods.asking import ask", "scoring imports methods.asking"),
+        ("types.py", "import shaketable.factors", "types imports factors"),
+        ("factors.py", "from shaketable.methods.asking import ask", "factors imports methods.asking"),
         ("catalog.py", "from shaketable.store import Run", "catalog imports store"),
         ("catalog.py", "import importlib\nimportlib.import_module('shaketable.cli')", "catalog imports cli"),
         ("datasets/builtin.py", "from shaketable import models", "datasets.builtin imports models"),
@@ -274,11 +281,11 @@ def test_a_straight_package_has_no_bends(bent):
         ("methods/once.py", "from shaketable.catalog import build", "methods.once imports catalog"),
         ("models/small.py", "if TYPE_CHECKING:\n    import shaketable.prompts", "models.small imports prompts"),
         ("store/run.py", "from shaketable.stages import plan", "store.run imports stages.plan"),
-        ("store/run.py", "from shaketable import scoring", "store.run imports scoring"),
+        ("store/run.py", "from shaketable import prompts", "store.run imports prompts"),
         ("stages/plan.py", "from shaketable.stages.answer import answer", "stages.plan imports stages.answer"),
         ("stages/plan.py", "from shaketable.datasets.builtin import load", "stages.plan imports datasets.builtin"),
         ("stages/plan.py", "from shaketable.cli import running", "stages.plan imports cli.running"),
-        ("cli/running.py", "from shaketable.datasets import rows", "cli.running imports datasets.rows"),
+        ("cli/running.py", "from shaketable.datasets.builtin import load", "cli.running imports datasets.builtin"),
     ],
 )
 def test_a_bent_import_is_named(bent, path, text, names):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shaketable import catalog
 from shaketable.errors import StudyError
-from shaketable.measures import judging_metric, numbers_of
+from shaketable.factors import judging_metric, numbers_of
 from shaketable.study import format_study, load_study, parse_study, shipped_studies, study_schema
 from shaketable.types import DatasetChoice, Study
 

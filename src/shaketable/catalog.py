@@ -25,7 +25,7 @@ KINDS = {
     "method": "methods",
     "metric": "metrics",
     "analysis": "analyses",
-    "chart": "charts",
+    "chart": "report.charts",
 }
 
 

@@ -216,7 +216,7 @@ TABLES: dict[tuple[str, ...], type[BaseModel]] = {
 }
 """Where a table stands in a study → its keys."""
 
-SHIPPED = resources.files("shaketable") / "studies"
+SHIPPED = resources.files("shaketable") / "resources" / "studies"
 
 
 def shipped_studies() -> list[str]:

@@ -12,8 +12,8 @@ from annotating import QUESTIONS, REWRITES, annotating, load_questions, send, se
 from typer.testing import CliRunner
 
 from shaketable import catalog
-from shaketable.annotation import Board, rewriting_tasks
-from shaketable.annotation_log import AnnotationLog, RewriteRow
+from shaketable.annotation.log import AnnotationLog, RewriteRow
+from shaketable.annotation.tasks import Board, rewriting_tasks
 from shaketable.cli.app import app
 from shaketable.datasets.jsonl import load_jsonl
 

@@ -17,9 +17,9 @@ from packaging.version import Version
 from typer.testing import CliRunner
 
 import shaketable
-from shaketable import passages
 from shaketable.cli import looking, running
 from shaketable.cli.app import app
+from shaketable.retrievers.corpus import passages
 from shaketable.stages.estimate import known_rates
 from shaketable.store import RecordStore
 

@@ -11,7 +11,7 @@ import pytest
 from made_wordings import Compass
 from typer.testing import CliRunner
 
-from shaketable.analyses import vectors
+from shaketable.analyses.wording import vectors
 from shaketable.cli.app import app
 
 ABOUT_WORDING = (

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from shaketable.cli.app import app
 from shaketable.stages.plan import plan
 from shaketable.study import load_study
-from shaketable.variant_set import load_variant_set
+from shaketable.variations.variant_set import load_variant_set
 
 
 def call(*words):

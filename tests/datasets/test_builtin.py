@@ -6,7 +6,7 @@ import pytest
 from shaketable.datasets.builtin import load_builtin
 from shaketable.errors import DataError
 
-DATA = files("shaketable.datasets") / "data"
+DATA = files("shaketable") / "resources" / "questions"
 MULTIHOP = ("bridge_questions", "comparison_questions", "bridge_corpus", "comparison_corpus")
 
 

@@ -10,10 +10,10 @@ from by_hand import completion, drive, even_attention, hit
 from transformers import AutoModelForCausalLM
 
 from shaketable import catalog, weights
+from shaketable.engine.probe import read_each
+from shaketable.engine.sweep import SweepEngine
 from shaketable.methods.dragin import Dragin
 from shaketable.methods.rind_qfs import token_attention
-from shaketable.models.probe import read_each
-from shaketable.models.sweep import SweepEngine
 from shaketable.types import Completion, Generate, Message, Note, Probe, Prompt, Sampling
 
 pytestmark = pytest.mark.weights  # spaCy's, for sentences and tags.

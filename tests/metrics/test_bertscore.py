@@ -10,8 +10,8 @@ from made_records import QUESTION, record, scores
 from texts import pairs
 
 from shaketable import weights
-from shaketable.encoder import TokenStates, encoder
 from shaketable.metrics.bertscore import BASELINES, Bertscore, match, measure_baseline, pair_values
+from shaketable.text.encoder import TokenStates, encoder
 
 NAME = "all-MiniLM-L6-v2"
 
@@ -115,7 +115,7 @@ def test_each_distinct_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.weights
 @pytest.mark.slow
 def test_the_baseline_is_what_the_bundled_corpora_give() -> None:
-    folder = files("shaketable") / "datasets" / "data"
+    folder = files("shaketable") / "resources" / "questions"
     lines = [
         line
         for file in sorted(folder.iterdir(), key=lambda file: file.name)

@@ -6,8 +6,8 @@ import pytest
 from made_completions import only_score, spoken
 from made_records import record
 
+from shaketable.facts.score import entropy_of_top
 from shaketable.metrics.entropy import Entropy
-from shaketable.robustness import entropy_of_top
 
 # The specification's section 4.3 gives the entropy of these: 0.200276 raw, 0.199340 renormalized.
 TOP = (0.90, 0.05, 0.02, 0.01, 0.005, 0.004, 0.003, 0.002, 0.001, 0.001)

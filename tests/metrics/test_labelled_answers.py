@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 from made_records import record
 
-from shaketable.choices import find_choice
 from shaketable.datasets.builtin import load_builtin
 from shaketable.datasets.hotpotqa import load_hotpotqa
 from shaketable.datasets.twowikimultihopqa import load_twowikimultihopqa
+from shaketable.metrics.choices import find_choice
 from shaketable.metrics.contains import Contains
 from shaketable.metrics.correct import Correct
 from shaketable.metrics.gibberish import Gibberish

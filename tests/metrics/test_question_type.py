@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from made_records import record, scores
 
-from shaketable import question_types
 from shaketable.metrics import question_type
 from shaketable.metrics.question_type import QuestionType
+from shaketable.text import question_types
 from shaketable.types import Question
 
 

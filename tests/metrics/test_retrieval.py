@@ -8,10 +8,10 @@ from made_records import record
 
 from shaketable import catalog
 from shaketable.datasets.builtin import load_builtin
-from shaketable.datasets.rows import passage
-from shaketable.encoder import encoder
-from shaketable.measures import numbers_of
+from shaketable.datasets.reading.rows import passage
+from shaketable.factors import numbers_of
 from shaketable.metrics.retrieval import Retrieval
+from shaketable.text.encoder import encoder
 from shaketable.types import Edit, Event, Evidence, Hit, Query, Question, Search
 
 QUESTION = Question(id="q", text="?", answers=("a",), gold_titles=("Alpha", "Beta"))

@@ -11,7 +11,7 @@ from few_resamples import quick
 from made_facts import made_facts
 
 from shaketable import catalog
-from shaketable.datasets.loaded import Loaded
+from shaketable.datasets.reading.loaded import Loaded
 from shaketable.errors import DataError
 from shaketable.identity import canonical
 from shaketable.types import Finding

@@ -9,8 +9,8 @@ import pytest
 from promises import ODD_TEXTS, built, odd_question, questions, record
 
 from shaketable import catalog
+from shaketable.factors import measure_of, numbers_of
 from shaketable.identity import canonical
-from shaketable.measures import measure_of, numbers_of
 from shaketable.protocols import Metric
 from shaketable.types import Question
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from shaketable import language
-from shaketable.datasets.rows import make_question, passage
-from shaketable.language import Word
+from shaketable.datasets.reading.rows import make_question, passage
 from shaketable.retrievers.gold import Gold
+from shaketable.text import language
+from shaketable.text.language import Word
 from shaketable.types import Query
 
 ALPHA = [

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from shaketable.catalog import build, known
 from shaketable.datasets.hotpotqa import load_hotpotqa
-from shaketable.datasets.rows import make_question, passage
-from shaketable.datasets.select import select
+from shaketable.datasets.reading.rows import make_question, passage
+from shaketable.datasets.reading.select import select
 from shaketable.perturbations.altered import choose_targets, replay
 from shaketable.retrievers.distractor import Distractor
 from shaketable.retrievers.full_gold import FullGold

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shaketable.catalog import build, known
-from shaketable.datasets.rows import make_question, passage
+from shaketable.datasets.reading.rows import make_question, passage
 from shaketable.perturbations.altered import bring, insert, move, replay, split_end
 from shaketable.retrievers.distractor import Distractor
 from shaketable.retrievers.full_gold import FullGold

@@ -6,12 +6,12 @@ from collections import Counter
 import pytest
 
 from shaketable.errors import DataError
-from shaketable.lexicon import load
 from shaketable.perturbations.antonym import Antonym
 from shaketable.perturbations.entity_replacement import EntityReplacement
 from shaketable.perturbations.random_noise import RandomNoise
 from shaketable.perturbations.synonym import Synonym
 from shaketable.perturbations.word_forms import cased_like, inflected
+from shaketable.text.lexicon import load
 
 OLD = "Large old magazine, founded in Berlin, is large."
 

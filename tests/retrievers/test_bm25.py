@@ -15,10 +15,10 @@ from shaketable import catalog
 from shaketable.errors import PartError
 from shaketable.identity import trial_key
 from shaketable.retrievers import bm25 as part_module
-from shaketable.retrievers import bm25_index
 from shaketable.retrievers.bm25 import Bm25
-from shaketable.retrievers.bm25_index import IndexWriter
-from shaketable.retrievers.english import STOP_WORDS, terms
+from shaketable.retrievers.postings import index as bm25_index
+from shaketable.retrievers.postings.english import STOP_WORDS, terms
+from shaketable.retrievers.postings.index import IndexWriter
 from shaketable.types import Query, Question
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shaketable.datasets.rows import make_question, passage
+from shaketable.datasets.reading.rows import make_question, passage
 from shaketable.retrievers.distractor import Distractor
 from shaketable.retrievers.full_gold import FullGold
 from shaketable.retrievers.gold import Gold

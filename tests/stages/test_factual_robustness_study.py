@@ -8,17 +8,17 @@ import json
 import polars as pl
 import pytest
 
-from shaketable import question_types
-from shaketable.analyses.facts import LABELS
-from shaketable.charts.facts_by_temperature import accuracy_rows
+from shaketable.analyses.facts.facts import LABELS
 from shaketable.metrics import question_type
+from shaketable.report.charts.facts_by_temperature import accuracy_rows
 from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
-from shaketable.stages.curve import trace_curves
+from shaketable.stages.curves import trace_curves
 from shaketable.stages.plan import plan
 from shaketable.stages.score import score
 from shaketable.store import Run
 from shaketable.study import load_study
+from shaketable.text import question_types
 
 LIMIT = 3
 ASKED = [f"{word} is number {i}?" for i in range(3) for word in ("Who", "Where", "How many")]

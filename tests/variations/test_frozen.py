@@ -9,8 +9,8 @@ from shaketable.errors import DataError
 from shaketable.stages.plan import plan
 from shaketable.study import load_study
 from shaketable.types import Question, Variant
-from shaketable.variant_set import counted, load_variant_set, write_variant_set
 from shaketable.variations.frozen import Frozen
+from shaketable.variations.variant_set import counted, load_variant_set, write_variant_set
 
 ASKED = [Question(id=f"q{i}", text=f"Who wrote book {i}?", answers=("x",)) for i in range(3)]
 MADE = {

@@ -5,10 +5,10 @@ import re
 import pytest
 from real_questions import mixed, needs_data
 
-from shaketable import language
 from shaketable.catalog import build
-from shaketable.reading_ease import reading_ease
+from shaketable.text import language
 from shaketable.types import Question
+from shaketable.variations.english.reading_ease import reading_ease
 
 pytestmark = pytest.mark.weights
 ASKED = [

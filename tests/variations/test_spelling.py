@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from real_questions import mixed, needs_data
 
-from shaketable import misspellings, weights
+from shaketable import weights
 from shaketable.types import Question
+from shaketable.variations.english import misspellings
 from shaketable.variations.spelling import Spelling, detokenized, tokenized
 
 SAMPLE = "Who is the child of the director of film Sleepers (1996 Film)?"

@@ -1,8 +1,8 @@
 import pytest
 
 from shaketable.datasets.builtin import load_builtin
-from shaketable.datasets.rows import make_question, passage
-from shaketable.ranking import Documents
+from shaketable.datasets.reading.rows import make_question, passage
+from shaketable.text.ranking import Documents
 from shaketable.types import Question
 from shaketable.variations.term_augmentation import TermAugmentation
 

@@ -85,7 +85,7 @@ def test_the_original_wording_has_nothing_to_stand_beside(viewer: LocalServer, k
 @pytest.mark.weights
 def test_queries_have_their_similarity(viewer: LocalServer, keys: Any) -> None:
     """That of the encoder for the same two texts; the second search has no other to be compared with."""
-    from shaketable.encoder import encoder
+    from shaketable.text.encoder import encoder
 
     _, original, other = keys
     first, second = encoder("all-MiniLM-L6-v2").embed([original.trace[0].step.query, FIRST])

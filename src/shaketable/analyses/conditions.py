@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 from polars import selectors
 
-from shaketable.measures import measure_of
+from shaketable.factors import measure_of
 
 FACTORS = ("dataset", "model", "method", "retriever", "perturbation", "variation", "temperature")
 CONDITION = ("metric", *FACTORS)

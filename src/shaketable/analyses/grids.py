@@ -11,16 +11,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shaketable.analyses.conditions import ORIGINAL, by_question, names_in, system_of, units
-from shaketable.analyses.intervals import Numbers
 from shaketable.analyses.spread import crossing_zero
-from shaketable.measures import main_metric, measure_of
+from shaketable.factors import main_metric, measure_of
+from shaketable.statistics.intervals import ROUNDING, Numbers
 
 Row = dict[str, Any]
 Number = Literal["mean", "cv"]
 PLACE = ("dataset", "model", "method", "retriever", "variation")
 """What makes a system, besides its evidence and temperature."""
-ROUNDING = 12
-"""Decimals kept of a difference: thirds leave dust such as 1e-17, which would break ties and hide zeros."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +56,10 @@ class Grid:
     def drops(self) -> Numbers:
         """Original minus disturbed, perturbations × temperatures × questions; NaN without both."""
         return np.round(self.means[:1] - self.means[1:], ROUNDING)
+
+    def heat_drops(self) -> Numbers:
+        """Coolest minus each temperature, evidence × temperatures × questions; NaN without both."""
+        return np.round(self.means[:, :1] - self.means, ROUNDING)
 
     def n_missing_pairs(self) -> NDArray[np.int64]:
         """Records without a score among original and disturbed, perturbations × temperatures."""

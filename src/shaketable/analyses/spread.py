@@ -6,7 +6,7 @@ from typing import Literal
 
 import polars as pl
 
-from shaketable.measures import measure_of
+from shaketable.factors import measure_of
 
 Level = Literal["per_question", "ratio_of_means", "across_questions"]
 

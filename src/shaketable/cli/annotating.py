@@ -10,14 +10,14 @@ from typing import Annotated
 import typer
 
 from shaketable import catalog
-from shaketable.agreement import Verdicts, measure_agreement
-from shaketable.annotation import Task, reviewing_tasks, rewriting_tasks
-from shaketable.annotation_log import AnnotationLog, ReviewRow, RewriteRow, load_rows
+from shaketable.annotation.agreement import Verdicts, measure_agreement
+from shaketable.annotation.log import AnnotationLog, ReviewRow, RewriteRow, load_rows
+from shaketable.annotation.tasks import Task, reviewing_tasks, rewriting_tasks
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption
 from shaketable.errors import StudyError
 from shaketable.types import Estimate
-from shaketable.variant_set import load_variant_set
+from shaketable.variations.variant_set import load_variant_set
 
 
 @guarded
@@ -73,7 +73,7 @@ def _tasks(dataset: str, path: str | None, limit: int | None, review: Path | Non
 
 
 def _serve(tasks: list[Task], path: Path, port: int, no_open: bool) -> None:
-    from shaketable.viewer.annotation_server import AnnotationHandler, AnnotationSite
+    from shaketable.annotation.server import AnnotationHandler, AnnotationSite
     from shaketable.viewer.server import LocalServer
 
     is_review = tasks[0].wording is not None

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
-from shaketable.published.compare import STUDIES
-from shaketable.published.compare import compare_published as compare_with_published
+from shaketable.report.published.compare import STUDIES
+from shaketable.report.published.compare import compare_published as compare_with_published
 from shaketable.stages.analyze import make_current
 from shaketable.store import Run
 

@@ -16,10 +16,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from shaketable import __version__, catalog, indexes, weights
+from shaketable import __version__, catalog, weights
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, LimitOption, SetOption, notes_on_plan
 from shaketable.errors import DataError, StudyError, did_you_mean
+from shaketable.retrievers.corpus import indexes
 from shaketable.stages.check import refuse_unready
 from shaketable.stages.plan import plan
 from shaketable.study import load_study, shipped_studies, study_schema

@@ -21,7 +21,7 @@ from shaketable.identity import canonical
 from shaketable.stages.plan import load_questions
 from shaketable.study import load_study
 from shaketable.types import Question, Variant
-from shaketable.variant_set import counted, write_variant_set
+from shaketable.variations.variant_set import counted, write_variant_set
 
 
 @guarded

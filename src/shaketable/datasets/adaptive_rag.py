@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
-from shaketable.datasets.gather import gather, needed
-from shaketable.datasets.loaded import Loaded
-from shaketable.datasets.rows import Row, every_sentence, fields_of, make_question, scan_rows, text_paragraph
+from shaketable.datasets.reading.gather import gather, needed
+from shaketable.datasets.reading.loaded import Loaded
+from shaketable.datasets.reading.rows import Row, every_sentence, fields_of, make_question, scan_rows, text_paragraph
 from shaketable.types import Question
 
 ADVICE = (

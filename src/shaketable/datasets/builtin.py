@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from shaketable.datasets.loaded import Loaded
-from shaketable.datasets.rows import check_ids, checked, make_question, passage, read_rows, trouble
+from shaketable.datasets.reading.loaded import Loaded
+from shaketable.datasets.reading.rows import check_ids, checked, make_question, passage, read_rows, trouble
 from shaketable.errors import DataError
 from shaketable.types import Passage, Question
 
@@ -109,4 +109,4 @@ def _load_facts() -> Loaded:
 
 
 def _data(name: str) -> Traversable:
-    return files("shaketable.datasets") / "data" / name
+    return files("shaketable") / "resources" / "questions" / name

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, StrictInt
 
-from shaketable.datasets.loaded import Loaded
-from shaketable.datasets.rows import (
+from shaketable.datasets.reading.loaded import Loaded
+from shaketable.datasets.reading.rows import (
     Fact,
     Row,
     check_ids,

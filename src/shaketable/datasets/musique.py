@@ -6,9 +6,17 @@ import re
 
 from pydantic import BaseModel, ConfigDict
 
-from shaketable.datasets.gather import gather, needed
-from shaketable.datasets.loaded import Loaded
-from shaketable.datasets.rows import Row, RowError, every_sentence, fields_of, make_question, scan_rows, text_paragraph
+from shaketable.datasets.reading.gather import gather, needed
+from shaketable.datasets.reading.loaded import Loaded
+from shaketable.datasets.reading.rows import (
+    Row,
+    RowError,
+    every_sentence,
+    fields_of,
+    make_question,
+    scan_rows,
+    text_paragraph,
+)
 from shaketable.types import Question
 
 ADVICE = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from shaketable.datasets.gather import gather, id_from, needed, question_and_answers
-from shaketable.datasets.loaded import Loaded
-from shaketable.datasets.rows import Row, every_sentence, fields_of, make_question, scan_rows, text_paragraph
+from shaketable.datasets.reading.gather import gather, id_from, needed, question_and_answers
+from shaketable.datasets.reading.loaded import Loaded
+from shaketable.datasets.reading.rows import Row, every_sentence, fields_of, make_question, scan_rows, text_paragraph
 from shaketable.types import Question
 
 ADVICE = (

@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from shaketable.datasets.gather import gather, needed
-from shaketable.datasets.loaded import Loaded, Rejected
-from shaketable.datasets.rows import Row, RowError, fields_of, make_question, nested, paragraph, scan_rows
-from shaketable.datasets.sentences import sentence_bounds
+from shaketable.datasets.reading.gather import gather, needed
+from shaketable.datasets.reading.loaded import Loaded, Rejected
+from shaketable.datasets.reading.rows import Row, RowError, fields_of, make_question, nested, paragraph, scan_rows
+from shaketable.datasets.reading.sentences import sentence_bounds
 from shaketable.types import Passage, Question
 
 ADVICE = (

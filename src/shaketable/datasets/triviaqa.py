@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from shaketable.datasets.gather import gather, id_from, needed, question_and_answers
-from shaketable.datasets.loaded import Loaded, Rejected
-from shaketable.datasets.rows import Row, RowError, fields_of, make_question, nested, scan_rows
+from shaketable.datasets.reading.gather import gather, id_from, needed, question_and_answers
+from shaketable.datasets.reading.loaded import Loaded, Rejected
+from shaketable.datasets.reading.rows import Row, RowError, fields_of, make_question, nested, scan_rows
 from shaketable.types import Json, Question
 
 ADVICE = (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from shaketable.datasets.gather import gather, needed
-from shaketable.datasets.loaded import Loaded
-from shaketable.datasets.rows import Row, fields_of, scan_rows
-from shaketable.datasets.titled_sentences import TitledRecord, Unresolved, check_unresolved, titled_question
+from shaketable.datasets.reading.gather import gather, needed
+from shaketable.datasets.reading.loaded import Loaded
+from shaketable.datasets.reading.rows import Row, fields_of, scan_rows
+from shaketable.datasets.reading.titled_sentences import TitledRecord, Unresolved, check_unresolved, titled_question
 from shaketable.types import Question
 
 ADVICE = (

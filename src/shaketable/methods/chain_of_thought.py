@@ -7,9 +7,9 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.language import sentences
 from shaketable.methods.asking import Layout, converse, laid_out, numbered
 from shaketable.prompts import CHAIN_EXAMPLES, CHAIN_QUESTION, CHAIN_QUESTION_FROM_CONTEXT, Template
+from shaketable.text.language import sentences
 from shaketable.types import Answer, Completion, Effort, Hit, Message, Reply, Step
 
 PHRASE = "the answer is"

@@ -6,7 +6,6 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from shaketable.language import sentences
 from shaketable.methods.asking import gathered, note, probe, search
 from shaketable.methods.chain_of_thought import (
     PHRASE,
@@ -20,6 +19,7 @@ from shaketable.methods.chain_of_thought import (
 from shaketable.methods.rind_qfs import content_words, has_content, qfs, qfs_weights, rind, token_attention
 from shaketable.methods.words import assign, merge, named, spoken
 from shaketable.protocols import Steps
+from shaketable.text.language import sentences
 from shaketable.types import Completion, Effort, Hit, Message, Reply, Step
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import ClassVar, Literal
 
-from shaketable.language import sentences
 from shaketable.methods.asking import gathered, note, search
 from shaketable.methods.chain_of_thought import (
     PHRASE,
@@ -21,6 +20,7 @@ from shaketable.methods.chain_of_thought import (
 )
 from shaketable.methods.words import spoken, tokens_of_each
 from shaketable.protocols import Steps
+from shaketable.text.language import sentences
 from shaketable.types import Completion, Effort, Hit, Reply, Step
 
 AGGREGATE: dict[str, Callable[[Sequence[float]], float]] = {"mean": fmean, "max": max, "min": min}

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shaketable.language import parsed
 from shaketable.methods.words import Word
+from shaketable.text.language import parsed
 
 CONTENT = frozenset({"NOUN", "ADJ", "VERB", "PROPN", "NUM"})
 

@@ -28,7 +28,7 @@ from shaketable.prompts import (
     Template,
 )
 from shaketable.protocols import Steps
-from shaketable.thoughts import CLOSE, OPEN
+from shaketable.text.thoughts import CLOSE, OPEN
 from shaketable.types import Answer, Completion, Effort, Hit, Message, Reply, Step
 
 BEGIN_QUERY, END_QUERY = "<|begin_search_query|>", "<|end_search_query|>"

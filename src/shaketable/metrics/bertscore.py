@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from shaketable.encoder import Encoder, TokenStates, encoder
-from shaketable.scoring import references, unscored
+from shaketable.metrics.scoring import references, unscored
+from shaketable.text.encoder import Encoder, TokenStates, encoder
 from shaketable.types import Measure, Question, Record, Score
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ LAYERS = {"all-MiniLM-L6-v2": 5, "all-mpnet-base-v2": 10, "roberta-large": 17}
 
 BASELINES = {
     ("roberta-large", 17): 0.83122575,  # published with bert-score, English
-    # measure_baseline over all 1,526 sentences of the bundled corpora (datasets/data/*_corpus.jsonl), seed 0
+    # measure_baseline over all 1,526 sentences of the bundled corpora (resources/questions/*_corpus.jsonl), seed 0
     ("all-MiniLM-L6-v2", 5): 0.50138,
 }
 """What unrelated sentences score: raw F1 by encoder and layer."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.normalize import contains_words, in_word, is_short, occurs, words
-from shaketable.scoring import accepted, score_each
+from shaketable.metrics.scoring import accepted, score_each
+from shaketable.text.normalization import contains_words, in_word, is_short, occurs, words
 from shaketable.types import Answer, Measure, Question, Record, Score
 
 RESULT = re.compile(r"<\|begin_search_result\|>.*?(<\|end_search_result\|>|$)", re.DOTALL)

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.choices import Choice, Verdict, choose, drop_negated, find_choice, fold, mark
-from shaketable.normalize import YES_NO, occurs
-from shaketable.scoring import score_each
+from shaketable.metrics.choices import Choice, Verdict, choose, drop_negated, find_choice, fold, mark
+from shaketable.metrics.scoring import score_each
+from shaketable.text.normalization import YES_NO, occurs
 from shaketable.types import Measure, Question, Record, Score
 
 LEADING = re.compile(r"\b(?P<word>yes|no)\b(?!\s+(?:information|mention|evidence|answer|one|longer)\b)")

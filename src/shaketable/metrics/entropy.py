@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from shaketable.facts.score import GIVEN_ENTROPY, entropy_of_top
 from shaketable.metrics.token_extras import NO_TOKENS, extra, score_tokens
-from shaketable.robustness import GIVEN_ENTROPY, entropy_of_top
 from shaketable.types import Completion, Measure, Note, Question, Record, Score
 
 BASES = {"10": 10.0, "e": math.e, "2": 2.0}

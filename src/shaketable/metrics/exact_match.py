@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.normalize import NORMALIZATIONS
-from shaketable.scoring import accepted, score_each
+from shaketable.metrics.scoring import accepted, score_each
+from shaketable.text.normalization import NORMALIZATIONS
 from shaketable.types import Answer, Measure, Question, Record, Score
 
 

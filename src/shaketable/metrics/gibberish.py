@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable import lexicon, weights
-from shaketable.scoring import score_each
+from shaketable import weights
+from shaketable.metrics.scoring import score_each
+from shaketable.text import lexicon
 from shaketable.types import Answer, Measure, Question, Record, Score
 
 WORD = re.compile(r"[^\W\d_]+")

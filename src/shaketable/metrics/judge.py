@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 from shaketable import catalog
 from shaketable.identity import digest_text, seed_from
-from shaketable.normalize import without_surrogates
+from shaketable.metrics.scoring import unscored
 from shaketable.prompts import JUDGE, OwnPrompt, Template, read_own
-from shaketable.scoring import unscored
+from shaketable.text.normalization import without_surrogates
 from shaketable.types import Completion, Measure, Message, Prompt, Question, Record, Sampling, Score, Verdict
 
 SLOTS = ("question", "gold", "answer")

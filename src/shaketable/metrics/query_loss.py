@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from shaketable import catalog
 from shaketable.errors import ShaketableError
+from shaketable.metrics.scoring import unscored
 from shaketable.protocols import WhiteBoxModel
-from shaketable.scoring import unscored
 from shaketable.types import Failure, Measure, Probe, Question, Record, Score
 
 ANSWERING = "answering"

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.question_types import LABELS, predict
-from shaketable.scoring import unscored
+from shaketable.metrics.scoring import unscored
+from shaketable.text.question_types import LABELS, predict
 from shaketable.types import Measure, Question, Record, Score
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.normalize import casefold_strip
-from shaketable.relevance import ENCODER, pseudo_relevance
-from shaketable.scoring import unscored
+from shaketable.metrics.relevance import ENCODER, pseudo_relevance
+from shaketable.metrics.scoring import unscored
+from shaketable.text.normalization import casefold_strip
 from shaketable.types import Evidence, Measure, Question, Record, Score, Search
 
 NO_SEARCH = "no search"

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from shaketable.normalize import without_surrogates
-from shaketable.scoring import references, unscored
+from shaketable.metrics.scoring import references, unscored
+from shaketable.text.normalization import without_surrogates
 from shaketable.types import Measure, Question, Record, Score
 
 NUMBERS = ("rouge1", "rouge2", "rougeL")

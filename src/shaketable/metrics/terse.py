@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.scoring import score_each
+from shaketable.metrics.scoring import score_each
 from shaketable.types import Measure, Question, Record, Score
 
 

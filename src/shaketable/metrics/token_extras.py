@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from shaketable.scoring import GREEDY_ONLY, unscored
+from shaketable.metrics.scoring import GREEDY_ONLY, unscored
 from shaketable.types import Completion, Generate, Json, Record, Score
 
 NOT_KEPT = "the model gave no {name}: the study or the method must want them"

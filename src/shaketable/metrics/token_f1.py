@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.normalize import YES_NO, squad
-from shaketable.scoring import score_each
+from shaketable.metrics.scoring import score_each
+from shaketable.text.normalization import YES_NO, squad
 from shaketable.types import Measure, Question, Record, Score
 
 

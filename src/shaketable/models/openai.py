@@ -32,7 +32,7 @@ from shaketable.models.openai_reply import (
     read_logprobs,
     read_texts,
 )
-from shaketable.thoughts import split_thoughts
+from shaketable.text.thoughts import split_thoughts
 from shaketable.types import Completion, Failure, Json, Message, Prompt, Sampling
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from shaketable.thoughts import CLOSE, OPEN
+from shaketable.text.thoughts import CLOSE, OPEN
 from shaketable.types import Json
 
 # TGI says `eos_token` and `stop_sequence` where others say `stop` for both.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from shaketable.models.local import LocalModel
+from shaketable.engine.local import LocalModel
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
-from shaketable import language
 from shaketable.perturbations.altered import MASK, Target, choose_targets, replay, rewrite
+from shaketable.text import language
 from shaketable.types import Edit, Evidence, Hit, Question
 
 Scope = Literal["all_plus_title", "title_only", "all"]

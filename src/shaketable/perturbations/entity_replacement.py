@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable import language, lexicon
-from shaketable.language import Span
 from shaketable.perturbations.altered import (
     MASK,
     Target,
@@ -22,6 +20,8 @@ from shaketable.perturbations.altered import (
     share_of,
 )
 from shaketable.perturbations.checks import check_choice, check_share
+from shaketable.text import language, lexicon
+from shaketable.text.language import Span
 from shaketable.types import Edit, Evidence, Hit, Question
 
 Mode = Literal["ner", "pos"]

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable import lexicon
 from shaketable.identity import seed_from
 from shaketable.perturbations.altered import Target, Which, choose_targets, dice, disturbed, insert, rewrite
 from shaketable.perturbations.checks import check_choice, check_count
+from shaketable.text import lexicon
 from shaketable.types import Edit, Evidence, Hit, Question
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from shaketable.perturbations.altered import Target, choose_targets, disturbed, is_gold, remove, sentences_of
 from shaketable.perturbations.checks import check_choice, check_count
-from shaketable.ranking import Documents
+from shaketable.text.ranking import Documents
 from shaketable.types import Evidence, Hit, Question
 
 Mode = Literal["last_half", "indexes", "leave_one_out", "counterfactual"]

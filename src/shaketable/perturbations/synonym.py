@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable import language, lexicon
 from shaketable.perturbations.altered import Target, Which, dice
 from shaketable.perturbations.checks import check_choice, check_count
 from shaketable.perturbations.word_forms import Exchange, exchange_words
-from shaketable.ranking import Documents
+from shaketable.text import language, lexicon
+from shaketable.text.ranking import Documents
 from shaketable.types import Evidence, Hit, Question
 
 

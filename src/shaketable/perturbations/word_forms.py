@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from shaketable import language
-from shaketable.language import Word
-from shaketable.lexicon import Lexicon, PartOfSpeech
 from shaketable.perturbations.altered import Target, Which, choose_targets, disturbed, rewrite
+from shaketable.text import language
+from shaketable.text.language import Word
+from shaketable.text.lexicon import Lexicon, PartOfSpeech
 from shaketable.types import Edit, Evidence, Hit, Question
 
 TAGS: dict[str, PartOfSpeech] = {

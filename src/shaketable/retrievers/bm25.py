@@ -14,11 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from shaketable.corpora import BUILTIN, Corpus
-from shaketable.indexes import open_index, with_news
-from shaketable.passages import Passages, passages_of
-from shaketable.retrievers.bm25_index import PEAKS, IndexWriter
-from shaketable.retrievers.english import ANALYSIS, terms
+from shaketable.retrievers.corpus.corpora import BUILTIN, Corpus
+from shaketable.retrievers.corpus.indexes import open_index, with_news
+from shaketable.retrievers.corpus.passages import Passages, passages_of
+from shaketable.retrievers.postings.english import ANALYSIS, terms
+from shaketable.retrievers.postings.index import PEAKS, IndexWriter
 from shaketable.types import Hit, Json, Query
 
 FIELDS = ("title", "text")
@@ -108,7 +108,7 @@ class _Index:
 
     def top(self, query: Mapping[str, int], k: int) -> list[tuple[int, float]]:
         """Row and score of the k best passages."""
-        from shaketable.retrievers.bm25_search import candidates
+        from shaketable.retrievers.postings.search import candidates
 
         lists = self._lists(query)
         k = min(k, self.n_passages)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shaketable.corpora import BUILTIN, Corpus
-from shaketable.encoder import Pooling
 from shaketable.errors import PartError
-from shaketable.indexes import open_index
-from shaketable.passages import Passages, passages_of
+from shaketable.retrievers.corpus.corpora import BUILTIN, Corpus
+from shaketable.retrievers.corpus.indexes import open_index
+from shaketable.retrievers.corpus.passages import Passages, passages_of
 from shaketable.retrievers.vectors import Embedding, Similarity, Vectors
+from shaketable.text.encoder import Pooling
 from shaketable.types import Hit, Json, Query
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from shaketable import weights
-from shaketable.corpora import BUILTIN, Corpus
-from shaketable.encoder import Pooling
 from shaketable.errors import PartError, RetrieverDown
 from shaketable.identity import digest
-from shaketable.indexes import with_news
-from shaketable.passages import Passages, passages_of
-from shaketable.retrievers.english import ANALYSIS, terms
+from shaketable.retrievers.corpus.corpora import BUILTIN, Corpus
+from shaketable.retrievers.corpus.indexes import with_news
+from shaketable.retrievers.corpus.passages import Passages, passages_of
+from shaketable.retrievers.postings.english import ANALYSIS, terms
 from shaketable.retrievers.vectors import Embedding, Similarity
+from shaketable.text.encoder import Pooling
 from shaketable.types import Hit, Query
 
 ROWS_AT_ONCE = 1000

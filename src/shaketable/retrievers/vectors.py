@@ -12,9 +12,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shaketable.encoder import Encoder, Pooling, encoder
-from shaketable.indexes import open_index, with_news
-from shaketable.passages import Passages
+from shaketable.retrievers.corpus.indexes import open_index, with_news
+from shaketable.retrievers.corpus.passages import Passages
+from shaketable.text.encoder import Encoder, Pooling, encoder
 from shaketable.types import Json
 
 PASSAGES_AT_ONCE = 2048

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from shaketable import catalog
-from shaketable.analyses.flagged import as_asked, left_out, without_flagged
+from shaketable.analyses.evidence.flagged import as_asked, left_out, without_flagged
 from shaketable.stages import score
 from shaketable.stages.heat_check import at_one_temperature, curves_that_count, not_applied
 from shaketable.store import Run

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shaketable import catalog, weights
 from shaketable.errors import StudyError, WeightsError, did_you_mean
-from shaketable.measures import judging_metric, numbers_of
+from shaketable.factors import judging_metric, numbers_of
 from shaketable.study import WITHOUT_MODEL
 from shaketable.types import Question, Scan, Study
 

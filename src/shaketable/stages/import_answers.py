@@ -10,10 +10,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from shaketable.datasets.rows import read_rows
+from shaketable.datasets.reading.rows import read_rows
 from shaketable.errors import DataError, RunError, did_you_mean
+from shaketable.facts.score import GIVEN_ENTROPY
 from shaketable.identity import canonical, digest, seed_from, trial_key
-from shaketable.robustness import GIVEN_ENTROPY
 from shaketable.store import Run
 from shaketable.store.run import GOLD_HIT
 from shaketable.study import Generation

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from shaketable import catalog
-from shaketable.datasets.hops import Hops, hops_of
-from shaketable.datasets.loaded import Rejected, Remark
-from shaketable.datasets.select import ShortCell, select
+from shaketable.datasets.reading.hops import Hops, hops_of
+from shaketable.datasets.reading.loaded import Rejected, Remark
+from shaketable.datasets.reading.select import ShortCell, select
 from shaketable.errors import PartError, StudyError, did_you_mean
+from shaketable.factors import main_metric, numbers_of
+from shaketable.facts.scans import GREEDY, most_repeats
 from shaketable.identity import canonical, digest, seed_from, trial_key
-from shaketable.measures import main_metric, numbers_of
-from shaketable.scanning import GREEDY, most_repeats
 from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored, refuse_wording_models
 from shaketable.study import WITHOUT_MODEL
 from shaketable.types import DatasetChoice, Question, Study, Trial, Variant

@@ -9,11 +9,11 @@ from typing import Any
 from shaketable import catalog
 from shaketable.errors import RunError
 from shaketable.identity import seed_from
-from shaketable.language import sentences
-from shaketable.normalize import YES_NO, contains_words, words
 from shaketable.prompts import REFERENCE_ANSWER, REFERENCE_TEMPLATE, OwnPrompt, Template
 from shaketable.store import Run
 from shaketable.study import SHORT, TEMPLATE
+from shaketable.text.language import sentences
+from shaketable.text.normalization import YES_NO, contains_words, words
 from shaketable.types import Completion, Failure, Message, Prompt, Question, Sampling, Study
 
 MAX_TOKENS = 100

@@ -12,20 +12,20 @@ from typing import Any, Protocol
 import polars as pl
 from markupsafe import Markup
 
-from shaketable.analyses.figure_table import figure_table
-from shaketable.charts.bundle import load_bundle
-from shaketable.charts.score_by_temperature import Band
-from shaketable.scoring import GREEDY_ONLY
-from shaketable.stages import report_content as content
+from shaketable.analyses.evidence.figure_table import figure_table
+from shaketable.metrics.scoring import GREEDY_ONLY
+from shaketable.report import content as content
+from shaketable.report.blocks import make_blocks
+from shaketable.report.cards import draw_cards
+from shaketable.report.cases import Store, cases_of
+from shaketable.report.charts.bundle import load_bundle
+from shaketable.report.charts.score_by_temperature import Band
+from shaketable.report.facts_chapter import fact_blocks, fact_figures
+from shaketable.report.figures import Figure, draw_figures
+from shaketable.report.templates import environment
+from shaketable.report.together_chapter import together_blocks, together_figures
+from shaketable.report.wording_chapter import wording_blocks, wording_figures
 from shaketable.stages.analyze import make_current
-from shaketable.stages.report_blocks import make_blocks
-from shaketable.stages.report_cards import draw_cards
-from shaketable.stages.report_cases import Store, cases_of
-from shaketable.stages.report_facts import fact_blocks, fact_figures
-from shaketable.stages.report_figures import Figure, draw_figures
-from shaketable.stages.report_templates import environment
-from shaketable.stages.report_together import together_blocks, together_figures
-from shaketable.stages.report_wording import wording_blocks, wording_figures
 from shaketable.store import Run as StoredRun
 from shaketable.types import Finding
 

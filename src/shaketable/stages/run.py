@@ -23,7 +23,7 @@ def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: 
     """Estimate the curves that the study asks for."""
     if planned.study.scan is None or planned.study.scan.curves == "none":
         return 0
-    from shaketable.stages.curve import trace_curves
+    from shaketable.stages.curves import trace_curves
 
     tell("estimating curves")
     with made.writing() as store:

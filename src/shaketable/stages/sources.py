@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from shaketable import catalog
-from shaketable.scanning import GREEDY, Ask, Course, Outcomes, course
+from shaketable.facts.scans import GREEDY, Ask, Course, Outcomes, course
 from shaketable.stages.plan import Condition, Plan, hot_temperatures
 from shaketable.types import Answer, Record, Scan, Trial, Variant
 

@@ -18,11 +18,11 @@ import polars as pl
 
 from shaketable import __version__, catalog
 from shaketable.errors import PartError, RunError
-from shaketable.gold import gold_among
+from shaketable.factors import judging_metric, main_metric
 from shaketable.identity import canonical, digest
-from shaketable.measures import judging_metric, main_metric
 from shaketable.store.records import RecordStore
 from shaketable.study import format_study, load_study
+from shaketable.text.gold import gold_among
 from shaketable.types import Curve, Finding, Record, Score, Study
 
 FACTORS = (

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from shaketable.prompts import REWORD_DECLARATIVE, Template
 from shaketable.types import Question
-from shaketable.variations.indirect import Shape, framed
-from shaketable.variations.reworded import Proposal, Reworded
+from shaketable.variations.english.indirect import Shape, framed
+from shaketable.variations.gate.reworded import Proposal, Reworded
 
 OPENINGS = (
     "I would like to know",

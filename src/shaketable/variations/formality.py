@@ -10,9 +10,9 @@ from typing import ClassVar
 
 from shaketable.prompts import REWORD_FORMALITY, Template
 from shaketable.types import Question
-from shaketable.variations.indirect import indirect, tidy
-from shaketable.variations.reworded import Proposal, Reworded
-from shaketable.variations.substitution import parse_table, substituted
+from shaketable.variations.english.indirect import indirect, tidy
+from shaketable.variations.english.substitution import parse_table, substituted
+from shaketable.variations.gate.reworded import Proposal, Reworded
 
 OPENERS = ("Hey, ", "So, ", "Yo, ", "Ok so, ", "Hey there, ", "Hmm, ", "Quick one: ", "Alright, ")
 FRAMES = (

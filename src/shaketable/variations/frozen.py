@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from shaketable import catalog
 from shaketable.errors import DataError
 from shaketable.types import Question, Variant
-from shaketable.variant_set import load_variant_set, own_id
+from shaketable.variations.variant_set import load_variant_set, own_id
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from shaketable import grammar_checker, language
 from shaketable.prompts import REWORD_GRAMMAR, Template
+from shaketable.text import language
 from shaketable.types import Question
-from shaketable.variations.indirect import AUXILIARIES, tidy
-from shaketable.variations.inflection import form
-from shaketable.variations.reworded import Proposal, Reworded
+from shaketable.variations.english import grammar_checker
+from shaketable.variations.english.indirect import AUXILIARIES, tidy
+from shaketable.variations.english.inflection import form
+from shaketable.variations.gate.reworded import Proposal, Reworded
 
 Errors = Iterator[tuple[int, int, str]]
 """First word, word after the last, and what stands there instead."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from shaketable import language
 from shaketable.prompts import REWORD_IMPERATIVE, Template
+from shaketable.text import language
 from shaketable.types import Question
-from shaketable.variations.indirect import SENTENCE_END, Shape, framed
-from shaketable.variations.reworded import RULES, Proposal, Reworded
+from shaketable.variations.english.indirect import SENTENCE_END, Shape, framed
+from shaketable.variations.gate.reworded import RULES, Proposal, Reworded
 
 OPENINGS = ("Tell me", "Please tell me", "Let me know", "Please let me know", "Find out", "Please find out")
 FRAMES: dict[Shape, str] = {

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
-from shaketable import catalog, lexicon
+from shaketable import catalog
 from shaketable.errors import PartError
 from shaketable.identity import seed_from
+from shaketable.text import lexicon
 from shaketable.types import Question, Variant
 
 Mode = Literal["fixed", "search"]

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from shaketable.prompts import REWORD_READABILITY, Template
-from shaketable.reading_ease import reading_ease
 from shaketable.types import Question
-from shaketable.variations.indirect import indirect, tidy
-from shaketable.variations.reworded import Proposal, Reworded
-from shaketable.variations.substitution import parse_table, substituted
+from shaketable.variations.english.indirect import indirect, tidy
+from shaketable.variations.english.reading_ease import reading_ease
+from shaketable.variations.english.substitution import parse_table, substituted
+from shaketable.variations.gate.reworded import Proposal, Reworded
 
 FRAMES = (
     "Would it be possible to ascertain {text}?",

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from shaketable import catalog
 from shaketable.errors import DataError, did_you_mean
 from shaketable.types import Json, Question, Variant
-from shaketable.variant_set import own_id, read_lines
+from shaketable.variations.variant_set import own_id, read_lines
 
 ORIGINALS = ("original", "question")
 """Fields that tell which wording the writer saw."""

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable import catalog, misspellings
+from shaketable import catalog
 from shaketable.identity import seed_from
-from shaketable.meaning import Gate
 from shaketable.types import Json, Question, Variant
+from shaketable.variations.english import misspellings
+from shaketable.variations.gate.meaning import Gate
 
 WORD = re.compile(r"(\W)")
 DETOKENIZED = (

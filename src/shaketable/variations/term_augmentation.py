@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable import catalog
-from shaketable.ranking import Documents, terms
+from shaketable.text.ranking import Documents, terms
 from shaketable.types import Passage, Question, Variant
 
 FUNCTION_WORDS = """

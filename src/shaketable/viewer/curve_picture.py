@@ -14,8 +14,8 @@ def draw_curves(curves: Sequence[Curve], labels: Mapping[str, str]) -> Markup | 
     if not curves:
         return None
     # The drawing library takes a second to import; most pages do without.
-    from shaketable.charts.drawing import draw_svg
-    from shaketable.charts.fragility_curves import fragility_curves
+    from shaketable.report.charts.drawing import draw_svg
+    from shaketable.report.charts.fragility_curves import fragility_curves
 
     rows = [
         {

@@ -10,8 +10,8 @@ import polars as pl
 
 from shaketable import catalog
 from shaketable.errors import RunError
+from shaketable.report.content import judged_table
 from shaketable.stages.analyze import findings_of
-from shaketable.stages.report_content import judged_table
 from shaketable.store import Run
 from shaketable.store.run import SCORE_SCHEMA
 from shaketable.types import Finding

@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from shaketable.errors import RunError
-from shaketable.measures import judges
-from shaketable.stages import report_content as content
-from shaketable.stages.report_templates import environment
+from shaketable.factors import judges
+from shaketable.report import content as content
+from shaketable.report.templates import environment
 from shaketable.store import Run
 from shaketable.store.explore import FACTORS, OUTCOMES, OWN, Explorer, Selection
 from shaketable.viewer.live_report import LiveReport

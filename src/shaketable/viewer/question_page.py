@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaketable.errors import RunError
-from shaketable.stages.report_content import cell, named_evidence
+from shaketable.report.content import cell, named_evidence
 from shaketable.store.explore import Explorer
 from shaketable.viewer.curve_picture import draw_curves
 

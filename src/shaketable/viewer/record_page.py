@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shaketable.errors import RunError
-from shaketable.gold import gold_among
-from shaketable.stages.report_content import word_diff
+from shaketable.report.content import word_diff
 from shaketable.store.explore import Explorer
+from shaketable.text.gold import gold_among
 from shaketable.types import Completion, Event, Evidence, Failure, Generate, Note, Probe, Question, Record, Search
 from shaketable.viewer.curve_picture import draw_curves
 from shaketable.viewer.two_trajectories import two_trajectories

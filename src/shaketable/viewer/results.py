@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaketable import catalog
-from shaketable.measures import judges, numbers_of
+from shaketable.factors import judges, numbers_of
 from shaketable.store import RecordStore, Run
 from shaketable.viewer.first_questions import first_questions
 

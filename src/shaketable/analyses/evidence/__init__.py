@@ -1,0 +1,1 @@
+"""Analyses of disturbed evidence and of temperature."""

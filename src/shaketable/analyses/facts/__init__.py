@@ -1,0 +1,1 @@
+"""Analyses of facts that a model knows: how firmly it holds them."""

@@ -1,0 +1,1 @@
+"""Analyses of questions that are asked in other words."""

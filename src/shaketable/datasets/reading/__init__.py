@@ -1,0 +1,1 @@
+"""Rows, sentences and selections: what loaders share."""

@@ -1,0 +1,1 @@
+"""Local inference: batches, caches, batch invariance, probes and trees of tokens."""

@@ -1,0 +1,100 @@
+"""What the parts that run on this machine share: the engine, loaded on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from shaketable import weights
+from shaketable.engine.chat_template import chat_template
+from shaketable.errors import WeightsError
+from shaketable.text.thoughts import OPEN
+from shaketable.types import Completion, Failure, Json, Probe, Prompt, Reading
+
+if TYPE_CHECKING:
+    import torch
+
+    from shaketable.engine.continuations import Continuations
+    from shaketable.engine.sweep import SweepEngine
+
+
+class LocalModel:
+    path: str
+    device: str
+    dtype: str
+    batching: Literal["exact", "free"]
+    n_rows: int
+
+    version: ClassVar[int] = 1
+    gives: ClassVar[frozenset[str]] = frozenset(
+        {
+            "logprobs",
+            "top_logprobs",
+            "entropy",
+            "processed_logprobs",
+            "processed_entropy",
+            "token_ids",
+            "attention",
+            "logits",
+        }
+    )
+
+    def lacks(self, by_chat: Collection[str] = ()) -> str | None:
+        """Why a study with methods that ask by chat could not use these weights, without loading them."""
+        try:
+            place = weights.glance(self.path)
+        except WeightsError as error:
+            return str(error)
+        if not by_chat or place is None or chat_template(place):
+            return None
+        return (
+            f"the weights {self.path} have no chat template, so {', '.join(by_chat)} cannot ask them by chat. "
+            "Write layout='plain' in each method, such as closed_book(layout='plain'), or use weights with a template."
+        )
+
+    @cached_property
+    def engine(self) -> SweepEngine:
+        from shaketable.engine.sweep import engine
+
+        return engine(weights.locate(self.path), self.device, self.dtype, self.n_rows, self.batching)
+
+    @property
+    def thinks(self) -> bool:
+        """Whether its chat template has thoughts; False also where it is not at hand yet."""
+        try:
+            place = weights.glance(self.path)
+        except WeightsError:
+            return False
+        return place is not None and OPEN in (chat_template(place) or "")
+
+    def submit(self, ticket: int, prompt: Prompt) -> None:
+        self.engine.submit(ticket, prompt)
+
+    def collect(self) -> list[tuple[int, Completion | Failure]]:
+        return self.engine.collect()
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
+        return self.engine.generate(prompts)
+
+    def probe(self, probes: Sequence[Probe]) -> list[Reading | Failure]:
+        from shaketable.engine.probe import read_each
+
+        return read_each(self.engine, probes)
+
+    @cached_property
+    def continuations(self) -> Continuations:
+        from shaketable.engine.continuations import Continuations
+
+        return Continuations(self.engine)
+
+    def expand(self, asked: Sequence[tuple[Prompt, Sequence[tuple[int, ...]]]]) -> list[list[torch.Tensor]]:
+        return self.continuations.expand(asked)
+
+    def token_bytes(self) -> tuple[list[bytes], frozenset[int]]:
+        from shaketable.engine.token_bytes import token_bytes
+
+        return token_bytes(self.engine.tokenizer, self.engine.n_logits), frozenset(self.engine.end_ids)
+
+    def environment(self) -> Mapping[str, Json]:
+        return self.engine.environment()

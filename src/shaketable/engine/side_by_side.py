@@ -1,0 +1,165 @@
+"""Several texts read in one pass, as one row of tokens, each of which attends to its own text alone.
+
+The matrices of a model are fetched once for all texts, which is most of the time of short ones. Each text attends in
+a call of its own, of the shape that it would have alone; to what many of them begin with, all attend together.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+import torch
+from transformers import DynamicCache
+
+from shaketable.engine.attention_parts import FUSED, OneRowCache, Part, can_fuse, capped, joined
+
+AT_ONCE = 512
+"""Tokens of one pass; on a processor more gain nothing."""
+AT_ONCE_ON_A_GPU = 8192
+
+T = TypeVar("T")
+
+
+def packs(items: Sequence[T], lengths: Sequence[int], device: str) -> Iterator[list[T]]:
+    """What is read in one pass: neighbours while they have few tokens together."""
+    at_once = AT_ONCE if device.startswith("cpu") else AT_ONCE_ON_A_GPU
+    pack: list[T] = []
+    n_tokens = 0
+    for item, length in zip(items, lengths, strict=True):
+        if pack and n_tokens + length > at_once:
+            yield pack
+            pack, n_tokens = [], 0
+        pack.append(item)
+        n_tokens += length
+    if pack:
+        yield pack
+
+
+class Opening:
+    """What several prompts begin with: keys and values of each layer, (head, token, width)."""
+
+    def __init__(self, cache: DynamicCache) -> None:
+        self.length = int(cache.get_seq_length())
+        self.keys = [layer.keys[0] for layer in cache.layers]
+        self.values = [layer.values[0] for layer in cache.layers]
+
+
+class SideBySide(OneRowCache):
+    def __init__(
+        self,
+        texts: Sequence[Sequence[int]],
+        openings: Sequence[Opening | None] | None = None,
+        *,
+        watched: int | None = None,
+    ) -> None:
+        self.openings = openings or [None] * len(texts)
+        """What stands before each text."""
+        self.watched = watched
+        """The layer whose weights are kept."""
+        self.weights: list[torch.Tensor] = []
+        """Of each text: (head, token, token that it sees)."""
+        self.lengths = [len(text) for text in texts]
+        self.ids = [token for text in texts for token in text]
+        starts = [opening.length if opening else 0 for opening in self.openings]
+        self.positions = [start + place for start, n in zip(starts, self.lengths, strict=True) for place in range(n)]
+        self.caches = [DynamicCache() for _ in texts]
+        """Of each text, without its opening."""
+        self.rows = _by_opening(self.openings, self.lengths)
+        super().__init__()
+
+    @property
+    def ends(self) -> list[int]:
+        """The place of each text's last token."""
+        return [end - 1 for end in itertools.accumulate(self.lengths)]
+
+    def update(
+        self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        parts = zip(self.caches, keys.split(self.lengths, 2), values.split(self.lengths, 2), strict=True)
+        self.kept = [cache.update(own_keys, own_values, layer_idx) for cache, own_keys, own_values in parts]
+        return keys, values
+
+    def attend(
+        self, layer: int, query: torch.Tensor, scaling: float, softcap: float | None, sliding_window: int | None
+    ) -> torch.Tensor:
+        if layer != self.watched and not sliding_window and can_fuse(query, self.kept[0][1], softcap):
+            return self._fused(layer, query, scaling)
+        found = []
+        parts = zip(query.split(self.lengths, 2), self.kept, self.openings, strict=True)
+        for part, (keys, values), opening in parts:
+            if opening:
+                keys = torch.cat([opening.keys[layer][None], keys], 2)
+                values = torch.cat([opening.values[layer][None], values], 2)
+            if softcap is None and layer != self.watched:
+                taken = _by_the_library(part, keys, values, scaling, sliding_window)
+            else:
+                taken, weights = plain(part, keys, values, scaling, softcap, sliding_window)
+                self.weights += [weights[0]] if layer == self.watched else []
+            found.append(taken.transpose(1, 2))
+        return torch.cat(found, 1)
+
+    def _fused(self, layer: int, query: torch.Tensor, scaling: float) -> torch.Tensor:
+        parts = zip(query.split(self.lengths, 2), self.kept, strict=True)
+        found = [FUSED(part, keys, values, is_causal=True, scale=scaling) for part, (keys, values) in parts]
+        rest = _part(torch.cat([taken for taken, _ in found], 2), torch.cat([total for _, total in found], 2))
+        output = rest.taken
+        for opening, rows in self.rows:
+            asking = query[:, :, rows]
+            # A single token would go to a matrix-vector routine that rounds otherwise; two never do.
+            asking = asking.expand(-1, -1, 2, -1) if len(rows) == 1 else asking
+            keys, values = opening.keys[layer][None], opening.values[layer][None]
+            taken, total = FUSED(asking, keys, values, scale=scaling)
+            first = _part(taken[:, :, : len(rows)], total[:, :, : len(rows)])
+            output[rows] = joined(first, Part(*(tensor[rows] for tensor in rest)))
+        return output.transpose(0, 1)
+
+
+def _part(taken: torch.Tensor, total: torch.Tensor) -> Part:
+    """(1, head, token, width) and (1, head, token), token by token."""
+    score = total[0].transpose(0, 1)[:, None, :, None]
+    return Part(taken[0].transpose(0, 1)[:, None].contiguous(), score, torch.ones_like(score))
+
+
+def _by_opening(openings: Sequence[Opening | None], lengths: Sequence[int]) -> list[tuple[Opening, torch.Tensor]]:
+    """Each opening with the places of the tokens that follow it."""
+    places: dict[Opening, list[int]] = {}
+    for opening, length, end in zip(openings, lengths, itertools.accumulate(lengths), strict=True):
+        if opening:
+            places.setdefault(opening, []).extend(range(end - length, end))
+    return [(opening, torch.tensor(own, device=opening.keys[0].device)) for opening, own in places.items()]
+
+
+def _by_the_library(
+    query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scaling: float, window: int | None
+) -> torch.Tensor:
+    """What the last tokens take from those they see."""
+    seen = _seen(query.shape[2], keys.shape[2], window, query.device)
+    share = query.shape[1] != keys.shape[1]
+    attend = torch.nn.functional.scaled_dot_product_attention
+    return attend(query, keys, values, attn_mask=seen, scale=scaling, enable_gqa=share)
+
+
+def plain(
+    query: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    scaling: float,
+    softcap: float | None,
+    window: int | None,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The same, with the weights, which the library does not keep; it has no soft cap either."""
+    share = query.shape[1] // keys.shape[1]
+    keys, values = keys.repeat_interleave(share, 1), values.repeat_interleave(share, 1)
+    scores = capped(query @ keys.transpose(2, 3) * scaling, softcap)
+    seen = _seen(query.shape[2], keys.shape[2], window, query.device)
+    exact = torch.softmax(scores.masked_fill(~seen, -torch.inf), -1, dtype=torch.float32)
+    weights = exact.to(query.dtype)
+    return weights @ values, weights
+
+
+def _seen(n_queries: int, n_keys: int, window: int | None, device: torch.device) -> torch.Tensor:
+    """Whether one of the last tokens sees another: none that comes after it, and none that lies too far back."""
+    seen = torch.ones(n_queries, n_keys, dtype=torch.bool, device=device).tril(n_keys - n_queries)
+    return seen.triu(n_keys - n_queries - window + 1) if window else seen

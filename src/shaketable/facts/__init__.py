@@ -1,0 +1,1 @@
+"""Factual robustness: the score, the scans over temperatures, and the curves."""

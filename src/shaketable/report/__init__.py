@@ -1,0 +1,1 @@
+"""Results → a page: words, sections, charts."""

@@ -1,0 +1,269 @@
+"""What a report says about a run, in words and counts."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shaketable.report.charts.few import few
+from shaketable.stages.heat_check import at_one_temperature
+from shaketable.types import Finding
+
+Row = Mapping[str, Any]
+CONDITIONS = ("correctness", "variability")
+"""The analyses whose rows are all conditions of the run."""
+NOT_APPLIED = "Temperature was not applied by "
+"""How the caveat of a model begins that ignores its temperature."""
+BANNERS = {
+    "empty": ("Nothing has been answered yet.", "{trials:,} trials are planned. Start them with"),
+    "planning": ("This run is starting.", "{trials:,} trials are planned, and none is answered yet."),
+    "running": ("This run is still going: all results are partial.", "{done:,} of {trials:,} trials are done."),
+    "interrupted": (
+        "This run was interrupted: all results are partial.",
+        "{left:,} of {trials:,} trials are left. Go on with",
+    ),
+    "finished_with_failures": ("Some trials failed.", "{failed:,} of {trials:,} have no answer. Try those again with"),
+}
+
+
+def banner(summary: Row, folder: Path, remark: str = "") -> dict[str, str | None] | None:
+    """How far the run has come, and the command to go on with; None for a finished run without a remark."""
+    state = summary["state"]
+    if state not in BANNERS:
+        return {"title": "First results.", "text": "", "command": None, "remark": remark} if remark else None
+    title, text = BANNERS[state]
+    left = summary["trials"] - summary["done"]
+    resume = shlex.join(["shaketable", "run", str(folder / "study.toml"), "--out", str(folder)])
+    command = None if state in ("planning", "running") else resume
+    return {"title": title, "text": text.format(**{**summary, "left": left}), "command": command, "remark": remark}
+
+
+def facts(summary: Row, findings: Sequence[Finding]) -> list[tuple[str, str]]:
+    """What stood on the table, one line each."""
+    found = [row for finding in findings if finding.analysis in CONDITIONS for row in finding.rows]
+    rows = [row for row in found if not row["contrast"]]
+    said = [
+        ("Systems", ", ".join(summary["models"])),
+        ("Data", f"{', '.join(summary['datasets'])}: {_count(summary['n_questions'], 'question')}"),
+        ("Shaken", _shaken(rows)),
+        ("Trials", f"{summary['done']:,} of {summary['trials']:,} answered, {summary['failed']:,} failed"),
+        ("When", _span(summary["created"], summary["finished"])),
+    ]
+    return [(name, text) for name, text in said if text]
+
+
+def _shaken(rows: Sequence[Row]) -> str:
+    temperatures = sorted({row["temperature"] for row in rows})
+    evidence = sorted(
+        {named_evidence(row["perturbation"]) for row in rows}, key=lambda name: (name != "unchanged", name)
+    )
+    wordings = sorted({row["variation"] for row in rows})
+    said = []
+    if len(temperatures) > 1:
+        said.append(f"temperature {temperatures[0]:g} to {temperatures[-1]:g} in {len(temperatures)} steps")
+    if len(evidence) > 1:
+        said.append("evidence " + ", ".join(evidence))
+    if len(wordings) > 1:
+        said.append("wording " + ", ".join(wordings))
+    return "; ".join(said)
+
+
+def missing(
+    summary: Row,
+    rejected: Sequence[Row],
+    flags: Sequence[Row],
+    references: Sequence[Row],
+    unscored: Sequence[Row],
+    empty: Sequence[Row],
+) -> list[dict[str, Any]]:
+    return [
+        {"n": summary["missing"], "text": "trials not run yet", "link": None},
+        {"n": summary["failed"], "text": "trials failed", "link": "failures"},
+        {"n": sum(row["n"] for row in empty), "text": "answers are empty, and count as wrong", "link": "empty"},
+        {"n": sum(row["n"] for row in rejected), "text": "rewordings rejected", "link": "rejected"},
+        {"n": sum(row["n"] for row in flags), "text": "disturbances not done as asked", "link": "flags"},
+        {"n": sum(row["n"] for row in references), "text": "reference answers that look wrong", "link": "references"},
+        {"n": sum(row["n"] for row in unscored), "text": "scores that could not be given", "link": "unscored"},
+    ]
+
+
+def rows_of(finding: Finding) -> Sequence[Row]:
+    """The rows of a finding, as values of the types its analysis promises."""
+    return finding.rows
+
+
+def not_applied(findings: Sequence[Finding]) -> dict[str, str]:
+    """System (`model · method`) → the caveat that temperature was not applied by it."""
+    caveats = {caveat for finding in findings for caveat in finding.caveats if caveat.startswith(NOT_APPLIED)}
+    systems = sorted({flat_name(row) for finding in findings for row in finding.rows})
+    return {name: caveat for name in systems for caveat in caveats if caveat.startswith(f"{NOT_APPLIED}{name}:")}
+
+
+def judged_table(table: pl.DataFrame, findings: Sequence[Finding]) -> pl.DataFrame:
+    """The scores as analyses saw them: systems that temperature did not reach at their coolest alone."""
+    flat = not_applied(findings)
+    systems = table.select("model", "method").unique().to_dicts() if flat else []
+    return at_one_temperature(table, {(one["model"], one["method"]) for one in systems if flat_name(one) in flat})
+
+
+def flat_name(row: Row) -> str:
+    """How a caveat on temperature names the system of a row."""
+    return f"{row.get('model')} · {row.get('method')}"
+
+
+def extreme_systems(findings: Sequence[Finding]) -> list[str]:
+    """The systems that heat moves most and least, the most first: those that single questions are shown of."""
+    finding = next((one for one in findings if one.analysis == "correctness"), None)
+    if finding is None:
+        return []
+    moved = {
+        str(row["system"]): abs(float(str(row["value"])))
+        for row in finding.rows
+        if str(row["contrast"]).startswith("temperature") and row["type"] is None and row["value"] is not None
+        if row["metric"] == finding.settings.get("main_metric") and row["perturbation"] in ("unchanged", None)
+    }
+    ordered = sorted(moved, key=lambda system: (-moved[system], system))
+    ordered = ordered or sorted({str(row["system"]) for row in finding.rows})
+    return ordered if len(ordered) < 3 else [ordered[0], ordered[-1]]
+
+
+def caveats(findings: Sequence[Finding]) -> list[tuple[str, list[str]]]:
+    """By the question they belong to; one that several findings share stands with the first."""
+    told: set[str] = set()
+    grouped = []
+    for finding in findings:
+        new = [caveat for caveat in finding.caveats if caveat not in told]
+        told.update(new)
+        if new:
+            grouped.append((finding.question, new))
+    return grouped
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chapter:
+    figures: Sequence[Any]
+    blocks: Sequence[Any]
+
+    def __bool__(self) -> bool:
+        """Whether there is anything in it."""
+        return bool(self.figures or self.blocks)
+
+
+def chapters(
+    *, cards: object, wording: object, facts: object, dice: object, evidence: object, together: object
+) -> list[tuple[str, str]]:
+    """The chapters that this run supports; what is empty is not there."""
+    every = [
+        ("verdict", "The verdict", cards),
+        ("missing", "What is missing", True),
+        ("wording", "Wording", wording),
+        ("facts", "Facts", facts),
+        ("dice", "Dice", dice),
+        ("evidence", "Evidence", evidence),
+        ("together", "Together", together),
+        ("method", "Method", True),
+    ]
+    return [(name, title) for name, title, there in every if there]
+
+
+def costs(summary: Row, seed: int) -> list[tuple[str, Any]]:
+    return [
+        ("Selection", summary["selection"] or "all questions"),
+        ("Seed", seed),
+        ("Time", _duration(summary["seconds"])),
+        (
+            "Calls",
+            f"{_count(summary['n_generations'], 'generation')}, {_count(summary['n_searches'], 'search', 'searches')}",
+        ),
+        ("Tokens", f"{summary['n_prompt_tokens']:,} read, {summary['n_tokens']:,} written"),
+    ]
+
+
+def example(one: Row) -> dict[str, Any]:
+    """A case with its evidence as a diff, and its answers by temperature and evidence."""
+    answers = one["answers"]
+    columns = sorted({answer["perturbation"] for answer in answers}, key=lambda name: name != "unchanged")
+    temperatures = few(sorted({answer["temperature"] for answer in answers}))
+    return {
+        "headline": one.get("headline"),
+        "question": one["question"],
+        "wording": one["wording"],
+        "gold": one["gold"],
+        "evidence": named_evidence(one["perturbation"]),
+        "diff": word_diff(one["evidence_before"], one["evidence_after"]),
+        "columns": columns,
+        "lines": [
+            (temperature, [_alike(answers, temperature, column) for column in columns]) for temperature in temperatures
+        ],
+    }
+
+
+def word_diff(before: str, after: str) -> list[tuple[str, str]]:
+    """Runs of words that are `kept`, `gone` or `new`, in reading order."""
+    old, new = before.split(), after.split()
+    runs = []
+    for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        parts = (("kept", old[i:j]),) if kind == "equal" else (("gone", old[i:j]), ("new", new[k:m]))
+        runs += [(name, " ".join(words)) for name, words in parts if words]
+    return runs
+
+
+def _alike(answers: Sequence[Row], temperature: float, perturbation: str | None) -> list[dict[str, Any]]:
+    """Equal answers once, with how often they came."""
+    counted: dict[tuple[Any, ...], int] = {}
+    for answer in answers:
+        if answer["temperature"] == temperature and answer["perturbation"] == perturbation:
+            # A mark says right or wrong already; the tags beside it say how.
+            tags = tuple(tag for tag in answer.get("tags", ()) if tag != "wrong")
+            same = answer["text"], answer["correct"], tags, answer.get("failure")
+            counted[same] = counted.get(same, 0) + 1
+    return [
+        {"text": text, "correct": correct, "tags": tags, "failure": failure, "n": n}
+        for (text, correct, tags, failure), n in counted.items()
+    ]
+
+
+def named_evidence(perturbation: str | None) -> str:
+    return (perturbation or "no_evidence").replace("_", " ")
+
+
+def cell(value: Any, unit: str) -> str:
+    """Three digits for numbers, percent for shares, thousands separated, a dash for what is not there."""
+    if value is None:
+        return "–"
+    if unit == "share":
+        return f"{100 * value:.3g} %"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _count(n: int, one: str, many: str | None = None) -> str:
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _span(created: str | None, finished: str | None) -> str:
+    """`2 March 2026, 09:14 to 10:02`; the second day is named where it is another."""
+    if not created:
+        return ""
+    start = datetime.fromisoformat(created)
+    said = f"{start.day} {start:%B %Y, %H:%M}"
+    if not finished:
+        return said
+    end = datetime.fromisoformat(finished)
+    return f"{said} to {end:%H:%M}" if end.date() == start.date() else f"{said} to {end.day} {end:%B %Y, %H:%M}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return (
+        " ".join(f"{n:,} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (rest, "s")) if n) or "less than 1 s"
+    )

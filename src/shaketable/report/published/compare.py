@@ -1,0 +1,29 @@
+"""A run and a published study → the study's claims, each with a verdict."""
+
+from __future__ import annotations
+
+from shaketable.errors import StudyError, did_you_mean
+from shaketable.report.published import context_temperature, factual_robustness, query_variation
+from shaketable.report.published.comparison import Claim, Comparison, Own
+from shaketable.store import Run
+
+STUDIES: dict[str, tuple[Claim, ...]] = {
+    "context_temperature": context_temperature.CLAIMS,
+    "factual_robustness": factual_robustness.CLAIMS,
+    "query_variation": query_variation.CLAIMS,
+}
+
+
+def compare_published(run: Run, study: str | None = None) -> dict[str, list[Comparison]]:
+    """For each study (None: every one that the run has something to say about) its claims beside the run."""
+    if study is not None and study not in STUDIES:
+        raise StudyError(
+            f"No published study '{study}'.{did_you_mean(study, STUDIES)} Published studies: {', '.join(STUDIES)}."
+        )
+    own = Own(study=run.study, main_metric=run.main_metric(), findings=run.findings())
+    compared = {
+        name: [comparison for claim in claims for comparison in claim(own)]
+        for name, claims in STUDIES.items()
+        if study in (None, name)
+    }
+    return {name: comparisons for name, comparisons in compared.items() if comparisons}

@@ -1,0 +1,202 @@
+"""Context × temperature: TempPerturb-Eval, arXiv 2512.01183. The paper prints its results as figures and text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shaketable.report.published.comparison import Claim, Comparison, Own, Row, Span, least, model_of, ordered, signed
+
+MODELS = {
+    "gpt-3.5-turbo": "GPT",
+    "gpt-4o": "GPT",
+    "llama-3.1-8b": "Llama",
+    "llama-3.2-1b": "Llama",
+    "deepseek-reasoner": "deepseek-reasoner",
+}
+LEVELS = {"GPT": (0.95, 0.97), "Llama": (0.92, 0.93), "deepseek-reasoner": (0.90, 0.90)}
+"""Mean BERTScore F1 below temperature 1.4, as read from the text."""
+ONSETS: dict[str, float | None] = {"GPT": 1.4, "Llama": 0.6, "deepseek-reasoner": None}
+ROUNDING = 0.005
+COOL, HOT = 0.6, 1.4
+NO_MODEL = "the system is none of the study's models"
+
+
+def level(own: Own) -> Iterator[Comparison]:
+    has_encoder = any("roberta-large" in text for text in own.study.metrics)
+    for system, rows in own.by_system(
+        "correctness", metric="bertscore", contrast=None, type=None, perturbation="unchanged"
+    ).items():
+        model = model_of(system, MODELS)
+        span = Span.mean([row for row in rows if row["temperature"] < HOT])
+        verdict, reason = "cannot be said", NO_MODEL if model is None else "needs bertscore(encoder='roberta-large')"
+        if model is not None and has_encoder and span.value is not None:
+            low, high = LEVELS[model]
+            is_inside = low - ROUNDING <= span.value <= high + ROUNDING
+            verdict, reason = ("agrees" if is_inside else "differs"), "the mean beside the published range"
+        yield Comparison(
+            claim="Mean BERTScore below temperature 1.4",
+            published="; ".join(
+                f"{name} {low:g}" + f" to {high:g}" * (high > low) for name, (low, high) in LEVELS.items()
+            ),
+            system=system,
+            own=str(span),
+            verdict=verdict,  # type: ignore[arg-type]
+            reason=reason,
+        )
+
+
+def onset(own: Own) -> Iterator[Comparison]:
+    rows = own.rows("guidelines", kind="onset", type=None, perturbation="unchanged")
+    yield from _temperature(rows, "Answers begin to get worse at this temperature")
+
+
+def ceiling(own: Own) -> Iterator[Comparison]:
+    rows = own.rows("guidelines", kind="ceiling", decides=True)
+    yield from _temperature(rows, "The hottest temperature that loses no more than the margin")
+
+
+def _temperature(rows: list[Row], claim: str) -> Iterator[Comparison]:
+    for row in rows:
+        model = model_of(str(row["system"]), MODELS)
+        span = Span.of(row)
+        verdict, reason = "cannot be said", NO_MODEL
+        if model is not None and span.value is None:
+            verdict, reason = "cannot be said", str(row.get("reason") or "the run has no such temperature")
+        elif model is not None and (wanted := ONSETS[model]) is not None:
+            is_inside = span.is_known and span.low <= wanted <= span.high  # type: ignore[operator]
+            verdict, reason = ("agrees" if is_inside else "differs"), f"published {wanted:g}"
+        yield Comparison(
+            claim=claim,
+            published="GPT 1.4, Llama 0.6, deepseek-reasoner none (it ignores its temperature)",
+            system=str(row["system"]),
+            own=str(span),
+            verdict=verdict,  # type: ignore[arg-type]
+            reason=reason,
+        )
+
+
+def masking_hurts_least_when_hot(own: Own) -> Iterator[Comparison]:
+    for system, rows in own.by_system("ranking", kind="drop", type=None).items():
+        hottest = max(row["temperature"] for row in rows)
+        drops = {str(row["perturbation"]): Span.of(row) for row in rows if row["temperature"] == hottest}
+        verdict, reason = least(drops, "entity_masking")
+        if hottest < 2:
+            verdict, reason = "cannot be said", "the run stops below temperature 2"
+        yield Comparison(
+            claim="At temperature 2 masked entities cost least of the three disturbances",
+            published="gpt-4o",
+            system=system,
+            own=str(drops.get("entity_masking", "")),
+            verdict=verdict,
+            reason=reason,
+        )
+
+
+def bridge_above_comparison(own: Own) -> Iterator[Comparison]:
+    for system, kinds in _by_type(own, "correctness", contrast=None, perturbation="unchanged").items():
+        verdict, reason = ordered(kinds["comparison"], kinds["bridge"])
+        yield Comparison(
+            claim="Bridge questions score above comparison questions",
+            published="all models",
+            system=system,
+            own=f"bridge {kinds['bridge']}; comparison {kinds['comparison']}",
+            verdict=verdict,
+            reason=reason,
+        )
+
+
+def temperature_dominates(own: Own) -> Iterator[Comparison]:
+    for row in own.rows("dominance", effect="difference", type=None):
+        verdict, reason = signed(Span.of(row), 1)
+        outcome = "CV" if row.get("outcome") == "cv" else "score"
+        yield Comparison(
+            claim=f"Temperature matters more than evidence (partial eta squared, of the {outcome})",
+            published="all models but deepseek-reasoner",
+            system=str(row["system"]),
+            own=str(Span.of(row)),
+            verdict=verdict,
+            reason=reason,
+        )
+
+
+def comparison_varies_more(own: Own) -> Iterator[Comparison]:
+    for system, kinds in _by_type(own, "variability").items():
+        verdict, reason = ordered(kinds["bridge"], kinds["comparison"])
+        yield Comparison(
+            claim="CV is larger for comparison questions than for bridge questions",
+            published="most models",
+            system=system,
+            own=f"comparison {kinds['comparison']}; bridge {kinds['bridge']}",
+            verdict=verdict,
+            reason=reason,
+        )
+
+
+def original_varies_least(own: Own) -> Iterator[Comparison]:
+    for system, rows in own.by_system("variability", type="bridge").items():
+        spans = {
+            str(name): Span.mean([row for row in _of_main(own, rows) if row["perturbation"] == name])
+            for name in dict.fromkeys(row["perturbation"] for row in rows)
+        }
+        verdict, reason = least(spans, "unchanged")
+        yield Comparison(
+            claim="Of bridge questions, unchanged evidence has the lowest CV",
+            published="all models",
+            system=system,
+            own=str(spans.get("unchanged", "")),
+            verdict=verdict,
+            reason=reason,
+        )
+
+
+def cool_is_safe_and_hot_is_not(own: Own) -> Iterator[Comparison]:
+    losses = own.by_system("guidelines", kind="heat", perturbation="unchanged")
+    kinds = [(system, kind) for system, rows in losses.items() for kind in dict.fromkeys(row["type"] for row in rows)]
+    for system, kind in kinds:
+        rows = [row for row in losses[system] if row["type"] == kind]
+        known = [row for row in rows if Span.of(row).is_known]
+        cool = [row for row in known if 0 < row["temperature"] <= COOL]
+        hot = [row for row in known if row["temperature"] >= HOT]
+        verdict, reason = "cannot be said", "the run has not both cool and hot temperatures"
+        if cool and hot:
+            verdict, reason = "cannot be said", "the intervals hold the margin"
+            if all(row["high"] <= row["delta"] for row in cool) and all(row["low"] > row["delta"] for row in hot):
+                verdict, reason = "agrees", "every interval lies on its side of the margin"
+            elif any(row["low"] > row["delta"] for row in cool) or any(row["high"] <= row["delta"] for row in hot):
+                verdict, reason = "differs", "an interval lies on the other side of the margin"
+        yield Comparison(
+            claim="Up to temperature 0.6 little is lost, from 1.4 on much",
+            published="all models taken together",
+            system=system if kind is None else f"{system}, {kind}",
+            own="; ".join(f"{row['temperature']:g}: {row['value']:.3g}" for row in (*cool, *hot)),
+            verdict=verdict,  # type: ignore[arg-type]
+            reason=reason,
+        )
+
+
+def _of_main(own: Own, rows: list[Row]) -> list[Row]:
+    return [row for row in rows if row["metric"] == own.main_metric]
+
+
+def _by_type(own: Own, analysis: str, **wanted: object) -> dict[str, dict[str, Span]]:
+    """For each system the mean over its conditions, of bridge and of comparison questions."""
+    return {
+        system: {
+            kind: Span.mean([row for row in _of_main(own, rows) if row["type"] == kind])
+            for kind in ("bridge", "comparison")
+        }
+        for system, rows in own.by_system(analysis, **wanted).items()
+    }
+
+
+CLAIMS: tuple[Claim, ...] = (
+    level,
+    onset,
+    ceiling,
+    cool_is_safe_and_hot_is_not,
+    masking_hurts_least_when_hot,
+    bridge_above_comparison,
+    temperature_dominates,
+    original_varies_least,
+    comparison_varies_more,
+)

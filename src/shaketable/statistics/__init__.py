@@ -1,0 +1,1 @@
+"""Intervals, paired tests, shifts and ceilings: arrays in, estimates out, no tables, no words."""

@@ -1,0 +1,78 @@
+"""The tests that several analyses use, as scipy and statsmodels have them, with their odd cases settled.
+
+Both libraries take their time to import, so each test imports its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from shaketable.statistics.intervals import Numbers
+
+MOST_TIED = 13
+"""Up to so many differences ties keep an exact p: all of their 2^13 signs are tried, as scipy does one by one."""
+
+
+def signed_rank(differences: Numbers) -> tuple[float, float]:
+    """Wilcoxon's W+ and one-sided p that differences are positive: exact where that can be, else normal.
+
+    Zeros say nothing and are left out. Where all are zero nothing speaks for a difference, and p is 1.
+    """
+    from scipy import stats
+
+    told = differences[differences != 0]
+    if not len(told):
+        return 0.0, 1.0
+    found: Any
+    if len(told) <= MOST_TIED and len(np.unique(np.abs(told))) < len(told):
+        signed = np.sign(told) * stats.rankdata(np.abs(told))
+        found = stats.permutation_test(
+            (signed,),
+            lambda ranks, axis: np.maximum(ranks, 0).sum(axis=axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=2**MOST_TIED,
+            alternative="greater",
+        )
+    else:
+        found = stats.wilcoxon(told, alternative="greater")
+    return float(found.statistic), float(found.pvalue)
+
+
+def equivalence_test(differences: Numbers, delta: float) -> float:
+    """p of two one-sided paired t tests (TOST) that the mean lies inside ±delta."""
+    if not np.ptp(differences):  # Without any spread the t statistic is infinite.
+        return float(abs(differences[0]) >= delta)
+    from statsmodels.stats.weightstats import ttost_paired
+
+    return float(ttost_paired(differences, np.zeros_like(differences), -delta, delta)[0])
+
+
+def difference_test(differences: Numbers) -> float:
+    """Two-sided p of the paired t test that the mean is not 0."""
+    if not np.ptp(differences):
+        return float(differences[0] == 0)
+    from scipy import stats
+
+    return float(stats.ttest_1samp(differences, 0.0).pvalue)
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Holm's adjusted p values, in the same order; None stays None and is not counted."""
+    given = np.array([p for p in p_values if p is not None], dtype=float)
+    # statsmodels has it too, but collects garbage on each call, which takes longer than the analysis around it.
+    order = np.argsort(given, kind="stable")
+    steps = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
+    adjusted = np.empty_like(given)
+    adjusted[order] = np.minimum(steps, 1.0)
+    found = iter(adjusted.tolist())
+    return [None if p is None else next(found) for p in p_values]
+
+
+def add_holm(rows: Sequence[dict[str, Any]], p: str = "p", adjusted: str = "p_holm") -> None:
+    """Fills a column of these rows with the adjusted p values of another."""
+    for row, value in zip(rows, holm([row[p] for row in rows]), strict=True):
+        row[adjusted] = value

@@ -1,0 +1,1 @@
+"""What several parts read text with: language, lexicon, normalization, vectors."""

@@ -1,0 +1,93 @@
+"""Text → sentences, tagged words and named entities, with a spaCy pipeline that loads on first use."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from shaketable.errors import WeightsError
+from shaketable.text.normalization import without_surrogates
+from shaketable.weights import EMBEDDED, locate
+
+PIPELINE = "en_core_web_sm"
+Span = tuple[int, int, str]
+"""First character, character after the last, entity label."""
+
+
+class Word(NamedTuple):
+    start: int
+    end: int
+    """The character after the last."""
+    tag: str
+    """Of the Penn Treebank: `NN`, `VBD` ..."""
+    lemma: str
+    """The basic form; empty where the pipeline finds none."""
+
+
+@functools.cache
+def pipeline(name: str = PIPELINE) -> Any:
+    """A spaCy pipeline: embedded weights, an installed spaCy package, or the path of a folder."""
+    import spacy
+
+    if name not in EMBEDDED and spacy.util.is_package(name):
+        return spacy.load(name)
+    folder = locate(name)
+    try:
+        return spacy.load(folder)
+    except (OSError, ValueError) as error:
+        raise WeightsError(
+            f"{folder} is no spaCy pipeline: {error} Give a folder made by spaCy, or use '{PIPELINE}'."
+        ) from error
+
+
+def sentences(text: str, name: str = PIPELINE) -> list[str]:
+    """The sentences of a text in order, stripped, none empty."""
+    (document,) = _read([text], name, ("tok2vec", "transformer", "parser", "senter", "sentencizer"))
+    return [kept for sent in document.sents if (kept := text[sent.start_char : sent.end_char].strip())]
+
+
+def entities(text: str, name: str = PIPELINE) -> list[Span]:
+    """The named entities of a text, from left to right."""
+    return entities_of_each([text], name)[0]
+
+
+def entities_of_each(texts: Sequence[str], name: str = PIPELINE) -> list[list[Span]]:
+    """The named entities of each text."""
+    documents = _read(texts, name, ("tok2vec", "transformer", "ner"))
+    return [[(span.start_char, span.end_char, span.label_) for span in document.ents] for document in documents]
+
+
+def words_of_each(texts: Sequence[str], name: str = PIPELINE) -> list[list[Word]]:
+    """The words of each text with their tags, punctuation among them."""
+    needed = ("tok2vec", "transformer", "tagger", "morphologizer", "attribute_ruler", "lemmatizer")
+    return [
+        [Word(token.idx, token.idx + len(token), token.tag_, token.lemma_) for token in document]
+        for document in _read(texts, name, needed)
+    ]
+
+
+@functools.lru_cache(maxsize=2048)
+def parsed(text: str, name: str = PIPELINE) -> Any:
+    """A text as a spaCy document with tags and dependencies; kept, because several parts read one question.
+
+    Documents are shared: read them, never change them.
+    """
+    return pipeline(name)(without_surrogates(text), disable=["ner"])
+
+
+@functools.cache
+def stop_words() -> frozenset[str]:
+    """English words too common to mean anything, in small letters."""
+    from spacy.lang.en.stop_words import STOP_WORDS
+
+    return frozenset(STOP_WORDS)
+
+
+def _read(texts: Iterable[str], name: str, needed: Sequence[str]) -> list[Any]:
+    nlp = pipeline(name)
+    unneeded = [component for component in nlp.pipe_names if component not in needed]
+    # One text at a time: sums over a larger batch round differently, and a text's neighbours
+    # must not change what is found in it. It costs a third more time. spaCy refuses lone surrogates;
+    # what stands for them is as long, so places in the text stay true.
+    return list(nlp.pipe(map(without_surrogates, texts), batch_size=1, disable=unneeded))

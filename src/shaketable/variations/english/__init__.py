@@ -1,0 +1,1 @@
+"""Rules of English that rewordings are made by."""

@@ -1,0 +1,1 @@
+"""What stands between a proposed wording and one that is asked."""

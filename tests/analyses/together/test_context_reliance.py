@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from score_rows import score_rows
+
+from shaketable.analyses.together.context_reliance import context_reliance
+
+Runs = Sequence[Sequence[float | None]]
+
+
+def asked(runs: Runs, **factors: Any) -> pl.DataFrame:
+    given = {f"q{i}": tuple(values) for i, values in enumerate(runs)}
+    return score_rows(given, metric="contains", **factors).with_columns(
+        pl.col("retriever", "perturbation").cast(pl.String)
+    )
+
+
+def three(original: Runs, disturbed: Runs, closed: Runs, **factors: Any) -> pl.DataFrame:
+    nothing: dict[str, Any] = {"method": "closed_book", "retriever": None, "perturbation": None}
+    return pl.concat(
+        [
+            asked(original, **factors),
+            asked(disturbed, **factors | {"perturbation": "sentence_removal"}),
+            asked(closed, **factors | nothing),
+        ]
+    )
+
+
+def only_row(table: pl.DataFrame, **settings: Any) -> Any:
+    (row,) = context_reliance(table, n_resamples=99, **settings).rows
+    return row
+
+
+def test_reliance_worked_by_hand() -> None:
+    # Means 1, 1/2 and 1/4: lost 1/2 of the 3/4 that evidence brings.
+    row = only_row(three([[1, 1], [1, 1]], [[1, 0], [0, 1]], [[0, 0], [1, 0]]))
+    assert row["value"] == pytest.approx(2 / 3)
+    assert (row["original"], row["disturbed"], row["closed_book"], row["n"]) == (1, 0.5, 0.25, 2)
+    # A draw of the first question alone gives 1/2 over 1, of the second 1/2 over 1/2.
+    assert row["low"] == pytest.approx(0.5) and row["high"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("disturbed", "closed", "expected", "is_floored"),
+    [
+        (1, 0, 0, False),  # ignored
+        (0, 0, 1, False),  # falls back
+        (0, 0.5, 2, False),  # misled
+        (0, 1, 2, True),  # 1 / 0.05, clipped
+        (1, 1, 0, True),
+    ],
+)
+def test_the_ends_of_the_scale(disturbed: float, closed: float, expected: float, is_floored: bool) -> None:
+    row = only_row(three([[1]] * 3, [[disturbed]] * 3, [[closed]] * 3))
+    assert (row["value"], row["is_floored"]) == (expected, is_floored)
+
+
+def test_better_disturbed_than_original_is_clipped_below() -> None:
+    assert only_row(three([[0]] * 2, [[1]] * 2, [[0]] * 2))["value"] == -1
+
+
+def test_a_question_counts_with_the_wordings_asked_in_all_three_ways() -> None:
+    both = pl.concat(
+        [
+            three([[1], [1]], [[0], [0]], [[0], [0]]),
+            three([[1], [1]], [[1], [1]], [[0], [0]], variation="spelling").filter(pl.col("method") != "closed_book"),
+        ]
+    )
+    assert only_row(both)["disturbed"] == 0
+    whole = pl.concat(
+        [
+            three([[1], [1]], [[0], [0]], [[0], [0]]),
+            three([[1], [1]], [[1], [1]], [[0], [0]], variation="spelling"),
+        ]
+    )
+    assert (only_row(whole)["disturbed"], only_row(whole)["value"]) == (0.5, 0.5)
+
+
+def test_closed_book_is_found_whatever_its_settings_and_as_evidence_of_answers_made_elsewhere() -> None:
+    table = three([[1], [1]], [[0], [0]], [[0], [0]])
+    is_closed = pl.col("method") == "closed_book"
+    set_ = table.with_columns(method=pl.when(is_closed).then(pl.lit("closed_book(n_examples=2)")).otherwise("method"))
+    elsewhere = table.with_columns(
+        method=pl.lit("mine"), perturbation=pl.when(is_closed).then(pl.lit("closed_book")).otherwise("perturbation")
+    )
+    assert only_row(set_)["value"] == only_row(elsewhere)["value"] == 1
+
+
+def test_without_closed_book_the_reason_says_what_to_add() -> None:
+    table = three([[1], [1]], [[0], [0]], [[0], [0]]).filter(pl.col("method") != "closed_book")
+    finding = context_reliance(table)
+    assert [(row["value"], row["n"]) for row in finding.rows] == [(None, 0)]
+    assert finding.rows[0]["reason"] == (
+        "closed_book was not asked with this model at this temperature; add it to the methods"
+    )
+    assert finding.sentences == ()
+    hotter = context_reliance(table.with_columns(temperature=pl.lit(1.0)))
+    assert hotter.rows[0]["value"] is None
+
+
+def test_a_failed_answer_is_left_out_and_counted() -> None:
+    row = only_row(three([[1], [1], [1]], [[0], [0], [None]], [[0], [0], [0]]))
+    assert (row["value"], row["n"], row["n_missing"]) == (1, 2, 1)
+
+
+def test_sentences_say_no_more_than_the_interval() -> None:
+    def sentence(*sides: Runs) -> str:
+        return context_reliance(three(*sides), n_resamples=99).sentences[0]
+
+    assert sentence([[1]] * 4, [[0]] * 4, [[0.5]] * 4).startswith(
+        "Sentence removal misleads smollm2 at temperature 0: it answers worse than without any evidence."
+    )
+    assert "takes from smollm2 100 % [100, 100] of what evidence brings" in sentence([[1]] * 4, [[0]] * 4, [[0]] * 4)
+    assert sentence([[1]] * 4, [[0]] * 4, [[1]] * 4).startswith("Evidence brings smollm2 little at temperature 0")
+    assert sentence([[1], [1], [0], [1]], [[1], [1], [1], [0]], [[0]] * 4).startswith("No disturbance is shown")
+
+
+values = st.lists(st.lists(st.sampled_from((0.0, 1.0)), min_size=2, max_size=2), min_size=3, max_size=3)
+
+
+@settings(max_examples=30, deadline=None)
+@given(original=values, disturbed=values, closed=values, seed=st.integers(0, 99))
+def test_reliance_is_bounded_and_no_order_changes_it(original: Runs, disturbed: Runs, closed: Runs, seed: int) -> None:
+    table = three(original, disturbed, closed)
+    row = only_row(table)
+    assert -1 <= row["low"] <= row["value"] <= row["high"] <= 2
+    assert only_row(table.sample(fraction=1, shuffle=True, seed=seed)) == row

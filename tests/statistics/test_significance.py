@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from made_study import DROPS
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from shaketable.identity import seed_from
+from shaketable.statistics.hodges_lehmann import shift, shift_estimates
+from shaketable.statistics.significance import difference_test, equivalence_test, holm, signed_rank
+
+D = np.array(DROPS)
+
+
+def test_the_signed_rank_test_of_the_worked_example_comes_out() -> None:
+    statistic, p = signed_rank(D)
+    assert statistic == 52
+    assert p == pytest.approx(0.0048828, abs=1e-7)
+    # The two-sided test of an exact symmetric distribution has twice that.
+    assert 2 * p == pytest.approx(0.0097656, abs=1e-7)
+
+
+def test_mean_and_deviation_of_the_worked_example_come_out() -> None:
+    assert D.mean() == pytest.approx(0.0081)
+    assert D.std(ddof=1) == pytest.approx(0.0069992, abs=1e-7)
+
+
+@pytest.mark.parametrize(("delta", "p"), [(0.005, 0.90257), (0.01, 0.20647), (0.02, 0.00022327)])
+def test_the_equivalence_test_of_the_worked_example_comes_out(delta: float, p: float) -> None:
+    assert equivalence_test(D, delta) == pytest.approx(p, rel=1e-4)
+
+
+def test_holm_of_the_worked_example_comes_out() -> None:
+    assert holm([0.001, 0.02, 0.03, 0.04, 0.2]) == pytest.approx([0.005, 0.08, 0.09, 0.09, 0.2])
+
+
+def test_holm_is_that_of_statsmodels() -> None:
+    p_values = [0.04, 0.001, 0.001, 0.3, 0.0, 0.02, 0.0125, 0.02, 1.0, 0.05]
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1].tolist())
+
+
+def test_holm_leaves_out_what_was_not_tested() -> None:
+    assert holm([0.02, None, 0.01]) == [pytest.approx(0.02), None, pytest.approx(0.02)]
+    assert holm([None, None]) == [None, None]
+
+
+def test_zeros_say_nothing() -> None:
+    assert signed_rank(np.append(D, [0.0, 0.0])) == signed_rank(D)
+    assert signed_rank(np.zeros(5)) == (0, 1)
+
+
+@pytest.mark.parametrize("values", [(1, 1, -1, 2, 2, 3), (0, 2, 2, 2, -1, -1, -3), (1, 1), tuple(range(1, 9))])
+def test_ties_of_a_few_differences_are_tested_as_scipy_does(values: tuple[int, ...]) -> None:
+    told = np.array([value for value in values if value], dtype=float)
+    expected = stats.wilcoxon(told, alternative="greater")
+    assert signed_rank(np.array(values, dtype=float)) == pytest.approx((expected.statistic, expected.pvalue))
+
+
+def test_without_spread_the_value_alone_decides() -> None:
+    assert equivalence_test(np.full(5, 0.004), 0.01) == 0
+    assert equivalence_test(np.full(5, 0.02), 0.01) == 1
+    assert difference_test(np.zeros(5)) == 1
+    assert difference_test(np.full(5, 0.02)) == 0
+
+
+def test_the_shift_of_the_worked_example_comes_out() -> None:
+    assert shift(D) == pytest.approx(0.0085)
+
+
+@pytest.mark.parametrize(("n", "step"), [(2, 0), (3, 0), (10, 0), (11, 0.25), (40, 0.1)])
+def test_the_interval_of_the_shift_is_that_of_plain_resampling(n: int, step: float) -> None:
+    """Shifts of every resample, one by one; ties where values are rounded to steps."""
+    values = np.random.default_rng(n).normal(0.1, 1, n)
+    values = np.round(np.round(values / step) * step if step else values, 12)
+    ids = [f"q{i:02}" for i in range(n)]
+    ((value, low, high),), (found_n,) = shift_estimates(values[None], ids, confidence=0.9, n_resamples=501)
+    assert (value, found_n) == (shift(values), n)
+    drawn = np.random.default_rng(seed_from("bootstrap", *ids)).integers(0, n, (501, n))
+    lower, upper = [], []
+    for sample in values[drawn]:
+        first, second = np.triu_indices(n)
+        averages = np.sort((sample[first] + sample[second]) / 2)
+        lower.append(averages[(len(averages) + 1) // 2 - 1])
+        upper.append(averages[len(averages) // 2])
+    assert low == pytest.approx(np.quantile(lower, 0.05, method="inverted_cdf"), abs=1e-12)
+    assert high == pytest.approx(np.quantile(upper, 0.95, method="inverted_cdf"), abs=1e-12)
+
+
+def test_the_interval_of_the_shift_agrees_with_that_of_scipy() -> None:
+    """scipy's bootstrap interpolates between order statistics, hence the tolerance."""
+    values = np.round(np.random.default_rng(0).normal(0.01, 0.02, 30), 12)
+    ids = [f"q{i:02}" for i in range(30)]
+    ((_, low, high),), _ = shift_estimates(values[None], ids, confidence=0.95, n_resamples=2000)
+    expected = stats.bootstrap(
+        (values,),
+        lambda sample: shift(np.asarray(sample)),
+        vectorized=False,
+        n_resamples=2000,
+        method="percentile",
+        rng=np.random.default_rng(seed_from("bootstrap", *ids)),
+    ).confidence_interval
+    assert (low, high) == pytest.approx((expected.low, expected.high), abs=2e-4)
+
+
+def test_questions_without_a_value_are_left_out_of_the_shift() -> None:
+    ids = [f"q{i}" for i in range(11)]
+    whole, _ = shift_estimates(D[None], ids[:10], confidence=0.95, n_resamples=200)
+    gapped, n = shift_estimates(np.append(D, np.nan)[None], ids, confidence=0.95, n_resamples=200)
+    assert gapped.tolist() == whole.tolist()
+    assert n.tolist() == [10]

@@ -1,0 +1,109 @@
+"""Numbers of stability, worked by hand, and against scipy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from shaketable.statistics.stability import (
+    aligned_similarity,
+    diversity,
+    noise_flip,
+    overlap,
+    relative_change,
+    spearman_of,
+    steadiness,
+)
+
+COUNTS = st.lists(st.integers(0, 9), min_size=2, max_size=9)
+
+
+@pytest.mark.parametrize(
+    ("zero", "expected"),
+    [("one", 1.375), ("zero", 0.875), ("drop", 1.166667)],
+)
+def test_relative_change_has_three_ways_with_originals_without_calls(zero: str, expected: float) -> None:
+    pairs = zip((2, 0, 3, 1), (1, 2, 3, 4), strict=True)
+    changes = [change for pair in pairs if (change := relative_change(*pair, zero)) is not None]  # type: ignore[arg-type]
+    assert np.mean(changes) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("counts", "inverse", "one_minus"),
+    [
+        ((2, 2, 2, 2, 2, 2, 1), 0.841452, 0.811578),
+        ((1, 1, 1, 1, 1, 1, 2), 0.765588, 0.693814),
+        ((1, 1, 1, 1, 1, 1, 0), 0.710102, 0.591752),
+        ((0, 0, 0, 0, 0, 0, 3), 0.289898, -1.449490),
+        ((1, 2, 3, 4, 5, 6, 7), 0.666667, 0.5),
+        ((0,) * 7, 1.0, 1.0),
+    ],
+)
+def test_steadiness_by_hand(counts: tuple[int, ...], inverse: float, one_minus: float) -> None:
+    assert steadiness(counts) == pytest.approx(inverse, abs=1e-6)
+    assert steadiness(counts, "one_minus") == pytest.approx(one_minus, abs=1e-6)
+
+
+@given(COUNTS)
+def test_steadiness_is_one_for_equal_counts_alone(counts: list[int]) -> None:
+    assert 0 < steadiness(counts) <= 1
+    assert (steadiness(counts) == 1) is (len(set(counts)) == 1)
+
+
+def test_diversity_by_hand() -> None:
+    assert diversity(np.array([(1.0, 0.0), (0.0, 1.0), (0.6, 0.8)])) == pytest.approx(0.533333, abs=1e-6)
+    assert diversity(np.array([(1.0, 0.0)] * 4)) == pytest.approx(0)
+
+
+def test_similarity_of_hops_by_hand() -> None:
+    found = [0.99, 1.00, 0.85, 0.13]
+    assert aligned_similarity(found, 4) == pytest.approx(0.7425)
+    assert aligned_similarity(found, 5) == pytest.approx(0.7425)
+    assert aligned_similarity(found, 5, missing_is_zero=True) == pytest.approx(0.594)
+    assert aligned_similarity([], 0) is aligned_similarity([], 3) is None
+    assert aligned_similarity([], 3, missing_is_zero=True) == 0
+
+
+def test_overlap_by_hand() -> None:
+    assert overlap("abc", "abx") == 0.5
+    assert overlap("def", "ghi") == 0
+    assert overlap("", "") == 1
+
+
+@pytest.mark.parametrize(("p", "expected"), [(0.5, 0.5), (0.7, 0.42), (0.9, 0.18)])
+def test_the_noise_flip_tends_to_two_p_one_minus_p(p: float, expected: float) -> None:
+    acts = [True] * round(p * 10_000) + [False] * round((1 - p) * 10_000)
+    assert noise_flip(acts) == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_noise_flip_compares_as_many_runs_as_there_are_wordings() -> None:
+    # Of three runs, one acts. Against one other: 2 of 3 pairs differ. Against both others: always one differs.
+    assert noise_flip([True, False, False]) == pytest.approx(2 / 3)
+    assert noise_flip([True, False, False], 2) == 1
+    assert noise_flip([True, True, True], 2) == 0
+    assert noise_flip([True, False], 2) is None
+    assert noise_flip([True]) is None
+
+
+def test_spearman_by_hand() -> None:
+    x, y = np.array([3.1, 2.2, 4.0, 2.9, 3.5]), np.array([0.80, 0.95, 0.60, 0.85, 0.90])
+    assert spearman_of(x, y, range(5))(np.ones((1, 5)))[0, 0] == pytest.approx(-0.7)
+    assert np.isnan(spearman_of(x, np.ones(5), range(5))(np.ones((1, 5)))[0, 0])
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3)), min_size=3, max_size=20))
+def test_spearman_of_drawn_questions_is_that_of_the_drawn_pairs(points: list[tuple[int, int, int]]) -> None:
+    x, y, owner = (np.array(side, dtype=float) for side in zip(*points, strict=True))
+    drawn = np.array([[1, 0, 2, 1], [3, 1, 0, 0]], dtype=float)
+    found = spearman_of(x, y, owner.astype(int).tolist())(drawn)[0]
+    for value, counts in zip(found, drawn, strict=True):
+        taken = np.repeat(np.arange(len(x)), counts[owner.astype(int)].astype(int))
+        if len(taken) < 2 or not np.ptp(x[taken]) or not np.ptp(y[taken]):
+            assert math.isnan(value)
+        else:
+            assert value == pytest.approx(stats.spearmanr(x[taken], y[taken]).statistic)

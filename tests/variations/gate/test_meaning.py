@@ -1,0 +1,97 @@
+"""The meaning gate: what it keeps, what it refuses, and in which words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaketable.variations.gate.meaning import Gate, lost_names, numbers
+
+WORDLESS = Gate(min_similarity=0, keep_names=False)
+
+
+def refused(original, wording, gate=WORDLESS):
+    (judgement,) = gate.judge([original], [wording])
+    return judgement.refused
+
+
+@pytest.mark.parametrize(
+    ("original", "wording", "reason"),
+    [
+        ("Who won in 1990?", "who won in 1990", None),
+        ("Who won in 1990?", "Who won in 1991?", "numbers lost: 1990"),
+        ("Who won?", "Who won in 1991?", "numbers added: 1991"),
+        ("Who won 2,000 games?", "Who won 2000 games?", None),
+        ("Which two teams won?", "Which 2 teams won?", None),
+        ("Which two teams won?", "Which teams won?", "numbers lost: 2"),
+        ("Who won 3 of 3?", "Who won 3?", "numbers lost: 3"),
+        ("Who is 8.95 metres?", "Who is 8. 95 metres?", None),
+        ("Who was first of them?", "Who was 1st 0f them?", None),
+        ("Who won?", "Who won?", "the same as the original"),
+        ("Who won?", " Who won? ", "the same as the original"),
+        ("Who won?", " ", "empty"),
+        ("What is the capital?", "Paris is the capital.", "it does not ask: 'Paris is the capital.'"),
+        ("Who won?", "Sorry, I can't. What else?", "it declines instead of asking: 'Sorry, I can't. What else?'"),
+        ("Who won?", "I would like to know who won.", None),
+        ("Who won?", "Tell me the winner.", None),
+        ("Who won?", "The United States won.", "it does not ask: 'The United States won.'"),
+        ("Who won?", "Please state the winner.", None),
+        ("What Doctor Who actress won?", "A Doctor Who actress won.", "it does not ask: 'A Doctor Who actress won.'"),
+        ("Who won?", "No, she won. Who else?", "it answers instead of asking: 'No, she won. Who else?'"),
+        ("When did it end?", "Why did it end?", "it asks 'why' where the original asks 'when'"),
+        ("Where did it end?", "When did it end?", "it asks 'when' where the original asks 'where'"),
+        ("When did it end?", "In what year did it end?", None),
+        ("Whose idea was it?", "Who had the idea?", None),
+        ("Who won when it ended?", "Tell me when it ended and what won.", None),
+        ("Is it 30,000km wide?", "So is it 30,000km wide?", None),
+        ("Is it 30,000 wide?", "Is 1t 30, 000 wide?", None),
+    ],
+)  # fmt: skip
+def test_numbers_stay_and_a_question_asks(original, wording, reason):
+    assert refused(original, wording) == reason
+
+
+def test_every_check_can_be_turned_off():
+    assert (
+        refused("Who won in 1990?", "He won.", Gate(min_similarity=0, keep_names=False, keep_numbers=False, asks=False))
+        is None
+    )
+
+
+def test_numbers_are_counted_in_digits():
+    assert numbers("In 1990, two of 12 men and twelve women") == {"1990": 1, "2": 1, "12": 2}
+
+
+@pytest.mark.weights
+def test_names_stay_in_any_letter_case():
+    original = "Who directed Big Stone Gap with Ashley Judd?"
+    assert lost_names(original, "who's behind big stone gap with ashley judd") == []
+    assert lost_names(original, "Who directed Big Stone Gap with the actress?") == ["Ashley", "Judd"]
+
+
+@pytest.mark.weights
+def test_a_new_name_is_a_new_fact():
+    gate = Gate(min_similarity=0)
+    assert (
+        refused("Who directed Jaws?", "Which film by Steven Spielberg is Jaws?", gate)
+        == "names added: Steven, Spielberg"
+    )
+    assert refused("who directed jaws", "So tell me, who directed Jaws?", gate) is None
+
+
+@pytest.mark.weights
+def test_similarity_has_a_threshold():
+    pair = (
+        ["Who directed the film Jaws?"],
+        ["Tell me the director of the film Jaws.", "How tall is the Eiffel Tower?"],
+    )
+    near, far = (Gate().judge(pair[0], [wording])[0] for wording in pair[1])
+    assert near.refused is None
+    assert near.similarity > 0.8
+    assert far.refused == "names lost: Jaws"
+    assert Gate(keep_names=False).judge(pair[0], pair[1][1:])[0].refused.startswith("similarity 0.")
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_a_judgement_never_fails(original, wording):
+    reason = refused(original, wording)
+    assert reason is not None or wording.strip() != original.strip()
