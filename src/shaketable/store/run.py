@@ -20,6 +20,7 @@ from shaketable import __version__, catalog
 from shaketable.errors import PartError, RunError
 from shaketable.factors import judging_metric, main_metric
 from shaketable.identity import canonical, digest
+from shaketable.store.findings_file import has_findings, load_findings, write_findings
 from shaketable.store.records import RecordStore
 from shaketable.study import format_study, load_study
 from shaketable.text.gold import gold_among
@@ -251,16 +252,14 @@ class Run:
 
     def has_current_findings(self) -> bool:
         """Whether the stored findings are those that their analyses would give now."""
-        if not (self.folder / "findings.json").is_file() or not self.has_current_scores():
+        if not has_findings(self.folder) or not self.has_current_scores():
             return False
-        kept = self._stored_findings()
-        return bool(kept[SOURCE] == self.findings_source(kept[ASKED]))
+        stored = load_findings(self.folder)
+        return stored.source == self.findings_source(stored.asked)
 
-    def asked_analyses(self) -> list[str] | None:
+    def asked_analyses(self) -> tuple[str, ...] | None:
         """As `asked_metrics`, of the findings."""
-        has_some = (self.folder / "findings.json").is_file()
-        asked: list[str] | None = self._stored_findings()[ASKED] if has_some else None
-        return asked
+        return load_findings(self.folder).asked if has_findings(self.folder) else None
 
     def _content_digest(self) -> str:
         """Worked out anew when the file or its log changed: pages ask for it again and again."""
@@ -366,27 +365,13 @@ class Run:
         temporary.replace(self.folder / "scores.parquet")
 
     def findings(self) -> list[Finding]:
-        return [
-            Finding(**finding | {name: tuple(finding[name]) for name in ("rows", "sentences", "caveats")})
-            for finding in self._stored_findings()["findings"]
-        ]
-
-    def _stored_findings(self) -> dict[str, Any]:
-        path = self.folder / "findings.json"
-        if not path.is_file():
-            raise RunError(f"{self.folder} has no findings yet. Run: shaketable analyze {self.folder}.")
-        found = json.loads(path.read_text("utf-8"))
-        # Version 0.1 wrote the findings alone, without what they were made from.
-        return {SOURCE: None, ASKED: None, "findings": found} if isinstance(found, list) else dict(found)
+        return list(load_findings(self.folder).findings)
 
     def write_findings(
         self, findings: Sequence[Finding], *, source: str | None = None, analyses: Sequence[str] | None = None
     ) -> None:
         """`source` and `analyses` as for scores."""
-        kept = {SOURCE: source or self.findings_source(analyses), ASKED: analyses, "findings": findings}
-        temporary = self.folder / "findings.json.tmp"
-        temporary.write_text(json.dumps(json.loads(canonical(kept)), indent=1, ensure_ascii=False), "utf-8")
-        temporary.replace(self.folder / "findings.json")
+        write_findings(self.folder, findings, source or self.findings_source(analyses), analyses)
 
     # --- what happened ------------------------------------------------------------------------
 

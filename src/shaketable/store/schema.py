@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 4
+VERSION = 5
 APPLICATION = 0x53484B54  # "SHKT": tells a run from any other SQLite file.
 
 TABLES = """
@@ -53,8 +53,9 @@ CREATE TABLE verdicts (
 """
 TABLES += REFERENCES + CURVES + VERDICTS
 
-MIGRATIONS: dict[int, str] = {1: REFERENCES, 2: CURVES, 3: VERDICTS}
-"""Version n → the statements that make it n + 1."""
+MIGRATIONS: dict[int, str] = {1: REFERENCES, 2: CURVES, 3: VERDICTS, 4: ""}
+"""Version n → the statements that make it n + 1. Traces of version 5 keep every field of a step and its reply; those of
+older versions are read as they are."""
 
 
 def create(connection: sqlite3.Connection) -> None:
