@@ -33,6 +33,8 @@ TAKES = {
     "perturb": "perturbation",
     "vary": "variation",
 }
+FOLDERS = {folder.rpartition(".")[2] for folder in catalog.KINDS.values()}
+"""The headings of the page of parts."""
 OPTIONS = {f"--{kind}": kind for kind in catalog.KINDS}
 """Options that name a part, wherever a command has them."""
 CROSSED = {
@@ -112,7 +114,7 @@ def parts_tables(page: str) -> dict[str, dict[str, tuple[str, ...]]]:
         if heading := re.match(r"#+\s+(.*)", line):
             folder = heading[1].strip().lower()
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if folder in catalog.KINDS.values() and len(cells) >= 3 and (name := re.fullmatch(r"`(\w+)`", cells[0])):
+        if folder in FOLDERS and len(cells) >= 3 and (name := re.fullmatch(r"`(\w+)`", cells[0])):
             found.setdefault(folder, {})[name[1]] = tuple(re.findall(r"`([^`]+)`", cells[1]))
     return found
 
@@ -242,7 +244,7 @@ def wrong_parts(page: str) -> list[str]:
     """Where the tables of parts differ from the catalog, and the row that would be right."""
     found, listed = [], parts_tables(page)
     for kind, folder in catalog.KINDS.items():
-        rows = listed.get(folder, {})
+        rows = listed.get(folder.rpartition(".")[2], {})
         known = {name: settings_of(kind, name) for name in _own(kind)}
         found += [f"{folder}: `{name}` is no {kind}. Take its row out." for name in rows.keys() - known.keys()]
         for name, settings in known.items():
