@@ -46,7 +46,7 @@ CROSSED = {
     "metrics": "metric",
 }
 GIVEN = {"table", "questions", "finding", "metric", "scan"}
-"""What the line hands to analyses and charts; the other parameters are settings."""
+"""What the line hands to analyses; the other parameters are settings."""
 NEEDS_WEIGHTS = re.compile(
     r"smollm2|bertscore|entity_masking|gibberish|MiniLM|[\"']demo[\"']|[\"']context_temperature[\"']"
 )

@@ -10,11 +10,26 @@ import importlib.metadata
 import inspect
 import typing
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, overload
 
 from pydantic import TypeAdapter, ValidationError
 
 from shaketable.errors import PartError, did_you_mean
+from shaketable.protocols import (
+    FileReadingPart,
+    Loader,
+    Method,
+    Metric,
+    Model,
+    NamedPart,
+    Part,
+    Perturbation,
+    PromptingPart,
+    RenamedSettings,
+    Retriever,
+    Variation,
+)
+from shaketable.types import Finding
 
 KINDS = {
     "dataset": "datasets",
@@ -25,7 +40,6 @@ KINDS = {
     "method": "methods",
     "metric": "metrics",
     "analysis": "analyses",
-    "chart": "report.charts",
 }
 
 
@@ -42,6 +56,12 @@ def known(kind: str) -> Mapping[str, str]:
     return dict(sorted(names.items()))
 
 
+@overload
+def find(kind: Literal["dataset"], name: str, where: str = "") -> Loader: ...
+@overload
+def find(kind: Literal["metric"], name: str, where: str = "") -> type[Metric]: ...
+@overload
+def find(kind: str, name: str, where: str = "") -> Any: ...
 def find(kind: str, name: str, where: str = "") -> Any:
     """The class or function behind a name."""
     names = known(kind)
@@ -71,33 +91,32 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     )
 
 
-def build(kind: str, text: str, where: str = "") -> Any:
+@overload
+def build(kind: Literal["variation"], text: str, where: str = "") -> Variation: ...
+@overload
+def build(kind: Literal["perturbation"], text: str, where: str = "") -> Perturbation: ...
+@overload
+def build(kind: Literal["retriever"], text: str, where: str = "") -> Retriever: ...
+@overload
+def build(kind: Literal["model"], text: str, where: str = "") -> Model: ...
+@overload
+def build(kind: Literal["method"], text: str, where: str = "") -> Method: ...
+@overload
+def build(kind: Literal["metric"], text: str, where: str = "") -> Metric: ...
+@overload
+def build(kind: str, text: str, where: str = "") -> Part: ...
+def build(kind: str, text: str, where: str = "") -> Part:
     """The part a text names. Building is instant: weights and indexes come on first use."""
     name, settings = parse(text)
-    part_class = find(kind, name, where)
-    fields = {field.name: field for field in dataclasses.fields(part_class)}
+    part_class: type[Part] = find(kind, name, where)
     wrong: PartError | None = None
     for setting, value in settings.items():
-        if setting not in fields:
-            listed = ", ".join(fields) or "none"
-            # What a setting of an older version is now written as; the part tells it by `renamed`.
-            now = getattr(part_class, "renamed", {}).get(setting)
-            hint = f" It is written {now} now." if now else did_you_mean(setting, fields)
-            raise PartError(f"{_prefix(where)}{name} has no setting '{setting}'.{hint} Settings: {listed}.")
+        _refuse_unknown(part_class, name, setting, where)
         try:
             settings[setting] = _typed(part_class, setting, value, f"{_prefix(where)}{name}")
         except PartError as error:
             wrong = wrong or error
-    missing = [
-        field.name
-        for field in fields.values()
-        if field.default is dataclasses.MISSING
-        and field.default_factory is dataclasses.MISSING
-        and field.name not in settings
-    ]
-    if missing:
-        example = ", ".join(f"{setting}=…" for setting in missing)
-        raise PartError(f"{_prefix(where)}{name} needs the setting {', '.join(missing)}: {name}({example}).")
+    _refuse_missing(part_class, name, settings, where)
     try:
         part = part_class(**settings)
     except ValueError as error:  # The part's own words go before those about types.
@@ -109,8 +128,31 @@ def build(kind: str, text: str, where: str = "") -> Any:
     return part
 
 
-def bind(kind: str, text: str, where: str = "") -> functools.partial[Any]:
-    """The plain function a text names, such as an analysis, with its settings filled in."""
+def _refuse_unknown(part_class: type[Part], name: str, setting: str, where: str) -> None:
+    known_settings = [field.name for field in _fields(part_class)]
+    if setting in known_settings:
+        return
+    now = part_class.renamed.get(setting) if isinstance(part_class, RenamedSettings) else None
+    hint = f" It is written {now} now." if now else did_you_mean(setting, known_settings)
+    listed = ", ".join(known_settings) or "none"
+    raise PartError(f"{_prefix(where)}{name} has no setting '{setting}'.{hint} Settings: {listed}.")
+
+
+def _refuse_missing(part_class: type[Part], name: str, settings: Mapping[str, Any], where: str) -> None:
+    missing = [
+        field.name
+        for field in _fields(part_class)
+        if field.default is dataclasses.MISSING
+        and field.default_factory is dataclasses.MISSING
+        and field.name not in settings
+    ]
+    if missing:
+        example = ", ".join(f"{setting}=…" for setting in missing)
+        raise PartError(f"{_prefix(where)}{name} needs the setting {', '.join(missing)}: {name}({example}).")
+
+
+def bind(kind: Literal["analysis"], text: str, where: str = "") -> functools.partial[Finding]:
+    """The plain function a text names, with its settings filled in."""
     name, settings = parse(text)
     function = find(kind, name, where)
     known_settings = list(inspect.signature(function).parameters)[1:]
@@ -125,40 +167,41 @@ def bind(kind: str, text: str, where: str = "") -> functools.partial[Any]:
     return functools.partial(function, **settings)
 
 
-def name_of(part: Any) -> str:
+def name_of(part: Part) -> str:
     """The catalog name of a part: its class name in small letters with underscores, unless it says otherwise."""
-    given = getattr(type(part), "name", None)
-    if isinstance(given, str):
-        return given
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in type(part).__name__).lstrip("_")
+    part_class = type(part)
+    if isinstance(part_class, NamedPart) and isinstance(part_class.name, str):
+        return part_class.name
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in part_class.__name__).lstrip("_")
 
 
-def settings_of(part: Any) -> dict[str, Any]:
+def settings_of(part: Part) -> dict[str, Any]:
     """Every setting of a part that takes part in its identity, in order of declaration."""
-    return {field.name: getattr(part, field.name) for field in dataclasses.fields(part) if field.init and field.compare}
+    return {field.name: getattr(part, field.name) for field in _fields(part) if field.init and field.compare}
 
 
-def label(part: Any) -> str:
+def label(part: Part) -> str:
     """How people see a part: only the settings that differ from their defaults."""
     defaults = {
-        field.name: field.default if field.default is not dataclasses.MISSING else _made(field)
-        for field in dataclasses.fields(part)
+        field.name: field.default if field.default is not dataclasses.MISSING else _made_default(field)
+        for field in _fields(part)
     }
     shown = {name: value for name, value in settings_of(part).items() if value != defaults[name]}
     return _write(name_of(part), shown)
 
 
-def spelled(part: Any) -> str:
+def spelled(part: Part) -> str:
     """How keys see a part: every setting, the version of its behavior, and the texts it prompts with.
 
     A setting that names a file counts by what is in the file, which the part tells by `contents`.
     """
-    prompts = "".join(f"+{template.identity}" for template in getattr(type(part), "prompts", ()))
-    settings = settings_of(part) | (part.contents() if hasattr(part, "contents") else {})
+    templates = part.prompts if isinstance(part, PromptingPart) else ()
+    prompts = "".join(f"+{template.identity}" for template in templates)
+    settings = {**settings_of(part), **(part.contents() if isinstance(part, FileReadingPart) else {})}
     return _write(name_of(part), settings) + f"@{type(part).version}{prompts}"
 
 
-def describe(part: Any) -> dict[str, Any]:
+def describe(part: Part) -> dict[str, Any]:
     """Name, version and all settings as plain values, for the record of a run."""
     return {"name": name_of(part), "version": type(part).version, "settings": ast.literal_eval(repr(settings_of(part)))}
 
@@ -182,7 +225,13 @@ def _write(name: str, settings: Mapping[str, Any]) -> str:
     return f"{name}({written})" if written else name
 
 
-def _made(field: dataclasses.Field[Any]) -> Any:
+def _fields(part: Part | type[Part]) -> tuple[dataclasses.Field[Any], ...]:
+    """Parts are dataclasses, which a protocol cannot say."""
+    assert dataclasses.is_dataclass(part), f"{part!r} is no dataclass"
+    return dataclasses.fields(part)
+
+
+def _made_default(field: dataclasses.Field[Any]) -> Any:
     return field.default_factory() if field.default_factory is not dataclasses.MISSING else dataclasses.MISSING
 
 

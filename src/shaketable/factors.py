@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from shaketable import catalog
 from shaketable.errors import PartError, did_you_mean
+from shaketable.protocols import DeclaredMetric
 from shaketable.types import Measure
 
 
@@ -21,7 +22,7 @@ def numbers_of(metrics: Iterable[str]) -> tuple[str, ...]:
     names: list[str] = []
     for i, text in enumerate(metrics):
         part = catalog.build("metric", text, f"score.metrics[{i}]")
-        declared = getattr(part, "numbers", ()) or (measure_of(catalog.name_of(part)),)
+        declared = (part.numbers if isinstance(part, DeclaredMetric) else ()) or (measure_of(catalog.name_of(part)),)
         names += [measure.name.format(**catalog.settings_of(part), part=part) for measure in declared]
     return tuple(dict.fromkeys(names))
 
@@ -66,9 +67,11 @@ def title_of(name: str) -> str:
 @functools.cache
 def _declared() -> Mapping[str, Measure]:
     found: dict[str, Measure] = {}
-    for metric in catalog.known("metric"):
-        for measure in getattr(catalog.find("metric", metric), "numbers", ()):
-            found.setdefault(_stem(measure.name), measure)
+    for name in catalog.known("metric"):
+        metric = catalog.find("metric", name)
+        if isinstance(metric, DeclaredMetric):
+            for measure in metric.numbers:
+                found.setdefault(_stem(measure.name), measure)
     return found
 
 

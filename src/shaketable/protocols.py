@@ -1,18 +1,25 @@
-"""The six promises a part can keep. Lists go in; lists of the same length and order come out."""
+"""The six promises a part can keep, and the abilities that some parts add: whatever the program reads from a part.
+
+Lists go in; lists of the same length and order come out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from collections.abc import Callable, Collection, Generator, Mapping, MutableMapping, Sequence
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
+from shaketable.prompts import Template
 from shaketable.types import (
     Answer,
     Completion,
     Effort,
+    EndpointFact,
     Evidence,
     Failure,
     Hit,
     Json,
+    Loaded,
+    Measure,
     Probe,
     Prompt,
     Query,
@@ -23,11 +30,19 @@ from shaketable.types import (
     Score,
     Step,
     Variant,
+    Verdict,
 )
 
 Steps = Generator[Step, Reply, Answer]
 
+Loader = Callable[..., Loaded]
+"""A dataset is a plain function of its settings."""
 
+
+# --- any part -----------------------------------------------------------------------------------
+
+
+@runtime_checkable
 class Part(Protocol):
     """What all parts share: a frozen dataclass whose fields are its settings."""
 
@@ -36,41 +51,107 @@ class Part(Protocol):
 
 
 @runtime_checkable
-class Variation(Protocol):
+class NamedPart(Protocol):
+    name: ClassVar[str]
+    """In the catalog, where it is not the class name in small letters with underscores."""
+
+
+@runtime_checkable
+class RenamedSettings(Protocol):
+    renamed: ClassVar[Mapping[str, str]]
+    """A setting of an older version → what it is written as now."""
+
+
+@runtime_checkable
+class PromptingPart(Protocol):
+    prompts: ClassVar[tuple[Template, ...]]
+    """What it asks a model with; another text makes other keys."""
+
+
+@runtime_checkable
+class FileReadingPart(Protocol):
+    def contents(self) -> Mapping[str, object]:
+        """A setting that names a file or a part → what it holds, which counts in keys instead of the name."""
+
+
+@runtime_checkable
+class WeightReadingPart(Protocol):
+    def lacks(self) -> str | None:
+        """Why it cannot be used on this machine, without loading anything; None: nothing stands against it."""
+
+
+# --- wordings and evidence ----------------------------------------------------------------------
+
+
+@runtime_checkable
+class Variation(Part, Protocol):
     def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
         """The wordings of each question; a variation may make several, or keep a rejected one."""
 
 
 @runtime_checkable
-class Perturbation(Protocol):
+class WordingModelVariation(Variation, Protocol):
+    """A variation that may have a model reword."""
+
+    @property
+    def by(self) -> str:
+        """The model, as text; `rules` for none."""
+
+
+@runtime_checkable
+class ReadyVariation(Variation, Protocol):
+    loads_nothing: ClassVar[bool]
+    """True: its wordings are at hand without loading or asking a model."""
+
+
+@runtime_checkable
+class Perturbation(Part, Protocol):
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
         """The evidence that each question gets instead of its hits. Draws come from the part's seed
         and the question id alone, so one question has one disturbed context in a whole study."""
 
 
 @runtime_checkable
-class Retriever(Protocol):
+class Retriever(Part, Protocol):
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         """At most k hits for each query, best first."""
 
 
 @runtime_checkable
-class Model(Protocol):
+class RecordRetriever(Retriever, Protocol):
+    """A retriever that gives the evidence of a question's own record: where there is none, the trial fails."""
+
+    needs: ClassVar[Literal["documents", "supporting"]]
+    """What records must have, some of them at least; a study on others is refused."""
+
+
+# --- models -------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class Model(Part, Protocol):
+    gives: ClassVar[frozenset[str]]
+    """What it can tell beside text: `logprobs`, `entropy`, `attention` ..."""
+
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]: ...
 
     def environment(self) -> Mapping[str, Json]:
         """Engine, version, dtype, threads, exact model revision: stored with each record."""
 
 
-@runtime_checkable
-class StreamingModel(Model, Protocol):
-    """A model that hands replies back as they finish, so that nobody waits for the slowest."""
+class ReplyLine(Protocol):
+    """Where prompts are handed in and replies taken as they finish, so that nobody waits for the slowest."""
 
     def submit(self, ticket: int, prompt: Prompt) -> None:
         """A method's later prompts have the ticket of its first: the lower a ticket, the older its trial."""
 
     def collect(self) -> list[tuple[int, Completion | Failure]]:
         """Work until at least one submitted prompt is finished; empty when none is waiting."""
+
+
+@runtime_checkable
+class StreamingModel(Model, ReplyLine, Protocol):
+    """A model that hands replies back as they finish."""
 
 
 @runtime_checkable
@@ -83,26 +164,48 @@ class LogitModel(Model, Protocol):
     """A model that tells the next token's distribution after any beginning of an answer."""
 
     def expand(self, asked: Sequence[tuple[Prompt, Sequence[tuple[int, ...]]]]) -> list[list[Any]]:
-        """For each prompt and each of its beginnings, the log-probabilities of all tokens at temperature 1."""
+        """For each prompt and each of its beginnings, the log-probabilities of all tokens at temperature 1: tensors of
+        a library that is not loaded here."""
 
     def token_bytes(self) -> tuple[list[bytes], frozenset[int]]:
         """What each token adds to the text, and the tokens that end it."""
 
 
 @runtime_checkable
-class Metric(Protocol):
-    """A metric that reads the answer alone says `reads_trace: ClassVar[bool] = False`; its records then come without
-    trace and evidence, which is faster."""
-
-    def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
-        """The scores of each record: one number for most metrics, several named ones for some."""
+class CheckedModel(Model, Protocol):
+    def lacks(self, by_chat: Collection[str] = ()) -> str | None:
+        """Why a study whose methods `by_chat` ask by chat cannot use it, without loading or asking it; None: it can."""
 
 
 @runtime_checkable
-class Method(Protocol):
-    """One whose settings follow the dataset says `follows_dataset`, and gives itself with them settled by
-    `suited_to(hops)`, where hops is `single_hop` or `multi_hop`: the plan knows the dataset, a method never does."""
+class ThinkingModel(Model, Protocol):
+    @property
+    def thinks(self) -> bool:
+        """Whether it may write thoughts before its answer; False also where that is not known yet."""
 
+
+@runtime_checkable
+class PricedModel(Model, Protocol):
+    @property
+    def price_in(self) -> float | None:
+        """USD per million prompt tokens; None: not known."""
+
+    @property
+    def price_out(self) -> float | None:
+        """USD per million new tokens; None: not known."""
+
+
+@runtime_checkable
+class EndpointModel(Model, Protocol):
+    def check(self) -> Mapping[str, EndpointFact]:
+        """What the endpoint really does, by a few small requests."""
+
+
+# --- methods ------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class Method(Part, Protocol):
     @property
     def searches(self) -> bool:
         """False: retrievers and perturbations are not crossed with this method."""
@@ -121,5 +224,88 @@ class BoundedMethod(Method, Protocol):
         """Of one trial, where a generation that sets no limit of its own has `max_tokens`."""
 
 
-Analysis = Any
-"""A plain function: (score table, questions, settings) -> Finding."""
+@runtime_checkable
+class LaidOutMethod(Method, Protocol):
+    @property
+    def layout(self) -> Literal["chat", "plain"]:
+        """How its prompts are laid out; one that does not say asks by chat."""
+
+
+@runtime_checkable
+class TurnMethod(Method, Protocol):
+    @property
+    def turn_tokens(self) -> int | None:
+        """New tokens that it gives the model at a time; None: as many as the study says."""
+
+
+@runtime_checkable
+class ExampleMethod(Method, Protocol):
+    @property
+    def n_examples(self) -> int:
+        """Worked examples in its prompt."""
+
+
+@runtime_checkable
+class FirstLineMethod(Method, Protocol):
+    first_line: ClassVar[bool]
+    """True: its answer is the first line of what the model wrote."""
+
+
+@runtime_checkable
+class DatasetMethod(Method, Protocol):
+    """One whose settings may follow the dataset: the plan knows the dataset, a method never does."""
+
+    @property
+    def follows_dataset(self) -> bool: ...
+
+    def suited_to(self, hops: Literal["multi_hop", "single_hop"]) -> Method:
+        """Itself with the settings that follow the dataset settled."""
+
+
+# --- metrics ------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class Metric(Part, Protocol):
+    def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
+        """The scores of each record: one number for most metrics, several named ones for some."""
+
+
+@runtime_checkable
+class DeclaredMetric(Protocol):
+    numbers: ClassVar[tuple[Measure, ...]]
+    """What it gives: unit, direction and words of each number. One that does not say gives one number under its own
+    name, taken as better when higher."""
+
+
+@runtime_checkable
+class TraceChoosingMetric(Metric, Protocol):
+    reads_trace: ClassVar[bool]
+    """False: it reads the answer alone; its records then come without trace and evidence, which is faster."""
+
+
+@runtime_checkable
+class BatchingMetric(Metric, Protocol):
+    records_at_once: ClassVar[int]
+    """Handed to one call at most; what a call costs is lost when it is interrupted."""
+
+
+@runtime_checkable
+class JudgingMetric(Metric, Protocol):
+    @property
+    def verdicts(self) -> MutableMapping[str, Verdict]:
+        """What its model has said so far: filled from the run before scoring, stored with the run after."""
+
+
+@runtime_checkable
+class MatchingMetric(Metric, Protocol):
+    @property
+    def match(self) -> Literal["substring", "token", "startswith"]:
+        """How it finds an accepted answer in a text; curves know these rules."""
+
+
+@runtime_checkable
+class AliasMetric(Metric, Protocol):
+    @property
+    def aliases(self) -> bool:
+        """Whether every accepted answer counts, or the canonical one alone."""

@@ -74,6 +74,37 @@ class Variant:
     """Why the meaning gate refused it; None: accepted. Rejected variants are kept, never averaged."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rejected:
+    """A record of a dataset that was read and left out."""
+
+    where: str
+    """File, line or record, and id."""
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remark:
+    """A record of a dataset that was kept, but not as it was read."""
+
+    where: str
+    """File, line or record, and id."""
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loaded:
+    """What a dataset gives."""
+
+    questions: tuple[Question, ...]
+    """In the order of the file; ids are unique."""
+    rejected: tuple[Rejected, ...] = ()
+    corpus: tuple[Passage, ...] = ()
+    """What a real retriever may search, ids unique; empty for closed-book sets."""
+    remarks: tuple[Remark, ...] = ()
+    """Aliases that were dropped, facts that name no sentence."""
+
+
 # --- evidence -----------------------------------------------------------------------------------
 
 
@@ -201,6 +232,15 @@ class Failure:
     """The step that failed: search, generate, probe or method."""
     may_retry: bool
     """Whether running again may help; such trials are tried again on resume."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndpointFact:
+    """Something an endpoint does or does not do, as its replies tell."""
+
+    value: bool | None
+    """None: the replies could not tell."""
+    reason: str
 
 
 # --- the steps a method may ask for -------------------------------------------------------------

@@ -153,6 +153,15 @@ def glance(name: str) -> Path | None:
     return _from_hub(name, small_files_only=True)
 
 
+def lacks(name: str) -> str | None:
+    """Why weights cannot be used on this machine, without loading them; None: they can."""
+    try:
+        glance(name)
+    except WeightsError as error:
+        return str(error)
+    return None
+
+
 def fetch(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
     """Bring embedded weights into the cache and say where they are; nothing to do if they are there."""
     if name not in EMBEDDED:

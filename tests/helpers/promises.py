@@ -28,7 +28,7 @@ from shaketable.types import (
 )
 
 CLASSES = ("variation", "perturbation", "retriever", "model", "method", "metric")
-FUNCTIONS = ("dataset", "analysis", "chart")
+FUNCTIONS = ("dataset", "analysis")
 
 FOLDER = Path(__file__).parents[1] / "parts"
 

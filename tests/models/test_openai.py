@@ -620,8 +620,8 @@ def faithful(body: dict[str, Any]) -> str:
 
 
 def values(checks: dict[str, Any]) -> dict[str, bool | None]:
-    assert all(fact["reason"] for fact in checks.values())
-    return {name: fact["value"] for name, fact in checks.items()}
+    assert all(fact.reason for fact in checks.values())
+    return {name: fact.value for name, fact in checks.items()}
 
 
 def test_a_server_that_honors_everything_is_believed(stand_in: StandIn) -> None:

@@ -110,7 +110,7 @@ def test_submitted_prompts_all_come_back(model: Openai) -> None:
 
 def test_the_check_finds_what_llama_cpp_honors(model: Openai) -> None:
     checks = model.check()
-    assert {name: fact["value"] for name, fact in checks.items()} == {
+    assert {name: fact.value for name, fact in checks.items()} == {
         "n_honored": True,
         "logprobs_given": True,
         "seed_honored": True,

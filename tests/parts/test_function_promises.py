@@ -1,4 +1,4 @@
-"""What datasets, analyses and charts promise: plain functions, same values in, same values out."""
+"""What datasets and analyses promise: plain functions, same values in, same values out."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from few_resamples import quick
 from made_facts import made_facts
 
 from shaketable import catalog
-from shaketable.datasets.reading.loaded import Loaded
 from shaketable.errors import DataError
 from shaketable.identity import canonical
-from shaketable.types import Finding
+from shaketable.types import Finding, Loaded
 
 HOTPOT_ROW = {
     "_id": "h1",
@@ -105,7 +104,7 @@ def test_a_dataset_says_which_file_it_misses(name):
     assert "path" in inspect.signature(catalog.find("dataset", name)).parameters
 
 
-# --- analyses and charts --------------------------------------------------------------------------
+# --- analyses -------------------------------------------------------------------------------------
 
 
 def score_table() -> pl.DataFrame:
@@ -199,9 +198,3 @@ def test_a_failed_trial_changes_no_number_by_being_listed(name):
     without = analysis(table_for(name).filter(pl.col("value").is_not_null()))
     numbers = [[row.get(part) for part in ("value", "low", "high")] for row in with_failure.rows]
     assert numbers == [[row.get(part) for part in ("value", "low", "high")] for row in without.rows]
-
-
-@pytest.mark.parametrize("name", catalog.known("chart"))
-def test_a_chart_takes_one_finding(name):
-    first, *_ = inspect.signature(catalog.find("chart", name)).parameters
-    assert first == "finding"

@@ -20,6 +20,7 @@ from shaketable import __version__, catalog, weights
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, LimitOption, SetOption, notes_on_plan
 from shaketable.errors import DataError, StudyError, did_you_mean
+from shaketable.protocols import EndpointModel
 from shaketable.retrievers.corpus import indexes
 from shaketable.stages.check import refuse_unready
 from shaketable.stages.plan import plan
@@ -223,13 +224,13 @@ def doctor(
     checks = [*_library_checks(), *_weight_checks(), *_environment_checks()]
     if endpoint:
         model = catalog.build("model", endpoint)
-        if not hasattr(model, "check"):
+        if not isinstance(model, EndpointModel):
             raise StudyError(
                 f"--endpoint {endpoint}: this model has no endpoint to ask. Use openai(model=…, base_url=…)."
             )
         found = model.check()
         checks += [
-            {"what": f"endpoint {name}", "ok": fact["value"], "found": fact["reason"], "advice": ""}
+            {"what": f"endpoint {name}", "ok": fact.value, "found": fact.reason, "advice": ""}
             for name, fact in found.items()
         ]
     if json_:

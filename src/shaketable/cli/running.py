@@ -19,6 +19,7 @@ from shaketable import catalog
 from shaketable.cli.console import INTERRUPTED, answering, duration, guarded, out, print_json, say
 from shaketable.errors import RunError
 from shaketable.identity import canonical, digest
+from shaketable.protocols import EndpointModel
 from shaketable.stages.advice import advice_on
 from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered
@@ -208,12 +209,12 @@ def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
 def _check_endpoints(planned: Plan, json_: bool) -> None:
     """Ask each endpoint, by a few small requests, what it honors; the answers are stored with its records."""
     for model in {catalog.label(condition.model): condition.model for condition in planned.conditions}.values():
-        if not hasattr(model, "check"):
+        if not isinstance(model, EndpointModel):
             continue
         for name, fact in model.check().items():
-            if fact["value"] is not True:
-                judged = "no" if fact["value"] is False else "could not be told"
-                say(f"Note: {catalog.label(model)}: {name.replace('_', ' ')}: {judged} ({fact['reason']})", quiet=json_)
+            if fact.value is not True:
+                judged = "no" if fact.value is False else "could not be told"
+                say(f"Note: {catalog.label(model)}: {name.replace('_', ' ')}: {judged} ({fact.reason})", quiet=json_)
 
 
 def _tell_failures(found: Run, result: Answered, json_: bool) -> None:

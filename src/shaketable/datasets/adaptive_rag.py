@@ -9,9 +9,8 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
 from shaketable.datasets.reading.gather import gather, needed
-from shaketable.datasets.reading.loaded import Loaded
 from shaketable.datasets.reading.rows import Row, every_sentence, fields_of, make_question, scan_rows, text_paragraph
-from shaketable.types import Question
+from shaketable.types import Loaded, Question
 
 ADVICE = (
     "Known layouts: JSON lines with 'qid', 'question_text' and 'reference', the CSV files of AdaRAGUE, and the "

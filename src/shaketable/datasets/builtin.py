@@ -8,10 +8,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from shaketable.datasets.reading.loaded import Loaded
 from shaketable.datasets.reading.rows import check_ids, checked, make_question, passage, read_rows, trouble
 from shaketable.errors import DataError
-from shaketable.types import Passage, Question
+from shaketable.types import Loaded, Passage, Question
 
 PARTS = ("multihop", "facts")
 ADVICE = "A file of the package is damaged: install it again."

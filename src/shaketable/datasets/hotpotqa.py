@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from shaketable.datasets.reading.gather import gather
-from shaketable.datasets.reading.loaded import Loaded
 from shaketable.datasets.reading.rows import Row, fields_of, scan_rows
 from shaketable.datasets.reading.titled_sentences import TitledRecord, Unresolved, check_unresolved, titled_question
 from shaketable.errors import DataError
-from shaketable.types import Json, Question
+from shaketable.types import Json, Loaded, Question
 from shaketable.weights import is_offline
 
 ADVICE = (

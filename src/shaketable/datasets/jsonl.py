@@ -7,7 +7,6 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, StrictInt
 
-from shaketable.datasets.reading.loaded import Loaded
 from shaketable.datasets.reading.rows import (
     Fact,
     Row,
@@ -23,7 +22,7 @@ from shaketable.datasets.reading.rows import (
 )
 from shaketable.errors import DataError
 from shaketable.identity import digest_text
-from shaketable.types import Passage, Question
+from shaketable.types import Loaded, Passage, Question
 
 ADVICE = "docs/data.md shows the layout."
 

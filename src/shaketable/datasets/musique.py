@@ -7,7 +7,6 @@ import re
 from pydantic import BaseModel, ConfigDict
 
 from shaketable.datasets.reading.gather import gather, needed
-from shaketable.datasets.reading.loaded import Loaded
 from shaketable.datasets.reading.rows import (
     Row,
     RowError,
@@ -17,7 +16,7 @@ from shaketable.datasets.reading.rows import (
     scan_rows,
     text_paragraph,
 )
-from shaketable.types import Question
+from shaketable.types import Loaded, Question
 
 ADVICE = (
     "Known layouts: the official musique_ans or musique_full train or dev file (JSON lines, from the project musique "

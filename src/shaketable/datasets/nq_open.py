@@ -5,9 +5,8 @@ from __future__ import annotations
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from shaketable.datasets.reading.gather import gather, id_from, needed, question_and_answers
-from shaketable.datasets.reading.loaded import Loaded
 from shaketable.datasets.reading.rows import Row, every_sentence, fields_of, make_question, scan_rows, text_paragraph
-from shaketable.types import Question
+from shaketable.types import Loaded, Question
 
 ADVICE = (
     "Known layouts: the official NQ-open.dev.jsonl or NQ-open.train.jsonl (JSON lines, from the project "

@@ -10,10 +10,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from shaketable.datasets.reading.gather import gather, needed
-from shaketable.datasets.reading.loaded import Loaded, Rejected
 from shaketable.datasets.reading.rows import Row, RowError, fields_of, make_question, nested, paragraph, scan_rows
 from shaketable.datasets.reading.sentences import sentence_bounds
-from shaketable.types import Passage, Question
+from shaketable.types import Loaded, Passage, Question, Rejected
 
 ADVICE = (
     "Known layouts: the official train or dev file of SQuAD 1.1 or 2.0 (one JSON object with 'data', from the SQuAD "

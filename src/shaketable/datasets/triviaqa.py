@@ -8,9 +8,8 @@ from pathlib import Path
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from shaketable.datasets.reading.gather import gather, id_from, needed, question_and_answers
-from shaketable.datasets.reading.loaded import Loaded, Rejected
 from shaketable.datasets.reading.rows import Row, RowError, fields_of, make_question, nested, scan_rows
-from shaketable.types import Json, Question
+from shaketable.types import Json, Loaded, Question, Rejected
 
 ADVICE = (
     "Known layouts: an official train or dev file of TriviaQA, rc or unfiltered (one JSON object with 'Data', from the "

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from shaketable.datasets.reading.gather import gather, needed
-from shaketable.datasets.reading.loaded import Loaded
 from shaketable.datasets.reading.rows import Row, fields_of, scan_rows
 from shaketable.datasets.reading.titled_sentences import TitledRecord, Unresolved, check_unresolved, titled_question
-from shaketable.types import Question
+from shaketable.types import Loaded, Question
 
 ADVICE = (
     "Known layouts: the official train.json or dev.json of 2WikiMultiHopQA (a JSON array, from the project "

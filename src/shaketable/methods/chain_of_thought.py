@@ -46,6 +46,10 @@ class ChainOfThought:
     version: ClassVar[int] = 2
     prompts: ClassVar[tuple[Template, ...]] = PROMPTS
 
+    @property
+    def turn_tokens(self) -> int:
+        return self.max_length
+
     def __post_init__(self) -> None:
         check_examples(self.n_examples)
         if self.max_length < 1:

@@ -112,6 +112,10 @@ class SearchO1:
             raise ValueError(f"max_turns is {self.max_turns}; it must be above 0.")
 
     @property
+    def turn_tokens(self) -> int | None:
+        return self.max_tokens
+
+    @property
     def follows_dataset(self) -> bool:
         return self.task == "by_dataset"
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from shaketable import weights
 from shaketable.metrics.scoring import references, unscored
 from shaketable.text.encoder import Encoder, TokenStates, encoder
 from shaketable.types import Measure, Question, Record, Score
@@ -52,6 +53,9 @@ class Bertscore:
     """None: the known layer of the encoder, else its last but one."""
     baseline: float | None = None
     """None: the known baseline of the encoder and layer, if there is one."""
+
+    def lacks(self) -> str | None:
+        return weights.lacks(self.encoder)
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
         golds = [references(questions[record.trial.question_id]) for record in records]

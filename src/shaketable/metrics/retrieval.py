@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from shaketable import weights
 from shaketable.metrics.relevance import ENCODER, pseudo_relevance
 from shaketable.metrics.scoring import unscored
 from shaketable.text.normalization import casefold_strip
@@ -57,6 +58,9 @@ class Retrieval:
     def condition(self) -> str:
         """What the names of its numbers end with, so that both kinds of judging can stand in one study."""
         return "" if self.min_similarity is None else f"~{self.min_similarity:g}"
+
+    def lacks(self) -> str | None:
+        return None if self.min_similarity is None else weights.lacks(self.encoder)
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
         golds = [[*map(casefold_strip, questions[record.trial.question_id].gold_titles)] for record in records]

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 from urllib.parse import urlsplit
 
@@ -33,7 +33,7 @@ from shaketable.models.openai_reply import (
     read_texts,
 )
 from shaketable.text.thoughts import split_thoughts
-from shaketable.types import Completion, Failure, Json, Message, Prompt, Sampling
+from shaketable.types import Completion, EndpointFact, Failure, Json, Message, Prompt, Sampling
 
 if TYPE_CHECKING:
     from openai import APIError
@@ -156,26 +156,23 @@ class Openai:
             **self._learnt,
         }
 
-    def check(self) -> dict[str, Json]:
-        """What the endpoint really does, by about fifteen small requests, one after another.
-
-        Each fact is {value, reason}; the value None means that the replies could not tell.
-        """
+    def check(self) -> dict[str, EndpointFact]:
+        """What the endpoint really does, by about fifteen small requests, one after another."""
         checks = {
             "n_honored": self._check_n,
             "logprobs_given": self._check_logprobs,
             "seed_honored": self._check_seed,
             "temperature_applied": self._check_temperature,
         }
-        facts: dict[str, Json] = {}
+        facts: dict[str, EndpointFact] = {}
         for name, check in checks.items():
             try:
                 facts[name] = check()
             except _CheckError as error:
                 # A refusal is an answer; a broken connection is not.
                 refused = error.failure.kind in ("bad_request", "refused_setting")
-                facts[name] = _fact(False if refused else None, error.failure.message)
-        self._learnt["checks"] = facts
+                facts[name] = EndpointFact(value=False if refused else None, reason=error.failure.message)
+        self._learnt["checks"] = {name: asdict(fact) for name, fact in facts.items()}
         return facts
 
     # --- the endpoint ---------------------------------------------------------------------------
@@ -374,49 +371,51 @@ class Openai:
 
     # --- checking what the endpoint honors ------------------------------------------------------
 
-    def _check_n(self) -> Json:
+    def _check_n(self) -> EndpointFact:
         body = self._body(_check_prompt(CHECK_WORDING[0], temperature=1.0, seed=1)) | {"n": 3}
         reply = self._line.start(self._ask(body)).result()
         if isinstance(reply, Failure):
             raise _CheckError(reply)
         choices = reply[0].get("choices") if isinstance(reply[0], dict) else None
         if not isinstance(choices, list):
-            return _fact(None, "the reply holds no choices")
-        return _fact(len(choices) == 3, f"asked for 3 replies at once, got {len(choices)}")
+            return EndpointFact(value=None, reason="the reply holds no choices")
+        return EndpointFact(value=len(choices) == 3, reason=f"asked for 3 replies at once, got {len(choices)}")
 
-    def _check_logprobs(self) -> Json:
+    def _check_logprobs(self) -> EndpointFact:
         prompt = _check_prompt(CHECK_WORDING[0], temperature=0.0, seed=1, wants=("logprobs", "top_logprobs"))
         reply = self.generate([prompt])[0]
         if isinstance(reply, Failure):
             raise _CheckError(reply)
         if "logprobs" not in reply.extras:
-            return _fact(False, "asked for logprobs, got none")
-        return _fact(True, f"got logprobs for {len(reply.tokens)} of {reply.n_tokens} tokens")
+            return EndpointFact(value=False, reason="asked for logprobs, got none")
+        return EndpointFact(value=True, reason=f"got logprobs for {len(reply.tokens)} of {reply.n_tokens} tokens")
 
-    def _check_seed(self) -> Json:
+    def _check_seed(self) -> EndpointFact:
         if not self.send_seed:
-            return _fact(None, "send_seed is off")
+            return EndpointFact(value=None, reason="send_seed is off")
         first, again, other = (self._check_texts(temperature=1.0, seed=seed) for seed in (1, 1, 2))
         if not any(first + again + other):
-            return _fact(None, f"replies of {CHECK_TOKENS} tokens were empty")
+            return EndpointFact(value=None, reason=f"replies of {CHECK_TOKENS} tokens were empty")
         if first != again:
-            return _fact(False, "the same seed gave different texts at temperature 1")
+            return EndpointFact(value=False, reason="the same seed gave different texts at temperature 1")
         if first == other:
-            return _fact(None, "different seeds gave the same texts at temperature 1")
-        return _fact(True, "the same seed gave the same texts at temperature 1, another seed gave others")
+            return EndpointFact(value=None, reason="different seeds gave the same texts at temperature 1")
+        return EndpointFact(
+            value=True, reason="the same seed gave the same texts at temperature 1, another seed gave others"
+        )
 
-    def _check_temperature(self) -> Json:
+    def _check_temperature(self) -> EndpointFact:
         cold, cold_again = (self._check_texts(temperature=0.0, seed=seed) for seed in (1, 2))
         hot, hot_again = (self._check_texts(temperature=2.0, seed=seed) for seed in (1, 2))
         if not any(cold + cold_again + hot + hot_again):
-            return _fact(None, f"replies of {CHECK_TOKENS} tokens were empty")
+            return EndpointFact(value=None, reason=f"replies of {CHECK_TOKENS} tokens were empty")
         n_cold = _count_differences(cold, cold_again)
         n_hot = max(_count_differences(cold, hot), _count_differences(hot, hot_again))
         counted = f"of {len(CHECK_WORDING)} texts, {n_cold} changed between two seeds at temperature 0, {n_hot} at 2"
         if n_hot > n_cold:
-            return _fact(True, counted)
+            return EndpointFact(value=True, reason=counted)
         # Texts that never change, or always do, do not heed the temperature; between these it is luck.
-        return _fact(False if n_cold in (0, len(CHECK_WORDING)) else None, counted)
+        return EndpointFact(value=False if n_cold in (0, len(CHECK_WORDING)) else None, reason=counted)
 
     def _check_texts(self, temperature: float, seed: int) -> list[str]:
         """One text per wording, asked one by one: under load, rounding alone may change a text."""
@@ -564,10 +563,6 @@ def _check_prompt(wording: str, temperature: float, seed: int, wants: tuple[str,
         seed=seed,
         wants=wants,
     )
-
-
-def _fact(value: bool | None, reason: str) -> Json:
-    return {"value": value, "reason": reason}
 
 
 def _count_differences(some: list[str], others: list[str]) -> int:

@@ -38,6 +38,9 @@ class EntityMasking:
             if value not in allowed:
                 raise ValueError(f"{setting} is {value!r}, expected one of {', '.join(allowed)}")
 
+    def lacks(self) -> str | None:
+        return language.lacks(self.pipeline)
+
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
         chosen = [choose_targets(question, found) for question, found in zip(questions, hits, strict=True)]
         texts = list(dict.fromkeys(target.sentence.text for targets, _ in chosen for target in targets))

@@ -55,6 +55,9 @@ class EntityReplacement:
         check_choice("sentences", self.sentences, Which)
         check_share("p", self.p)
 
+    def lacks(self) -> str | None:
+        return language.lacks(self.pipeline)
+
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
         if self.p == 0:
             return [Evidence(hits=tuple(found)) for _, found in zip(questions, hits, strict=True)]

@@ -38,6 +38,9 @@ class Synonym:
         check_count("m", self.m)
         check_choice("sentences", self.sentences, Which)
 
+    def lacks(self) -> str | None:
+        return language.lacks(self.pipeline)
+
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
         return [self._reworded(question, found) for question, found in zip(questions, hits, strict=True)]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shaketable import weights
 from shaketable.errors import PartError
 from shaketable.retrievers.corpus.corpora import BUILTIN, Corpus
 from shaketable.retrievers.corpus.indexes import open_index
@@ -59,6 +60,9 @@ class Dense:
 
     def contents(self) -> dict[str, str]:
         return {"corpus": Corpus(name=self.corpus).digest}
+
+    def lacks(self) -> str | None:
+        return weights.lacks(self.encoder)
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         found: list[list[Hit]] = [[] for _ in queries]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from shaketable.types import Hit, Query
 
@@ -17,10 +17,8 @@ class FullGold:
     """
 
     version: ClassVar[int] = 1
-    needs: ClassVar[str] = "supporting"
+    needs: ClassVar[Literal["documents", "supporting"]] = "supporting"
     """What records must have, some of them at least; a study on others is refused."""
-    given: ClassVar[bool] = True
-    """Without evidence the trial fails: there is nothing to find."""
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         return [_gold_documents(query) for query in queries]

@@ -62,6 +62,9 @@ class Milvus:
     def contents(self) -> dict[str, str]:
         return {"corpus": Corpus(name=self.corpus).digest}
 
+    def lacks(self) -> str | None:
+        return None if self.mode == "bm25" else weights.lacks(self.encoder)
+
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
         found: list[list[Hit]] = [[] for _ in queries]
         prepared = terms_text if self.mode == "bm25" else str.strip

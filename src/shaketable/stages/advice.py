@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from shaketable import catalog
+from shaketable.protocols import LaidOutMethod, ThinkingModel, TurnMethod
 from shaketable.stages.plan import Condition, Plan
 
 ROOM_TO_THINK = 1000
@@ -18,9 +19,10 @@ def advice_on(planned: Plan) -> list[str]:
 
 def _on_thoughts(condition: Condition) -> str | None:
     model, method = condition.model, condition.method
-    if getattr(method, "layout", None) != "chat" or not getattr(model, "thinks", False):
+    by_chat = isinstance(method, LaidOutMethod) and method.layout == "chat"
+    if not by_chat or not isinstance(model, ThinkingModel) or not model.thinks:
         return None
-    own = getattr(method, "max_length", None) or getattr(method, "max_tokens", None)
+    own = method.turn_tokens if isinstance(method, TurnMethod) else None
     n_tokens = own or json.loads(condition.generation)["max_tokens"]
     if n_tokens >= ROOM_TO_THINK:
         return None

@@ -7,12 +7,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from shaketable import catalog
 from shaketable.errors import ModelError, PartError, RetrieverDown, RunError, ShaketableError
 from shaketable.identity import seed_from
-from shaketable.protocols import Model, Steps, StreamingModel
+from shaketable.protocols import Method, Model, Part, RecordRetriever, ReplyLine, Steps, StreamingModel
 from shaketable.stages.check import refuse_unready
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.sources import Listed, Scanned, Source
@@ -145,6 +145,9 @@ class Sink(Protocol):
     def append(self, records: Sequence[tuple[Record, Condition]], environment: Mapping[str, Any]) -> None: ...
 
 
+Given = TypeVar("Given")
+
+
 class Scheduler:
     def __init__(self, plan: Plan, store: Sink, progress: Progress) -> None:
         self.store, self.progress = store, progress
@@ -154,7 +157,7 @@ class Scheduler:
         generation = plan.study.generation
         self.wants: tuple[str, ...] = ("logprobs", "processed_logprobs") if generation.get("logprobs") else ()
         self.greedy_wants: tuple[str, ...] = ("top_logprobs",) if generation.get("top_logprobs") else ()
-        self.engine: StreamingModel
+        self.engine: ReplyLine
         self.source: Source
         self.flights: dict[int, Flight] = {}
         self.searching: list[tuple[int, Search]] = []
@@ -310,7 +313,7 @@ class Scheduler:
                 continue
             found = _for_each(condition.perturbation, condition.perturbation.perturb(questions, hits), len(queries))
             for key, question, evidence in zip(keys, questions, found, strict=True):
-                given = getattr(type(condition.retriever), "given", False)
+                given = isinstance(condition.retriever, RecordRetriever)
                 self.evidence[key] = evidence if evidence.hits or not given else _no_evidence(question, condition)
 
     def _finish(self, ticket: int, end: Answer | Failure) -> None:
@@ -350,8 +353,6 @@ class Batches:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.environment = model.environment
-        self.generate = model.generate
         self.waiting: list[tuple[int, Prompt]] = []
 
     def submit(self, ticket: int, prompt: Prompt) -> None:
@@ -368,7 +369,7 @@ class Batches:
         return [(ticket, reply) for (ticket, _), reply in zip(waiting, replies, strict=True)]
 
 
-def _steps(method: Any, wording: str) -> Steps:
+def _steps(method: Method, wording: str) -> Steps:
     """A method's steps. It is called inside, so that one that raises at once spoils its own record only."""
     answer: Answer = yield from method.answer(wording)
     return answer
@@ -378,7 +379,7 @@ def _broken(message: str) -> Failure:
     return Failure(kind="method", message=message, step="method", may_retry=False)
 
 
-def _for_each(part: Any, given: list[Any], n: int) -> list[Any]:
+def _for_each(part: Part, given: list[Given], n: int) -> list[Given]:
     if len(given) != n:
         raise PartError(
             f"{catalog.label(part)} returned {len(given)} values for {n} questions. A part returns one for each."

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shaketable import catalog, weights
-from shaketable.errors import StudyError, WeightsError, did_you_mean
+from shaketable.errors import StudyError, did_you_mean
 from shaketable.factors import judging_metric, numbers_of
+from shaketable.protocols import (
+    CheckedModel,
+    LaidOutMethod,
+    Method,
+    Model,
+    Part,
+    RecordRetriever,
+    Variation,
+    WeightReadingPart,
+    WordingModelVariation,
+)
 from shaketable.study import WITHOUT_MODEL
 from shaketable.types import Question, Scan, Study
 
@@ -19,8 +29,6 @@ if TYPE_CHECKING:
 
 SCORED = ("correct", "known", "metric")
 """Settings of analyses that name the number they read."""
-WEIGHTS = ("encoder", "pipeline")
-"""Settings of parts that name weights."""
 
 
 def refuse_unready(plan: Plan) -> None:
@@ -32,8 +40,8 @@ def refuse_unready(plan: Plan) -> None:
 def unready(plan: Plan) -> Iterator[str]:
     """Keys that are not set and weights that are not there or know no turns, each told once."""
     for model, conditions in plan.by_model():
-        methods = {catalog.label(one.method): getattr(one.method, "layout", "chat") for one in conditions}
-        by_chat = [method for method, layout in methods.items() if layout == "chat"]
+        methods = {catalog.label(condition.method): condition.method for condition in conditions}
+        by_chat = [name for name, method in methods.items() if _asks_by_chat(method)]
         if problem := _lacks(model, by_chat):
             yield f"cross.models: {problem}"
     reference = plan.study.reference
@@ -44,27 +52,32 @@ def unready(plan: Plan) -> Iterator[str]:
     yield from dict.fromkeys(_missing_weights(plan))
 
 
-def _lacks(model: Any, by_chat: Sequence[str]) -> str | None:
+def _asks_by_chat(method: Method) -> bool:
+    return not isinstance(method, LaidOutMethod) or method.layout == "chat"
+
+
+def _lacks(model: Model, by_chat: Sequence[str]) -> str | None:
     """What a model says that it lacks; one that says nothing lacks nothing."""
-    problem: str | None = model.lacks(by_chat) if hasattr(model, "lacks") else None
-    return problem
+    return model.lacks(by_chat) if isinstance(model, CheckedModel) else None
 
 
-def refuse_wording_models(study: Study, variations: Iterable[Any]) -> None:
+def refuse_wording_models(study: Study, variations: Iterable[Variation]) -> None:
     """Variations ask their model while planning, so this is told before."""
     for text, part in zip(study.variations, variations, strict=False):
-        by = getattr(part, "by", "rules")
-        if by != "rules" and (problem := _lacks(catalog.build("model", by, f"cross.variations: {text}, by"), [text])):
+        if not isinstance(part, WordingModelVariation) or part.by == "rules":
+            continue
+        if problem := _lacks(catalog.build("model", part.by, f"cross.variations: {text}, by"), [text]):
             raise StudyError(f"cross.variations: {problem}")
 
 
 def refuse_data_without_evidence(questions: Sequence[Question], conditions: Sequence[Condition]) -> None:
     """Retrievers that give a record's own evidence need records that have some."""
     for label, retriever in {one.labels["retriever"]: one.retriever for one in conditions}.items():
-        needed = getattr(type(retriever), "needs", None)
-        if needed is None or any(getattr(question, needed) for question in questions):
+        if not isinstance(retriever, RecordRetriever):
             continue
-        what = {"supporting": "supporting sentences"}.get(needed, needed)
+        what = {"supporting": "supporting sentences", "documents": "documents"}[retriever.needs]
+        if any(q.supporting if retriever.needs == "supporting" else q.documents for q in questions):
+            continue
         raise StudyError(
             f"cross.retrievers: {label} gives the {what} of a question's own record, and none of the "
             f"{len(questions):,} questions has any. Use a dataset with evidence, a retriever that searches a "
@@ -101,24 +114,17 @@ def _read_by(ask: functools.partial[Any], study: Study, scored: Sequence[str]) -
 
 
 def _missing_weights(plan: Plan) -> Iterator[str]:
-    for where, part in _parts(plan):
-        settings = part.keywords if isinstance(part, functools.partial) else catalog.settings_of(part)
-        for setting in WEIGHTS:
-            name = settings.get(setting)
-            # A similarity of 0 is not measured, so its encoder is not read.
-            if not isinstance(name, str) or getattr(part, "min_similarity", 1) == 0:
-                continue
-            if setting == "pipeline" and importlib.util.find_spec(name.partition(".")[0] if "/" not in name else "_"):
-                continue  # an installed spaCy package
-            try:
-                weights.glance(name)
-            except WeightsError as error:
-                yield f"{where}: {error}"
+    for where, part in _parts(plan.study):
+        if isinstance(part, WeightReadingPart) and (problem := part.lacks()):
+            yield f"{where}: {problem}"
+    for text in plan.study.analyses:
+        encoder = catalog.bind("analysis", text, "analyze.analyses").keywords.get("encoder")
+        if encoder is not None and (problem := weights.lacks(encoder)):
+            yield f"analyze.analyses: {problem}"
 
 
-def _parts(plan: Plan) -> Iterator[tuple[str, Any]]:
-    """What a study names beside models and methods."""
-    study = plan.study
+def _parts(study: Study) -> Iterator[tuple[str, Part]]:
+    """What a study names beside models, methods and analyses."""
     listed = {
         "cross.retrievers": ("retriever", study.retrievers),
         "cross.perturbations": ("perturbation", study.perturbations),
@@ -128,5 +134,3 @@ def _parts(plan: Plan) -> Iterator[tuple[str, Any]]:
     for where, (kind, texts) in listed.items():
         for text in texts:
             yield where, catalog.build(kind, text, where)
-    for text in study.analyses:
-        yield "analyze.analyses", catalog.bind("analysis", text, "analyze.analyses")

@@ -18,7 +18,7 @@ from shaketable.facts.curves.tree import Suffix
 from shaketable.facts.curves.vocabulary import Vocabulary
 from shaketable.identity import digest, seed_from
 from shaketable.metrics.scoring import accepted
-from shaketable.protocols import LogitModel
+from shaketable.protocols import AliasMetric, FirstLineMethod, LogitModel, MatchingMetric, Model
 from shaketable.stages.plan import Condition, Plan, hot_temperatures
 from shaketable.stages.sources import judge_by
 from shaketable.store import RecordStore
@@ -82,13 +82,14 @@ def _of_condition(
     records = [record for record in greedy if record.trial.key not in made and known(record)]
     questions = {question.id: question for question in plan.questions}
     refused, match = _why_not(scan, model), _match(scan)
-    cut = bool(getattr(type(condition.method), "first_line", False))
+    aliases = metric.aliases if isinstance(metric, AliasMetric) else True
+    cut = isinstance(condition.method, FirstLineMethod) and condition.method.first_line
 
     def start(record: Record) -> Growing | Curve:
         prompt = _prompt(record, condition.decoding, cut)
         if isinstance(prompt, str) or match is None:
             return Curve(key=record.trial.key, reason=refused if isinstance(prompt, Prompt) else prompt)
-        golds = accepted(questions[record.trial.question_id], aliases=getattr(metric, "aliases", True))
+        golds = accepted(questions[record.trial.question_id], aliases=aliases)
         if refused:
             rule = FirstLine(MATCHES[match](golds)) if cut else MATCHES[match](golds)
             return _from_top_logprobs(record, rule, settings) or Curve(key=record.trial.key, reason=refused)
@@ -210,7 +211,7 @@ def _settings(plan: Plan, condition: Condition) -> CurveSettings:
     )
 
 
-def _why_not(scan: Scan, model: Any) -> str | None:
+def _why_not(scan: Scan, model: Model) -> str | None:
     """Why no curve of this study can be estimated; None: it can."""
     if not isinstance(model, LogitModel):
         return f"{catalog.label(model)} does not give its logits"
@@ -222,8 +223,7 @@ def _why_not(scan: Scan, model: Any) -> str | None:
 def _match(scan: Scan) -> Match | None:
     """The rule that judges as the study's metric does; None: there is none."""
     part = catalog.build("metric", scan.correct, "scan.correct")
-    match: Match | None = getattr(part, "match", None)
-    return match
+    return part.match if isinstance(part, MatchingMetric) else None
 
 
 def _prompt(record: Record, generation: Mapping[str, Any], cut: bool) -> Prompt | str:

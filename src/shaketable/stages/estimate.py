@@ -6,10 +6,10 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from shaketable import catalog, weights
-from shaketable.protocols import BoundedMethod
+from shaketable.protocols import BoundedMethod, Model, PricedModel
 from shaketable.stages.answer import Scheduler
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.sources import Listed, Planned
@@ -61,7 +61,10 @@ class Measured:
 class _Rehearsal:
     """Stands in for model and store: says nothing, and counts."""
 
-    records: list[tuple[Record, Any]] = field(default_factory=list)
+    version: ClassVar[int] = 1
+    gives: ClassVar[frozenset[str]] = frozenset()
+
+    records: list[tuple[Record, Condition]] = field(default_factory=list)
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
         return [
@@ -103,13 +106,12 @@ def _forecast(plan: Plan, model: str, method: str, conditions: Sequence[Conditio
     )
 
 
-def _amount(per_trial: Measured, trials: int, model: Any) -> Amount:
+def _amount(per_trial: Measured, trials: int, model: Model) -> Amount:
     prompt_tokens, new_tokens = round(trials * per_trial.prompt_tokens), round(trials * per_trial.new_tokens)
     rate = known_rates().get(catalog.label(model))
-    price_in, price_out = getattr(model, "price_in", None), getattr(model, "price_out", None)
     dollars = None
-    if price_in is not None and price_out is not None:
-        dollars = (prompt_tokens * price_in + new_tokens * price_out) / 1e6
+    if isinstance(model, PricedModel) and model.price_in is not None and model.price_out is not None:
+        dollars = (prompt_tokens * model.price_in + new_tokens * model.price_out) / 1e6
     return Amount(
         calls=round(trials * per_trial.calls),
         prompt_tokens=prompt_tokens,

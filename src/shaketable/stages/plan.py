@@ -6,36 +6,38 @@ import collections
 import functools
 import inspect
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from shaketable import catalog
 from shaketable.datasets.reading.hops import Hops, hops_of
-from shaketable.datasets.reading.loaded import Rejected, Remark
 from shaketable.datasets.reading.select import ShortCell, select
 from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.factors import main_metric, numbers_of
 from shaketable.facts.scans import GREEDY, most_repeats
 from shaketable.identity import canonical, digest, seed_from, trial_key
+from shaketable.protocols import DatasetMethod, Method, Model, Part, Perturbation, ReadyVariation, Retriever, Variation
 from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored, refuse_wording_models
 from shaketable.study import WITHOUT_MODEL
-from shaketable.types import DatasetChoice, Question, Study, Trial, Variant
+from shaketable.types import DatasetChoice, Question, Rejected, Remark, Study, Trial, Variant
+
+AnyPart = TypeVar("AnyPart", bound=Part)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
     """One combination of parts. Factors that a method does not have are not crossed."""
 
-    model: Any
-    method: Any
-    retriever: Any | None
-    perturbation: Any | None
+    model: Model
+    method: Method
+    retriever: Retriever | None
+    perturbation: Perturbation | None
     generation: str
     """The study's settings for this model, as canonical text."""
     seed: int
-    as_written: Any | None = None
+    as_written: Method | None = None
     """The method as the study writes it, where the dataset settled one of its settings; people see this one, and keys
     the settled one. None: it is the same."""
 
@@ -144,17 +146,17 @@ class Plan:
 
     def suited(self, variant: Variant, condition: Condition) -> Condition:
         """The condition with the settings of its method that follow the dataset settled for this question."""
-        if not _follows_dataset(condition):
+        method = condition.method
+        if not isinstance(method, DatasetMethod) or not method.follows_dataset:
             return condition
         hops = self._hops[variant.question_id]
         assert hops is not None, "Planning refuses such questions."
         place = (condition.identity, hops)
         if place not in self._suited:
-            settled = condition.method.suited_to(hops)
-            self._suited[place] = replace(condition, method=settled, as_written=condition.method)
+            self._suited[place] = replace(condition, method=method.suited_to(hops), as_written=method)
         return self._suited[place]
 
-    def by_model(self) -> list[tuple[Any, list[Condition]]]:
+    def by_model(self) -> list[tuple[Model, list[Condition]]]:
         """Each model with its conditions."""
         found: dict[str, list[Condition]] = {}
         for condition in self.conditions:
@@ -194,7 +196,7 @@ class Plan:
 
 
 def _follows_dataset(condition: Condition) -> bool:
-    return bool(getattr(condition.method, "follows_dataset", False))
+    return isinstance(condition.method, DatasetMethod) and condition.method.follows_dataset
 
 
 def hot_temperatures(study: Study) -> tuple[float, ...]:
@@ -206,7 +208,7 @@ def plan(study: Study, *, with_wordings: bool = True) -> Plan:
     """All that there is to answer. Without wordings nothing is loaded or asked: the question itself stands in for each
     rewording, so that numbers are those of a study in which none is refused."""
     questions, rejected, remarks, short = load_questions(study)
-    variations = _build("variation", study.variations)
+    variations = each_once("variations", study.variations, lambda text, where: catalog.build("variation", text, where))
     conditions = _conditions(study)
     _check_hops(questions, conditions)
     refuse_unscored(study)
@@ -214,7 +216,7 @@ def plan(study: Study, *, with_wordings: bool = True) -> Plan:
     if with_wordings:
         refuse_wording_models(study, variations)
     made = [
-        one.vary(questions) if with_wordings or getattr(one, "loads_nothing", False) else _stand_ins(one, questions)
+        one.vary(questions) if with_wordings or _loads_nothing(one) else _stand_ins(one, questions)
         for one in variations
     ]
     return Plan(
@@ -228,7 +230,11 @@ def plan(study: Study, *, with_wordings: bool = True) -> Plan:
     )
 
 
-def _stand_ins(variation: Any, questions: Sequence[Question]) -> list[list[Variant]]:
+def _loads_nothing(variation: Variation) -> bool:
+    return isinstance(variation, ReadyVariation) and variation.loads_nothing
+
+
+def _stand_ins(variation: Variation, questions: Sequence[Question]) -> list[list[Variant]]:
     label = catalog.label(variation)
     return [[Variant(question_id=one.id, text=one.text, variation=label)] for one in questions]
 
@@ -295,12 +301,12 @@ def _told_apart(choice: DatasetChoice, study: Study) -> str:
     return f"{choice.name} {file}".strip()
 
 
-def _build(kind: str, texts: Sequence[str]) -> list[Any]:
+def each_once(name: str, texts: Sequence[str], build: Callable[[str, str], AnyPart]) -> list[AnyPart]:
     """The parts of one list of the study. Two texts for one part would make every trial twice under one key."""
-    built: dict[str, tuple[str, Any]] = {}
+    built: dict[str, tuple[str, AnyPart]] = {}
     for i, text in enumerate(texts):
-        where = f"cross.{catalog.KINDS[kind]}[{i}]"
-        part = catalog.build(kind, text, where)
+        where = f"cross.{name}[{i}]"
+        part = build(text, where)
         same, _ = built.setdefault(catalog.spelled(part), (text, part))
         if same != text:
             raise StudyError(f"{where}: '{text}' is the same part as '{same}'. Name each part once.")
@@ -336,10 +342,12 @@ def _check_metrics(study: Study) -> None:
 
 
 def _conditions(study: Study) -> tuple[Condition, ...]:
-    models = _build("model", study.models)
-    methods = _build("method", study.methods)
-    retrievers = _build("retriever", study.retrievers)
-    perturbations = _build("perturbation", study.perturbations)
+    models = each_once("models", study.models, lambda text, where: catalog.build("model", text, where))
+    methods = each_once("methods", study.methods, lambda text, where: catalog.build("method", text, where))
+    retrievers = each_once("retrievers", study.retrievers, lambda text, where: catalog.build("retriever", text, where))
+    perturbations = each_once(
+        "perturbations", study.perturbations, lambda text, where: catalog.build("perturbation", text, where)
+    )
     _check_metrics(study)
     if study.reference not in WITHOUT_MODEL:
         catalog.build("model", study.reference, "score.reference")

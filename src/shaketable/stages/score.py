@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from shaketable import catalog
 from shaketable.errors import ShaketableError
+from shaketable.protocols import BatchingMetric, JudgingMetric, Metric, TraceChoosingMetric
 from shaketable.stages.reference import made_by, write_references
 from shaketable.store import Run
-from shaketable.types import Question, Score, Verdict
+from shaketable.types import Question, Record, Score
 
 RECORDS_AT_ONCE = 4096
 """So that a run of any size fits the memory. A metric scores a record alone as in company."""
@@ -39,29 +39,33 @@ def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) 
         score(run, run.asked_metrics(), progress)
 
 
-def _scores(run: Run, metric: Any, questions: Mapping[str, Question]) -> Iterator[Score]:
+def _scores(run: Run, metric: Metric, questions: Mapping[str, Question]) -> Iterator[Score]:
     """In the order of the records, which are never all in memory."""
-    stored = run.store.records(with_trace=getattr(metric, "reads_trace", True))
-    at_once = getattr(metric, "records_at_once", RECORDS_AT_ONCE)
-    judge = catalog.spelled(metric) if hasattr(metric, "verdicts") else None
-    if judge is not None:
-        metric.verdicts.update(run.store.verdicts(judge))
+    stored = run.store.records(with_trace=not isinstance(metric, TraceChoosingMetric) or metric.reads_trace)
+    at_once = metric.records_at_once if isinstance(metric, BatchingMetric) else RECORDS_AT_ONCE
+    if isinstance(metric, JudgingMetric):
+        metric.verdicts.update(run.store.verdicts(catalog.spelled(metric)))
     while records := list(itertools.islice(stored, at_once)):
-        asked_before = set(metric.verdicts) if judge is not None else set()
-        found = metric.score(records, questions)
-        if judge is not None:
-            _keep(run, judge, {name: one for name, one in metric.verdicts.items() if name not in asked_before})
-        if len(found) != len(records):
+        scores = _keep_verdicts(run, metric, records, questions)
+        if len(scores) != len(records):
             raise ShaketableError(
-                f"{catalog.label(metric)} returned {len(found)} values for {len(records)} records. "
+                f"{catalog.label(metric)} returned {len(scores)} values for {len(records)} records. "
                 "A metric returns one per record, None where it cannot score."
             )
-        for of_record in found:
+        for of_record in scores:
             yield from of_record
 
 
-def _keep(run: Run, judge: str, verdicts: Mapping[str, Verdict]) -> None:
-    """With the run, so that scoring again does not pay again."""
-    if verdicts:
+def _keep_verdicts(
+    run: Run, metric: Metric, records: Sequence[Record], questions: Mapping[str, Question]
+) -> list[list[Score]]:
+    """The scores of some records; what a judge said of them is stored, so that scoring again does not pay again."""
+    if not isinstance(metric, JudgingMetric):
+        return metric.score(records, questions)
+    asked_before = set(metric.verdicts)
+    scores = metric.score(records, questions)
+    new = {key: verdict for key, verdict in metric.verdicts.items() if key not in asked_before}
+    if new:
         with run.writing() as store:
-            store.add_verdicts(judge, verdicts)
+            store.add_verdicts(catalog.spelled(metric), new)
+    return scores

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from shaketable import weights
 from shaketable.errors import WeightsError
 from shaketable.text.normalization import without_surrogates
-from shaketable.weights import EMBEDDED, locate
 
 PIPELINE = "en_core_web_sm"
 Span = tuple[int, int, str]
@@ -30,15 +31,21 @@ def pipeline(name: str = PIPELINE) -> Any:
     """A spaCy pipeline: embedded weights, an installed spaCy package, or the path of a folder."""
     import spacy
 
-    if name not in EMBEDDED and spacy.util.is_package(name):
+    if name not in weights.EMBEDDED and spacy.util.is_package(name):
         return spacy.load(name)
-    folder = locate(name)
+    folder = weights.locate(name)
     try:
         return spacy.load(folder)
     except (OSError, ValueError) as error:
         raise WeightsError(
             f"{folder} is no spaCy pipeline: {error} Give a folder made by spaCy, or use '{PIPELINE}'."
         ) from error
+
+
+def lacks(name: str) -> str | None:
+    """Why a pipeline cannot be used on this machine, without loading it; None: it can, or is an installed package."""
+    installed = "/" not in name and importlib.util.find_spec(name.partition(".")[0])
+    return None if installed else weights.lacks(name)
 
 
 def sentences(text: str, name: str = PIPELINE) -> list[str]:

@@ -5,7 +5,6 @@ import polars
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from shaketable.datasets.reading.loaded import Rejected
 from shaketable.datasets.reading.rows import (
     Row,
     check_ids,
@@ -20,6 +19,7 @@ from shaketable.datasets.reading.rows import (
     trouble,
 )
 from shaketable.errors import DataError
+from shaketable.types import Rejected
 
 ROWS = [{"a": 1}, {"a": "é\u2028x"}]
 

@@ -10,6 +10,7 @@ from typing import Literal
 from shaketable import catalog
 from shaketable.analyses.wording.rewording import ORIGINAL, Asked, Row
 from shaketable.errors import PartError
+from shaketable.protocols import ExampleMethod, LaidOutMethod, PromptingPart
 
 EXAMPLES = "chain_examples"
 """The prompt that holds the worked examples."""
@@ -76,9 +77,10 @@ def _form(method: str) -> tuple[int, str] | None:
         part = catalog.build("method", method)
     except PartError:
         return None
-    if EXAMPLES not in {template.name for template in getattr(part, "prompts", ())}:
+    if not isinstance(part, PromptingPart) or EXAMPLES not in {template.name for template in part.prompts}:
         return None
-    return part.n_examples, getattr(part, "layout", "chat")
+    layout = part.layout if isinstance(part, LaidOutMethod) else "chat"
+    return (part.n_examples, layout) if isinstance(part, ExampleMethod) else None
 
 
 def told_choice(compared: Sequence[tuple[Asked, Unaided]]) -> list[str]:

@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shaketable.datasets.reading.loaded import Loaded, Rejected, Remark
 from shaketable.datasets.reading.rows import Row, RowError, corpus_of
 from shaketable.errors import DataError
 from shaketable.identity import digest_text
 from shaketable.text.normalization import NORMALIZATIONS
-from shaketable.types import Question
+from shaketable.types import Loaded, Question, Rejected, Remark
 
 _LASTING = re.compile(r"[^\W_]{4}")
 ID_KEYS = ("_id", "id", "qid", "question_id", "QuestionId")

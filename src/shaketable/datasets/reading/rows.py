@@ -16,11 +16,10 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from shaketable.datasets.reading.loaded import Rejected
 from shaketable.datasets.reading.sentences import sentence_bounds
 from shaketable.errors import DataError, did_you_mean
 from shaketable.identity import digest_text
-from shaketable.types import Json, Passage, Question, Sentence
+from shaketable.types import Json, Passage, Question, Rejected, Sentence
 
 Model = TypeVar("Model", bound=BaseModel)
 Fact = tuple[str, int]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from shaketable import catalog
+from shaketable import catalog, weights
 from shaketable.identity import seed_from
 from shaketable.prompts import Template
 from shaketable.text import language
@@ -49,6 +49,7 @@ class Reworded:
     What was proposed and refused before stays in the provenance, with the reasons.
     """
 
+    version: ClassVar[int]
     prompts: ClassVar[tuple[Template, ...]] = ()
     asks: ClassVar[bool] = True
     """Whether a wording that does not ask any more is refused."""
@@ -72,6 +73,10 @@ class Reworded:
             raise ValueError(f"max_attempts is {self.max_attempts}, expected 1 or more")
         if not -1 <= self.min_similarity <= 1:
             raise ValueError(f"min_similarity is {self.min_similarity}, expected a cosine up to 1, or 0 for none")
+
+    def lacks(self) -> str | None:
+        similarity_lacks = weights.lacks(self.encoder) if self.min_similarity else None
+        return similarity_lacks or language.lacks(self.pipeline)
 
     def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
         propose = in_order(self.wordings) if self.by == RULES else self._asked()
