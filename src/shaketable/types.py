@@ -145,6 +145,12 @@ class Edit:
     """Of the new passage that the inserted sentence belongs to; None: it joins a passage that is there."""
     source: str | None = None
     """The part that brings the new passage."""
+    id_after: str | None = None
+    """Of a replacing sentence that has an id of its own; None: the sentence keeps its id."""
+    anchor: str | None = None
+    """Id of the sentence that an inserted one stands beside; None: it is not inserted, or opens a passage."""
+    side: Literal["before", "after"] | None = None
+    """Of the anchor."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

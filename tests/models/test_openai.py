@@ -8,6 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -640,7 +641,7 @@ def test_a_server_that_honors_everything_is_believed(stand_in: StandIn) -> None:
         "seed_honored": True,
         "temperature_applied": True,
     }
-    assert model.environment()["checks"] == checks
+    assert model.environment()["checks"] == {name: asdict(fact) for name, fact in checks.items()}
 
 
 def test_a_server_that_ignores_n_and_logprobs_is_noticed(stand_in: StandIn) -> None:

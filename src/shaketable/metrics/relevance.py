@@ -73,10 +73,10 @@ def undone(evidence: Evidence) -> list[Passage | None]:
 def _undo(edit: Edit, sentences: list[Sentence]) -> None:
     """Put the sentence that was there before back into its place.
 
-    One that took it brought its own id, which the note ends with (`ORIGIN: DONOR_ID`), and may stand in the passage a
-    second time, where it belongs; then the place nearest to the index of the sentence before is the right one.
+    One that took it brought its own id, and may stand in the passage a second time, where it belongs; then the place
+    nearest to the index of the sentence before is the right one.
     """
-    id_after = edit.note.partition(": ")[2] or edit.sentence_id
+    id_after = edit.id_after or edit.sentence_id
     places = [place for place, sentence in enumerate(sentences) if sentence.id == id_after]
     if places:
         index = int(edit.sentence_id.rpartition("#")[2])

@@ -67,8 +67,8 @@ def is_gold(question: Question, passage: Passage) -> bool:
     return passage.title in question.gold_titles or any(sentence.id in supporting for sentence in passage.sentences)
 
 
-def dice(seed: int, part: str, question: Question, target: Target) -> random.Random:
-    """One sentence's own dice: what is drawn for it does not depend on the sentences around it."""
+def sentence_rng(seed: int, part: str, question: Question, target: Target) -> random.Random:
+    """One sentence's own draws, which do not depend on the sentences around it."""
     return random.Random(seed_from(seed, part, question.id, target.sentence.id))
 
 
@@ -96,13 +96,21 @@ def rewrite(target: Target, text: str, note: str = "") -> Edit:
 
 
 def exchange(target: Target, donor: Sentence, origin: str) -> Edit:
-    """Another sentence, with an id of its own, takes the place. The note reads `ORIGIN: DONOR_ID`."""
-    return rewrite(target, donor.text, note=f"{origin}: {donor.id}")
+    """Another sentence, with an id of its own, takes the place."""
+    return replace(rewrite(target, donor.text, note=f"{origin}: {donor.id}"), id_after=donor.id)
 
 
 def insert(text: str, side: Literal["before", "after"], anchor: Sentence) -> Edit:
-    """A new sentence joins the passage of another. The note reads `SIDE: ANCHOR_ID`."""
-    return Edit(kind="insert", sentence_id=f"{anchor.id}/{side}", before=None, after=text, note=f"{side}: {anchor.id}")
+    """A new sentence joins the passage of another."""
+    return Edit(
+        kind="insert",
+        sentence_id=f"{anchor.id}/{side}",
+        before=None,
+        after=text,
+        note=f"{side}: {anchor.id}",
+        anchor=anchor.id,
+        side=side,
+    )
 
 
 def move(hit: Hit, rank: int) -> Edit:
@@ -148,8 +156,8 @@ def replay(hits: Sequence[Hit], edits: Iterable[Edit]) -> tuple[Hit, ...]:
     for edit in edits:
         if edit.kind == "insert" and edit.rank is not None:
             placed[edit.rank] = _grown(placed.get(edit.rank), edit)
-        elif edit.kind == "insert":
-            inside[edit.note.partition(": ")[2]].append(edit)
+        elif edit.kind == "insert" and edit.anchor is not None:
+            inside[edit.anchor].append(edit)
         elif edit.kind == "move" and edit.rank is not None:
             moves[edit.sentence_id].append(edit)
         elif edit.kind == "remove" or (edit.kind == "replace" and edit.after is not None):
@@ -194,10 +202,9 @@ def _edited(sentences: Iterable[Sentence], edits: Mapping[str, Sequence[Edit]]) 
             if edit.kind == "remove":
                 own = None
             elif edit.kind == "replace":
-                _, _, donor_id = edit.note.partition(": ")
-                own = Sentence(id=donor_id or sentence.id, text=edit.after or "")
+                own = Sentence(id=edit.id_after or sentence.id, text=edit.after or "")
             else:
-                side = before if edit.note.startswith("before: ") else after
+                side = before if edit.side == "before" else after
                 side.append(Sentence(id=edit.sentence_id, text=edit.after or ""))
         result += [*before, *([own] if own else []), *after]
     return tuple(result)

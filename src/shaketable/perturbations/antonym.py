@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.perturbations.altered import Target, Which, dice
-from shaketable.perturbations.checks import check_choice, check_count
-from shaketable.perturbations.word_forms import Exchange, exchange_words
-from shaketable.text import language, lexicon
+from shaketable.perturbations.altered import Target, Which, sentence_rng
+from shaketable.perturbations.word_forms import Exchange, WordExchange, exchange_words
+from shaketable.text import language
+from shaketable.text.lexicon import Lexicon
 from shaketable.types import Evidence, Hit, Question
 
 
 @dataclass(frozen=True, kw_only=True)
-class Antonym:
+class Antonym(WordExchange):
     """Up to `m` words of each chosen sentence give way to the WordNet antonym of their first sense.
 
     RAG-Ex has a language model rewrite the sentence; here the change is exact and the same for everyone.
@@ -31,23 +31,10 @@ class Antonym:
     """Tags the words."""
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_count("m", self.m)
-        check_choice("sentences", self.sentences, Which)
-
-    def lacks(self) -> str | None:
-        return language.lacks(self.pipeline)
-
-    def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        return [self._opposed(question, found) for question, found in zip(questions, hits, strict=True)]
-
-    def _opposed(self, question: Question, hits: Sequence[Hit]) -> Evidence:
-        if self.m == 0:
-            return Evidence(hits=tuple(hits))
-        words = lexicon.load(self.lexicon)
+    def _exchanged(self, question: Question, hits: Sequence[Hit], words: Lexicon) -> Evidence:
 
         def choose(target: Target, possible: Sequence[Exchange]) -> list[Exchange]:
-            return dice(self.seed, "antonym", question, target).sample(possible, min(self.m, len(possible)))
+            return sentence_rng(self.seed, "antonym", question, target).sample(possible, min(self.m, len(possible)))
 
         return exchange_words(
             question,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
@@ -48,17 +48,26 @@ class EntityMasking:
         entities = {text: [(start, end) for start, end, _ in found] for text, found in zip(texts, spans, strict=True)}
         evidence = []
         for found, (targets, flags) in zip(hits, chosen, strict=True):
-            edits = [edit for target in targets if (edit := self._masked(target, entities[target.sentence.text]))]
-            flags += _flags(targets, edits)
-            evidence.append(Evidence(hits=replay(found, edits), edits=tuple(edits), flags=tuple(flags)))
+            edits, own_flags = self._masked(targets, entities)
+            evidence.append(Evidence(hits=replay(found, edits), edits=edits, flags=(*flags, *own_flags)))
         return evidence
 
-    def _masked(self, target: Target, entities: Sequence[Range]) -> Edit | None:
-        text, note = target.sentence.text, ""
-        spans = self._spans(target, entities)
-        if not spans:
-            spans, note = _capitalized_runs(text), "capitalized_runs"
-        return rewrite(target, _mask(text, spans, self.unit), note) if spans else None
+    def _masked(
+        self, targets: Sequence[Target], entities: Mapping[str, Sequence[Range]]
+    ) -> tuple[tuple[Edit, ...], list[str]]:
+        edits: list[Edit] = []
+        flags: list[str] = []
+        for target in targets:
+            text = target.sentence.text
+            spans = self._spans(target, entities[text])
+            runs = [] if spans else _capitalized_runs(text)
+            if spans or runs:
+                edits.append(rewrite(target, _mask(text, spans or runs, self.unit), "capitalized_runs" if runs else ""))
+            if runs and not flags:
+                flags.append("capitalized_runs")
+        if len(edits) < len(targets):
+            flags.append("partly_masked" if edits else "nothing_to_mask")
+        return tuple(edits), flags
 
     def _spans(self, target: Target, entities: Sequence[Range]) -> list[Range]:
         text, title = target.sentence.text, target.title
@@ -70,13 +79,6 @@ class EntityMasking:
                 return [*related, *_mentions(title, text)]
             case "all":
                 return list(entities)
-
-
-def _flags(targets: Sequence[Target], edits: Sequence[Edit]) -> list[str]:
-    flags = ["capitalized_runs"] if any(edit.note for edit in edits) else []
-    if len(edits) < len(targets):
-        flags.append("partly_masked" if edits else "nothing_to_mask")
-    return flags
 
 
 def _mentions(title: str, text: str) -> list[Range]:

@@ -13,9 +13,9 @@ from shaketable.perturbations.altered import (
     Target,
     Which,
     choose_targets,
-    dice,
     disturbed,
     rewrite,
+    sentence_rng,
     sentences_of,
     share_of,
 )
@@ -96,7 +96,7 @@ class EntityReplacement:
         edits: list[Edit] = []
         for target in targets:
             text = target.sentence.text
-            rng = dice(self.seed, "entity_replacement", question, target)
+            rng = sentence_rng(self.seed, "entity_replacement", question, target)
             spans = entities[text]
             chosen = rng.sample(spans, share_of(self.p, len(spans)))
             after, n_replaced = text, 0

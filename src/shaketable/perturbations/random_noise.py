@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.identity import seed_from
-from shaketable.perturbations.altered import Target, Which, choose_targets, dice, disturbed, insert, rewrite
+from shaketable.perturbations.altered import Target, Which, choose_targets, disturbed, insert, rewrite, sentence_rng
 from shaketable.perturbations.checks import check_choice, check_count
 from shaketable.text import lexicon
 from shaketable.types import Edit, Evidence, Hit, Question
@@ -44,7 +44,7 @@ class RandomNoise:
         if self.r == 0:
             return Evidence(hits=tuple(hits))
         targets, flags = choose_targets(question, hits, self.sentences)
-        edits = [self._between(target, dice(self.seed, "random_noise", question, target)) for target in targets]
+        edits = [self._between(target, sentence_rng(self.seed, "random_noise", question, target)) for target in targets]
         if self.around:
             edits += self._around(question, hits, targets)
         return disturbed(hits, edits, flags)

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.perturbations.altered import Target, Which, dice
-from shaketable.perturbations.checks import check_choice, check_count
-from shaketable.perturbations.word_forms import Exchange, exchange_words
-from shaketable.text import language, lexicon
+from shaketable.perturbations.altered import Target, Which, sentence_rng
+from shaketable.perturbations.word_forms import Exchange, WordExchange, exchange_words
+from shaketable.text import language
+from shaketable.text.lexicon import Lexicon
 from shaketable.text.ranking import Documents
 from shaketable.types import Evidence, Hit, Question
 
 
 @dataclass(frozen=True, kw_only=True)
-class Synonym:
+class Synonym(WordExchange):
     """Up to `m` words of each chosen sentence give way to another word of their first sense in WordNet.
 
     Stop words stay. RAG-Ex has a language model rewrite the sentence; here the change is exact.
@@ -34,27 +34,14 @@ class Synonym:
     """Tags the words."""
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        check_count("m", self.m)
-        check_choice("sentences", self.sentences, Which)
-
-    def lacks(self) -> str | None:
-        return language.lacks(self.pipeline)
-
-    def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        return [self._reworded(question, found) for question, found in zip(questions, hits, strict=True)]
-
-    def _reworded(self, question: Question, hits: Sequence[Hit]) -> Evidence:
-        if self.m == 0:
-            return Evidence(hits=tuple(hits))
-        words = lexicon.load(self.lexicon)
+    def _exchanged(self, question: Question, hits: Sequence[Hit], words: Lexicon) -> Evidence:
         documents = Documents.of([passage.text for passage in question.documents or [hit.passage for hit in hits]])
 
         def choose(target: Target, possible: Sequence[Exchange]) -> list[Exchange]:
             possible = [one for one in possible if one.before.lower() not in language.stop_words()]
             if self.important_only:
                 return sorted(possible, key=lambda one: -documents.idf(one.before.casefold()))[: self.m]
-            return dice(self.seed, "synonym", question, target).sample(possible, min(self.m, len(possible)))
+            return sentence_rng(self.seed, "synonym", question, target).sample(possible, min(self.m, len(possible)))
 
         return exchange_words(
             question,

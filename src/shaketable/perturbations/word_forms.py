@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from shaketable.perturbations.altered import Target, Which, choose_targets, disturbed, rewrite
+from shaketable.perturbations.checks import check_choice, check_count
 from shaketable.text import language
 from shaketable.text.language import Word
 from shaketable.text.lexicon import Lexicon, PartOfSpeech
+from shaketable.text.lexicon import load as load_lexicon
 from shaketable.types import Edit, Evidence, Hit, Question
 
 TAGS: dict[str, PartOfSpeech] = {
@@ -29,6 +31,32 @@ class Exchange:
     end: int
     before: str
     after: str
+
+
+class WordExchange:
+    """What antonym and synonym share. Each declares the settings itself: their order counts in keys."""
+
+    m: int
+    sentences: Which
+    lexicon: str | None
+    pipeline: str
+    seed: int
+
+    def __post_init__(self) -> None:
+        check_count("m", self.m)
+        check_choice("sentences", self.sentences, Which)
+
+    def lacks(self) -> str | None:
+        return language.lacks(self.pipeline)
+
+    def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
+        if self.m == 0:
+            return [Evidence(hits=tuple(own)) for own in hits]
+        words = load_lexicon(self.lexicon)
+        return [self._exchanged(question, own, words) for question, own in zip(questions, hits, strict=True)]
+
+    def _exchanged(self, question: Question, hits: Sequence[Hit], words: Lexicon) -> Evidence:
+        raise NotImplementedError
 
 
 Choose = Callable[[Target, Sequence[Exchange]], Sequence[Exchange]]

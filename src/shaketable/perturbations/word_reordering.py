@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.perturbations.altered import Which, choose_targets, dice, disturbed, rewrite, share_of, split_end
+from shaketable.perturbations.altered import (
+    Which,
+    choose_targets,
+    disturbed,
+    rewrite,
+    sentence_rng,
+    share_of,
+    split_end,
+)
 from shaketable.perturbations.checks import check_choice, check_share
 from shaketable.types import Edit, Evidence, Hit, Question
 
@@ -44,7 +52,7 @@ class WordReordering:
         targets, flags = choose_targets(question, hits, self.sentences)
         edits: list[Edit] = []
         for target in targets:
-            text = self._reorder(target.sentence.text, dice(self.seed, "word_reordering", question, target))
+            text = self._reorder(target.sentence.text, sentence_rng(self.seed, "word_reordering", question, target))
             if text != target.sentence.text:
                 edits.append(rewrite(target, text, self.mode))
         if len(edits) < len(targets):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shaketable.identity import canonical
+from shaketable.store.old_edits import with_edit_fields
 from shaketable.types import (
     Answer,
     Completion,
@@ -180,7 +181,7 @@ def hit_from(given: Mapping[str, Any]) -> Hit:
 def evidence_from(given: Mapping[str, Any]) -> Evidence:
     return Evidence(
         hits=tuple(map(hit_from, given["hits"])),
-        edits=tuple(Edit(**edit) for edit in given["edits"]),
+        edits=tuple(Edit(**with_edit_fields(edit)) for edit in given["edits"]),
         flags=tuple(given["flags"]),
     )
 
