@@ -47,7 +47,7 @@ def main(n_records, folder):
         print(f"analyzed in {time.perf_counter() - start:.0f} s")
     start = time.perf_counter()
     page = report(run)
-    print(f"report of {run.summary()['done']:,} records: {page.stat().st_size / 1e6:.1f} MB, "
+    print(f"report of {run.summary().done:,} records: {page.stat().st_size / 1e6:.1f} MB, "
           f"written in {time.perf_counter() - start:.0f} s")  # fmt: skip
     if shutil.which("chromium"):
         open_page(page)

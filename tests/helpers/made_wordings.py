@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shaketable.store.run import SEARCH_SCHEMA
+from shaketable.store.tables import SEARCH_SCHEMA
 
 PLACE = {
     "dataset": "squad",

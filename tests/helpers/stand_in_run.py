@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +23,11 @@ from shaketable.analyses.evidence.guidelines import guidelines
 from shaketable.analyses.evidence.ranking import ranking
 from shaketable.analyses.evidence.variability import variability
 from shaketable.factors import judging_metric, main_metric
+from shaketable.store.counts import EmptyCount, FailureCount, ReferenceFlagCount, RejectedCount, UnscoredCount
+from shaketable.store.evidence_flags import FlagCount
+from shaketable.store.examples import Example, ExampleAnswer
+from shaketable.store.summary import RunSummary, State
+from shaketable.store.used_parts import UsedPart
 from shaketable.types import Answer, Failure, Finding, Hit, Passage, Question, Record, Sentence, Trial, Variant
 
 TEMPERATURES = (0.0, 0.4, 0.8, 1.2, 1.6, 2.0)
@@ -117,25 +122,26 @@ BEFORE = (
     "National Medal of Arts. Humboldt's Gift is a 1975 novel by Saul Bellow, which won the 1976 Pulitzer Prize."
 )
 
-EXAMPLE: dict[str, Any] = {
-    "question": "Which prize did the author of Humboldt's Gift win in 1976?",
-    "wording": "Which prize did the author of Humboldt's Gift win in 1976?",
-    "gold": ["Pulitzer Prize"],
-    "evidence_before": BEFORE,
-    "evidence_after": BEFORE[: BEFORE.index("Humboldt")].strip(),
-    "perturbation": "sentence_removal",
-    "temperature": 0.0,
-    "answers": [
-        {"temperature": t, "repeat": r, "perturbation": p, "text": text, "correct": correct}
+EXAMPLE = Example(
+    question="Which prize did the author of Humboldt's Gift win in 1976?",
+    wording="Which prize did the author of Humboldt's Gift win in 1976?",
+    gold=("Pulitzer Prize",),
+    evidence_before=BEFORE,
+    evidence_after=BEFORE[: BEFORE.index("Humboldt")].strip(),
+    perturbation="sentence_removal",
+    model="smollm2",
+    temperature=0.0,
+    answers=tuple(
+        ExampleAnswer(temperature=t, repeat=r, perturbation=p, text=text, correct=correct)
         for t, p, text, correct in (
-            (0.0, "unchanged", "The author, Saul Bellow, won the Pulitzer Prize in 1976.", True),
-            (0.0, "sentence_removal", "The author won the National Medal of Arts.", False),
-            (2.0, "unchanged", "Pulitzer honour laurels hmm Prix wreath, scarf 1976 tonic", False),
-            (2.0, "sentence_removal", "No apparent evening <b>salt</b> was ministry, quarrel", False),
+            (0.0, "unchanged", "The author, Saul Bellow, won the Pulitzer Prize in 1976.", 1.0),
+            (0.0, "sentence_removal", "The author won the National Medal of Arts.", 0.0),
+            (2.0, "unchanged", "Pulitzer honour laurels hmm Prix wreath, scarf 1976 tonic", 0.0),
+            (2.0, "sentence_removal", "No apparent evening <b>salt</b> was ministry, quarrel", 0.0),
         )
         for r in range(3)
-    ],
-}
+    ),
+)
 
 
 @dataclass
@@ -144,8 +150,7 @@ class StandInStore:
 
     table: pl.DataFrame
 
-    def records(self, where: str = "1", *keys: str) -> list[Record]:
-        assert where == f"r.key IN ({', '.join('?' * len(keys))})"
+    def records_of(self, keys: Sequence[str]) -> list[Record]:
         rows = self.table.filter(pl.col("key").is_in(keys)).unique("key", maintain_order=True)
         return [_record(row) for row in rows.to_dicts()]
 
@@ -159,7 +164,7 @@ def _record(row: dict[str, Any]) -> Record:
     variant = Variant(
         question_id=row["question_id"], text=f"Who is asked in {row['question_id']}?", variation="original"
     )
-    evidence = BEFORE if row["perturbation"] == "unchanged" else EXAMPLE["evidence_after"]
+    evidence = BEFORE if row["perturbation"] == "unchanged" else EXAMPLE.evidence_after
     passage = Passage(id="p", title="Saul Bellow", sentences=(Sentence(id="p#0", text=evidence),))
     hit = Hit(passage=passage, rank=1, score=None, source="gold")
     failed = row["value"] is None
@@ -174,11 +179,11 @@ def _record(row: dict[str, Any]) -> Record:
 class StandInRun:
     folder: Path
     found: list[Finding] = field(default_factory=findings)
-    state: str = "finished_with_failures"
+    state: State = "finished_with_failures"
     study_text: str = STUDY_TEXT
     study: Any = field(default_factory=lambda: SimpleNamespace(name="context-temperature", seed=7))
     changes: dict[str, Any] = field(default_factory=dict)
-    shown: list[dict[str, Any]] = field(default_factory=lambda: [EXAMPLE])
+    shown: list[Example] = field(default_factory=lambda: [EXAMPLE])
     table: pl.DataFrame = field(default_factory=lambda: score_table(1).clear())
     """Empty: no boxes of single questions, which take long to draw."""
 
@@ -195,33 +200,34 @@ class StandInRun:
     def judging_metric(self) -> str | None:
         return judging_metric(names_in(self.table))
 
-    def summary(self) -> dict[str, Any]:
-        return {
-            "run": "context-temperature",
-            "study": "context-temperature",
-            "created": "2026-03-02T09:14:07+00:00",
-            "finished": "2026-03-02T10:02:41+00:00",
-            "trials": 6912,
-            "done": 6900,
-            "failed": 12,
-            "missing": 0,
-            "seconds": 2914.2,
-            "n_questions": 48,
-            "n_prompt_tokens": 1_204_551,
-            "n_tokens": 402_133,
-            "n_generations": 6912,
-            "n_searches": 6912,
-            "models": list(MODELS),
-            "datasets": ["builtin"],
-            "state": self.state,
-            "selection": {"limit": 48, "balance": {"by": ["type"], "per_cell": 24}, "seed": 7},
-        } | self.changes
+    def summary(self) -> RunSummary:
+        summary = RunSummary(
+            run="context-temperature",
+            study="context-temperature",
+            state=self.state,
+            created="2026-03-02T09:14:07+00:00",
+            finished="2026-03-02T10:02:41+00:00",
+            trials=6912,
+            done=6900,
+            failed=12,
+            missing=0,
+            seconds=2914.2,
+            n_questions=48,
+            n_prompt_tokens=1_204_551,
+            n_tokens=402_133,
+            n_generations=6912,
+            n_searches=6912,
+            models=tuple(MODELS),
+            datasets=("builtin",),
+            selection={"limit": 48, "balance": {"by": ["type"], "per_cell": 24}, "seed": 7},
+        )
+        return replace(summary, **self.changes)
 
-    def parts(self) -> list[dict[str, Any]]:
-        def part(kind: str, name: str, **settings: Any) -> dict[str, Any]:
-            return {"kind": kind, "label": name, "name": name, "version": 1, "settings": settings}
+    def parts(self) -> tuple[UsedPart, ...]:
+        def part(kind: str, name: str, **settings: Any) -> UsedPart:
+            return UsedPart(kind=kind, label=name, name=name, version=1, settings=settings)
 
-        return [
+        return (
             part("dataset", "builtin"),
             part("variation", "original"),
             part("method", "single_retrieval", k=5),
@@ -231,10 +237,10 @@ class StandInRun:
             part("model", "openai", model="gpt-4o"),
             part("metric", "contains"),
             part("metric", "token_f1"),
-        ]
+        )
 
-    def environments(self) -> list[dict[str, Any]]:
-        return [
+    def environments(self) -> tuple[dict[str, Any], ...]:
+        return (
             {
                 "model": "smollm2",
                 "engine": "transformers 5.0.0",
@@ -244,28 +250,27 @@ class StandInRun:
                 "decoding": {"top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0, "max_tokens": 1000},
             },
             {"model": "openai(model='gpt-4o')", "engine": "openai 2.0", "revision": "gpt-4o-2024-11-20"},
-        ]
+        )
 
-    def failures(self) -> list[dict[str, Any]]:
-        return [{"kind": "timeout", "message": "no reply within 120 s", "n": 12}]
+    def failures(self) -> tuple[FailureCount, ...]:
+        return (FailureCount(kind="timeout", message="no reply within 120 s", n=12),)
 
-    def flags(self) -> list[dict[str, Any]]:
-        return [{"perturbation": "entity_masking", "flag": "nothing_to_mask", "n": 3}]
+    def flags(self) -> tuple[FlagCount, ...]:
+        return (FlagCount(perturbation="entity_masking", flag="nothing_to_mask", n=3),)
 
-    def empty_answers(self) -> list[dict[str, Any]]:
-        return [{"method": "search_o1", "reason": "out of turns", "n": 5, "answered": 80}]
+    def empty_answers(self) -> tuple[EmptyCount, ...]:
+        return (EmptyCount(method="search_o1", reason="out of turns", n=5, answered=80),)
 
-    def reference_flags(self) -> list[dict[str, Any]]:
-        return [{"flag": "answer_cut_off", "n": 4}]
+    def reference_flags(self) -> tuple[ReferenceFlagCount, ...]:
+        return (ReferenceFlagCount(flag="answer_cut_off", n=4),)
 
-    def rejected(self) -> list[dict[str, Any]]:
-        return [{"variation": "formality", "reason": "names lost", "example": "who wrote it then?", "n": 2}]
+    def rejected(self) -> tuple[RejectedCount, ...]:
+        return (RejectedCount(variation="formality", reason="names lost", example="who wrote it then?", n=2),)
 
-    def unscored(self) -> list[dict[str, Any]]:
-        return [
-            {"metric": "contains", "reason": "failed: timeout", "n": 12},
-            {"metric": "token_f1", "reason": "failed: timeout", "n": 12},
-        ]
+    def unscored(self) -> tuple[UnscoredCount, ...]:
+        return tuple(
+            UnscoredCount(metric=metric, reason="failed: timeout", n=12) for metric in ("contains", "token_f1")
+        )
 
     def findings(self) -> list[Finding]:
         return self.found
@@ -276,13 +281,13 @@ class StandInRun:
     def has_current_findings(self) -> bool:
         return True
 
-    def examples(self, n: int) -> list[dict[str, Any]]:
-        return self.shown[:n]
+    def examples(self, n: int) -> tuple[Example, ...]:
+        return tuple(self.shown[:n])
 
 
 def complete(run: StandInRun) -> StandInRun:
     """The same run with nothing missing."""
     whole = replace(run, state="finished", changes={"done": 6912, "failed": 0})
-    whole.failures = whole.rejected = whole.flags = list  # type: ignore[method-assign]
-    whole.reference_flags = whole.unscored = whole.empty_answers = list  # type: ignore[method-assign]
+    whole.failures = whole.rejected = whole.flags = tuple  # type: ignore[method-assign]
+    whole.reference_flags = whole.unscored = whole.empty_answers = tuple  # type: ignore[method-assign]
     return whole

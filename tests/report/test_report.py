@@ -15,11 +15,13 @@ from stand_in_run import EXAMPLE, MODELS, StandInRun, all_findings, complete, fi
 from shaketable.analyses.evidence.correctness import correctness
 from shaketable.report.blocks import Block, Cell, make_blocks
 from shaketable.report.cards import N_CARDS, draw_cards
+from shaketable.report.case import CaseAnswer, case_of
 from shaketable.report.cases import cases_of
 from shaketable.report.content import cell, example, extreme_systems, not_applied, word_diff
 from shaketable.report.figures import draw_figures
 from shaketable.stages.report import report
 from shaketable.stages.run import run
+from shaketable.store.examples import ExampleAnswer
 from shaketable.study import parse_study
 from shaketable.types import Finding
 
@@ -136,10 +138,12 @@ def test_figures_are_written_as_svg_png_and_csv(written: Path, found: list[Any])
 
 
 def test_hostile_text_stays_text(found: list[Any], tmp_path: Path) -> None:
-    answers = [{"temperature": 0.0, "repeat": 0, "perturbation": HOSTILE, "text": HOSTILE, "correct": False}]
+    answer = ExampleAnswer(temperature=0.0, repeat=0, perturbation=HOSTILE, text=HOSTILE, correct=0.0)
     words = ("question", "wording", "evidence_before", "evidence_after", "perturbation")
-    example = EXAMPLE | dict.fromkeys(words, HOSTILE) | {"gold": [HOSTILE], "answers": answers}
-    run = StandInRun(tmp_path, [], study_text=HOSTILE, shown=[example], changes={"study": HOSTILE, "models": [HOSTILE]})
+    example = replace(EXAMPLE, **dict.fromkeys(words, HOSTILE), gold=(HOSTILE,), answers=(answer,))
+    run = StandInRun(
+        tmp_path, [], study_text=HOSTILE, shown=[example], changes={"study": HOSTILE, "models": (HOSTILE,)}
+    )
     text = report(run).read_text(encoding="utf-8")
     page = Page(text)
     assert page.tags.count("script") == 1
@@ -398,21 +402,21 @@ def test_cases_are_shown_with_both_evidences_answers_and_tags(everything: list[F
     shown = cases_of(everything, StandInRun(Path(), table=table).store, table.filter(metric="contains"))
     assert len(shown) > 4
     first = shown[0]
-    assert first["evidence_before"] == EXAMPLE["evidence_before"]
-    assert first["evidence_after"] == EXAMPLE["evidence_after"]
-    assert len(first["answers"]) == 2 * 3
-    wrong = [answer for answer in first["answers"] if answer["correct"] == 0]
-    assert wrong and all(answer["tags"] == ("wrong",) for answer in wrong)
-    disturbances = [case["perturbation"] for case in shown[:3]]
+    assert first.evidence_before == EXAMPLE.evidence_before
+    assert first.evidence_after == EXAMPLE.evidence_after
+    assert len(first.answers) == 2 * 3
+    wrong = [answer for answer in first.answers if answer.correct == 0]
+    assert wrong and all(answer.tags == ("wrong",) for answer in wrong)
+    disturbances = [case.perturbation for case in shown[:3]]
     assert len(set(disturbances)) > 1
 
 
 def test_failure_tags_stand_beside_the_answers_and_failed_trials_say_so() -> None:
-    answers = [
-        {"temperature": 0.0, "perturbation": "typos", "text": "x", "correct": 0, "tags": ("refusal", "wrong")},
-        {"temperature": 0.0, "perturbation": "typos", "text": "", "correct": None, "tags": (), "failure": "timeout"},
-    ]
-    ((_, ((first, second),)),) = example(EXAMPLE | {"answers": answers})["lines"]
+    answers = (
+        CaseAnswer(temperature=0.0, perturbation="typos", text="x", correct=0.0, tags=("refusal", "wrong")),
+        CaseAnswer(temperature=0.0, perturbation="typos", text="", correct=None, failure="timeout"),
+    )
+    ((_, ((first, second),)),) = example(replace(case_of(EXAMPLE), answers=answers))["lines"]
     assert first["tags"] == ("refusal",)  # wrong is what the mark says
     assert second["failure"] == "timeout"
 
@@ -421,7 +425,7 @@ def test_failure_tags_stand_beside_the_answers_and_failed_trials_say_so() -> Non
 def test_without_cases_the_examples_of_the_run_are_shown(everything: list[Finding], tmp_path: Path) -> None:
     some = [one for one in everything if one.analysis == "correctness"]
     page = Page(report(StandInRun(tmp_path, some)).read_text(encoding="utf-8"))
-    assert EXAMPLE["question"] in page.text
+    assert EXAMPLE.question in page.text
 
 
 @pytest.mark.usefixtures("blank_pictures")

@@ -350,7 +350,7 @@ def test_rejected_wordings_are_kept_with_their_reasons_and_never_asked(tmp_path)
     made = run(study, tmp_path / "run")
     assert {record.trial.variant.rejected for record in made.store.records()} == {None}
     (row,) = made.rejected()
-    assert (row["reason"], row["n"], row["variation"].partition("(")[0]) == ("empty", 2, "rewrites")
+    assert (row.reason, row.n, row.variation.partition("(")[0]) == ("empty", 2, "rewrites")
     page = (made.folder / "report.html").read_text("utf-8")
     assert '<a href="#rejected">rewordings rejected</a>' in page and "Rewordings that were not asked" in page
     assert verify(made.store).problems == ()
@@ -366,7 +366,7 @@ def test_like_reasons_are_counted_together(tmp_path):
                 for i, reason in enumerate(reasons)
             ]
         )
-    assert [(row["reason"], row["n"], row["example"]) for row in Run(made.folder).rejected()] == [
+    assert [(row.reason, row.n, row.example) for row in Run(made.folder).rejected()] == [
         ("names lost", 2, "wording 1"),
         ("similarity … to the original, expected … or more", 1, "wording 0"),
     ]

@@ -15,6 +15,7 @@ from shaketable.stages.plan import plan
 from shaketable.stages.run import run as run_study
 from shaketable.stages.score import score
 from shaketable.store import Run
+from shaketable.store.counts import UnscoredCount
 from shaketable.study import parse_study
 from shaketable.types import Curve, Prompt, Sampling
 
@@ -184,7 +185,7 @@ def test_an_accepted_answer_that_is_too_long_to_be_said_is_named_and_counted(tin
     run, _ = traced(asked, tmp_path / "run")
     assert [curve.reason for curve in run.curves()] == ["no accepted answer fits into 3 new tokens"]
     score(run)
-    assert {"metric": "curve", "reason": "no accepted answer fits into 3 new tokens", "n": 1} in run.unscored()
+    assert UnscoredCount(metric="curve", reason="no accepted answer fits into 3 new tokens", n=1) in run.unscored()
 
 
 def test_a_curve_takes_the_accepted_answers_that_its_metric_takes(tiny_model, tmp_path):

@@ -86,7 +86,7 @@ def test_searches_that_are_listed_are_counted(imported):
 
 def test_a_null_answer_is_a_failure_and_never_a_zero(imported):
     run = imported(ROW, {**ROW, "repeat": 1, "answer": None})
-    assert (run.summary()["done"], run.summary()["failed"]) == (1, 1)
+    assert (run.summary().done, run.summary().failed) == (1, 1)
     score(run, ["contains"])
     assert run.scores()["value"].to_list() == [1.0, None]
 

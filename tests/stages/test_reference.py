@@ -15,6 +15,7 @@ from shaketable.stages.plan import plan
 from shaketable.stages.reference import cut, made_by, write_references
 from shaketable.stages.score import score
 from shaketable.store import Run, schema
+from shaketable.store.counts import ReferenceFlagCount
 from shaketable.study import parse_study
 from shaketable.types import Question
 
@@ -109,10 +110,10 @@ def test_a_model_s_reference_that_loses_the_answer_by_the_cut_is_flagged_and_cou
     run = asked(made, tmp_path, "scripted(replies=('Of all towns it is Paris. Others say Rome.',))")
     flags = dict(run.store.rows("SELECT question_id, flags FROM reference_answers"))
     assert flags == {"kept": "[]", "lost": '["answer_cut_off"]', "never": '["answer_missing"]'}
-    assert run.reference_flags() == [
-        {"flag": "answer_cut_off", "n": 1},
-        {"flag": "answer_missing", "n": 1},
-    ]
+    assert run.reference_flags() == (
+        ReferenceFlagCount(flag="answer_cut_off", n=1),
+        ReferenceFlagCount(flag="answer_missing", n=1),
+    )
 
 
 @splits_sentences

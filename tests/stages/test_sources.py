@@ -84,7 +84,7 @@ def test_only_known_facts_are_scanned_and_every_question_is_asked_once_at_zero(q
     assert scanned(run) == known(run.study)
     assert len(known(run.study)) == 10
     assert records.filter(pl.col("temperature") > 0).height == 10 * 4 * 10
-    assert run.summary()["state"] == "finished"
+    assert run.summary().state == "finished"
 
 
 def test_the_first_known_facts_in_order_are_taken_up_to_the_limit(questions, tmp_path, monkeypatch):
@@ -173,7 +173,7 @@ def test_no_known_fact_is_a_result_and_not_a_crash(questions, tmp_path):
 def test_failed_trials_do_not_stop_a_scan(questions, tmp_path):
     run = answered(study(questions, (GOLD, "ERROR"), strategy="incremental"), tmp_path / "run")
     assert scanned(run) == known(run.study)
-    assert run.summary()["failed"] > 0
+    assert run.summary().failed > 0
 
 
 def test_every_question_is_scanned_when_nothing_need_be_known(questions, tmp_path):

@@ -18,6 +18,7 @@ from shaketable.stages.plan import plan
 from shaketable.stages.report import report
 from shaketable.stages.score import score
 from shaketable.store import Run
+from shaketable.store.evidence_flags import FlagCount
 from shaketable.study import parse_study
 from shaketable.types import Edit, Event, Evidence, Finding, Record, Score, Search
 
@@ -85,11 +86,11 @@ def test_questions_on_which_nothing_was_changed_are_left_out_and_counted(tmp_pat
         "Sentence removal: 1 of 3 questions are left out of its effect (nothing_changed, too_few_sentences)."
         in correctness.caveats
     )
-    assert run.flags() == [
-        {"perturbation": name, "flag": flag, "n": 1}
+    assert run.flags() == tuple(
+        FlagCount(perturbation=name, flag=flag, n=1)
         for name in ("sentence_removal", "sentence_replacement")
         for flag in ("nothing_changed", "too_few_sentences")
-    ]
+    )
 
 
 # --- flags of done disturbances ---------------------------------------------------------------------
@@ -132,7 +133,7 @@ def test_flags_of_every_search_of_a_record_count(tmp_path: Path) -> None:
     )
     flags = run.score_table().filter(perturbation="sentence_removal").select("question_id", "flags").unique()
     assert sorted(filter(None, flags["flags"].to_list())) == ["fallback", "nothing", "nothing nothing_changed"]
-    assert {(one["flag"], one["n"]) for one in run.flags()} == {("fallback", 1), ("nothing", 2), ("nothing_changed", 1)}
+    assert {(count.flag, count.n) for count in run.flags()} == {("fallback", 1), ("nothing", 2), ("nothing_changed", 1)}
     # Only where no search was changed is the record left out.
     values = run.score_table().filter(pl.col("flags") == "nothing nothing_changed")
     assert values["value"].null_count() == len(values)

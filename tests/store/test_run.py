@@ -18,6 +18,7 @@ from shaketable.errors import RunError, StoreError
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
 from shaketable.store import RecordStore, Run
+from shaketable.store.counts import EmptyCount, FailureCount, UnscoredCount
 from shaketable.store.verify import verify
 from shaketable.study import load_study
 from shaketable.types import Finding, Score
@@ -187,12 +188,12 @@ def test_a_second_writer_is_refused_and_readers_are_not(slow):
         _, complained = second.communicate(timeout=300)
         assert second.returncode == 1
         assert f"Another process is writing to {run.folder}. Wait for it, or use another --out." in complained
-        assert Run(run.folder).summary()["state"] == "running"
+        assert Run(run.folder).summary().state == "running"
         assert Run(run.folder).records().height > 0
     finally:
         process.kill()
         process.communicate()
-    assert Run(run.folder).summary()["state"] == "interrupted"
+    assert Run(run.folder).summary().state == "interrupted"
 
 
 def test_two_writers_in_one_process_are_refused_too(tmp_path):
@@ -304,9 +305,9 @@ def test_the_table_of_records_has_a_row_for_each_with_every_factor(run):
 def test_the_summary_counts_what_is_stored(run):
     summary = run.summary()
     failed = run.records()["failure"].count()
-    assert (summary["trials"], summary["done"], summary["failed"], summary["missing"]) == (72, 72 - failed, failed, 0)
-    assert summary["state"] == "finished_with_failures"
-    assert run.failures() == [{"kind": "scripted", "message": "The script says ERROR here.", "n": failed}]
+    assert (summary.trials, summary.done, summary.failed, summary.missing) == (72, 72 - failed, failed, 0)
+    assert summary.state == "finished_with_failures"
+    assert run.failures() == (FailureCount(kind="scripted", message="The script says ERROR here.", n=failed),)
 
 
 def test_scores_come_back_with_the_factors_of_their_records(run):
@@ -315,7 +316,7 @@ def test_scores_come_back_with_the_factors_of_their_records(run):
     table = run.score_table()
     assert table["value"].to_list() == [0.5, None]
     assert table["question_id"].to_list() == [run.records()["question_id"][0]] * 2
-    assert run.unscored() == [{"metric": "n", "reason": "why", "n": 1}]
+    assert run.unscored() == (UnscoredCount(metric="n", reason="why", n=1),)
 
 
 def test_findings_come_back_as_they_went_in(run):
@@ -346,8 +347,8 @@ def test_empty_answers_are_counted_by_method_and_reason(tmp_path):
     run = Run.prepare(tmp_path / "run", study)
     with run.writing() as store:
         answer(plan(study), store)
-    assert run.empty_answers() == [
-        {"method": "closed_book", "reason": "nothing was written", "n": 2, "answered": 4},
-        {"method": "search_o1(max_turns=1)", "reason": "no box", "n": 2, "answered": 4},
-        {"method": "search_o1(max_turns=1)", "reason": "out of turns", "n": 2, "answered": 4},
-    ]
+    assert run.empty_answers() == (
+        EmptyCount(method="closed_book", reason="nothing was written", n=2, answered=4),
+        EmptyCount(method="search_o1(max_turns=1)", reason="no box", n=2, answered=4),
+        EmptyCount(method="search_o1(max_turns=1)", reason="out of turns", n=2, answered=4),
+    )

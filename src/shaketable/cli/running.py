@@ -219,8 +219,8 @@ def _check_endpoints(planned: Plan, json_: bool) -> None:
 
 def _tell_failures(found: Run, result: Answered, json_: bool) -> None:
     failures = found.failures()
-    lines = [f"{failure['n']:,} × {failure['kind']}, such as: {failure['message']}" for failure in failures]
-    n_failed = sum(failure["n"] for failure in failures)
+    lines = [f"{failure.n:,} × {failure.kind}, such as: {failure.message}" for failure in failures]
+    n_failed = sum(failure.n for failure in failures)
     if failures and n_failed == result.n_trials:
         raise RunError("\n".join([f"All {n_failed:,} trials failed.", *lines, f"They are kept in {found.folder}."]))
     if failures:
@@ -276,8 +276,8 @@ def _summary(found: Run, result: Answered) -> dict[str, Any]:
     return {
         "run": str(found.folder),
         "trials": result.n_trials,
-        "done": summary["done"],
-        "failed": summary["failed"],
+        "done": summary.done,
+        "failed": summary.failed,
         "reused": result.n_reused,
         "seconds": round(result.seconds, 3),
     }

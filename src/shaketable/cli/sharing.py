@@ -49,10 +49,10 @@ def import_(
     run = import_answers(answers, out_folder)
     summary = run.summary()
     if json_:
-        print_json({name: summary[name] for name in ("run", "trials", "done", "failed", "n_questions")})
+        shown = ("run", "trials", "done", "failed", "n_questions")
+        print_json({name: getattr(summary, name) for name in shown})
     else:
-        n_answers, n_questions = summary["trials"], summary["n_questions"]
-        say(f"{n_answers:,} answers to {n_questions:,} questions. Next: shaketable analyze {out_folder}")
+        say(f"{summary.trials:,} answers to {summary.n_questions:,} questions. Next: shaketable analyze {out_folder}")
 
 
 @guarded

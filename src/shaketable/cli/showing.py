@@ -47,12 +47,11 @@ def show(
 
 def _find(run: Run, key: str) -> tuple[Record, Question]:
     with RecordStore(run.records_path, read_only=True) as store:
-        rows = store.rows("SELECT key FROM records WHERE key >= ?1 AND key < ?1 || '~' LIMIT 2", key)
-        found = [whole for (whole,) in rows]
-        if len(found) != 1:
-            trouble = "more than one record" if found else "no record"
+        keys = store.keys_beginning(key, limit=2)
+        record = store.record(keys[0]) if len(keys) == 1 else None
+        if record is None:
+            trouble = "more than one record" if keys else "no record"
             raise RunError(f"{run.folder} has {trouble} whose key begins with '{key}'. See: shaketable export.")
-        record = next(store.records("r.key = ?", found[0]))
         question = store.question(record.trial.question_id)
     assert question is not None
     return record, question

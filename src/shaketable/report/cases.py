@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from shaketable.report.case import Case, CaseAnswer
 from shaketable.report.content import extreme_systems, named_evidence, rows_of
 from shaketable.report.words import number
 from shaketable.types import Finding, Question, Record
@@ -15,11 +16,11 @@ Row = Mapping[str, Any]
 
 
 class Store(Protocol):
-    def records(self, where: str = "1", *values: Any) -> Iterable[Record]: ...
+    def records_of(self, keys: Sequence[str]) -> Iterable[Record]: ...
     def questions(self) -> list[Question]: ...
 
 
-def cases_of(findings: Sequence[Finding], store: Store, judged: pl.DataFrame) -> list[dict[str, Any]]:
+def cases_of(findings: Sequence[Finding], store: Store, judged: pl.DataFrame) -> list[Case]:
     """The choice of the analysis `cases`, of at most two systems, a different disturbance each time; else none.
 
     `judged` are scores of the metric that tells right from wrong.
@@ -35,7 +36,7 @@ def cases_of(findings: Sequence[Finding], store: Store, judged: pl.DataFrame) ->
     if not rows:
         return []
     keys = [key for row in rows for key in (*row["keys_original"], *row["keys_disturbed"])]
-    records = {record.trial.key: record for record in store.records(f"r.key IN ({', '.join('?' * len(keys))})", *keys)}
+    records = {record.trial.key: record for record in store.records_of(keys)}
     questions = {question.id: question for question in store.questions()}
     correct = dict(judged.select("key", "value").iter_rows())
     turns: dict[tuple[Any, ...], int] = {}
@@ -54,35 +55,35 @@ def _is_whole(row: Row, records: Mapping[str, Record]) -> bool:
 
 def _case(
     row: Row, records: Mapping[str, Record], questions: Mapping[str, Question], correct: Mapping[str, float | None]
-) -> dict[str, Any]:
+) -> Case:
     sides = {name: [records[key] for key in row[f"keys_{name}"]] for name in ("original", "disturbed")}
     question = questions[row["question_id"]]
     before, after = (
         number(row[name], row["unit"]) + (" %" if row["unit"] == "share" else "") for name in ("original", "disturbed")
     )
     type_ = f", {row['type']}" if row["type"] else ""
-    return {
-        "question": question.text,
-        "wording": sides["original"][0].trial.variant.text,
-        "gold": list(question.answers),
-        "evidence_before": _evidence(sides["original"]),
-        "evidence_after": _evidence(sides["disturbed"]),
-        "perturbation": row["perturbation"],
-        "headline": f"{row['system']}{type_}: {named_evidence(row['perturbation'])} at temperature "
+    return Case(
+        question=question.text,
+        wording=sides["original"][0].trial.variant.text,
+        gold=question.answers,
+        evidence_before=_evidence(sides["original"]),
+        evidence_after=_evidence(sides["disturbed"]),
+        perturbation=row["perturbation"],
+        headline=f"{row['system']}{type_}: {named_evidence(row['perturbation'])} at temperature "
         f"{row['temperature']:g} takes {row['metric']} from {before} to {after}.",
-        "answers": [
-            {
-                "temperature": record.trial.temperature,
-                "perturbation": record.trial.perturbation,
-                "text": record.answer.text if record.answer else "",
-                "failure": record.failure.kind if record.failure else None,
-                "correct": correct.get(record.trial.key),
-                "tags": tuple(tags),
-            }
+        answers=tuple(
+            CaseAnswer(
+                temperature=record.trial.temperature,
+                perturbation=record.trial.perturbation,
+                text=record.answer.text if record.answer else "",
+                failure=record.failure.kind if record.failure else None,
+                correct=correct.get(record.trial.key),
+                tags=tuple(tags),
+            )
             for name, of_one in sides.items()
             for record, tags in zip(of_one, row[f"tags_{name}"] or [()] * len(of_one), strict=True)
-        ],
-    }
+        ),
+    )
 
 
 def _evidence(records: Sequence[Record]) -> str:

@@ -12,8 +12,12 @@ from typing import Any
 
 import polars as pl
 
+from shaketable.report.case import Case, CaseAnswer
 from shaketable.report.charts.few import few
 from shaketable.stages.heat_check import at_one_temperature
+from shaketable.store.counts import EmptyCount, ReferenceFlagCount, RejectedCount, UnscoredCount
+from shaketable.store.evidence_flags import FlagCount
+from shaketable.store.summary import RunSummary
 from shaketable.types import Finding
 
 Row = Mapping[str, Any]
@@ -33,28 +37,29 @@ BANNERS = {
 }
 
 
-def banner(summary: Row, folder: Path, remark: str = "") -> dict[str, str | None] | None:
+def banner(summary: RunSummary, folder: Path, remark: str = "") -> dict[str, str | None] | None:
     """How far the run has come, and the command to go on with; None for a finished run without a remark."""
-    state = summary["state"]
+    state = summary.state
     if state not in BANNERS:
         return {"title": "First results.", "text": "", "command": None, "remark": remark} if remark else None
     title, text = BANNERS[state]
-    left = summary["trials"] - summary["done"]
+    counts = {"trials": summary.trials, "done": summary.done, "failed": summary.failed}
+    left = summary.trials - summary.done
     resume = shlex.join(["shaketable", "run", str(folder / "study.toml"), "--out", str(folder)])
     command = None if state in ("planning", "running") else resume
-    return {"title": title, "text": text.format(**{**summary, "left": left}), "command": command, "remark": remark}
+    return {"title": title, "text": text.format(**counts, left=left), "command": command, "remark": remark}
 
 
-def facts(summary: Row, findings: Sequence[Finding]) -> list[tuple[str, str]]:
+def facts(summary: RunSummary, findings: Sequence[Finding]) -> list[tuple[str, str]]:
     """What stood on the table, one line each."""
     found = [row for finding in findings if finding.analysis in CONDITIONS for row in finding.rows]
     rows = [row for row in found if not row["contrast"]]
     said = [
-        ("Systems", ", ".join(summary["models"])),
-        ("Data", f"{', '.join(summary['datasets'])}: {_count(summary['n_questions'], 'question')}"),
+        ("Systems", ", ".join(summary.models)),
+        ("Data", f"{', '.join(summary.datasets)}: {_count(summary.n_questions, 'question')}"),
         ("Shaken", _shaken(rows)),
-        ("Trials", f"{summary['done']:,} of {summary['trials']:,} answered, {summary['failed']:,} failed"),
-        ("When", _span(summary["created"], summary["finished"])),
+        ("Trials", f"{summary.done:,} of {summary.trials:,} answered, {summary.failed:,} failed"),
+        ("When", _span(summary.created, summary.finished)),
     ]
     return [(name, text) for name, text in said if text]
 
@@ -76,21 +81,21 @@ def _shaken(rows: Sequence[Row]) -> str:
 
 
 def missing(
-    summary: Row,
-    rejected: Sequence[Row],
-    flags: Sequence[Row],
-    references: Sequence[Row],
-    unscored: Sequence[Row],
-    empty: Sequence[Row],
+    summary: RunSummary,
+    rejected: Sequence[RejectedCount],
+    flags: Sequence[FlagCount],
+    references: Sequence[ReferenceFlagCount],
+    unscored: Sequence[UnscoredCount],
+    empty: Sequence[EmptyCount],
 ) -> list[dict[str, Any]]:
     return [
-        {"n": summary["missing"], "text": "trials not run yet", "link": None},
-        {"n": summary["failed"], "text": "trials failed", "link": "failures"},
-        {"n": sum(row["n"] for row in empty), "text": "answers are empty, and count as wrong", "link": "empty"},
-        {"n": sum(row["n"] for row in rejected), "text": "rewordings rejected", "link": "rejected"},
-        {"n": sum(row["n"] for row in flags), "text": "disturbances not done as asked", "link": "flags"},
-        {"n": sum(row["n"] for row in references), "text": "reference answers that look wrong", "link": "references"},
-        {"n": sum(row["n"] for row in unscored), "text": "scores that could not be given", "link": "unscored"},
+        {"n": summary.missing, "text": "trials not run yet", "link": None},
+        {"n": summary.failed, "text": "trials failed", "link": "failures"},
+        {"n": sum(count.n for count in empty), "text": "answers are empty, and count as wrong", "link": "empty"},
+        {"n": sum(count.n for count in rejected), "text": "rewordings rejected", "link": "rejected"},
+        {"n": sum(count.n for count in flags), "text": "disturbances not done as asked", "link": "flags"},
+        {"n": sum(count.n for count in references), "text": "reference answers that look wrong", "link": "references"},
+        {"n": sum(count.n for count in unscored), "text": "scores that could not be given", "link": "unscored"},
     ]
 
 
@@ -173,34 +178,34 @@ def chapters(
     return [(name, title) for name, title, there in every if there]
 
 
-def costs(summary: Row, seed: int) -> list[tuple[str, Any]]:
+def costs(summary: RunSummary, seed: int) -> list[tuple[str, Any]]:
     return [
-        ("Selection", summary["selection"] or "all questions"),
+        ("Selection", summary.selection or "all questions"),
         ("Seed", seed),
-        ("Time", _duration(summary["seconds"])),
+        ("Time", _duration(summary.seconds)),
         (
             "Calls",
-            f"{_count(summary['n_generations'], 'generation')}, {_count(summary['n_searches'], 'search', 'searches')}",
+            f"{_count(summary.n_generations, 'generation')}, {_count(summary.n_searches, 'search', 'searches')}",
         ),
-        ("Tokens", f"{summary['n_prompt_tokens']:,} read, {summary['n_tokens']:,} written"),
+        ("Tokens", f"{summary.n_prompt_tokens:,} read, {summary.n_tokens:,} written"),
     ]
 
 
-def example(one: Row) -> dict[str, Any]:
+def example(case: Case) -> dict[str, Any]:
     """A case with its evidence as a diff, and its answers by temperature and evidence."""
-    answers = one["answers"]
-    columns = sorted({answer["perturbation"] for answer in answers}, key=lambda name: name != "unchanged")
-    temperatures = few(sorted({answer["temperature"] for answer in answers}))
+    columns = sorted({answer.perturbation for answer in case.answers}, key=lambda name: name != "unchanged")
+    temperatures = few(sorted({answer.temperature for answer in case.answers}))
     return {
-        "headline": one.get("headline"),
-        "question": one["question"],
-        "wording": one["wording"],
-        "gold": one["gold"],
-        "evidence": named_evidence(one["perturbation"]),
-        "diff": word_diff(one["evidence_before"], one["evidence_after"]),
+        "headline": case.headline,
+        "question": case.question,
+        "wording": case.wording,
+        "gold": case.gold,
+        "evidence": named_evidence(case.perturbation),
+        "diff": word_diff(case.evidence_before, case.evidence_after),
         "columns": columns,
         "lines": [
-            (temperature, [_alike(answers, temperature, column) for column in columns]) for temperature in temperatures
+            (temperature, [_alike(case.answers, temperature, column) for column in columns])
+            for temperature in temperatures
         ],
     }
 
@@ -215,14 +220,14 @@ def word_diff(before: str, after: str) -> list[tuple[str, str]]:
     return runs
 
 
-def _alike(answers: Sequence[Row], temperature: float, perturbation: str | None) -> list[dict[str, Any]]:
+def _alike(answers: Sequence[CaseAnswer], temperature: float, perturbation: str | None) -> list[dict[str, Any]]:
     """Equal answers once, with how often they came."""
     counted: dict[tuple[Any, ...], int] = {}
     for answer in answers:
-        if answer["temperature"] == temperature and answer["perturbation"] == perturbation:
+        if answer.temperature == temperature and answer.perturbation == perturbation:
             # A mark says right or wrong already; the tags beside it say how.
-            tags = tuple(tag for tag in answer.get("tags", ()) if tag != "wrong")
-            same = answer["text"], answer["correct"], tags, answer.get("failure")
+            tags = tuple(tag for tag in answer.tags if tag != "wrong")
+            same = answer.text, answer.correct, tags, answer.failure
             counted[same] = counted.get(same, 0) + 1
     return [
         {"text": text, "correct": correct, "tags": tags, "failure": failure, "n": n}

@@ -383,7 +383,7 @@ def _told(facts: Sequence[Row], store: Store) -> dict[str | None, tuple[str, str
     keys = [row["key"] for row in facts if row["key"]]
     if not keys:
         return {row["key"]: (row["question_id"], "", ()) for row in facts}
-    records = {record.trial.key: record for record in store.records(f"r.key IN ({', '.join('?' * len(keys))})", *keys)}
+    records = {record.trial.key: record for record in store.records_of(keys)}
     return {
         row["key"]: (record.trial.variant.text, record.answer.text if record.answer else "", _tokens(record))
         if (record := records.get(row["key"]))

@@ -77,7 +77,7 @@ def _of_condition(
     name = digest([settings, catalog.spelled(metric), VERSION])
     made = {one.key for one in store.curves(name)}
     known = judge_by(scan.known, plan) if scan.known and scan.curves == "known" else lambda record: True
-    greedy = list(store.records("r.temperature = 0 AND r.repeat = 0 AND c.identity = ?", condition.identity))
+    greedy = list(store.greedy_records(condition.identity))
     made |= _beyond_limit(plan, scan, greedy)
     records = [record for record in greedy if record.trial.key not in made and known(record)]
     questions = {question.id: question for question in plan.questions}

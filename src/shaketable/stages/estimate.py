@@ -198,10 +198,15 @@ def remember_measures(run: Run) -> None:
     _remember(
         "measures",
         {
-            _system(model, method): asdict(
-                Measured(n_trials=n, calls=calls / n, prompt_tokens=prompt_tokens / n, new_tokens=new_tokens / n)
+            _system(effort.model, effort.method): asdict(
+                Measured(
+                    n_trials=effort.n_trials,
+                    calls=effort.n_generations / effort.n_trials,
+                    prompt_tokens=effort.n_prompt_tokens / effort.n_trials,
+                    new_tokens=effort.n_tokens / effort.n_trials,
+                )
             )
-            for model, method, n, calls, prompt_tokens, new_tokens in run.effort_by_system()
+            for effort in run.effort_by_system()
         },
     )
 

@@ -15,7 +15,7 @@ from shaketable.errors import DataError, RunError, did_you_mean
 from shaketable.facts.score import GIVEN_ENTROPY
 from shaketable.identity import canonical, digest, seed_from, trial_key
 from shaketable.store import Run
-from shaketable.store.run import GOLD_HIT
+from shaketable.store.tables import GOLD_HIT
 from shaketable.study import Generation
 from shaketable.types import (
     Answer,

@@ -195,7 +195,7 @@ class Explorer:
 
     def record(self, key: str) -> Record | None:
         with self._store() as store:
-            return next(store.records("r.key = ?", key), None)
+            return store.record(key)
 
     def heats(self, record: Record) -> list[dict[str, Any]]:
         """Every record of the same wording and condition: all repeats at all temperatures."""
@@ -218,7 +218,7 @@ class Explorer:
         )
         same = (trial.question_id, trial.variant.text, trial.model, trial.method, trial.retriever)
         with self._store() as store:
-            return next(store.records(where, *same), None)
+            return next(store.select_records(where, same), None)
 
     def original_wording(self, record: Record) -> Record | None:
         """The trial of the original wording under the same condition in the same run; None: this is it, or there is
@@ -233,7 +233,7 @@ class Explorer:
         condition = (trial.model, trial.method, trial.retriever, trial.perturbation)
         with self._store() as store:
             same = (trial.question_id, *condition, trial.temperature, trial.repeat)
-            return next(store.records(where, *same), None)
+            return next(store.select_records(where, same), None)
 
     def question(self, question_id: str) -> Question | None:
         with self._store() as store:

@@ -344,8 +344,36 @@ class RecordStore:
                     content.update(f"{table} {row!r}\n".encode("utf-8", "surrogatepass"))
         return content.hexdigest()[:32]
 
-    def records(self, where: str = "1", *values: Any, with_trace: bool = True) -> Iterator[Record]:
-        """Records one after the other, in the order they were stored; without trace, also without evidence: faster."""
+    def n_questions(self) -> int:
+        return int(self.rows("SELECT COUNT(*) FROM questions")[0][0])
+
+    def keys_beginning(self, beginning: str, limit: int) -> list[str]:
+        """Whole keys of records, of their beginning."""
+        sql = "SELECT key FROM records WHERE key >= ?1 AND key < ?1 || '~' LIMIT ?2"
+        return [key for (key,) in self.rows(sql, beginning, limit)]
+
+    def records(self, *, first_questions: int | None = None, with_trace: bool = True) -> Iterator[Record]:
+        """Records one after the other, in the order they were stored; of the first questions alone, or of all.
+
+        Without trace, also without evidence: faster.
+        """
+        return self.select_records(first_questions_where(first_questions), with_trace=with_trace)
+
+    def record(self, key: str) -> Record | None:
+        return next(self.select_records("r.key = ?", (key,)), None)
+
+    def records_of(self, keys: Sequence[str]) -> Iterator[Record]:
+        """The records of these keys, as far as they are there."""
+        return self.select_records(f"r.key IN ({', '.join('?' * len(keys))})", keys)
+
+    def greedy_records(self, identity: str) -> Iterator[Record]:
+        """The first repeat of each trial at temperature 0, of the condition of this identity."""
+        return self.select_records("r.temperature = 0 AND r.repeat = 0 AND c.identity = ?", (identity,))
+
+    def select_records(
+        self, where: str, values: Sequence[str | float | None] = (), *, with_trace: bool = True
+    ) -> Iterator[Record]:
+        """For the store's own queries: `where` is SQL over records r, variants v and conditions c."""
         environments = {i: json.loads(body) for i, body in self.rows("SELECT id, body FROM environments")}
         columns = [f"r.{name}" for name in COLUMNS]
         if not with_trace:
@@ -373,7 +401,7 @@ class RecordStore:
                 n_prompt_tokens=r["n_prompt_tokens"], n_tokens=r["n_tokens"], seconds=r["seconds"],
             )  # fmt: skip
             yield trace.unpack(
-                trial, r["answer"], r["failure"], cost, environments[r["environment"]], r["trace"], self._fetch
+                trial, r["answer"], r["failure"], cost, environments[r["environment"]], r["trace"], self.shared_text
             )
 
     def _stream(self, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -386,7 +414,8 @@ class RecordStore:
                 return
             yield row
 
-    def _fetch(self, name: str) -> Any:
+    def shared_text(self, name: str) -> Any:
+        """A value that many records share, by its digest."""
         found = self.rows("SELECT body FROM texts WHERE digest = ?", name)
         if not found:
             raise StoreError(
@@ -394,6 +423,11 @@ class RecordStore:
                 f"Run: shaketable verify {self.path.parent}."
             )
         return json.loads(found[0][0])
+
+
+def first_questions_where(n: int | None) -> str:
+    """The condition on variants v that their question is among the first n; None: any question."""
+    return "1" if n is None else f"v.question_id IN (SELECT id FROM questions ORDER BY place LIMIT {n:d})"
 
 
 def checksum(row: Sequence[Any]) -> str:

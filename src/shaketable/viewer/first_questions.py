@@ -16,11 +16,6 @@ class FirstQuestions:
     """Questions of the run."""
 
     @property
-    def where(self) -> str:
-        """Their records, for `RecordStore.records`."""
-        return f"v.question_id IN (SELECT id FROM questions ORDER BY place LIMIT {self.n})"
-
-    @property
     def words(self) -> str:
         """Empty where it is all of them."""
         return f"the first {self.n:,} of {self.of:,} questions" if self.n < self.of else ""
@@ -28,6 +23,6 @@ class FirstQuestions:
 
 def first_questions(store: RecordStore, n_most: int) -> FirstQuestions:
     """As many as have at most this many trials, and at least one."""
-    [(of,)] = store.rows("SELECT COUNT(*) FROM questions")
+    of = store.n_questions()
     n_trials = max(1, int(store.meta().get("n_trials", 1)))
     return FirstQuestions(n=max(1, min(of, of * n_most // n_trials)), of=of)

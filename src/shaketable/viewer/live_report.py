@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
 
 import polars as pl
 
@@ -13,7 +12,8 @@ from shaketable.errors import RunError
 from shaketable.report.content import judged_table
 from shaketable.stages.analyze import findings_of
 from shaketable.store import Run
-from shaketable.store.run import SCORE_SCHEMA
+from shaketable.store.score_file import score_frame
+from shaketable.store.tables import record_table
 from shaketable.types import Finding
 from shaketable.viewer.first_questions import first_questions
 from shaketable.viewer.results import CHEAP
@@ -31,7 +31,7 @@ class LiveReport:
         self.run = run
         self._lock = threading.Lock()
         self._page = b""
-        self._seen: tuple[Any, ...] = ()
+        self._seen: tuple[str, int, int] | None = None
         self._look_again = 0.0
 
     def page(self) -> bytes:
@@ -41,7 +41,7 @@ class LiveReport:
                 return self._page
             with self.run.reading() as fresh:
                 summary = fresh.summary()
-                seen = summary["state"], summary["done"], summary["failed"]
+                seen = summary.state, summary.done, summary.failed
                 if seen != self._seen:
                     self._page, self._seen = render_partial(fresh).encode(), seen
             self._look_again = time.monotonic() + REST * (time.monotonic() - start)
@@ -56,10 +56,10 @@ class PartialRun(Run):
         self.store = run.store
         self.left_out: list[str] = []
         self._first = first_questions(self.store, N_MOST)
-        self._records = run.records(self._first.where)
+        self._records = record_table(run.store, first_questions=self._first.n)
         self._scores = run.scores() if run.has_current_scores() else self._cheap_scores()
 
-    def records(self, where: str = "1") -> pl.DataFrame:
+    def records(self) -> pl.DataFrame:
         return self._records
 
     def scores(self) -> pl.DataFrame:
@@ -69,14 +69,15 @@ class PartialRun(Run):
         cheap = [text for text in self.study.metrics if catalog.parse(text)[0] in CHEAP]
         self.left_out += [text for text in self.study.metrics if text not in cheap]
         questions = {question.id: question for question in self.store.questions()}
-        records = list(self.store.records(self._first.where, with_trace=False))
-        rows = [
-            (score.key, score.metric, score.value, score.reason)
-            for text in cheap or CHEAP[:1]
-            for scores in catalog.build("metric", text).score(records, questions)
-            for score in scores
-        ]
-        return pl.DataFrame(rows, schema=SCORE_SCHEMA, orient="row")
+        records = list(self.store.records(first_questions=self._first.n, with_trace=False))
+        return score_frame(
+            [
+                score
+                for text in cheap or CHEAP[:1]
+                for scores in catalog.build("metric", text).score(records, questions)
+                for score in scores
+            ]
+        )
 
     @property
     def remark(self) -> str:

@@ -15,6 +15,7 @@ from shaketable.report import content as content
 from shaketable.report.templates import environment
 from shaketable.store import Run
 from shaketable.store.explore import FACTORS, OUTCOMES, OWN, Explorer, Selection
+from shaketable.store.summary import RunSummary
 from shaketable.viewer.live_report import LiveReport
 from shaketable.viewer.question_page import question_values
 from shaketable.viewer.record_page import record_values
@@ -62,7 +63,7 @@ class RunSite:
             case []:
                 return self._run(name)
             case ["progress.json"]:
-                return Reply.json(_progress(self.runs[name]))
+                return Reply.json(_progress(_summary(self.runs[name])))
             case ["report"]:
                 return self._report(name)
             case ["records"]:
@@ -89,24 +90,24 @@ class RunSite:
     def _run(self, name: str) -> Reply:
         run, summary = self.runs[name], _summary(self.runs[name])
         with run.reading() as fresh:
-            failures = fresh.failures() if summary["failed"] else []
+            failures = fresh.failures() if summary.failed else ()
             # Those of a run that went on since are out of date.
-            is_current = _is_finished(summary) and fresh.has_current_findings()
+            is_current = summary.is_finished and fresh.has_current_findings()
         findings = run.findings() if is_current else []
         values = {
             "summary": summary,
-            "facts": content.facts(summary, findings) if summary["done"] else [],
+            "facts": content.facts(summary, findings) if summary.done else [],
             "banner": content.banner(summary, run.folder),
             "sentences": [(finding.question, finding.sentences) for finding in findings if finding.sentences],
-            "partial": first_results(run) if summary["done"] and not findings else None,
+            "partial": first_results(run) if summary.done and not findings else None,
             "failures": failures,
-            "has_report": _is_finished(summary) and _report_path(run) is not None,
+            "has_report": summary.is_finished and _report_path(run) is not None,
             "study_text": run.study_text,
         }
         return self._page("run", values, run=name)
 
     def _report(self, name: str) -> Reply:
-        path = _report_path(self.runs[name]) if _is_finished(_summary(self.runs[name])) else None
+        path = _report_path(self.runs[name]) if _summary(self.runs[name]).is_finished else None
         body = self.live_reports[name].page() if path is None else path.read_bytes()
         return Reply(body=body, policy=REPORT_POLICY)
 
@@ -184,31 +185,21 @@ def _report_path(run: Run) -> Path | None:
     return path if path.is_file() and path.parent == run.folder.resolve() else None
 
 
-def _summary(run: Run) -> dict[str, Any]:
-    """Counts of a run, from its file as it is now; before the first record there is nothing but the study."""
-    if run.records_path.exists() and run.records_path.stat().st_size:
-        with run.reading() as fresh:
-            return fresh.summary()
-    study = run.study
-    nothing = dict.fromkeys(("trials", "done", "failed", "missing", "n_questions", "n_tokens", "seconds"), 0)
-    return nothing | {
-        "study": study.name,
-        "models": list(study.models),
-        "datasets": [],
-        "state": "empty",
-        "created": None,
-        "finished": None,
-        "selection": {},
+def _summary(run: Run) -> RunSummary:
+    """Of the run as it is now."""
+    with run.reading() as fresh:
+        return fresh.summary()
+
+
+def _progress(summary: RunSummary) -> dict[str, str | int]:
+    return {
+        "state": summary.state,
+        "trials": summary.trials,
+        "done": summary.done,
+        "failed": summary.failed,
+        "missing": summary.missing,
+        "n_tokens": summary.n_tokens,
     }
-
-
-def _is_finished(summary: Mapping[str, Any]) -> bool:
-    return str(summary["state"]).startswith("finished")
-
-
-def _progress(run: Run) -> dict[str, Any]:
-    summary = _summary(run)
-    return {name: summary[name] for name in ("state", "trials", "done", "failed", "missing", "n_tokens")}
 
 
 def _selection(given: Mapping[str, str]) -> Selection:

@@ -38,7 +38,7 @@ def first_results(run: Run) -> First | None:
     with RecordStore(run.records_path, read_only=True) as store:
         questions = {question.id: question for question in store.questions()}
         first = first_questions(store, N_FIRST)
-        records = list(store.records(first.where, with_trace=False))
+        records = list(store.records(first_questions=first.n, with_trace=False))
     cheap = [text for text in run.study.metrics if catalog.parse(text)[0] in CHEAP and judges(*numbers_of([text])[:1])]
     metric = next(iter(cheap), CHEAP[0])
     marks = catalog.build("metric", metric).score(records, questions)

@@ -7,7 +7,7 @@ from typing import Any
 from shaketable import weights
 from shaketable.analyses.wording.hops import Hop, Trails
 from shaketable.analyses.wording.vectors import ENCODER, Vectors, vectors_of
-from shaketable.store.run import GOLD_HIT
+from shaketable.store.tables import GOLD_HIT
 from shaketable.text.gold import gold_among
 from shaketable.types import Evidence, Note, Question, Record, Search
 

@@ -1,0 +1,22 @@
+"""Whether scores and findings are those that the run would give now: digests of what they are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shaketable import __version__, catalog
+from shaketable.identity import digest
+from shaketable.store.score_file import ScoreSource
+from shaketable.types import Study
+
+
+def scores_source(content: str, study: Study, metrics: Sequence[str] | None) -> str:
+    """Of what these metrics (None: the study's) would score: the content of the run, references, and themselves."""
+    spelled = [catalog.spelled(catalog.build("metric", text)) for text in metrics or study.metrics]
+    return digest([content, study.reference, study.reference_prompt, spelled])
+
+
+def findings_source(content: str, scores: ScoreSource, study: Study, analyses: Sequence[str] | None) -> str:
+    """Of what these analyses (None: the study's) would read, and of the program that reads it."""
+    asked = list(analyses or study.analyses)
+    return digest([content, scores.made_from, scores.asked, asked, study, __version__])

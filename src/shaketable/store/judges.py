@@ -1,0 +1,27 @@
+"""What the judging models behind scores were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shaketable import catalog
+from shaketable.store.records import RecordStore
+from shaketable.types import Json
+
+
+def judge_effort(store: RecordStore, metrics: Sequence[str]) -> list[dict[str, Json]]:
+    """Of each metric that asked one: calls, tokens, and replies that were no verdict."""
+    efforts: list[dict[str, Json]] = []
+    for part in (catalog.build("metric", text) for text in metrics):
+        verdicts = store.verdicts(catalog.spelled(part)).values()
+        if verdicts:
+            efforts.append(
+                {
+                    "judge": catalog.label(part),
+                    "n_calls": len(verdicts),
+                    "n_prompt_tokens": sum(verdict.n_prompt_tokens for verdict in verdicts),
+                    "n_tokens": sum(verdict.n_tokens for verdict in verdicts),
+                    "n_unclear": sum(verdict.value is None for verdict in verdicts),
+                }
+            )
+    return efforts

@@ -1,0 +1,86 @@
+"""Counts, sums and state of a run, as one value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from shaketable.store.records import RecordStore
+from shaketable.types import NOTHING, Json
+
+State = Literal["empty", "planning", "running", "interrupted", "finished", "finished_with_failures"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunSummary:
+    run: str
+    """The folder."""
+    study: str
+    state: State
+    created: str | None = None
+    """ISO time; None: nothing was written yet."""
+    finished: str | None = None
+    """ISO time of the end of the last go at answering; None: none has ended."""
+    trials: int = 0
+    """Planned."""
+    done: int = 0
+    """Answered."""
+    failed: int = 0
+    missing: int = 0
+    """Planned, and neither answered nor failed."""
+    seconds: float = 0.0
+    """Of all goes at answering."""
+    n_questions: int = 0
+    n_prompt_tokens: int = 0
+    n_tokens: int = 0
+    n_generations: int = 0
+    n_searches: int = 0
+    models: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
+    selection: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    """How the questions were chosen; empty: not known."""
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in ("finished", "finished_with_failures")
+
+
+def summarize(store: RecordStore, folder: Path, study: str, is_being_written: Callable[[], bool]) -> RunSummary:
+    meta = store.meta()
+    [(done, failed, n_prompt, n_tokens, n_generations, n_searches)] = store.rows(
+        """SELECT SUM(failure IS NULL), SUM(failure IS NOT NULL), SUM(n_prompt_tokens), SUM(n_tokens),
+                  SUM(n_generations), SUM(n_searches) FROM records"""
+    )
+    done, failed = done or 0, failed or 0
+    trials = int(meta.get("n_trials", done + failed))
+    return RunSummary(
+        run=str(folder),
+        study=study,
+        state=_state(trials, done, failed, is_being_written),
+        created=meta.get("created"),
+        finished=meta.get("finished"),
+        trials=trials,
+        done=done,
+        failed=failed,
+        missing=trials - done - failed,
+        seconds=float(meta.get("seconds", 0.0)),
+        n_questions=store.n_questions(),
+        n_prompt_tokens=n_prompt or 0,
+        n_tokens=n_tokens or 0,
+        n_generations=n_generations or 0,
+        n_searches=n_searches or 0,
+        models=tuple(label for (label,) in store.rows("SELECT DISTINCT model FROM conditions ORDER BY 1")),
+        datasets=tuple(name for (name,) in store.rows("SELECT DISTINCT dataset FROM questions ORDER BY 1")),
+        selection=json.loads(meta.get("selection", "{}")),
+    )
+
+
+def _state(trials: int, done: int, failed: int, is_being_written: Callable[[], bool]) -> State:
+    if done + failed == 0:
+        return "planning" if is_being_written() else "empty"
+    if done + failed < trials:
+        return "running" if is_being_written() else "interrupted"
+    return "finished_with_failures" if failed else "finished"

@@ -1,0 +1,67 @@
+"""Which parts and machines a run was made with, and what its systems took."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shaketable.store.records import RecordStore
+from shaketable.types import Json
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UsedPart:
+    kind: str
+    """`model`, `method`, `retriever`, `perturbation`."""
+    label: str
+    """As trials name it: the settings that differ from the defaults."""
+    name: str
+    version: int | None
+    """None: the part is not known here, as in an imported run."""
+    settings: Mapping[str, Json]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SystemEffort:
+    """What the answered trials of a model and method took in all."""
+
+    model: str
+    method: str
+    n_trials: int
+    n_generations: int
+    n_prompt_tokens: int
+    n_tokens: int
+
+
+def used_parts(store: RecordStore) -> tuple[UsedPart, ...]:
+    """Each once, as its first condition has it."""
+    used: dict[tuple[str, str], UsedPart] = {}
+    for (parts,) in store.rows("SELECT parts FROM conditions ORDER BY id"):
+        for part in json.loads(parts):
+            used[part["kind"], part["label"]] = UsedPart(**part)
+    return tuple(used.values())
+
+
+def environments(store: RecordStore) -> tuple[Mapping[str, Json], ...]:
+    """What each engine said of itself, as records have it."""
+    return tuple(json.loads(body) for (body,) in store.rows("SELECT body FROM environments ORDER BY id"))
+
+
+def effort_by_system(store: RecordStore) -> tuple[SystemEffort, ...]:
+    rows = store.rows(
+        """SELECT c.model, c.method, COUNT(*), SUM(n_generations), SUM(n_prompt_tokens), SUM(n_tokens)
+           FROM records r JOIN conditions c ON c.id = r.condition
+           WHERE r.failure IS NULL GROUP BY 1, 2 ORDER BY 1, 2"""
+    )
+    return tuple(
+        SystemEffort(
+            model=model,
+            method=method,
+            n_trials=n,
+            n_generations=n_generations,
+            n_prompt_tokens=n_prompt_tokens,
+            n_tokens=n_tokens,
+        )
+        for model, method, n, n_generations, n_prompt_tokens, n_tokens in rows
+    )
