@@ -40,6 +40,7 @@ KINDS = {
     "method": "methods",
     "metric": "metrics",
     "analysis": "analyses",
+    "section": "report.sections",
 }
 
 
@@ -51,9 +52,9 @@ def known(kind: str) -> Mapping[str, str]:
         name: f"shaketable.{folder}.{target}"
         for name, target in importlib.import_module(f"shaketable.{folder}").CATALOG.items()
     }
-    for point in importlib.metadata.entry_points(group=f"shaketable.{folder}"):
+    for point in importlib.metadata.entry_points(group=f"shaketable.{folder.rpartition('.')[2]}"):
         names.setdefault(point.name, point.value)
-    return dict(sorted(names.items()))
+    return names if kind == "section" else dict(sorted(names.items()))  # Sections have an order of their own.
 
 
 @overload

@@ -1,14 +1,94 @@
-"""What the numbers of metrics are, and which of them a study speaks of: one rule, in one place."""
+"""What stands on the table and what is measured: the one meaning of system, cell, main metric, unit and direction."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
 
 from shaketable import catalog
 from shaketable.errors import PartError, did_you_mean
 from shaketable.protocols import DeclaredMetric
-from shaketable.types import Measure
+from shaketable.types import Measure, NotApplied
+
+Factor = Literal["dataset", "model", "method", "retriever", "perturbation", "variation", "temperature"]
+FACTORS: tuple[Factor, ...] = (
+    *("dataset", "model", "method", "retriever", "perturbation", "variation", "temperature"),
+)
+"""What a study crosses, by the names that studies, score tables and exports share."""
+SYSTEM: tuple[Factor, ...] = ("model", "method", "retriever")
+"""What makes a system."""
+UNCHANGED = "unchanged"
+"""The perturbation that leaves the evidence as it was found."""
+ORIGINAL = "original"
+"""The variation that leaves the wording as it was given."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class System:
+    """The thing under test."""
+
+    model: str
+    method: str = ""
+    """Empty: of all methods."""
+    retriever: str | None = None
+    """None: the method does not search."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cell:
+    """Where a number belongs. None: pooled over that factor, or the factor does not exist there."""
+
+    dataset: str | None = None
+    system: System | None = None
+    variation: str | None = None
+    perturbation: str | None = None
+    temperature: float | None = None
+    group: str | None = None
+    """A type of question, as a tag names it: bridge, comparison, person ..."""
+
+    @property
+    def is_undisturbed(self) -> bool:
+        """Whether the evidence is as it was found; so it is where nothing is searched."""
+        return self.perturbation is None or self.perturbation == UNCHANGED
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Labels:
+    """How the systems of one run are named: by the model, and by whatever else of it differs within the run."""
+
+    differing: frozenset[Factor] = frozenset()
+    """The factors that have several values in the run."""
+
+    @classmethod
+    def of(cls, table: pl.DataFrame) -> Labels:
+        """For a table with the columns of the factors, such as the scores of a run."""
+        return cls(differing=frozenset(name for name in FACTORS if table[name].drop_nulls().n_unique() > 1))
+
+    def system(self, system: System | None) -> str:
+        """`smollm2`, or `smollm2 · closed_book` where methods differ."""
+        if system is None:
+            return "all systems"
+        parts = (
+            system.model,
+            system.method if "method" in self.differing else "",
+            system.retriever if "retriever" in self.differing else "",
+        )
+        return " · ".join(part for part in parts if part)
+
+    def name(self, cell: Cell, *besides: Literal["dataset", "variation", "perturbation"]) -> str:
+        """The system of a cell, and those of the other factors that differ within the run."""
+        more = (getattr(cell, factor) for factor in besides if factor in self.differing)
+        return " · ".join([self.system(cell.system), *(str(value) for value in more if value is not None)])
+
+
+def is_applied(cell: Cell, not_applied: Iterable[NotApplied]) -> bool:
+    """Whether temperature reached the system of a cell."""
+    system = cell.system
+    return system is None or all((flat.model, flat.method) != (system.model, system.method) for flat in not_applied)
 
 
 def measure_of(name: str) -> Measure:

@@ -179,6 +179,10 @@ class AnalyzeTable(_Table):
         "or in its spread, such as '0.2 sd': the standard deviation between questions with undisturbed evidence at "
         "the lowest temperature. Absent: 0.05 for a share, '0.2 sd' for anything else.",
     )
+    confidence: float = Field(0.95, gt=0, lt=1, description="Of every interval; 0.95 means 95 %.")
+    n_resamples: int = Field(
+        2000, ge=1, description="Resamples of the questions behind every bootstrap interval; more take longer."
+    )
 
 
 class StudyFile(_Table):
@@ -283,6 +287,8 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         analyses=_unique(file.analyze.analyses, "analyze.analyses", where),
         main_metric=file.analyze.metric,
         margin=file.analyze.margin,
+        confidence=file.analyze.confidence,
+        n_resamples=file.analyze.n_resamples,
         without_flags=tuple(file.analyze.without_flags),
         scan=None if file.scan is None else Scan(**file.scan.model_dump() | {"known": file.scan.known or None}),
     )
@@ -327,7 +333,12 @@ def format_study(study: Study) -> str:
             "score": {"metrics": list(study.metrics), "reference": study.reference}
             | ({} if study.reference_prompt is None else {"reference_prompt": study.reference_prompt}),
             "analyze": _given(metric=study.main_metric, margin=study.margin)
-            | {"without_flags": list(study.without_flags), "analyses": list(study.analyses)},
+            | {
+                "confidence": study.confidence,
+                "n_resamples": study.n_resamples,
+                "without_flags": list(study.without_flags),
+                "analyses": list(study.analyses),
+            },
         }
     )
 

@@ -431,6 +431,9 @@ class Curve:
     """Why there is no curve; None: there is one."""
 
 
+Unit = Literal["share", "score", "count", "seconds", "temperature", "ratio"]
+"""What a number counts: `share` is of 1 and told in percent, `ratio` has no unit, `score` is a metric's own."""
+
 # --- numbers ------------------------------------------------------------------------------------
 
 
@@ -487,19 +490,72 @@ class Estimate:
     n: int
     how: str
     """How the interval was made: `bootstrap over questions (2000)` ..."""
+    unit: Unit = "score"
+    """Of value, low and high; the difference of two shares is a share too."""
+    reason: str | None = None
+    """Why there is no value."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Finding:
+class OldFinding:
     analysis: str
     question: str
     """The question it answers, in words."""
-    rows: tuple[Mapping[str, Json], ...]
+    rows: tuple[Mapping[str, Any], ...]
     """Tidy rows: analysis, metric, model, type, perturbation, temperature, value, low, high, n and more."""
     sentences: tuple[str, ...] = ()
     """What a practitioner needs to know, made by rule."""
     caveats: tuple[str, ...] = ()
-    settings: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
+    settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """What one analysis gave."""
+
+    analysis: str
+    """As the study writes it, settings included: `degradation(alpha=0.1)`."""
+    result: object
+    """A frozen value of the type that the analysis promises."""
+    is_as_asked: bool = False
+    """Of evidence that was disturbed as asked alone: told again without the questions that carry a flag."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotApplied:
+    """A system that temperature did not reach: it counts at its coolest, and nothing is said of its temperatures."""
+
+    model: str
+    method: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOut:
+    """Questions that are left out of the effect of a perturbation, because it changed nothing in their evidence."""
+
+    perturbation: str
+    n: int
+    n_asked: int
+    flags: tuple[str, ...]
+    """Why, as the perturbation names it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Findings:
+    """What the analyses of a run gave, and what holds for all of them."""
+
+    findings: tuple[Finding, ...] = ()
+    main_metric: str | None = None
+    """The number that is spoken of; None: nothing was scored."""
+    judging_metric: str | None = None
+    """The number that tells right answers from wrong ones; None: no metric does."""
+    confidence: float = 0.95
+    """Of every interval."""
+    n_resamples: int = 2000
+    """Of the questions, behind every bootstrap interval."""
+    not_applied: tuple[NotApplied, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 # --- a study --------------------------------------------------------------------------------------
@@ -579,6 +635,10 @@ class Study:
     """The number that findings, cards and pages speak of; None: the first of `metrics` of which more is better."""
     without_flags: tuple[str, ...] = ()
     """Records whose evidence carries one of these flags have no value in any analysis: a filter."""
+    confidence: float = 0.95
+    """Of every interval."""
+    n_resamples: int = 2000
+    """Of the questions, behind every bootstrap interval."""
     margin: float | str | None = None
     """How much of the main metric is too little to matter, in its unit, or in its spread as `0.2 sd`; None: 5 points
     of a share, 0.2 sd of anything else."""

@@ -28,7 +28,7 @@ from shaketable.store.evidence_flags import FlagCount
 from shaketable.store.examples import Example, ExampleAnswer
 from shaketable.store.summary import RunSummary, State
 from shaketable.store.used_parts import UsedPart
-from shaketable.types import Answer, Failure, Finding, Hit, Passage, Question, Record, Sentence, Trial, Variant
+from shaketable.types import Answer, Failure, Hit, OldFinding, Passage, Question, Record, Sentence, Trial, Variant
 
 TEMPERATURES = (0.0, 0.4, 0.8, 1.2, 1.6, 2.0)
 COST = {"unchanged": 0.0, "entity_masking": 0.6, "sentence_replacement": 1.1, "sentence_removal": 1.6}
@@ -76,12 +76,12 @@ def score_table(
     return pl.DataFrame(rows, schema_overrides={"value": pl.Float64, "reason": pl.String}, infer_schema_length=None)
 
 
-def findings(n_questions: int = 48) -> list[Finding]:
+def findings(n_questions: int = 48) -> list[OldFinding]:
     table = score_table(n_questions)
     return [correctness(table, n_resamples=99), variability(table, n_resamples=99)]
 
 
-def all_findings(table: pl.DataFrame, not_applied: tuple[tuple[str, str], ...] = ()) -> list[Finding]:
+def all_findings(table: pl.DataFrame, not_applied: tuple[tuple[str, str], ...] = ()) -> list[OldFinding]:
     """What every analysis finds, marked as the analyze stage does where a model ignores its temperature."""
     few: Any = {"n_resamples": 99}
     found = [
@@ -178,7 +178,7 @@ def _record(row: dict[str, Any]) -> Record:
 @dataclass
 class StandInRun:
     folder: Path
-    found: list[Finding] = field(default_factory=findings)
+    found: list[OldFinding] = field(default_factory=findings)
     state: State = "finished_with_failures"
     study_text: str = STUDY_TEXT
     study: Any = field(default_factory=lambda: SimpleNamespace(name="context-temperature", seed=7))
@@ -272,7 +272,7 @@ class StandInRun:
             UnscoredCount(metric=metric, reason="failed: timeout", n=12) for metric in ("contains", "token_f1")
         )
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[OldFinding]:
         return self.found
 
     def has_current_scores(self) -> bool:

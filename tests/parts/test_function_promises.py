@@ -13,7 +13,7 @@ from made_facts import made_facts
 from shaketable import catalog
 from shaketable.errors import DataError
 from shaketable.identity import canonical
-from shaketable.types import Finding, Loaded
+from shaketable.types import Loaded, OldFinding
 
 HOTPOT_ROW = {
     "_id": "h1",
@@ -159,7 +159,7 @@ def test_an_analysis_finds_the_same_each_time(name):
     analysis = quick(catalog.find("analysis", name))
     table = table_for(name)
     finding = analysis(table)
-    assert isinstance(finding, Finding)
+    assert isinstance(finding, OldFinding)
     assert finding.analysis == name
     assert finding.question.endswith("?")
     assert finding.rows

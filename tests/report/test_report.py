@@ -13,17 +13,17 @@ import pytest
 from stand_in_run import EXAMPLE, MODELS, StandInRun, all_findings, complete, findings, score_table
 
 from shaketable.analyses.evidence.correctness import correctness
-from shaketable.report.blocks import Block, Cell, make_blocks
 from shaketable.report.cards import N_CARDS, draw_cards
 from shaketable.report.case import CaseAnswer, case_of
 from shaketable.report.cases import cases_of
 from shaketable.report.content import cell, example, extreme_systems, not_applied, word_diff
-from shaketable.report.figures import draw_figures
+from shaketable.report.old_blocks import Block, Cell, make_blocks
+from shaketable.report.old_figures import draw_figures
 from shaketable.stages.report import report
 from shaketable.stages.run import run
 from shaketable.store.examples import ExampleAnswer
 from shaketable.study import parse_study
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 HOSTILE = "</script><script>alert('x')</script><img src=x onerror=alert(1)> javascript:alert(2)"
 
@@ -76,8 +76,8 @@ def page(written: Path) -> Page:
 @pytest.fixture
 def blank_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Real ones are drawn for `written` and `full`; elsewhere they would only take time."""
-    monkeypatch.setattr("shaketable.report.figures.draw_svg", lambda *_: "<svg></svg>")
-    monkeypatch.setattr("shaketable.report.figures.draw_png", lambda *_: b"")
+    monkeypatch.setattr("shaketable.report.old_figures.draw_svg", lambda *_: "<svg></svg>")
+    monkeypatch.setattr("shaketable.report.old_figures.draw_png", lambda *_: b"")
 
 
 def test_the_page_tells_what_stood_on_the_table(page: Page) -> None:
@@ -202,12 +202,12 @@ def table() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def everything(table: pl.DataFrame) -> list[Finding]:
+def everything(table: pl.DataFrame) -> list[OldFinding]:
     return all_findings(table, not_applied=((FLAT, "single_retrieval"),))
 
 
 @pytest.fixture(scope="module")
-def full(everything: list[Finding], table: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def full(everything: list[OldFinding], table: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report(StandInRun(tmp_path_factory.mktemp("full"), everything, table=table))
 
 
@@ -216,15 +216,17 @@ def full_page(full: Path) -> Page:
     return Page(full.read_text(encoding="utf-8"))
 
 
-def blocks(findings: list[Finding]) -> dict[str, Block]:
+def blocks(findings: list[OldFinding]) -> dict[str, Block]:
     return {block.name: block for block in make_blocks(findings)}
 
 
-def found_by(findings: list[Finding], analysis: str) -> Finding:
+def found_by(findings: list[OldFinding], analysis: str) -> OldFinding:
     return next(finding for finding in findings if finding.analysis == analysis)
 
 
-def test_every_sentence_and_caveat_of_every_analysis_is_on_the_page(full_page: Page, everything: list[Finding]) -> None:
+def test_every_sentence_and_caveat_of_every_analysis_is_on_the_page(
+    full_page: Page, everything: list[OldFinding]
+) -> None:
     for finding in everything:
         for text in (*finding.sentences, *finding.caveats):
             assert " ".join(text.split()) in full_page.text, finding.analysis
@@ -238,14 +240,14 @@ def test_every_block_is_linked_to_by_an_id_that_is_there_once(full_page: Page) -
 
 
 @pytest.mark.usefixtures("blank_pictures")
-def test_a_block_without_its_analysis_is_absent(everything: list[Finding], tmp_path: Path) -> None:
+def test_a_block_without_its_analysis_is_absent(everything: list[OldFinding], tmp_path: Path) -> None:
     some = [one for one in everything if one.analysis in ("correctness", "ranking")]
     page = Page(report(StandInRun(tmp_path, some, shown=[])).read_text(encoding="utf-8"))
     assert "ranking" in page.values("id")
     assert not {"guidelines", "dominance", "equivalence", "degradation", "examples"} & set(page.values("id"))
 
 
-def test_the_first_card_is_a_ceiling_and_there_are_at_most_six(everything: list[Finding]) -> None:
+def test_the_first_card_is_a_ceiling_and_there_are_at_most_six(everything: list[OldFinding]) -> None:
     cards, more = draw_cards(everything, set())
     assert cards[0].kicker == "Guideline · smollm2"
     assert cards[0].number.startswith("≤ ")
@@ -255,11 +257,11 @@ def test_the_first_card_is_a_ceiling_and_there_are_at_most_six(everything: list[
     assert len(told) + len(cards) == len(every)
 
 
-def test_a_model_that_ignores_its_temperature_gets_no_card(everything: list[Finding]) -> None:
+def test_a_model_that_ignores_its_temperature_gets_no_card(everything: list[OldFinding]) -> None:
     assert all("smollm2" in card.kicker for card in draw_cards(everything, set())[0])
 
 
-def test_a_card_rather_claims_something(everything: list[Finding]) -> None:
+def test_a_card_rather_claims_something(everything: list[OldFinding]) -> None:
     ranking = found_by(everything, "ranking")
     unsure = replace(ranking, rows=tuple({**row, "verdict": "no change shown"} for row in ranking.rows))
     sure = replace(ranking, rows=tuple({**row, "verdict": "reversal"} for row in ranking.rows))
@@ -269,7 +271,7 @@ def test_a_card_rather_claims_something(everything: list[Finding]) -> None:
     assert "Ranking · smollm2" in kickers[1]
 
 
-def test_a_card_links_only_to_what_the_page_has(everything: list[Finding]) -> None:
+def test_a_card_links_only_to_what_the_page_has(everything: list[OldFinding]) -> None:
     assert all(card.link is None for card in draw_cards(everything, set())[0])
     assert draw_cards(everything, {"guidelines"})[0][0].link == "guidelines"
     figure = "score_by_temperature_contains"
@@ -284,12 +286,12 @@ def test_temperature_not_applied_is_a_banner_and_a_mark_in_every_panel(full_page
     assert "temperature not applied" in (figures / "variation_by_temperature_token_f1.svg").read_text()
 
 
-def test_only_the_named_model_is_taken_for_ignoring_its_temperature(everything: list[Finding]) -> None:
+def test_only_the_named_model_is_taken_for_ignoring_its_temperature(everything: list[OldFinding]) -> None:
     assert list(not_applied(everything)) == [f"{FLAT} · single_retrieval"]
     assert not_applied(findings(n_questions=2)) == {}
 
 
-def test_a_ceiling_is_drawn_for_its_metric_and_system_alone(full: Path, everything: list[Finding]) -> None:
+def test_a_ceiling_is_drawn_for_its_metric_and_system_alone(full: Path, everything: list[OldFinding]) -> None:
     (ceiling,) = [
         row["value"]
         for row in found_by(everything, "guidelines").rows
@@ -301,7 +303,7 @@ def test_a_ceiling_is_drawn_for_its_metric_and_system_alone(full: Path, everythi
     assert "ceiling" not in (figures / "score_by_temperature_token_f1.svg").read_text()
 
 
-def test_the_figure_table_has_its_columns_and_redraws_the_figures(full: Path, everything: list[Finding]) -> None:
+def test_the_figure_table_has_its_columns_and_redraws_the_figures(full: Path, everything: list[OldFinding]) -> None:
     with (full.parent / "figures" / "figure_table.csv").open() as file:
         reader = csv.DictReader(file)
         rows = list(reader)
@@ -355,7 +357,7 @@ def test_of_many_systems_the_page_shows_boxes_of_those_that_heat_moves_most_and_
 
 
 @pytest.mark.usefixtures("blank_pictures")
-def test_deviation_bands_are_drawn_and_tabled_when_asked_for(everything: list[Finding], table: pl.DataFrame) -> None:
+def test_deviation_bands_are_drawn_and_tabled_when_asked_for(everything: list[OldFinding], table: pl.DataFrame) -> None:
     finding = found_by(everything, "correctness")
     rows = tuple(row for row in finding.rows if row["metric"] == "token_f1" and row["contrast"] is None)
     figure, *_ = draw_figures([replace(finding, rows=rows)], table.clear(), "sd")
@@ -364,7 +366,7 @@ def test_deviation_bands_are_drawn_and_tabled_when_asked_for(everything: list[Fi
     assert row["high"] - row["value"] == pytest.approx(row["sd_runs"])
 
 
-def test_equivalence_is_told_in_words_for_each_disturbance_and_temperature(everything: list[Finding]) -> None:
+def test_equivalence_is_told_in_words_for_each_disturbance_and_temperature(everything: list[OldFinding]) -> None:
     finding = found_by(everything, "equivalence")
     pooled, by_type = blocks(everything)["equivalence"].matrices
     assert pooled.columns == ["0", "0.4", "0.8", "1.2", "1.6", "2"]
@@ -375,7 +377,7 @@ def test_equivalence_is_told_in_words_for_each_disturbance_and_temperature(every
     assert sorted(one.mark.split()[1] for one in cells) == sorted(words)
 
 
-def test_degradation_tells_shift_interval_adjusted_p_and_the_whole_answer(everything: list[Finding]) -> None:
+def test_degradation_tells_shift_interval_adjusted_p_and_the_whole_answer(everything: list[OldFinding]) -> None:
     row = next(row for row in found_by(everything, "degradation").rows if row["type"] is None)
     (_, lines), *_ = blocks(everything)["degradation"].matrices[0].groups
     name, (first, *_, last) = lines[0]
@@ -386,7 +388,7 @@ def test_degradation_tells_shift_interval_adjusted_p_and_the_whole_answer(everyt
     assert last == Cell(last.kind, last.mark, (f"{row['n_shown']} of 6",))
 
 
-def test_ranks_pairs_and_taus_are_shown(everything: list[Finding]) -> None:
+def test_ranks_pairs_and_taus_are_shown(everything: list[OldFinding]) -> None:
     block = blocks(everything)["ranking"]
     assert {one.mark for _, lines in block.matrices[0].groups for _, line in lines for one in line} <= {
         "rank 1",
@@ -398,7 +400,9 @@ def test_ranks_pairs_and_taus_are_shown(everything: list[Finding]) -> None:
     assert {row["between"] for row in taus.rows} == {f"0 and {t}" for t in ("0.4", "0.8", "1.2", "1.6", "2")}
 
 
-def test_cases_are_shown_with_both_evidences_answers_and_tags(everything: list[Finding], table: pl.DataFrame) -> None:
+def test_cases_are_shown_with_both_evidences_answers_and_tags(
+    everything: list[OldFinding], table: pl.DataFrame
+) -> None:
     shown = cases_of(everything, StandInRun(Path(), table=table).store, table.filter(metric="contains"))
     assert len(shown) > 4
     first = shown[0]
@@ -422,7 +426,7 @@ def test_failure_tags_stand_beside_the_answers_and_failed_trials_say_so() -> Non
 
 
 @pytest.mark.usefixtures("blank_pictures")
-def test_without_cases_the_examples_of_the_run_are_shown(everything: list[Finding], tmp_path: Path) -> None:
+def test_without_cases_the_examples_of_the_run_are_shown(everything: list[OldFinding], tmp_path: Path) -> None:
     some = [one for one in everything if one.analysis == "correctness"]
     page = Page(report(StandInRun(tmp_path, some)).read_text(encoding="utf-8"))
     assert EXAMPLE.question in page.text

@@ -21,7 +21,7 @@ from shaketable.analyses.facts.robustness_with_evidence import robustness_with_e
 from shaketable.analyses.facts.weakest_facts import weakest_facts
 from shaketable.report.facts_chapter import fact_blocks, fact_figures
 from shaketable.stages.report import report
-from shaketable.types import Completion, Event, Finding, Generate, Message, Question, Record
+from shaketable.types import Completion, Event, Generate, Message, OldFinding, Question, Record
 
 TABLE = made_facts(models=("smollm2", "gpt"), datasets=("squad", "triviaqa"), n=20)
 CURVES = [
@@ -31,7 +31,7 @@ CURVES = [
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Finding]:
+def found() -> list[OldFinding]:
     quick: dict[str, Any] = {"n_resamples": 50}
     return [
         fact_accuracy(TABLE, **quick),
@@ -60,11 +60,11 @@ class Store:
         return []
 
 
-def tables(found: list[Finding]) -> dict[str, Any]:
+def tables(found: list[OldFinding]) -> dict[str, Any]:
     return {table.title or block.name: table for block in fact_blocks(found, Store()) for table in block.tables}
 
 
-def test_the_score_is_laid_out_as_in_the_study(found: list[Finding]) -> None:
+def test_the_score_is_laid_out_as_in_the_study(found: list[OldFinding]) -> None:
     table = tables(found)["Mean score of known facts"]
     assert list(table.columns) == ["d", "gpt", "smollm2"]
     assert [row["d"] for row in table.rows] == ["1", "50"]
@@ -76,7 +76,7 @@ def test_the_score_is_laid_out_as_in_the_study(found: list[Finding]) -> None:
     assert table.rows[0]["gpt"].startswith(f"{pooled['value']:.3f} [")
 
 
-def test_scores_by_dataset_and_on_shared_facts_have_their_own_tables(found: list[Finding]) -> None:
+def test_scores_by_dataset_and_on_shared_facts_have_their_own_tables(found: list[OldFinding]) -> None:
     assert list(tables(found)["By dataset"].columns)[1:] == [
         "gpt · squad",
         "gpt · triviaqa",
@@ -106,7 +106,7 @@ def test_robustness_with_evidence_is_one_table_with_a_line_for_each_kind_of_evid
     ]
 
 
-def test_the_weakest_facts_name_the_token_that_breaks_first(found: list[Finding]) -> None:
+def test_the_weakest_facts_name_the_token_that_breaks_first(found: list[OldFinding]) -> None:
     rows = tables(found)["weakest_facts"].rows
     assert len(rows) == 4
     assert {(row["question"], row["answer"], row["token"], row["wrong"]) for row in rows} == {
@@ -115,7 +115,7 @@ def test_the_weakest_facts_name_the_token_that_breaks_first(found: list[Finding]
 
 
 @pytest.mark.slow
-def test_every_figure_has_its_numbers(found: list[Finding]) -> None:
+def test_every_figure_has_its_numbers(found: list[OldFinding]) -> None:
     figures = {figure.name: figure for figure in fact_figures(found)}
     assert set(figures) == {
         "facts_by_temperature",
@@ -141,7 +141,7 @@ def test_findings_without_facts_make_no_chapter() -> None:
     assert fact_blocks(empty, Store()) == []
 
 
-def test_the_page_has_a_chapter_on_facts_and_takes_answers_as_text(found: list[Finding], tmp_path: Any) -> None:
+def test_the_page_has_a_chapter_on_facts_and_takes_answers_as_text(found: list[OldFinding], tmp_path: Any) -> None:
     few = [factual_robustness(TABLE, d=(1,), n_resamples=50), replace(found[6], rows=found[6].rows[:4])]
     page = report(StandInRun(folder=tmp_path, found=few, table=TABLE)).read_text("utf-8")
     assert '<section id="facts"' in page

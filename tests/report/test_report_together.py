@@ -21,7 +21,7 @@ from shaketable.report.charts.reliance_by_temperature import reliance_rows
 from shaketable.report.charts.variance_bar import share_rows
 from shaketable.report.together_chapter import together_blocks, together_figures
 from shaketable.stages.report import report
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 FEW: Any = {"n_resamples": 50}
 
@@ -61,12 +61,12 @@ def joint_table(*, closed_book: bool = True) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Finding]:
+def found() -> list[OldFinding]:
     table = joint_table()
     return [variance_shares(table, **FEW), context_reliance(table, **FEW), correctness(table, **FEW)]
 
 
-def test_the_page_has_the_chapter_its_card_and_its_figures(found: list[Finding], tmp_path: Path) -> None:
+def test_the_page_has_the_chapter_its_card_and_its_figures(found: list[OldFinding], tmp_path: Path) -> None:
     page = report(StandInRun(folder=tmp_path, found=found, table=joint_table().clear())).read_text("utf-8")
     assert '<section id="together"' in page and '<a href="#together">Together</a>' in page
     assert 'href="#variance_bar"' in page and 'href="#reliance_by_temperature"' in page
@@ -76,14 +76,14 @@ def test_the_page_has_the_chapter_its_card_and_its_figures(found: list[Finding],
         assert header.endswith("value,low,high,n") and lines
 
 
-def test_a_figure_says_what_it_shows_and_of_how_many_questions(found: list[Finding]) -> None:
+def test_a_figure_says_what_it_shows_and_of_how_many_questions(found: list[OldFinding]) -> None:
     for figure in together_figures(found):
         assert figure.caption.endswith(".")
         assert "n = 12 questions." in figure.note
         assert len(figure.rows) == figure.csv.count("\n") - 1
 
 
-def test_the_bar_is_filled_by_the_shares_in_their_order(found: list[Finding]) -> None:
+def test_the_bar_is_filled_by_the_shares_in_their_order(found: list[OldFinding]) -> None:
     rows = share_rows(found[0])
     assert [row["effect"] for row in rows] == [
         "temperature",
@@ -101,20 +101,20 @@ def test_the_bar_is_filled_by_the_shares_in_their_order(found: list[Finding]) ->
         assert row["end"] - row["start"] == pytest.approx(max(row["value"], 0))
 
 
-def test_the_surface_has_a_box_for_every_setting_of_those_that_search(found: list[Finding]) -> None:
+def test_the_surface_has_a_box_for_every_setting_of_those_that_search(found: list[OldFinding]) -> None:
     rows = surface_rows(found[2], "contains")
     assert len(rows) == 2 * 2 * 3
     assert {row["evidence"] for row in rows} == {"unchanged", "sentence removal"}
     assert rows[0]["asked"] == "original" and rows[0]["evidence"] == "unchanged"
 
 
-def test_reliance_is_not_drawn_where_evidence_brings_nothing(found: list[Finding]) -> None:
+def test_reliance_is_not_drawn_where_evidence_brings_nothing(found: list[OldFinding]) -> None:
     drawn = {row["temperature"] for row in reliance_rows(found[1])}
     floored = {row["temperature"] for row in found[1].rows if row["is_floored"]}
     assert drawn and not drawn & floored
 
 
-def test_the_card_tells_the_share_with_its_interval(found: list[Finding]) -> None:
+def test_the_card_tells_the_share_with_its_interval(found: list[OldFinding]) -> None:
     cards, _ = draw_cards(found, {"variance_bar"})
     (card,) = [card for card in cards if card.kicker == "Together · smollm2"]
     assert card.number.endswith("%") and card.interval.startswith("[")
@@ -122,7 +122,7 @@ def test_the_card_tells_the_share_with_its_interval(found: list[Finding]) -> Non
     assert card.link == "variance_bar"
 
 
-def test_tables_have_every_share_and_the_three_means(found: list[Finding]) -> None:
+def test_tables_have_every_share_and_the_three_means(found: list[OldFinding]) -> None:
     shares, reliance = together_blocks(found)
     whole, pieces = shares.tables
     assert len(whole.rows) == 7 and pieces.is_folded

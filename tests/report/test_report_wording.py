@@ -15,17 +15,17 @@ from shaketable.analyses.wording.trajectory_cases import trajectory_cases
 from shaketable.analyses.wording.wording_accuracy import wording_accuracy
 from shaketable.report.wording_chapter import wording_blocks, wording_figures
 from shaketable.stages.report import report
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Finding]:
+def found() -> list[OldFinding]:
     table, records = made(several()[0])
     few: Any = {"n_resamples": 50}
     return [wording_accuracy(table, **few), search_decisions(table, records=records, **few)]
 
 
-def test_a_table_has_a_line_for_each_way_of_asking_and_a_column_for_each_number(found: list[Finding]) -> None:
+def test_a_table_has_a_line_for_each_way_of_asking_and_a_column_for_each_number(found: list[OldFinding]) -> None:
     blocks = {block.name: block for block in wording_blocks(found)}
     table, losses = blocks["wording_accuracy"].tables
     assert [row["asked"] for row in table.rows if row["system"] == "m · search_o1"] == [
@@ -41,7 +41,7 @@ def test_a_table_has_a_line_for_each_way_of_asking_and_a_column_for_each_number(
     assert original["asked"] == "original" and original["flip_any"] is None and original["act"].endswith("]")
 
 
-def test_a_figure_stands_under_a_sentence_of_what_it_shows(found: list[Finding]) -> None:
+def test_a_figure_stands_under_a_sentence_of_what_it_shows(found: list[OldFinding]) -> None:
     captions = {figure.name: figure.caption for figure in wording_figures(found)}
     assert "changes the decision to search" in captions["flip_rates"]
     assert "leaves out a search that it needs" in captions["confidence_by_wording"]
@@ -53,7 +53,7 @@ def test_findings_without_rewording_make_no_chapter() -> None:
     assert wording_figures(plain) == [] and wording_blocks(plain) == []
 
 
-def test_the_page_has_the_chapter_and_the_folder_its_figures(found: list[Finding], tmp_path: Path) -> None:
+def test_the_page_has_the_chapter_and_the_folder_its_figures(found: list[OldFinding], tmp_path: Path) -> None:
     page = report(StandInRun(folder=tmp_path, found=found, table=made(several()[0])[0].clear())).read_text("utf-8")
     assert '<section id="wording"' in page
     assert "changes the decision to search" in page

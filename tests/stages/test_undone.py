@@ -20,7 +20,7 @@ from shaketable.stages.score import score
 from shaketable.store import Run
 from shaketable.store.evidence_flags import FlagCount
 from shaketable.study import parse_study
-from shaketable.types import Edit, Event, Evidence, Finding, Record, Score, Search
+from shaketable.types import Edit, Event, Evidence, OldFinding, Record, Score, Search
 
 GONE = Edit(kind="remove", sentence_id="d#0", before="It was here.", after=None)
 
@@ -51,7 +51,7 @@ def one_fact(n: int) -> dict[str, Any]:
     return row(n, facts=[[f"Book {n}", 0]], answers=["Author"])
 
 
-def contrasts(finding: Finding) -> dict[str, tuple[float | None, int]]:
+def contrasts(finding: OldFinding) -> dict[str, tuple[float | None, int]]:
     return {
         str(row["contrast"]): (row["value"], row["n"])
         for row in finding.rows

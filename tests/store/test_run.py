@@ -21,7 +21,7 @@ from shaketable.store import RecordStore, Run
 from shaketable.store.counts import EmptyCount, FailureCount, UnscoredCount
 from shaketable.store.verify import verify
 from shaketable.study import load_study
-from shaketable.types import Finding, Score
+from shaketable.types import OldFinding, Score
 
 SLOW_MODEL = '''
 import os
@@ -320,7 +320,7 @@ def test_scores_come_back_with_the_factors_of_their_records(run):
 
 
 def test_findings_come_back_as_they_went_in(run):
-    finding = Finding(
+    finding = OldFinding(
         analysis="a",
         question="Zürich?",
         rows=({"value": None, "n": 2},),

@@ -9,7 +9,7 @@ from asked_viewer import Client, serving
 
 from shaketable.errors import RunError
 from shaketable.store import Run
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 from shaketable.viewer.pages import RunSite
 from shaketable.viewer.server import LOOPBACK, LocalServer
 
@@ -209,7 +209,7 @@ def test_runs_stand_side_by_side(tmp_path):
             "temperature": 0.6, "contrast": None, "type": None, "unit": "share", "value": 0.5, "low": 0.4,
             "high": 0.6, "n": 8, **changes,
         }  # fmt: skip
-        return Finding(analysis="correctness", question="How often is it right?", rows=(row,))
+        return OldFinding(analysis="correctness", question="How often is it right?", rows=(row,))
 
     runs = [made_run.made_run(tmp_path / name / "made run") for name in ("a", "b")]
     runs[0].write_findings([found(), found(perturbation="sentence_removal", value=0.25)])

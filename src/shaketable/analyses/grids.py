@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from shaketable.analyses.conditions import ORIGINAL, by_question, names_in, system_of, units
 from shaketable.analyses.spread import crossing_zero
-from shaketable.factors import main_metric, measure_of
+from shaketable.factors import Cell, System, main_metric, measure_of
 from shaketable.statistics.intervals import ROUNDING, Numbers
+from shaketable.types import Unit
 
 Row = dict[str, Any]
 Number = Literal["mean", "cv"]
@@ -26,8 +27,7 @@ class Grid:
     """The scores of one system by one metric: means over runs, evidence × temperatures × questions."""
 
     metric: str
-    unit: str
-    """`share`, `score` or `count`."""
+    unit: Unit
     system: str
     """The model, and whatever else of the pipeline differs within the table."""
     place: Mapping[str, str | None]
@@ -82,6 +82,19 @@ class Grid:
         """One grid per type of question, none where questions have no types."""
         known = sorted({name for name in self.types if name is not None})
         return [self.of(np.array([one == name for one in self.types]), type=name) for name in known]
+
+    def cell(self, *, perturbation: str | None = None, temperature: float | None = None) -> Cell:
+        """Where a number of this grid belongs; None: pooled over that factor."""
+        return Cell(
+            dataset=self.place["dataset"],
+            system=System(
+                model=str(self.place["model"]), method=str(self.place["method"]), retriever=self.place["retriever"]
+            ),
+            variation=self.place["variation"],
+            perturbation=perturbation,
+            temperature=temperature,
+            group=self.type,
+        )
 
     def row(
         self, analysis: str, *, perturbation: str | None = None, temperature: float | None = None, **more: Any
@@ -149,7 +162,7 @@ def even(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple({name: row.get(name) for name in names} for row in rows)
 
 
-def _grid(questions: pl.DataFrame, metric: str, unit: str, number: Number) -> Grid:
+def _grid(questions: pl.DataFrame, metric: str, unit: Unit, number: Number) -> Grid:
     first = questions.row(0, named=True)
     evidence = sorted(questions["perturbation"].unique(), key=lambda name: (not _is_original(name), str(name)))
     if None in evidence and ORIGINAL in evidence:  # Both mean the original; one name is enough.

@@ -31,6 +31,7 @@ from shaketable.stages.run import run as run_stage
 from shaketable.stages.score import make_current as make_scores_current
 from shaketable.stages.score import score as score_stage
 from shaketable.store import Run
+from shaketable.store.findings_file import tidy_rows
 from shaketable.study import load_study
 from shaketable.types import Study
 
@@ -128,13 +129,18 @@ def analyze(
     found = Run(run_folder)
     make_scores_current(found, progress=lambda name: say(f"scoring {name}", quiet=json_))
     findings = analyze_stage(found, analyses, progress=lambda name: say(f"analyzing {name}", quiet=json_))
+    # The drawing library takes a second to import; only results that are told need it.
+    from shaketable.stages.report import sections_of
+
+    sections = sections_of(found, findings)
     if json_:
-        print_json({"run": str(run_folder), "findings": json.loads(canonical(findings))})
+        told = [{"question": section.question, "sentences": section.sentences} for section in sections]
+        print_json({"run": str(run_folder), "findings": tidy_rows(findings), "told": told})
         return
-    for finding in findings:
-        out.print(f"[bold]{finding.question}[/]")
-        for sentence in finding.sentences:
-            out.print(f"  {sentence}", highlight=False, markup=False)
+    for section in sections:
+        out.print(f"[bold]{section.question}[/]")
+        for headline in section.headlines:
+            out.print(f"  {headline.text}", highlight=False, markup=False)
 
 
 @guarded
@@ -169,9 +175,11 @@ def _whole_line(study: Study, folder: Path, json_: bool) -> None:
     if json_:
         print_json(_summary(found, results[0]))
         return
-    for finding in found.findings():
-        for sentence in finding.sentences[:3]:
-            out.print(f"• {sentence}", highlight=False, markup=False)
+    from shaketable.stages.report import sections_of
+
+    for section in sections_of(found, found.findings()):
+        for headline in section.headlines[:3]:
+            out.print(f"• {headline.text}", highlight=False, markup=False)
     say(f"Done in {duration(time.perf_counter() - start)}. The report: {found.folder / 'report.html'}")
 
 

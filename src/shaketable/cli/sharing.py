@@ -18,6 +18,7 @@ from shaketable.stages.analyze import make_current as make_findings_current
 from shaketable.stages.import_answers import import_answers
 from shaketable.stages.score import make_current as make_scores_current
 from shaketable.store import RecordStore, Run
+from shaketable.store.findings_file import tidy_rows
 from shaketable.store.verify import verify as verify_store
 
 
@@ -110,7 +111,7 @@ def _frame(run: Run, table: TableName) -> pl.DataFrame:
         make_scores_current(run)
         return run.score_table()
     make_findings_current(run)
-    return pl.DataFrame([dict(row) for finding in run.findings() for row in finding.rows], infer_schema_length=None)
+    return pl.DataFrame(tidy_rows(run.findings()), infer_schema_length=None)
 
 
 def _format_of(file: Path | None) -> Format:

@@ -9,8 +9,8 @@ import polars as pl
 
 from shaketable.report.case import Case, CaseAnswer
 from shaketable.report.content import extreme_systems, named_evidence, rows_of
-from shaketable.report.words import number
-from shaketable.types import Finding, Question, Record
+from shaketable.report.old_words import number
+from shaketable.types import OldFinding, Question, Record
 
 Row = Mapping[str, Any]
 
@@ -20,7 +20,7 @@ class Store(Protocol):
     def questions(self) -> list[Question]: ...
 
 
-def cases_of(findings: Sequence[Finding], store: Store, judged: pl.DataFrame) -> list[Case]:
+def cases_of(findings: Sequence[OldFinding], store: Store, judged: pl.DataFrame) -> list[Case]:
     """The choice of the analysis `cases`, of at most two systems, a different disturbance each time; else none.
 
     `judged` are scores of the metric that tells right from wrong.

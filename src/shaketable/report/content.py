@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ import polars as pl
 
 from shaketable.report.case import Case, CaseAnswer
 from shaketable.report.charts.few import few
-from shaketable.stages.heat_check import at_one_temperature
+from shaketable.report.words import name_evidence
 from shaketable.store.counts import EmptyCount, ReferenceFlagCount, RejectedCount, UnscoredCount
 from shaketable.store.evidence_flags import FlagCount
 from shaketable.store.summary import RunSummary
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 Row = Mapping[str, Any]
 CONDITIONS = ("correctness", "variability")
@@ -50,34 +49,32 @@ def banner(summary: RunSummary, folder: Path, remark: str = "") -> dict[str, str
     return {"title": title, "text": text.format(**counts, left=left), "command": command, "remark": remark}
 
 
-def facts(summary: RunSummary, findings: Sequence[Finding]) -> list[tuple[str, str]]:
+def facts(summary: RunSummary, scores: pl.DataFrame) -> list[tuple[str, str]]:
     """What stood on the table, one line each."""
-    found = [row for finding in findings if finding.analysis in CONDITIONS for row in finding.rows]
-    rows = [row for row in found if not row["contrast"]]
-    said = [
+    lines = [
         ("Systems", ", ".join(summary.models)),
         ("Data", f"{', '.join(summary.datasets)}: {_count(summary.n_questions, 'question')}"),
-        ("Shaken", _shaken(rows)),
+        ("Shaken", _shaken(scores)),
         ("Trials", f"{summary.done:,} of {summary.trials:,} answered, {summary.failed:,} failed"),
         ("When", _span(summary.created, summary.finished)),
     ]
-    return [(name, text) for name, text in said if text]
+    return [(name, text) for name, text in lines if text]
 
 
-def _shaken(rows: Sequence[Row]) -> str:
-    temperatures = sorted({row["temperature"] for row in rows})
+def _shaken(scores: pl.DataFrame) -> str:
+    temperatures = sorted(scores["temperature"].unique())
     evidence = sorted(
-        {named_evidence(row["perturbation"]) for row in rows}, key=lambda name: (name != "unchanged", name)
+        {name_evidence(name) for name in scores["perturbation"].unique()}, key=lambda name: (name != "unchanged", name)
     )
-    wordings = sorted({row["variation"] for row in rows})
-    said = []
+    wordings = sorted(scores["variation"].unique())
+    shaken = []
     if len(temperatures) > 1:
-        said.append(f"temperature {temperatures[0]:g} to {temperatures[-1]:g} in {len(temperatures)} steps")
+        shaken.append(f"temperature {temperatures[0]:g} to {temperatures[-1]:g} in {len(temperatures)} steps")
     if len(evidence) > 1:
-        said.append("evidence " + ", ".join(evidence))
+        shaken.append("evidence " + ", ".join(evidence))
     if len(wordings) > 1:
-        said.append("wording " + ", ".join(wordings))
-    return "; ".join(said)
+        shaken.append("wording " + ", ".join(wordings))
+    return "; ".join(shaken)
 
 
 def missing(
@@ -99,23 +96,16 @@ def missing(
     ]
 
 
-def rows_of(finding: Finding) -> Sequence[Row]:
+def rows_of(finding: OldFinding) -> Sequence[Row]:
     """The rows of a finding, as values of the types its analysis promises."""
     return finding.rows
 
 
-def not_applied(findings: Sequence[Finding]) -> dict[str, str]:
+def not_applied(findings: Sequence[OldFinding]) -> dict[str, str]:
     """System (`model · method`) → the caveat that temperature was not applied by it."""
     caveats = {caveat for finding in findings for caveat in finding.caveats if caveat.startswith(NOT_APPLIED)}
     systems = sorted({flat_name(row) for finding in findings for row in finding.rows})
     return {name: caveat for name in systems for caveat in caveats if caveat.startswith(f"{NOT_APPLIED}{name}:")}
-
-
-def judged_table(table: pl.DataFrame, findings: Sequence[Finding]) -> pl.DataFrame:
-    """The scores as analyses saw them: systems that temperature did not reach at their coolest alone."""
-    flat = not_applied(findings)
-    systems = table.select("model", "method").unique().to_dicts() if flat else []
-    return at_one_temperature(table, {(one["model"], one["method"]) for one in systems if flat_name(one) in flat})
 
 
 def flat_name(row: Row) -> str:
@@ -123,7 +113,7 @@ def flat_name(row: Row) -> str:
     return f"{row.get('model')} · {row.get('method')}"
 
 
-def extreme_systems(findings: Sequence[Finding]) -> list[str]:
+def extreme_systems(findings: Sequence[OldFinding]) -> list[str]:
     """The systems that heat moves most and least, the most first: those that single questions are shown of."""
     finding = next((one for one in findings if one.analysis == "correctness"), None)
     if finding is None:
@@ -137,45 +127,6 @@ def extreme_systems(findings: Sequence[Finding]) -> list[str]:
     ordered = sorted(moved, key=lambda system: (-moved[system], system))
     ordered = ordered or sorted({str(row["system"]) for row in finding.rows})
     return ordered if len(ordered) < 3 else [ordered[0], ordered[-1]]
-
-
-def caveats(findings: Sequence[Finding]) -> list[tuple[str, list[str]]]:
-    """By the question they belong to; one that several findings share stands with the first."""
-    told: set[str] = set()
-    grouped = []
-    for finding in findings:
-        new = [caveat for caveat in finding.caveats if caveat not in told]
-        told.update(new)
-        if new:
-            grouped.append((finding.question, new))
-    return grouped
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chapter:
-    figures: Sequence[Any]
-    blocks: Sequence[Any]
-
-    def __bool__(self) -> bool:
-        """Whether there is anything in it."""
-        return bool(self.figures or self.blocks)
-
-
-def chapters(
-    *, cards: object, wording: object, facts: object, dice: object, evidence: object, together: object
-) -> list[tuple[str, str]]:
-    """The chapters that this run supports; what is empty is not there."""
-    every = [
-        ("verdict", "The verdict", cards),
-        ("missing", "What is missing", True),
-        ("wording", "Wording", wording),
-        ("facts", "Facts", facts),
-        ("dice", "Dice", dice),
-        ("evidence", "Evidence", evidence),
-        ("together", "Together", together),
-        ("method", "Method", True),
-    ]
-    return [(name, title) for name, title, there in every if there]
 
 
 def costs(summary: RunSummary, seed: int) -> list[tuple[str, Any]]:
@@ -237,17 +188,6 @@ def _alike(answers: Sequence[CaseAnswer], temperature: float, perturbation: str 
 
 def named_evidence(perturbation: str | None) -> str:
     return (perturbation or "no_evidence").replace("_", " ")
-
-
-def cell(value: Any, unit: str) -> str:
-    """Three digits for numbers, percent for shares, thousands separated, a dash for what is not there."""
-    if value is None:
-        return "–"
-    if unit == "share":
-        return f"{100 * value:.3g} %"
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _count(n: int, one: str, many: str | None = None) -> str:

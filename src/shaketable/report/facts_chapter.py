@@ -8,7 +8,6 @@ from typing import Any
 import altair as alt
 
 from shaketable.analyses.facts.facts import pooled_rows
-from shaketable.report.blocks import Block, Table
 from shaketable.report.cases import Store
 from shaketable.report.charts.certainty_histogram import certainty_histogram, histogram_rows
 from shaketable.report.charts.entropy_by_breaking import entropy_by_breaking
@@ -20,9 +19,10 @@ from shaketable.report.charts.robustness_scatter import robustness_scatter
 from shaketable.report.charts.robustness_surfaces import robustness_surfaces, surface_rows
 from shaketable.report.charts.type_ratios import type_ratios, type_rows
 from shaketable.report.content import NOT_APPLIED, rows_of
-from shaketable.report.figures import Figure, finding_figure
-from shaketable.report.words import level, named
-from shaketable.types import Completion, Finding, Generate, Record
+from shaketable.report.old_blocks import Block, Table
+from shaketable.report.old_figures import Figure, finding_figure
+from shaketable.report.old_words import level, named
+from shaketable.types import Completion, Generate, OldFinding, Record
 
 Row = Mapping[str, Any]
 CHAPTER = "facts"
@@ -35,7 +35,7 @@ ESTIMATE = {"value": "Value", "low": "Low", "high": "High", "n": "Questions"}
 # --- figures --------------------------------------------------------------------------------------
 
 
-def fact_figures(findings: Sequence[Finding]) -> list[Figure]:
+def fact_figures(findings: Sequence[OldFinding]) -> list[Figure]:
     """What can be drawn of the findings at hand, in the order of the chapter."""
     of = {finding.analysis: finding for finding in findings}
     drawn: list[Figure] = []
@@ -97,7 +97,7 @@ def fact_figures(findings: Sequence[Finding]) -> list[Figure]:
     return drawn
 
 
-def _robustness(finding: Finding) -> list[Figure]:
+def _robustness(finding: OldFinding) -> list[Figure]:
     every_d: Any = finding.settings["d"]
     if not fact_rows(finding, "fact"):
         return []
@@ -145,7 +145,7 @@ def _figure(
     rows: Sequence[Row],
     columns: Mapping[str, str],
     draw: Callable[[], alt.TopLevelMixin],
-    finding: Finding,
+    finding: OldFinding,
     *,
     is_main: bool = True,
     is_on_page: bool = True,
@@ -173,9 +173,9 @@ def _figure(
 # --- blocks ---------------------------------------------------------------------------------------
 
 
-def fact_blocks(findings: Sequence[Finding], store: Store) -> list[Block]:
+def fact_blocks(findings: Sequence[OldFinding], store: Store) -> list[Block]:
     """One for each finding about facts that has something to tell."""
-    makers: dict[str, Callable[[Finding], Block]] = {
+    makers: dict[str, Callable[[OldFinding], Block]] = {
         "factual_robustness": _scores,
         "robustness_with_evidence": _with_evidence,
         "breaking": _breaking,
@@ -188,7 +188,7 @@ def fact_blocks(findings: Sequence[Finding], store: Store) -> list[Block]:
     return [block for block in made if block.sentences or block.tables]
 
 
-def _block(finding: Finding, title: str, *tables: Table | None) -> Block:
+def _block(finding: OldFinding, title: str, *tables: Table | None) -> Block:
     return Block(
         chapter=CHAPTER,
         name=finding.analysis,
@@ -199,7 +199,7 @@ def _block(finding: Finding, title: str, *tables: Table | None) -> Block:
     )
 
 
-def _scores(finding: Finding) -> Block:
+def _scores(finding: OldFinding) -> Block:
     """The study's Table 1 first: a line per d, a column per system."""
     rows = rows_of(finding)
     scores = [row for row in rows if row["kind"] == "score"]
@@ -223,7 +223,7 @@ def _scores(finding: Finding) -> Block:
     )
 
 
-def _with_evidence(finding: Finding) -> Block:
+def _with_evidence(finding: OldFinding) -> Block:
     """A line for each kind of evidence: its score, and what it brings or costs."""
     every_d: Any = finding.settings["d"]
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -282,7 +282,7 @@ def _lines(title: str, rows: Sequence[Row], *, kind: Mapping[str, str], is_folde
     return Table(title=title, columns=columns, rows=shown, is_folded=is_folded) if shown else None
 
 
-def _breaking(finding: Finding) -> Block:
+def _breaking(finding: OldFinding) -> Block:
     names = {
         "pearson": "r of entropy and breaking temperature",
         "too_early": "broken too early by samples",
@@ -297,7 +297,7 @@ def _breaking(finding: Finding) -> Block:
     )
 
 
-def _foretold(finding: Finding) -> Block:
+def _foretold(finding: OldFinding) -> Block:
     rows = [
         {
             "system": row["system"],
@@ -313,7 +313,7 @@ def _foretold(finding: Finding) -> Block:
     return _block(finding, "Foretelling the break", table if rows else None)
 
 
-def _types(finding: Finding) -> Block:
+def _types(finding: OldFinding) -> Block:
     lines: dict[tuple[str, str], dict[str, Any]] = {}
     for row in rows_of(finding):
         if row["kind"] == "untyped":
@@ -335,7 +335,7 @@ def _types(finding: Finding) -> Block:
     return _block(finding, "Types of question", table if lines else None)
 
 
-def _weakest(finding: Finding, store: Store) -> Block:
+def _weakest(finding: OldFinding, store: Store) -> Block:
     facts = [row for row in rows_of(finding) if row["kind"] == "fact"]
     told = _told(facts, store)
     rows = [
@@ -362,7 +362,7 @@ def _weakest(finding: Finding, store: Store) -> Block:
     return _block(finding, "The weakest facts", Table(title="", columns=columns, rows=rows) if rows else None)
 
 
-def _latent(finding: Finding, store: Store) -> Block:
+def _latent(finding: OldFinding, store: Store) -> Block:
     facts = [row for row in rows_of(finding) if row["kind"] == "fact"]
     told = _told(facts, store)
     rows = [

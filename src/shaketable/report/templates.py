@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from shaketable.report import content as content
+from shaketable.report.words import format_entry, name_evidence
 
 UNSEEN = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
@@ -31,11 +30,6 @@ def _data_uri(text: str, kind: str) -> str:
     return f"data:{kind};base64," + base64.b64encode(text.encode()).decode()
 
 
-def _cell(value: Any, row: Mapping[str, Any], name: str) -> str:
-    unit = row.get("unit", "") if name in ("value", "low", "high", "lowest", "q1", "median", "q3", "highest") else ""
-    return content.cell(value, unit)
-
-
 environment = jinja2.Environment(
     loader=jinja2.PackageLoader("shaketable", "resources/templates"),
     autoescape=True,
@@ -45,5 +39,5 @@ environment = jinja2.Environment(
     lstrip_blocks=True,
 )
 environment.filters.update(
-    cell=_cell, data_uri=_data_uri, named=content.named_evidence, thousands=lambda number: f"{number:,}"
+    entry=format_entry, data_uri=_data_uri, named=name_evidence, thousands=lambda number: f"{number:,}"
 )

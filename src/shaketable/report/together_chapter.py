@@ -8,14 +8,14 @@ from typing import Any
 import altair as alt
 
 from shaketable.analyses.together.reliance_words import SIDES, told_mean
-from shaketable.report.blocks import Block, Table
 from shaketable.report.charts.correctness_surface import correctness_surface, surface_rows
 from shaketable.report.charts.reliance_by_temperature import reliance_by_temperature, reliance_rows
 from shaketable.report.charts.variance_bar import WORDS, share_rows, variance_bar
 from shaketable.report.content import NOT_APPLIED, rows_of
-from shaketable.report.figures import Figure, finding_figure, intervals_and_n
-from shaketable.report.words import level, measured, named
-from shaketable.types import Finding
+from shaketable.report.old_blocks import Block, Table
+from shaketable.report.old_figures import Figure, finding_figure, intervals_and_n
+from shaketable.report.old_words import level, measured, named
+from shaketable.types import OldFinding
 
 Row = Mapping[str, Any]
 CHAPTER = "together"
@@ -25,7 +25,7 @@ ESTIMATE = {"value": "Value", "low": "Low", "high": "High", "n": "Questions"}
 # --- figures --------------------------------------------------------------------------------------
 
 
-def together_figures(findings: Sequence[Finding]) -> list[Figure]:
+def together_figures(findings: Sequence[OldFinding]) -> list[Figure]:
     """What can be drawn of the findings at hand, in the order of the chapter."""
     of = {finding.analysis: finding for finding in findings}
     drawn: list[Figure] = []
@@ -58,7 +58,7 @@ def together_figures(findings: Sequence[Finding]) -> list[Figure]:
     return drawn
 
 
-def _surface(finding: Finding) -> list[Figure]:
+def _surface(finding: OldFinding) -> list[Figure]:
     """Of the main metric, where wordings and temperatures are crossed; with one of either, other chapters show all."""
     metric = str(finding.settings.get("main_metric"))
     rows = surface_rows(finding, metric)
@@ -95,7 +95,7 @@ def _figure(
     rows: Sequence[Row],
     columns: Mapping[str, str],
     draw: Callable[[], alt.TopLevelMixin],
-    finding: Finding,
+    finding: OldFinding,
     *,
     caption: str = "",
 ) -> list[Figure]:
@@ -121,7 +121,7 @@ def _figure(
 # --- blocks ---------------------------------------------------------------------------------------
 
 
-def together_blocks(findings: Sequence[Finding]) -> list[Block]:
+def together_blocks(findings: Sequence[OldFinding]) -> list[Block]:
     """One for each finding of the chapter that has an estimate."""
     makers = {"variance_shares": _shares, "context_reliance": _reliance}
     return [
@@ -132,7 +132,7 @@ def together_blocks(findings: Sequence[Finding]) -> list[Block]:
     ]
 
 
-def _shares(finding: Finding) -> Block:
+def _shares(finding: OldFinding) -> Block:
     columns = {"dataset": "Dataset", "effect": "Explained by", "share": "Share", "n": "Questions"}
     columns |= {"n_left_out": "Questions left out", "n_missing": "Records missing"}
 
@@ -149,7 +149,7 @@ def _shares(finding: Finding) -> Block:
     return _block(finding, "Shares of the variation", Table(title="", columns=columns, rows=whole), pieces)
 
 
-def _reliance(finding: Finding) -> Block:
+def _reliance(finding: OldFinding) -> Block:
     columns = {
         "system": "System",
         "evidence": "Evidence",
@@ -174,7 +174,7 @@ def _level(row: Row) -> str:
     return str(row["reason"]) if row["value"] is None else level(row)
 
 
-def _block(finding: Finding, title: str, first: Table, *folded: Table) -> Block:
+def _block(finding: OldFinding, title: str, first: Table, *folded: Table) -> Block:
     others = [Table(title=one.title, columns=one.columns, rows=one.rows, is_folded=True) for one in folded if one.rows]
     return Block(
         chapter=CHAPTER,

@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shaketable.report.blocks import Block, Table
 from shaketable.report.charts.wording_panels import asked
 from shaketable.report.content import NOT_APPLIED, rows_of
-from shaketable.report.words import number
-from shaketable.types import Finding
+from shaketable.report.old_blocks import Block, Table
+from shaketable.report.old_words import number
+from shaketable.types import OldFinding
 
 Row = Mapping[str, Any]
 CHAPTER = "wording"
@@ -18,7 +18,7 @@ HITS = {True: "found", False: "not found", None: "–"}
 VERDICTS = {1.0: "right", 0.0: "wrong"}
 
 
-def deviation_block(finding: Finding) -> Block:
+def deviation_block(finding: OldFinding) -> Block:
     """A line per system and dataset, a column per way of asking: mean ± standard deviation over runs."""
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     ways: dict[str, str] = {}
@@ -46,7 +46,7 @@ def _told(row: Row) -> str:
     return f"{number(row['mean'], row['unit'])}{spread}"
 
 
-def trajectory_block(finding: Finding) -> Block:
+def trajectory_block(finding: OldFinding) -> Block:
     """A table per case: the searches of both wordings hop by hop, and what was answered."""
     rows = [row for row in rows_of(finding) if row["metric"] is not None]
     cases = itertools.groupby(rows, key=lambda row: (row["key_original"], row["key_reworded"]))
@@ -89,7 +89,7 @@ def _answer(row: Row, side: str) -> str:
     return f"{row[f'answer_{side}'] or 'nothing'}{f' ({verdict})' if verdict else ''}"
 
 
-def _block(finding: Finding, title: str, tables: Sequence[Table]) -> Block:
+def _block(finding: OldFinding, title: str, tables: Sequence[Table]) -> Block:
     return Block(
         chapter=CHAPTER,
         name=finding.analysis,

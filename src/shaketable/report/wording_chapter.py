@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from shaketable.analyses.wording.rewording import ANSWERED, ORIGINAL
-from shaketable.report.blocks import Block, Table
 from shaketable.report.charts.accuracy_by_wording import accuracy_by_wording, accuracy_rows
 from shaketable.report.charts.calls_by_wording import call_rows, calls_by_wording
 from shaketable.report.charts.chain_correlations import LINKS, chain_correlations, chain_rows
@@ -20,10 +19,11 @@ from shaketable.report.charts.outcome_classes import outcome_classes, outcome_ro
 from shaketable.report.charts.query_panels import query_panels, query_rows
 from shaketable.report.charts.wording_panels import asked
 from shaketable.report.content import NOT_APPLIED, rows_of
-from shaketable.report.figures import Figure, finding_figure, intervals_and_n
+from shaketable.report.old_blocks import Block, Table
+from shaketable.report.old_figures import Figure, finding_figure, intervals_and_n
+from shaketable.report.old_words import level, said
 from shaketable.report.trajectories import deviation_block, trajectory_block
-from shaketable.report.words import level, said
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 Row = Mapping[str, Any]
 CHAPTER = "wording"
@@ -45,8 +45,8 @@ class Drawing(NamedTuple):
     analysis: str
     title: str
     note: str
-    rows: Callable[[Finding], Sequence[Row]]
-    draw: Callable[[Finding], alt.TopLevelMixin]
+    rows: Callable[[OldFinding], Sequence[Row]]
+    draw: Callable[[OldFinding], alt.TopLevelMixin]
     headline: str | None = None
     """Of the sentences that it stands under; None: any."""
 
@@ -113,7 +113,7 @@ DRAWINGS = {
 }
 """In the order of the chapter."""
 
-BLOCKS: dict[str, tuple[str, Mapping[str, str]] | Callable[[Finding], Block]] = {
+BLOCKS: dict[str, tuple[str, Mapping[str, str]] | Callable[[OldFinding], Block]] = {
     "wording_accuracy": ("What rewording costs", {}),
     "run_deviation": deviation_block,
     "consistency": (
@@ -181,7 +181,7 @@ BLOCKS: dict[str, tuple[str, Mapping[str, str]] | Callable[[Finding], Block]] = 
 """Title and, by metric, the columns of its table; none: every metric under its own name. Or what makes the block."""
 
 
-def wording_figures(findings: Sequence[Finding]) -> list[Figure]:
+def wording_figures(findings: Sequence[OldFinding]) -> list[Figure]:
     """What can be drawn of the findings at hand, in the order of the chapter."""
     of = {finding.analysis: finding for finding in findings}
     return [
@@ -192,7 +192,7 @@ def wording_figures(findings: Sequence[Finding]) -> list[Figure]:
     ]
 
 
-def _figure(name: str, drawing: Drawing, finding: Finding) -> list[Figure]:
+def _figure(name: str, drawing: Drawing, finding: OldFinding) -> list[Figure]:
     """None without at least two ways of asking."""
     rows = [{**row, "series": row.get("series") or row["metric"]} for row in drawing.rows(finding)]
     if len({row["asked"] for row in rows}) < (1 if finding.analysis == "drift_chain" else 2):
@@ -216,7 +216,7 @@ def _figure(name: str, drawing: Drawing, finding: Finding) -> list[Figure]:
     ]
 
 
-def wording_blocks(findings: Sequence[Finding]) -> list[Block]:
+def wording_blocks(findings: Sequence[OldFinding]) -> list[Block]:
     """One for each finding about wording that has something to tell."""
     made = [
         make(finding) if callable(make) else _block(finding, *make)
@@ -227,7 +227,7 @@ def wording_blocks(findings: Sequence[Finding]) -> list[Block]:
     return [block for block in made if block.tables]
 
 
-def _block(finding: Finding, title: str, metrics: Mapping[str, str]) -> Block:
+def _block(finding: OldFinding, title: str, metrics: Mapping[str, str]) -> Block:
     rows = [row for row in rows_of(finding) if row["metric"] is not None and not row.get("hop")]
     metrics = metrics or {str(row["metric"]): str(row["metric"]).replace(ANSWERED, ", where not empty") for row in rows}
     tables = [

@@ -1,27 +1,39 @@
-"""Numbers as people read them, for the sentences of findings."""
+"""Numbers as people read them: every sentence of report, viewer and command line is made from these."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from shaketable.factors import word_for
+from shaketable.statistics.intervals import Bootstrap
+from shaketable.types import Estimate, LeftOut, NotApplied, Unit
 
-Row = Mapping[str, Any]
+Entry = str | int | float | None
+"""What stands in a table: words and formatted numbers, or a bare count."""
+AGREED = "Where all questions agree on a share, or almost, its interval reaches as far as the exact binomial one."
+MISSING = "Records without a score are left out and counted; they are never zeros."
 
 
-def named(part: str) -> str:
+def name_part(part: str) -> str:
     """`sentence_removal` → `sentence removal`; settings stay as they are written."""
     name, bracket, settings = part.partition("(")
     return name.replace("_", " ") + bracket + settings
+
+
+def name_evidence(perturbation: str | None) -> str:
+    """How legends and tables name evidence; a method that does not search has none."""
+    return (perturbation or "no_evidence").replace("_", " ")
 
 
 def sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def number(value: float, unit: str) -> str:
+def format_number(value: float, unit: Unit) -> str:
     """A share as whole percent, or two digits where it is small; anything else with three digits."""
+    if unit == "temperature":
+        return f"{value:g}"
     if unit == "share":
         percent = 100 * value
         text = f"{percent:.0f}" if abs(percent) >= 9.5 else f"{percent:.2g}"
@@ -30,43 +42,85 @@ def number(value: float, unit: str) -> str:
     return text.replace("-", "−")
 
 
-def bounds(row: Row) -> str:
-    """` [41, 63]`, or nothing where one question allows no interval."""
-    if row["low"] is None:
+def format_interval(estimate: Estimate) -> str:
+    """`[41, 63]`, or nothing where one question allows no interval."""
+    if estimate.low is None or estimate.high is None:
         return ""
-    return f" [{number(row['low'], row['unit'])}, {number(row['high'], row['unit'])}]"
+    return f"[{format_number(estimate.low, estimate.unit)}, {format_number(estimate.high, estimate.unit)}]"
 
 
-def level(row: Row) -> str:
-    """`52 % [41, 63]` or `0.912 [0.9, 0.92]`."""
-    return number(row["value"], row["unit"]) + (" %" if row["unit"] == "share" else "") + bounds(row)
+def format_level(estimate: Estimate) -> str:
+    """`52 % [41, 63]` or `0.912 [0.9, 0.92]`; its reason where there is no value."""
+    return _joined(format_value(estimate), format_interval(estimate))
 
 
-def difference(row: Row) -> str:
+def format_value(estimate: Estimate) -> str:
+    """A level without its interval."""
+    if estimate.value is None:
+        return estimate.reason or "–"
+    return format_number(estimate.value, estimate.unit) + (" %" if estimate.unit == "share" else "")
+
+
+def format_difference(estimate: Estimate) -> str:
     """`19 points [8, 30]`: between two shares lie points, not percent."""
-    return number(row["value"], row["unit"]) + (" points" if row["unit"] == "share" else "") + bounds(row)
+    return _joined(format_amount(estimate), format_interval(estimate))
 
 
-def measured(metric: str) -> str:
-    """What a metric measures, where people have a word for it."""
-    return word_for(metric)
+def format_amount(estimate: Estimate) -> str:
+    """A difference without its interval."""
+    if estimate.value is None:
+        return estimate.reason or "–"
+    return format_number(estimate.value, estimate.unit) + (" points" if estimate.unit == "share" else "")
 
 
-def cost(row: Row) -> str:
+def format_cost(estimate: Estimate, metric: str) -> str:
     """`19 points [8, 30] of correctness` or `0.0300 [0.0200, 0.0400] bertscore`."""
-    return f"{difference(row)} {'of ' if row['unit'] == 'share' else ''}{measured(row['metric'])}"
+    return f"{format_difference(estimate)} {'of ' if estimate.unit == 'share' else ''}{word_for(metric)}"
 
 
-def holds_zero(row: Row) -> bool:
-    """Whether the interval allows no difference; without an interval nothing is claimed."""
-    return row["low"] is None or row["low"] <= 0 <= row["high"]
+def format_lines(estimate: Estimate) -> tuple[str, ...]:
+    """A difference and its interval with a fixed number of decimals, so that cells of a matrix line up."""
+    if estimate.value is None:
+        return (estimate.reason,) if estimate.reason else ()
+    is_share = estimate.unit == "share"
+    places = {"share": 0, "ratio": 2}.get(estimate.unit, 3)
+
+    def text(value: float) -> str:
+        # Adding 0 turns a rounded −0.000 into 0.000.
+        return f"{round(100 * value if is_share else value, places) + 0:.{places}f}".replace("-", "−")
+
+    first = text(estimate.value) + (" points" if is_share else "")
+    if estimate.low is None or estimate.high is None:
+        return (first,)
+    return first, f"[{text(estimate.low)}, {text(estimate.high)}]"
 
 
-def questions(n: int) -> str:
+def format_entry(value: Entry, unit: Unit | None = None) -> str:
+    """Three digits for numbers, percent for shares, thousands separated, a dash for what is not there."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{100 * value:.3g} %" if unit == "share" else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else value
+
+
+def format_p(p: float | None) -> str:
+    if p is None:
+        return "–"
+    return f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
+
+
+def format_margin(delta: float, unit: Unit) -> str:
+    """`5 points` or `0.0182`."""
+    return f"{100 * delta:.3g} points" if unit == "share" else f"{delta:.3g}"
+
+
+def count_questions(n: int) -> str:
+    """`n = 24 questions`."""
     return f"n = {n:,} question{'' if n == 1 else 's'}"
 
 
-def at_temperatures(some: Sequence[float], tried: Sequence[float]) -> str:
+def join_temperatures(some: Sequence[float], tried: Sequence[float]) -> str:
     """`at every temperature tried`, or `at temperature 0 to 0.6, 2`, where neighbours are drawn together."""
     if len(some) == len(tried) > 1:
         return "at every temperature tried"
@@ -77,13 +131,60 @@ def at_temperatures(some: Sequence[float], tried: Sequence[float]) -> str:
             runs[-1].append(temperature)
         else:
             runs.append([temperature])
-    told = [
+    spans = [
         f"{run[0]:g} to {run[-1]:g}" if len(run) > 2 else ", ".join(f"{temperature:g}" for temperature in run)
         for run in runs
     ]
-    return "at temperature " + ", ".join(told)
+    return "at temperature " + ", ".join(spans)
 
 
-def said(row: Row) -> str:
-    """A row's sentence with what stands behind it."""
-    return f"{row['sentence']} {row['detail']}" if row["detail"] else str(row["sentence"])
+def holds_zero(estimate: Estimate) -> bool:
+    """Whether the interval allows no difference; without an interval nothing is claimed."""
+    return estimate.low is None or estimate.high is None or estimate.low <= 0 <= estimate.high
+
+
+def negate(estimate: Estimate) -> Estimate:
+    """A loss as a gain, a gain as a loss."""
+
+    def minus(number: float | None) -> float | None:
+        return None if number is None else -number
+
+    return replace(estimate, value=minus(estimate.value), low=minus(estimate.high), high=minus(estimate.low))
+
+
+def describe_bootstrap(bootstrap: Bootstrap) -> str:
+    return (
+        f"Intervals hold {100 * bootstrap.confidence:g} % of {bootstrap.n_resamples:,} bootstrap resamples of the "
+        "questions."
+    )
+
+
+def caveats_of_agreement(estimates: Iterable[Estimate]) -> tuple[str, ...]:
+    """Where questions agreed and an interval was widened: a difference of 0 has no width, or goes below 0."""
+    is_widened = any(
+        estimate.unit == "share"
+        and estimate.value in (0.0, 1.0)
+        and estimate.low is not None
+        and estimate.high is not None
+        and 0 <= estimate.low < estimate.high
+        for estimate in estimates
+    )
+    return (AGREED,) if is_widened else ()
+
+
+def describe_not_applied(flat: NotApplied) -> str:
+    return (
+        f"Temperature was not applied by {flat.model} · {flat.method}: {flat.reason}. It counts at its coolest "
+        "temperature alone, and nothing is said of its temperatures."
+    )
+
+
+def describe_left_out(left_out: LeftOut) -> str:
+    cause, why = sentence_case(name_part(left_out.perturbation)), ", ".join(left_out.flags)
+    if left_out.n == left_out.n_asked:
+        return f"{cause} was done on none of the {left_out.n_asked} questions ({why}): it has no effect to tell."
+    return f"{cause}: {left_out.n} of {left_out.n_asked} questions are left out of its effect ({why})."
+
+
+def _joined(text: str, interval: str) -> str:
+    return f"{text} {interval}" if interval else text

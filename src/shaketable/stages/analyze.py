@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -11,22 +10,18 @@ from typing import Any
 import polars as pl
 
 from shaketable import catalog
-from shaketable.analyses.evidence.flagged import as_asked, left_out, without_flagged
+from shaketable.analyses.evidence.flagged import left_out
+from shaketable.analyses.tables import Tables
 from shaketable.stages import score
 from shaketable.stages.heat_check import at_one_temperature, curves_that_count, not_applied
+from shaketable.statistics.intervals import Bootstrap
 from shaketable.store import Run
-from shaketable.types import Finding, Scan
-
-TOLD_TWICE = (
-    *("degradation", "equivalence", "ranking", "dominance", "amplification", "variability", "guidelines"),
-    *("variance_shares", "context_reliance"),
-)
-"""Analyses of evidence that are asked again without flagged evidence; `correctness` tells both side by side."""
+from shaketable.types import Finding, Findings, NotApplied, Scan
 
 
 def analyze(
     run: Run, analyses: Sequence[str] | None = None, progress: Callable[[str], None] = lambda name: None
-) -> list[Finding]:
+) -> Findings:
     """Ask every question of the study of its score table, and keep the findings with the run."""
     source = run.findings_source(analyses)
     findings = findings_of(run, analyses or run.study.analyses, progress)
@@ -41,57 +36,93 @@ def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) 
         analyze(run, run.asked_analyses(), lambda name: progress(f"analyzing {name}"))
 
 
-def findings_of(
-    run: Run, analyses: Sequence[str], progress: Callable[[str], None] = lambda name: None
-) -> list[Finding]:
+def findings_of(run: Run, analyses: Sequence[str], progress: Callable[[str], None] = lambda name: None) -> Findings:
+    tables = tables_of(run)
+    done_as_asked = tables.done_as_asked()
+    findings = []
+    for text in analyses:
+        progress(text)
+        result = _ask(text, tables)
+        findings.append(Finding(analysis=text, result=result))
+        if done_as_asked is not None and _tells_of_evidence(text, result):
+            findings.append(Finding(analysis=text, result=_ask(text, done_as_asked), is_as_asked=True))
+    return Findings(
+        findings=tuple(findings),
+        main_metric=tables.metric(),
+        judging_metric=tables.judging_metric(),
+        confidence=tables.bootstrap.confidence,
+        n_resamples=tables.bootstrap.n_resamples,
+        not_applied=tables.not_applied,
+        left_out=left_out(tables.scores),
+    )
+
+
+def tables_of(run: Run) -> Tables:
+    """What analyses read of a run; systems that temperature did not reach are in all tables at their coolest alone."""
     flat = not_applied(run)
-    table = at_one_temperature(run.score_table(), flat)
     records = functools.cache(lambda: at_one_temperature(run.records(), flat))
 
     def of_records(rows: pl.DataFrame) -> pl.DataFrame:
         return rows.join(records().select("key"), on="key", how="semi", maintain_order="left") if flat else rows
 
-    main, undone, unflagged = run.main_metric(), left_out(table), without_flagged(table)
-    given: dict[str, Callable[[], Any]] = {
-        "metric": lambda: main,
-        "correct": run.judging_metric,
-        "margin": lambda: run.study.margin,
-        "not_applied": lambda: tuple(flat),
-        "curves": functools.cache(lambda: curves_that_count(run, flat)),
-        "records": records,
-        "searches": functools.cache(lambda: of_records(run.searches())),
-        "calls": functools.cache(lambda: of_records(run.calls())),
-        "verdicts": functools.cache(run.verdicts),
-        # What the study says of its scan holds for every analysis that is not told otherwise.
-        "scan": lambda: run.study.scan or Scan(),
-        "repeats": lambda: run.study.repeats,
-    }
-    findings = []
-    for text in analyses:
-        progress(text)
-        ask = catalog.bind("analysis", text, "analyze.analyses")
-        # What an analysis takes beside the table is read when it is first asked for.
-        taken = {name: give() for name, give in given.items() if name in inspect.signature(ask).parameters}
-        taken = {name: value for name, value in taken.items() if value is not None}
-        if "scan" in taken:
-            taken.pop("correct", None)  # The scan says what is correct.
-        if ask.keywords.get("metric", main) != main:
-            taken.pop("margin", None)  # It was given for another number.
-        ask = functools.partial(ask, **{**taken, **ask.keywords})
-        findings.append(_marked(ask(table), flat, undone))
-        if unflagged is not None and catalog.parse(text)[0] in TOLD_TWICE:
-            findings.append(as_asked(_marked(ask(unflagged), flat, {})))
-    return findings
-
-
-def _marked(finding: Finding, flat: Mapping[tuple[str, str], str], undone: Mapping[str, str]) -> Finding:
-    """A finding with a caveat for each system that temperature did not reach, and each disturbance not done."""
-    told = {str(row.get("perturbation")) for row in finding.rows}
-    caveats = [
-        f"Temperature was not applied by {model} · {method}: {reason}. It counts at its coolest temperature alone, "
-        "and nothing is said of its temperatures."
-        for (model, method), reason in flat.items()
-    ]
-    return dataclasses.replace(
-        finding, caveats=(*caveats, *(undone[name] for name in undone if name in told), *finding.caveats)
+    return Tables(
+        scores=at_one_temperature(run.score_table(), flat),
+        read_records=records,
+        read_searches=lambda: of_records(run.searches()),
+        read_calls=lambda: of_records(run.calls()),
+        read_verdicts=run.verdicts,
+        read_curves=lambda: curves_that_count(run, flat),
+        chosen_metric=run.main_metric(),
+        margin=run.study.margin,
+        scan=run.study.scan or Scan(),
+        repeats=run.study.repeats,
+        bootstrap=Bootstrap(confidence=run.study.confidence, n_resamples=run.study.n_resamples),
+        not_applied=tuple(
+            NotApplied(model=model, method=method, reason=reason) for (model, method), reason in flat.items()
+        ),
     )
+
+
+def _ask(text: str, tables: Tables) -> object:
+    ask = catalog.bind("analysis", text, "analyze.analyses")
+    if next(iter(inspect.signature(ask).parameters)) == "tables":
+        return ask(tables)
+    return ask(tables.scores, **_old_parameters(ask, tables))
+
+
+def _tells_of_evidence(text: str, result: object) -> bool:
+    """Whether a result tells of disturbed evidence, and so again of evidence that was disturbed as asked."""
+    return bool(getattr(result, "tells_of_evidence", False)) or catalog.parse(text)[0] in TOLD_TWICE
+
+
+TOLD_TWICE = (
+    *("equivalence", "ranking", "dominance", "amplification", "variability", "guidelines"),
+    *("variance_shares", "context_reliance"),
+)
+
+
+def _old_parameters(ask: functools.partial[Any], tables: Tables) -> Mapping[str, Any]:
+    """What analyses that still take a score table find by name, until all of them take tables."""
+    given: dict[str, Callable[[], Any]] = {
+        "metric": tables.metric,
+        "correct": tables.judging_metric,
+        "margin": lambda: tables.margin,
+        "not_applied": lambda: tuple((flat.model, flat.method) for flat in tables.not_applied),
+        "curves": lambda: tables.curves,
+        "records": lambda: tables.records,
+        "searches": lambda: tables.searches,
+        "calls": lambda: tables.calls,
+        "verdicts": lambda: tables.verdicts,
+        "scan": lambda: tables.scan,
+        "repeats": lambda: tables.repeats,
+        "confidence": lambda: tables.bootstrap.confidence,
+        "n_resamples": lambda: tables.bootstrap.n_resamples,
+    }
+    parameters = inspect.signature(ask).parameters
+    taken = {name: give() for name, give in given.items() if name in parameters and name not in ask.keywords}
+    taken = {name: value for name, value in taken.items() if value is not None}
+    if "scan" in taken:
+        taken.pop("correct", None)  # The scan says what is correct.
+    if ask.keywords.get("metric", tables.metric()) != tables.metric():
+        taken.pop("margin", None)  # It was given for another number.
+    return taken

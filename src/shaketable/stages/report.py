@@ -2,73 +2,32 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
-
-import polars as pl
-from markupsafe import Markup
 
 from shaketable.analyses.evidence.figure_table import figure_table
+from shaketable.factors import Labels
 from shaketable.metrics.scoring import GREEDY_ONLY
-from shaketable.report import content as content
-from shaketable.report.blocks import make_blocks
-from shaketable.report.cards import draw_cards
+from shaketable.report import content, old
+from shaketable.report.cards import make_cards
 from shaketable.report.case import case_of
-from shaketable.report.cases import Store, cases_of
-from shaketable.report.charts.bundle import load_bundle
+from shaketable.report.cases import cases_of
 from shaketable.report.charts.score_by_temperature import Band
-from shaketable.report.facts_chapter import fact_blocks, fact_figures
-from shaketable.report.figures import Figure, draw_figures
+from shaketable.report.drawing import Drawing, draw_figure, write_drawings
+from shaketable.report.page import contents, group_caveats, make_chapters, make_scripts, make_sections
+from shaketable.report.section import Page, Section
 from shaketable.report.templates import environment
-from shaketable.report.together_chapter import together_blocks, together_figures
-from shaketable.report.wording_chapter import wording_blocks, wording_figures
+from shaketable.report.words import describe_not_applied
 from shaketable.stages.analyze import make_current
-from shaketable.store import Run as StoredRun
-from shaketable.store.counts import EmptyCount, FailureCount, ReferenceFlagCount, RejectedCount, UnscoredCount
-from shaketable.store.evidence_flags import FlagCount
-from shaketable.store.examples import Example
-from shaketable.store.summary import RunSummary
-from shaketable.store.used_parts import UsedPart
-from shaketable.types import Finding, Json
-
-
-class Run(Protocol):
-    """What the page needs to know about a run."""
-
-    @property
-    def folder(self) -> Path: ...
-    @property
-    def study(self) -> Any: ...
-    @property
-    def study_text(self) -> str: ...
-    @property
-    def store(self) -> Store: ...
-
-    def summary(self) -> RunSummary: ...
-    def parts(self) -> tuple[UsedPart, ...]: ...
-    def environments(self) -> tuple[Mapping[str, Json], ...]: ...
-    def failures(self) -> tuple[FailureCount, ...]: ...
-    def flags(self) -> tuple[FlagCount, ...]: ...
-    def reference_flags(self) -> tuple[ReferenceFlagCount, ...]: ...
-    def rejected(self) -> tuple[RejectedCount, ...]: ...
-    def unscored(self) -> tuple[UnscoredCount, ...]: ...
-    def empty_answers(self) -> tuple[EmptyCount, ...]: ...
-    def findings(self) -> list[Finding]: ...
-    def score_table(self) -> pl.DataFrame: ...
-    def main_metric(self) -> str | None: ...
-    def judging_metric(self) -> str | None: ...
-    def examples(self, n: int) -> tuple[Example, ...]: ...
-
+from shaketable.stages.heat_check import at_one_temperature
+from shaketable.store import Run
+from shaketable.types import Findings
 
 N_EXAMPLES = 4
 """Cases that are open on the page; others are folded."""
 
 
-def report(run: StoredRun, *, band: Band = "interval", progress: Callable[[str], None] = lambda words: None) -> Path:
+def report(run: Run, *, band: Band = "interval", progress: Callable[[str], None] = lambda words: None) -> Path:
     """Write the page and its figures into the run's folder; returns the page. Findings that are out of date are made
     anew first.
 
@@ -76,121 +35,86 @@ def report(run: StoredRun, *, band: Band = "interval", progress: Callable[[str],
     Bands of scores are intervals over questions, or with `sd` the standard deviation between runs.
     """
     make_current(run, progress)
-    findings = run.findings()
-    table = content.judged_table(run.score_table(), findings)
-    figures = draw(findings, table, band)
-    write_figures(figures, run.folder / "figures")
+    page = page_of(run, run.findings())
+    sections, drawings = draw(page, band)
+    write_drawings(drawings, run.folder / "figures")
     if metric := run.main_metric():
         # The numbers themselves, also of systems that get no verdict on temperature.
         figure_table(run.score_table(), metric).write_csv(run.folder / "figures" / "figure_table.csv")
-    page = run.folder / "report.html"
-    page.write_text(render(run, findings, table, figures), encoding="utf-8")
-    return page
+    path = run.folder / "report.html"
+    path.write_text(render(run, page, sections, drawings), encoding="utf-8")
+    return path
 
 
-def draw(findings: Sequence[Finding], table: pl.DataFrame, band: Band = "interval") -> list[Figure]:
-    return [
-        *draw_figures(findings, table, band),
-        *fact_figures(findings),
-        *wording_figures(findings),
-        *together_figures(findings),
-    ]
+def page_of(run: Run, findings: Findings) -> Page:
+    """What the sections of a run may know."""
+    table = run.score_table()
+    flat = {(flat.model, flat.method) for flat in findings.not_applied}
+    return Page(
+        findings=findings,
+        labels=Labels.of(table),
+        scores=at_one_temperature(table, flat),
+        read_records=lambda keys: list(run.store.records_of(keys)),
+        read_questions=run.store.questions,
+    )
 
 
-def write_figures(figures: Sequence[Figure], folder: Path) -> None:
-    """Each as SVG, PNG and CSV."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for figure in figures:
-        (folder / f"{figure.name}.svg").write_text(figure.svg, encoding="utf-8")
-        (folder / f"{figure.name}.png").write_bytes(figure.png())
-        (folder / f"{figure.name}.csv").write_text(figure.csv, encoding="utf-8")
+def sections_of(run: Run, findings: Findings) -> list[Section]:
+    """What there is to say of a run, without drawing anything."""
+    page = page_of(run, findings)
+    return [*make_sections(page), *old.sections_of(page)]
 
 
-def render(
-    run: Run, findings: Sequence[Finding], table: pl.DataFrame, figures: Sequence[Figure], remark: str = ""
-) -> str:
+def draw(page: Page, band: Band = "interval") -> tuple[list[Section], list[Drawing]]:
+    sections = make_sections(page)
+    old_sections, old_drawings = old.draw(page, band)
+    drawn = [draw_figure(figure) for section in sections for figure in section.figures]
+    return [*sections, *old_sections], [*drawn, *old_drawings]
+
+
+def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence[Drawing], remark: str = "") -> str:
     """The page as text. Autoescape is on; only our own drawings, styles and script pass as markup.
 
     `remark` stands in the banner: what a page of partial results must say about itself.
     """
     summary = run.summary()
-    blocks = [
-        *make_blocks(findings),
-        *fact_blocks(findings, run.store),
-        *wording_blocks(findings),
-        *together_blocks(findings),
-    ]
-    on_page = [figure for figure in figures if figure.is_on_page]
-    targets = {figure.name for figure in on_page} | {block.name for block in blocks}
-    cards, more = draw_cards(findings, targets)
-    cases = cases_of(findings, run.store, table.filter(metric=run.judging_metric() or ""))
+    on_page = [drawing for drawing in drawings if drawing.figure.is_on_page]
+    targets = {drawing.figure.name for drawing in on_page} | {section.name for section in sections}
+    cards, more = make_cards(sections, targets)
+    judged = page.scores.filter(metric=page.findings.judging_metric or "")
+    cases = cases_of(old.findings_of(page), run.store, judged)
     examples = [content.example(case) for case in cases or map(case_of, run.examples(N_EXAMPLES))]
-    flags = run.flags()
-    unscored = [count for count in run.unscored() if count.reason != GREEDY_ONLY]
-    rejected = run.rejected()
-    references = run.reference_flags()
-    empty = run.empty_answers()
-    missing = content.missing(summary, rejected, flags, references, unscored, empty)
-    wording, known_facts, dice, evidence, together = (
-        content.Chapter(
-            figures=[figure for figure in on_page if figure.chapter == chapter],
-            blocks=[block for block in blocks if block.chapter == chapter],
-        )
-        for chapter in ("wording", "facts", "dice", "evidence", "together")
+    unscored = [row for row in run.unscored() if row.reason != GREEDY_ONLY]
+    missing = content.missing(
+        summary, run.rejected(), run.flags(), run.reference_flags(), unscored, run.empty_answers()
     )
+    chapters = [
+        chapter for chapter in make_chapters(sections, drawings) if chapter or (chapter.name == "evidence" and examples)
+    ]
     return environment.get_template("report.html").render(
         summary=summary,
-        facts=content.facts(summary, findings),
+        facts=content.facts(summary, page.scores),
         banner=content.banner(summary, run.folder, remark),
-        chapters=content.chapters(
-            cards=cards or more,
-            wording=wording,
-            facts=known_facts,
-            dice=dice,
-            evidence=evidence or examples,
-            together=together,
-        ),
+        contents=contents(chapters, has_verdict=bool(cards or more)),
+        chapters=chapters,
         cards=cards,
         more=more,
         missing=missing,
         nothing_missing=not any(count["n"] for count in missing),
         failures=run.failures(),
-        empty=empty,
-        rejected=rejected,
-        flags=flags,
-        references=references,
+        empty=run.empty_answers(),
+        rejected=run.rejected(),
+        flags=run.flags(),
+        references=run.reference_flags(),
         unscored=unscored,
-        wording=wording,
-        known_facts=known_facts,
-        dice=dice,
-        evidence=evidence,
-        together=together,
-        not_applied=list(content.not_applied(findings).values()),
-        n_files=sum(figure.chapter == "evidence" and not figure.is_on_page for figure in figures),
+        not_applied=[describe_not_applied(flat) for flat in page.findings.not_applied],
+        n_files=sum(not drawing.figure.is_on_page for drawing in drawings),
         examples=examples[:N_EXAMPLES],
         more_examples=examples[N_EXAMPLES:],
-        caveats=content.caveats(findings),
+        caveats=group_caveats(page, sections),
         parts=run.parts(),
         environments=run.environments(),
         costs=content.costs(summary, run.study.seed),
         study_text=run.study_text,
-        scripts=_scripts(has_figures=bool(on_page)),
+        scripts=make_scripts(has_figures=bool(on_page)),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Script:
-    text: Markup
-    hash: str
-    """The name by which the content security policy lets this one script run."""
-
-
-def _scripts(*, has_figures: bool) -> list[Script]:
-    """The drawing library, where there is something to draw, and the page's own."""
-    texts = [load_bundle()] if has_figures else []
-    return [_script(text) for text in (*texts, environment.get_template("report.js").render())]
-
-
-def _script(text: str) -> Script:
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return Script(text=Markup(text), hash=f"sha256-{digest}")

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shaketable.identity import seed_from
-from shaketable.statistics.intervals import Numbers, alike
+from shaketable.statistics.intervals import Bootstrap, Numbers, alike
+from shaketable.types import Estimate, Unit
 
 Counts = NDArray[np.float32] | NDArray[np.float64]
 DUST = 1e-13
@@ -21,22 +22,23 @@ def shift(differences: Numbers) -> float:
 
 
 def shift_estimates(
-    values: Numbers, question_ids: Sequence[str], *, confidence: float, n_resamples: int
-) -> tuple[Numbers, NDArray[np.int64]]:
-    """Value, low and high of the shift for each row of values (conditions × questions), and its n.
+    values: Numbers, question_ids: Sequence[str], bootstrap: Bootstrap, *, unit: Unit = "score"
+) -> list[Estimate]:
+    """The shift of each row of values (conditions × questions).
 
     NaN stands for a question without a value. The draws are those of `intervals.bootstrap`.
     """
     here = ~np.isnan(values)
     estimates = np.full((len(values), 3), np.nan)
     for rows, columns in alike(here):
-        drawn = _counts([question_ids[i] for i in columns], n_resamples) if len(columns) > 1 else None
+        drawn = _counts([question_ids[i] for i in columns], bootstrap.n_resamples) if len(columns) > 1 else None
         for i in rows:
             differences = values[i, columns]
             estimates[i, 0] = shift(differences)
             if drawn is not None:
-                estimates[i, 1:] = _bounds(differences, drawn, confidence)
-    return estimates, here.sum(axis=1)
+                estimates[i, 1:] = _bounds(differences, drawn, bootstrap.confidence)
+    counts = here.sum(axis=1).tolist()
+    return [bootstrap.estimate(*row, n=n, unit=unit) for row, n in zip(estimates.tolist(), counts, strict=True)]
 
 
 def _walsh_averages(differences: Numbers) -> Numbers:

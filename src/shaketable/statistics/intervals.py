@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shaketable.identity import seed_from
+from shaketable.types import Estimate, Unit
 
 ROUNDING = 12
 """Decimals kept of a difference: thirds leave dust such as 1e-17, which would break ties and hide zeros."""
@@ -18,6 +20,47 @@ Numbers = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Statistic = Callable[[Numbers], Numbers]
 """How often each question was drawn (draws × questions) → values (conditions × draws)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bootstrap:
+    """How intervals over questions are made."""
+
+    confidence: float = 0.95
+    n_resamples: int = 2000
+
+    @property
+    def how(self) -> str:
+        return f"bootstrap over questions ({self.n_resamples})"
+
+    def means(
+        self, values: Numbers, question_ids: Sequence[str], *, unit: Unit = "score", is_difference: bool = False
+    ) -> list[Estimate]:
+        """The mean over questions of each row of values (conditions × questions).
+
+        NaN stands for a question without a value; each row is estimated from the questions it has. The interval of a
+        share has width also where all questions agree; that of a difference of shares has not.
+        """
+        widen = unit == "share" and not is_difference
+        settings: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
+        estimates, counts = mean_estimates(values, question_ids, is_share=widen, **settings)
+        return [self.estimate(*row, n=n, unit=unit) for row, n in zip(estimates.tolist(), counts.tolist(), strict=True)]
+
+    def statistics(
+        self, statistic: Statistic, question_ids: Sequence[str], n_conditions: int, *, unit: Unit = "score"
+    ) -> list[Estimate]:
+        """Any statistic of the questions, for each condition."""
+        settings: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
+        estimates = estimated(statistic, question_ids, n_conditions, **settings)
+        return [self.estimate(*row, n=len(question_ids), unit=unit) for row in estimates.tolist()]
+
+    def estimate(
+        self, value: float, low: float, high: float, *, n: int, unit: Unit = "score", reason: str | None = None
+    ) -> Estimate:
+        """Numbers of which NaN stands for none."""
+        numbers = (None if np.isnan(number) else float(number) for number in (value, low, high))
+        named = dict(zip(("value", "low", "high"), numbers, strict=True))
+        return Estimate(**named, level=self.confidence, n=n, how=self.how, unit=unit, reason=reason)
 
 
 AGREED = "Where all questions agree on a share, or almost, its interval reaches as far as the exact binomial one."

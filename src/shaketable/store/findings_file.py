@@ -1,50 +1,154 @@
-"""`findings.json`: what the analyses of a run gave, and what they were made from."""
+"""`findings.json`: what the analyses of a run gave, each in the type that its analysis promises, and as tidy rows."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import json
-from collections.abc import Sequence
+import typing
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
+from shaketable import catalog
 from shaketable.errors import RunError
-from shaketable.identity import canonical
-from shaketable.types import Finding
+from shaketable.factors import Cell, System
+from shaketable.types import Estimate, Finding, Findings, Json
 
 NAME = "findings.json"
+SCHEMA = 2
+"""1: rows with sentences, of version 0.1; such a file is made anew from the scores."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredFindings:
-    findings: tuple[Finding, ...]
-    source: str | None
-    """The digest of what they were made from; None: version 0.1 wrote the findings alone."""
+    schema: int
+    made_from: str
+    """The digest of what the analyses read."""
     asked: tuple[str, ...] | None
-    """The analyses that were asked for instead of the study's; None: the study's."""
+    """The analyses that were asked for; None: the study's."""
+    findings: Findings | None
+    """None: the file is of an older schema."""
 
 
 def has_findings(folder: Path) -> bool:
     return (folder / NAME).is_file()
 
 
+def write_findings(folder: Path, findings: Findings, made_from: str, asked: Sequence[str] | None) -> None:
+    shared = TypeAdapter(Findings).dump_python(dataclasses.replace(findings, findings=()), mode="json")
+    written = [
+        {
+            "analysis": finding.analysis,
+            "is_as_asked": finding.is_as_asked,
+            "result": _adapter(finding.analysis).dump_python(finding.result, mode="json"),
+        }
+        for finding in findings.findings
+    ]
+    content = {"schema": SCHEMA, "made_from": made_from, "asked": None if asked is None else list(asked)}
+    temporary = folder / f"{NAME}.tmp"
+    text = json.dumps(content | shared | {"findings": written}, indent=1, ensure_ascii=False, allow_nan=False)
+    temporary.write_text(text, "utf-8")
+    temporary.replace(folder / NAME)
+
+
 def load_findings(folder: Path) -> StoredFindings:
     if not has_findings(folder):
         raise RunError(f"{folder} has no findings yet. Run: shaketable analyze {folder}.")
-    body = json.loads((folder / NAME).read_text("utf-8"))
-    if isinstance(body, list):
-        body = {"made_from": None, "asked": None, "findings": body}
-    findings = [
-        Finding(**finding | {name: tuple(finding[name]) for name in ("rows", "sentences", "caveats")})
-        for finding in body["findings"]
-    ]
-    asked = body["asked"]
+    path = folder / NAME
+    content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    schema = content.pop("schema", 1) if isinstance(content, dict) else 0
+    if schema != SCHEMA:
+        return StoredFindings(schema=schema, made_from="", asked=_asked(content), findings=None)
+    made_from, asked = content.pop("made_from"), _asked(content)
+    content.pop("asked")
+    try:
+        findings = tuple(
+            Finding(
+                analysis=kept["analysis"],
+                is_as_asked=kept["is_as_asked"],
+                result=_adapter(kept["analysis"]).validate_python(kept["result"]),
+            )
+            for kept in content.pop("findings")
+        )
+        shared = TypeAdapter(Findings).validate_python(content | {"findings": ()})
+    except (KeyError, TypeError, ValidationError) as error:
+        raise RunError(
+            f"{path} does not hold what its analyses promise: {error}. Make it anew: shaketable analyze {path.parent}"
+        ) from error
     return StoredFindings(
-        findings=tuple(findings), source=body["made_from"], asked=None if asked is None else tuple(asked)
+        schema=schema, made_from=made_from, asked=asked, findings=dataclasses.replace(shared, findings=findings)
     )
 
 
-def write_findings(folder: Path, findings: Sequence[Finding], source: str, asked: Sequence[str] | None) -> None:
-    body = {"made_from": source, "asked": asked, "findings": findings}
-    temporary = folder / f"{NAME}.tmp"
-    temporary.write_text(json.dumps(json.loads(canonical(body)), indent=1, ensure_ascii=False), "utf-8")
-    temporary.replace(folder / NAME)
+def tidy_rows(findings: Findings) -> list[dict[str, Json]]:
+    """One row for each value in each table of each result: the analysis, the table, and what the value has.
+
+    A cell becomes the columns of its factors. The first estimate of a value becomes value, low, high, level, n, unit
+    and reason; others have columns of their own name.
+    """
+    old = [dict(row) for finding in findings.findings for row in getattr(finding.result, "rows", ())]
+    return old + [
+        {"analysis": finding.analysis, "as_asked": finding.is_as_asked, "table": table, **_columns(value)}
+        for finding in findings.findings
+        for table, values in _tables(finding.result)
+        for value in values
+    ]
+
+
+def _tables(result: object) -> Iterator[tuple[str, Sequence[object]]]:
+    for field in dataclasses.fields(typing.cast(Any, result)):
+        values = getattr(result, field.name)
+        if isinstance(values, tuple) and values and dataclasses.is_dataclass(values[0]):
+            yield field.name, values
+
+
+def _columns(value: object) -> dict[str, Json]:
+    columns: dict[str, Json] = {}
+    for field in dataclasses.fields(typing.cast(Any, value)):
+        own = getattr(value, field.name)
+        if isinstance(own, Cell):
+            columns |= _factors(own)
+        elif isinstance(own, System):
+            columns |= {f"{field.name}_{name}": part for name, part in dataclasses.asdict(own).items()}
+        elif isinstance(own, Estimate):
+            columns |= _numbers(own, "" if "value" not in columns else field.name)
+        else:
+            columns[field.name] = TypeAdapter(object).dump_python(own, mode="json")
+    return columns
+
+
+def _factors(cell: Cell) -> dict[str, Json]:
+    system = cell.system
+    return {
+        "dataset": cell.dataset,
+        "model": None if system is None else system.model,
+        "method": None if system is None else system.method,
+        "retriever": None if system is None else system.retriever,
+        "variation": cell.variation,
+        "perturbation": cell.perturbation,
+        "temperature": cell.temperature,
+        "group": cell.group,
+    }
+
+
+def _numbers(estimate: Estimate, name: str) -> dict[str, Json]:
+    if name:
+        ends = {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+        return {**ends, f"{name}_reason": estimate.reason}
+    return dataclasses.asdict(estimate)
+
+
+def _asked(content: Mapping[str, Any]) -> tuple[str, ...] | None:
+    asked = content.get("asked") if isinstance(content, dict) else None
+    return None if asked is None else tuple(asked)
+
+
+@functools.cache
+def _adapter(analysis: str) -> TypeAdapter[Any]:
+    """Of the type that an analysis promises to return."""
+    function = catalog.find("analysis", catalog.parse(analysis)[0], "findings.json")
+    return TypeAdapter(typing.get_type_hints(function)["return"])

@@ -12,7 +12,10 @@ from shaketable.types import Study
 
 STUDY = "study.toml"
 UNFINISHED = "study.tmp"
-DONE_AGAIN = ("metrics", "analyses", "reference", "reference_prompt", "main_metric", "margin", "without_flags")
+DONE_AGAIN = (
+    *("metrics", "analyses", "reference", "reference_prompt", "main_metric", "margin", "confidence", "n_resamples"),
+    "without_flags",
+)
 """What of a study may change: it is done again on stored answers."""
 
 

@@ -23,7 +23,7 @@ from shaketable.store.records import RecordStore
 from shaketable.store.summary import RunSummary, summarize
 from shaketable.store.temperature import systems_without_temperature
 from shaketable.study import load_study
-from shaketable.types import Curve, Finding, Json, Score, Study
+from shaketable.types import Curve, Findings, Json, Score, Study
 
 
 class Run:
@@ -118,11 +118,12 @@ class Run:
         were asked for instead of the study's."""
         score_file.write_scores(self.folder, scores, source or self.scores_source(metrics), metrics)
 
-    def findings(self) -> list[Finding]:
-        return list(load_findings(self.folder).findings)
+    def findings(self) -> Findings:
+        """What the analyses gave; nothing where they were made by an older version."""
+        return load_findings(self.folder).findings or Findings()
 
     def write_findings(
-        self, findings: Sequence[Finding], *, source: str | None = None, analyses: Sequence[str] | None = None
+        self, findings: Findings, *, source: str | None = None, analyses: Sequence[str] | None = None
     ) -> None:
         """`source` and `analyses` as for scores."""
         write_findings(self.folder, findings, source or self.findings_source(analyses), analyses)
@@ -155,7 +156,7 @@ class Run:
         if not has_findings(self.folder) or not self.has_current_scores():
             return False
         stored = load_findings(self.folder)
-        return stored.source == self.findings_source(stored.asked)
+        return stored.made_from == self.findings_source(stored.asked)
 
     def asked_analyses(self) -> tuple[str, ...] | None:
         """As `asked_metrics`, of the findings."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from shaketable.types import Curve, Finding
+from shaketable.types import Curve, OldFinding
 
 
 def draw_curves(curves: Sequence[Curve], labels: Mapping[str, str]) -> Markup | None:
@@ -33,5 +33,5 @@ def draw_curves(curves: Sequence[Curve], labels: Mapping[str, str]) -> Markup | 
         for curve in curves
         for i, temperature in enumerate(curve.temperatures)
     ]
-    finding = Finding(analysis="weakest_facts", question="How does it break?", rows=tuple(rows))
+    finding = OldFinding(analysis="weakest_facts", question="How does it break?", rows=tuple(rows))
     return Markup(draw_svg(fragility_curves(finding), "curve"))

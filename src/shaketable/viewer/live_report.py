@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import polars as pl
 
 from shaketable import catalog
 from shaketable.errors import RunError
-from shaketable.report.content import judged_table
 from shaketable.stages.analyze import findings_of
 from shaketable.store import Run
 from shaketable.store.score_file import score_frame
 from shaketable.store.tables import record_table
-from shaketable.types import Finding
 from shaketable.viewer.first_questions import first_questions
 from shaketable.viewer.results import CHEAP
 
@@ -93,16 +92,19 @@ class PartialRun(Run):
 def render_partial(run: Run) -> str:
     """The page as text."""
     # The drawing library takes a second to import; other pages do without.
-    from shaketable.stages.report import draw, render
+    from shaketable.stages.report import draw, page_of, render
 
     partial = PartialRun(run)
     if partial.records().is_empty():
         raise RunError(f"{run.folder} has no answers yet, so there is nothing to report. Look again when it has some.")
-    findings: list[Finding] = []
+    findings = findings_of(partial, ())
     for text in run.study.analyses:
         try:
-            findings += findings_of(partial, [text])
+            more = findings_of(partial, [text])
         except Exception:  # Half a run may lack whatever an analysis compares; the page names those left out.
             partial.left_out.append(text)
-    table = judged_table(partial.score_table(), findings)
-    return render(partial, findings, table, draw(findings, table), remark=partial.remark)
+        else:
+            findings = replace(findings, findings=(*findings.findings, *more.findings))
+    page = page_of(partial, findings)
+    sections, drawings = draw(page)
+    return render(partial, page, sections, drawings, remark=partial.remark)

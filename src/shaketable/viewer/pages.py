@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from shaketable.errors import RunError
@@ -21,6 +21,9 @@ from shaketable.viewer.question_page import question_values
 from shaketable.viewer.record_page import record_values
 from shaketable.viewer.reply import Reply
 from shaketable.viewer.results import first_results, side_by_side
+
+if TYPE_CHECKING:
+    from shaketable.report.section import Section
 
 FILES = {"report.css": "text/css", "viewer/viewer.css": "text/css", "viewer/viewer.js": "text/javascript"}
 """All that is served beside pages, each from the package."""
@@ -93,13 +96,13 @@ class RunSite:
             failures = fresh.failures() if summary.failed else ()
             # Those of a run that went on since are out of date.
             is_current = summary.is_finished and fresh.has_current_findings()
-        findings = run.findings() if is_current else []
+        sections = _sections(run) if is_current else []
         values = {
             "summary": summary,
-            "facts": content.facts(summary, findings) if summary.done else [],
+            "facts": content.facts(summary, run.score_table()) if summary.done else [],
             "banner": content.banner(summary, run.folder),
-            "sentences": [(finding.question, finding.sentences) for finding in findings if finding.sentences],
-            "partial": first_results(run) if summary.done and not findings else None,
+            "sentences": [(section.question, section.sentences) for section in sections if section.sentences],
+            "partial": first_results(run) if summary.done and not is_current else None,
             "failures": failures,
             "has_report": summary.is_finished and _report_path(run) is not None,
             "study_text": run.study_text,
@@ -245,3 +248,10 @@ def _link(home: str, *steps: str, **given: object) -> str:
     path = "/".join([home, *(quote(step, safe="") for step in steps)])
     asked = urlencode({name: value for name, value in given.items() if value is not None})
     return f"{path}?{asked}" if asked else path
+
+
+def _sections(run: Run) -> list[Section]:
+    # The drawing library takes a second to import; other pages do without.
+    from shaketable.stages.report import sections_of
+
+    return sections_of(run, run.findings())

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaketable.errors import RunError
-from shaketable.report.content import cell, named_evidence
+from shaketable.report.content import named_evidence
+from shaketable.report.words import format_entry
 from shaketable.store.explore import Explorer
 from shaketable.viewer.curve_picture import draw_curves
 
@@ -85,6 +86,6 @@ def _square(one: Mapping[str, Any]) -> Square:
     if value is None:
         return Square(key=one["key"], shade="none", mark="?", words=f"no score, {repeats}")
     failed = f", {n_failed} failed" if n_failed else ""
-    mark = "✓" if value >= 1 else "✗" if value <= 0 else cell(float(value), "")
+    mark = "✓" if value >= 1 else "✗" if value <= 0 else format_entry(float(value))
     shade = f"m{round(N_SHADES * min(1.0, max(0.0, value)))}"
     return Square(key=one["key"], shade=shade, mark=mark, words=f"mean {value:.3g} of {repeats}{failed}")

@@ -9,6 +9,7 @@ from typing import Any
 from shaketable import catalog
 from shaketable.factors import judges, numbers_of
 from shaketable.store import RecordStore, Run
+from shaketable.types import OldFinding
 from shaketable.viewer.first_questions import first_questions
 
 ROUNDING = 12
@@ -85,8 +86,9 @@ def side_by_side(runs: Mapping[str, Run], metric: str | None) -> SideBySide | No
     found: dict[str, list[Mapping[str, Any]]] = {}
     for name, run in runs.items():
         with run.reading() as fresh:
-            findings = fresh.findings() if fresh.has_current_findings() else []
-        rows = [row for one in findings if one.analysis == "correctness" for row in one.rows]
+            findings = fresh.findings().findings if fresh.has_current_findings() else ()
+        olds = [one.result for one in findings if isinstance(one.result, OldFinding)]
+        rows = [row for one in olds if one.analysis == "correctness" for row in one.rows]
         found[name] = [row for row in rows if row["contrast"] is None and row["type"] is None]
     metrics = list(dict.fromkeys(str(row["metric"]) for rows in found.values() for row in rows))
     if not metrics:

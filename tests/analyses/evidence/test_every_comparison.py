@@ -21,9 +21,9 @@ from shaketable.analyses.evidence.equivalence import equivalence
 from shaketable.analyses.evidence.guidelines import guidelines
 from shaketable.analyses.evidence.ranking import ranking
 from shaketable.errors import PartError
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
-Analysis = Callable[..., Finding]
+Analysis = Callable[..., OldFinding]
 ANALYSES = (amplification, cases, degradation, dominance, equivalence, guidelines, ranking)
 COLUMNS = {
     *("analysis", "metric", "model", "method", "retriever", "variation", "type", "perturbation", "temperature"),
@@ -38,7 +38,7 @@ def small(seed: int = 0, **factors: Any) -> pl.DataFrame:
     return made_study(costs=costs, temperatures=(0.0, 1.0, 2.0), n_questions=8, seed=seed, **factors)
 
 
-def numbers(finding: Finding, *names: str) -> list[list[Any]]:
+def numbers(finding: OldFinding, *names: str) -> list[list[Any]]:
     return [
         [round(row[name], ROUNDED) if isinstance(row[name], float) else row[name] for name in names]
         for row in finding.rows
@@ -78,7 +78,7 @@ def test_company_changes_nothing(analysis: Analysis) -> None:
     """Another model in the table leaves the rows of a model as they are."""
     alone = numbers(analysis(small()), "type", "value", "low", "high", "n")
     together = analysis(pl.concat([small(), small(seed=1, models=("other",))]))
-    mine = Finding(
+    mine = OldFinding(
         analysis="",
         question="",
         rows=tuple(row for row in together.rows if row["model"] == "smollm2" and row.get("kind") != "choice"),
@@ -96,7 +96,7 @@ def test_neither_order_nor_a_constant_on_all_scores_changes_a_comparison(analysi
     assert numbers(_levels(analysis(moved)), *names) == numbers(_levels(analysis(table)), *names)
 
 
-def _levels(finding: Finding) -> Finding:
+def _levels(finding: OldFinding) -> OldFinding:
     """A constant changes every ratio of a deviation to a mean, which is as it should be."""
     return replace(finding, rows=tuple(row for row in finding.rows if row.get("outcome") != "cv"))
 

@@ -11,12 +11,12 @@ from score_rows import score_rows
 
 from shaketable.analyses.evidence.guidelines import guidelines as with_all_resamples
 from shaketable.statistics.ceilings import ceiling_index, hinge
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 every_margin = quick(with_all_resamples)
 
 
-def guidelines(table: pl.DataFrame, margin: float | str | None = 0.01, **settings: Any) -> Finding:
+def guidelines(table: pl.DataFrame, margin: float | str | None = 0.01, **settings: Any) -> OldFinding:
     """With the published margin, which fits these made scores, unless another is asked for."""
     return every_margin(table, margin=margin, **settings)
 

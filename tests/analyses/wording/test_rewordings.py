@@ -22,9 +22,9 @@ from shaketable.analyses.wording.trajectories import trajectories
 from shaketable.analyses.wording.wording_accuracy import wording_accuracy
 from shaketable.errors import WeightsError
 from shaketable.identity import canonical
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
-Analysis = Callable[..., Finding]
+Analysis = Callable[..., OldFinding]
 EVERY: tuple[Analysis, ...] = (
     wording_accuracy,
     consistency,
@@ -42,7 +42,7 @@ def compass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "encoder", lambda name: Compass())
 
 
-def ask(analysis: Analysis, trials: Sequence[dict[str, Any]], **more: Any) -> Finding:
+def ask(analysis: Analysis, trials: Sequence[dict[str, Any]], **more: Any) -> OldFinding:
     table, records = made(trials)
     if "records" in inspect.signature(analysis).parameters:
         more = {"records": records, **more}
@@ -373,7 +373,7 @@ def test_wordings_count_once_however_often_they_are_asked() -> None:
 # --- what all of them promise ----------------------------------------------------------------------
 
 
-def given(analysis: Analysis, trials: Sequence[dict[str, Any]], made_: Any) -> Finding:
+def given(analysis: Analysis, trials: Sequence[dict[str, Any]], made_: Any) -> OldFinding:
     more = {"searches": made_} if "searches" in inspect.signature(analysis).parameters else {}
     return ask(analysis, trials, **more)
 

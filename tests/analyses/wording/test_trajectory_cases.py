@@ -10,7 +10,7 @@ from made_wordings import Compass, made, searches, trial
 from shaketable.analyses.wording import vectors
 from shaketable.analyses.wording.trajectory_cases import trajectory_cases
 from shaketable.errors import WeightsError
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def towards(cosine: float) -> str:
     return f"{cosine},{(1 - cosine**2) ** 0.5}"
 
 
-def ask(*trails: tuple[dict[str, Any], list[tuple[str, str, bool | None]]], **more: Any) -> Finding:
+def ask(*trails: tuple[dict[str, Any], list[tuple[str, str, bool | None]]], **more: Any) -> OldFinding:
     table, records = made([one for one, _ in trails])
     return trajectory_cases(table, records=records, searches=searches(*trails), **more)
 

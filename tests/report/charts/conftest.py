@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 
 @pytest.fixture
-def finding() -> Callable[..., Finding]:
+def finding() -> Callable[..., OldFinding]:
     """A finding made by hand: two systems, three kinds of evidence, two temperatures, two types."""
 
-    def make(*, unit: str = "share", systems: tuple[str, ...] = ("smollm2", "gpt"), **changes: Any) -> Finding:
+    def make(*, unit: str = "share", systems: tuple[str, ...] = ("smollm2", "gpt"), **changes: Any) -> OldFinding:
         rows = [
             {
                 "metric": "contains",
@@ -41,6 +41,6 @@ def finding() -> Callable[..., Finding]:
             for temperature in (0.0, 1.0)
             for contrast in ((None,) if i == 0 else (None, f"unchanged - {perturbation}"))
         ]
-        return Finding(analysis="correctness", question="?", rows=tuple(rows))
+        return OldFinding(analysis="correctness", question="?", rows=tuple(rows))
 
     return make

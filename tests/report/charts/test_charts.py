@@ -15,9 +15,9 @@ from shaketable.report.charts.panels import panel_rows
 from shaketable.report.charts.score_boxes import box_rows, cool_and_hot, score_boxes
 from shaketable.report.charts.score_by_temperature import banded, score_by_temperature
 from shaketable.report.charts.spark import spark, spark_rows
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
-Make = Callable[..., Finding]
+Make = Callable[..., OldFinding]
 OF_EVIDENCE = ("evidence_drops", "score_boxes", "score_by_temperature", "variation_by_temperature")
 """Charts that show disturbed evidence; others have tests of their own."""
 
@@ -59,7 +59,7 @@ def test_shares_run_from_zero_to_one_and_scores_do_not_have_to(finding: Make) ->
     assert "domain" not in _value_scale(finding(unit="score"))
 
 
-def _value_scale(found: Finding) -> dict[str, Any]:
+def _value_scale(found: OldFinding) -> dict[str, Any]:
     axes = [layer["encoding"].get("y", {}) for layer in _layers(score_by_temperature(found, "contains").to_dict())]
     return next(axis["scale"] for axis in axes if "scale" in axis)
 
@@ -115,7 +115,7 @@ def test_a_remark_stands_in_the_title_of_its_panels(finding: Make) -> None:
     assert ">gpt<" in svg
 
 
-def _questions(make: Make, values: list[float], **changes: Any) -> Finding:
+def _questions(make: Make, values: list[float], **changes: Any) -> OldFinding:
     """One system, one type, one evidence, at two temperatures: a row per question."""
     found = make(systems=("gpt",), unit="score")
     (row,) = [

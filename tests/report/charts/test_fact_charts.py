@@ -16,7 +16,7 @@ from shaketable.report.charts.facts_by_temperature import accuracy_rows
 from shaketable.report.charts.fragility_curves import curve_rows
 from shaketable.report.charts.robustness_density import density_rows
 from shaketable.report.charts.robustness_surfaces import surface_rows
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 ANALYSES = {
     "facts_by_temperature": "fact_accuracy",
@@ -32,7 +32,7 @@ ANALYSES = {
 
 
 @functools.cache
-def found(analysis: str) -> Finding:
+def found(analysis: str) -> OldFinding:
     table = made_facts(models=("smollm2", "gpt"), datasets=("squad", "triviaqa"), n=12)
     ask = functools.partial(find("analysis", analysis), table)
     if analysis == "weakest_facts":
@@ -55,7 +55,7 @@ def test_accuracy_leaves_out_temperatures_at_which_the_scan_had_stopped() -> Non
         {"system": "a", "dataset": "x", "source": "sampled", "is_partial": partial, "value": 0.5, "temperature": t}
         for t, partial in ((0.2, False), (0.4, True))
     ]
-    finding = Finding(analysis="fact_accuracy", question="?", rows=tuple(rows))
+    finding = OldFinding(analysis="fact_accuracy", question="?", rows=tuple(rows))
     assert [row["temperature"] for row in accuracy_rows(finding)] == [0.2]
 
 
@@ -64,7 +64,7 @@ def test_accuracy_draws_curves_only_where_nothing_was_sampled() -> None:
         {"system": system, "dataset": "x", "source": source, "is_partial": False, "value": 0.5, "temperature": 1.0}
         for system, source in (("a", "sampled"), ("a", "curve"), ("b", "curve"))
     ]
-    finding = Finding(analysis="fact_accuracy", question="?", rows=tuple(rows))
+    finding = OldFinding(analysis="fact_accuracy", question="?", rows=tuple(rows))
     assert [(row["system"], row["source"]) for row in accuracy_rows(finding)] == [("a", "sampled"), ("b", "curve")]
 
 

@@ -21,7 +21,7 @@ from shaketable.report.charts.drawing import draw_svg
 from shaketable.report.charts.drift_by_hop import drift_rows
 from shaketable.report.charts.outcome_classes import outcome_rows
 from shaketable.report.charts.wording_panels import asked, in_order
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 OF = {
     "accuracy_by_wording": "wording_accuracy",
@@ -37,7 +37,7 @@ OF = {
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, Finding]:
+def found() -> dict[str, OldFinding]:
     trials, searches = several()
     table, records = made(trials)
     few: dict[str, Any] = {"n_resamples": 50, "records": records}
@@ -56,7 +56,7 @@ def found() -> dict[str, Finding]:
 
 
 @pytest.mark.parametrize("name", OF)
-def test_every_chart_of_wording_names_its_ways_of_asking(name: str, found: dict[str, Finding]) -> None:
+def test_every_chart_of_wording_names_its_ways_of_asking(name: str, found: dict[str, OldFinding]) -> None:
     svg = draw_svg(find("chart", name)(found[OF[name]]), name)
     assert svg.startswith("<svg")
     assert ">people<" in svg and ">spelling<" in svg
@@ -65,7 +65,7 @@ def test_every_chart_of_wording_names_its_ways_of_asking(name: str, found: dict[
 
 
 @pytest.mark.parametrize("name", OF)
-def test_long_names_do_not_run_out_of_the_picture(name: str, found: dict[str, Finding]) -> None:
+def test_long_names_do_not_run_out_of_the_picture(name: str, found: dict[str, OldFinding]) -> None:
     finding = found[OF[name]]
     methods = [f"search_o1(max_searches={n}, max_turns=3, k=2, n_examples=2)" for n in range(4)]
     rows = tuple({**row, "system": f"smollm2 · {method}"} for method in methods for row in finding.rows)
@@ -73,13 +73,13 @@ def test_long_names_do_not_run_out_of_the_picture(name: str, found: dict[str, Fi
     assert float(svg.split('width="')[1].split('"')[0]) < 1150
 
 
-def test_outcomes_of_a_bar_sum_to_one(found: dict[str, Finding]) -> None:
+def test_outcomes_of_a_bar_sum_to_one(found: dict[str, OldFinding]) -> None:
     rows = outcome_rows(found["outcomes"])
     for name in ("original", "people", "spelling"):
         assert sum(row["value"] for row in rows if row["asked"] == name) == pytest.approx(1)
 
 
-def test_failed_searches_are_those_that_brought_no_supporting_document(found: dict[str, Finding]) -> None:
+def test_failed_searches_are_those_that_brought_no_supporting_document(found: dict[str, OldFinding]) -> None:
     drawn = {(row["asked"], row["hop"]): row for row in drift_rows(found["trajectories"]) if row["metric"] == "gold"}
     gold = [row for row in found["trajectories"].rows if row["metric"] == "gold"]
     assert gold

@@ -25,7 +25,7 @@ from shaketable.report.published import context_temperature, query_variation
 from shaketable.report.published import factual_robustness as facts
 from shaketable.report.published.comparison import Own, Span, least, ordered, signed, within
 from shaketable.study import load_study, shipped_studies
-from shaketable.types import Finding, Study
+from shaketable.types import OldFinding, Study
 
 TEMPERATURES = [round(0.2 * step, 1) for step in range(11)]
 # Section 12.3 of the specification: a curve like that of GPT, whose ceiling and hinge are 1.4.
@@ -39,7 +39,7 @@ def span(value: float, low: float, high: float) -> Span:
     return Span(value=value, low=low, high=high, n=10)
 
 
-def own(study: Study, main_metric: str, *findings: Finding) -> Own:
+def own(study: Study, main_metric: str, *findings: OldFinding) -> Own:
     return Own(study=study, main_metric=main_metric, findings=findings)
 
 

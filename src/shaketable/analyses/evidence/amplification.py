@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shaketable.analyses.grids import Grid, Row, even, grids
-from shaketable.report.words import cost, holds_zero, named, questions, said, sentence_case
+from shaketable.report.old_words import cost, holds_zero, named, questions, said, sentence_case
 from shaketable.statistics.intervals import (
     Numbers,
     Statistic,
@@ -21,7 +21,7 @@ from shaketable.statistics.intervals import (
     mean_estimates,
     mean_of,
 )
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 NAME = "amplification"
 
@@ -33,7 +33,7 @@ def amplification(
     min_drop: float = 0.001,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Two kinds of rows: `ratio`, the mean drop at a temperature over that at the coolest, and `slope`.
 
     A ratio is None where the mean drop at the coolest temperature is below `min_drop`, and has no interval where it is
@@ -42,7 +42,7 @@ def amplification(
     """
     rows = [row for grid in grids(table, metric) for row in _rows(grid, min_drop, confidence, n_resamples)]
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="Does heat amplify the harm of disturbed evidence?",
         rows=even(rows),

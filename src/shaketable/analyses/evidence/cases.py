@@ -10,8 +10,8 @@ import polars as pl
 from shaketable.analyses.conditions import ORIGINAL, names_in
 from shaketable.analyses.grids import PLACE, Grid, Row, even, systems
 from shaketable.factors import judging_metric
-from shaketable.report.words import measured, named, number, questions, said, sentence_case
-from shaketable.types import Finding
+from shaketable.report.old_words import measured, named, number, questions, said, sentence_case
+from shaketable.types import OldFinding
 
 NAME = "cases"
 FAILURES = ("refusal", "gibberish", "terse")
@@ -19,7 +19,7 @@ FAILURES = ("refusal", "gibberish", "terse")
 Tags = dict[str, list[str]]
 
 
-def cases(table: pl.DataFrame, *, metric: str | None = None, cool: float = 0.6, hot: float | None = None) -> Finding:
+def cases(table: pl.DataFrame, *, metric: str | None = None, cool: float = 0.6, hot: float | None = None) -> OldFinding:
     """For each system, type and perturbation the question with the largest drop, at a cool and a hot temperature.
 
     The temperatures are those nearest to `cool` and `hot`; a hot of None is the hottest. Of equal drops the smallest
@@ -31,7 +31,7 @@ def cases(table: pl.DataFrame, *, metric: str | None = None, cool: float = 0.6, 
     tags = _tags(table)
     rows = [row for system in systems(table, metric) for row in _rows(system, table, tags, cool, hot)]
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="Which questions lose most when their evidence is disturbed, and how do their answers fail?",
         rows=even(rows),

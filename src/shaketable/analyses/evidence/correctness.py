@@ -19,7 +19,7 @@ from shaketable.analyses.evidence import correctness_words as words
 from shaketable.analyses.evidence.flagged import done_as_asked, flagged_in
 from shaketable.factors import main_metric
 from shaketable.statistics.intervals import Statistic, mean_of, with_estimates
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 
 def correctness(
@@ -29,7 +29,7 @@ def correctness(
     confidence: float = 0.95,
     n_resamples: int = 2000,
     ddof: int = 1,
-) -> Finding:
+) -> OldFinding:
     """Means over runs, then over questions, with bootstrap intervals over questions.
 
     Rows without `contrast` are condition means. Rows with one are differences paired by question: `unchanged - X`
@@ -52,7 +52,7 @@ def correctness(
     rows = labelled_rows("correctness", cells, table)
     main = main_metric(names_in(table), metric)
     words.add_sentences(rows, main)
-    return Finding(
+    return OldFinding(
         analysis="correctness",
         question="How good are the answers, and what do disturbed evidence and heat cost?",
         rows=tuple(rows),

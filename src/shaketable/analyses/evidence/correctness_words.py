@@ -7,7 +7,7 @@ from typing import Any
 
 from shaketable.analyses.conditions import ORIGINAL
 from shaketable.analyses.evidence.flagged import AS_ASKED
-from shaketable.report.words import (
+from shaketable.report.old_words import (
     bounds,
     difference,
     holds_zero,

@@ -2,129 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
-import polars as pl
+import numpy as np
 
-from shaketable.analyses.grids import Grid, Row, even, grids
-from shaketable.report.words import difference, measured, named, questions, said, sentence_case
+from shaketable.analyses.grids import Grid, grids
+from shaketable.analyses.tables import Tables
+from shaketable.factors import Cell
 from shaketable.statistics.hodges_lehmann import shift_estimates
-from shaketable.statistics.intervals import known
-from shaketable.statistics.significance import add_holm, signed_rank
-from shaketable.types import Finding
-
-NAME = "degradation"
+from shaketable.statistics.intervals import Bootstrap
+from shaketable.statistics.significance import holm, signed_rank
+from shaketable.types import Estimate
 
 
-def degradation(
-    table: pl.DataFrame,
-    *,
-    metric: str | None = None,
-    alpha: float = 0.05,
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-) -> Finding:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loss:
+    """What one disturbance costs at one temperature, paired by question."""
+
+    cell: Cell
+    metric: str
+    shift: Estimate
+    """Hodges–Lehmann, original minus disturbed: positive is worse when disturbed."""
+    mean: float | None
+    """Mean difference."""
+    n_missing: int
+    """Records without a score among both."""
+    statistic: float | None
+    p: float | None
+    """One-sided, from Wilcoxon's signed ranks."""
+    p_adjusted: float | None
+    """By Holm, over the temperatures of the line."""
+    is_shown: bool | None
+    """Whether a loss is shown: not being shown is not the same as no loss. None: there was nothing to test."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Degradation:
+    """Does disturbed evidence make answers worse at all temperatures?"""
+
+    losses: tuple[Loss, ...]
+    """Line by line: a system, a type of question and a disturbance, from cool to hot."""
+    alpha: float
+
+    tells_of_evidence: ClassVar[bool] = True
+
+
+def degradation(tables: Tables, *, metric: str | None = None, alpha: float = 0.05) -> Degradation:
     """One-sided Wilcoxon signed-rank tests of original minus disturbed, paired by question, one per temperature.
 
-    `value` is the Hodges–Lehmann shift, `mean` the mean difference; positive means worse when disturbed. `p_holm` is
-    adjusted over the temperatures of a line. `verdict` is `yes` where it is below alpha, and `everywhere` is `yes`
-    where it is so at all temperatures; otherwise both are `not shown`, which is not the same as no.
+    A p is adjusted over the temperatures of a line, which is a system, a type of question and a disturbance.
     """
-    rows = [row for grid in grids(table, metric) for row in _rows(grid, alpha, confidence, n_resamples)]
-    _add_sentences(rows)
-    return Finding(
-        analysis=NAME,
-        question="Does disturbed evidence make answers worse at all temperatures?",
-        rows=even(rows),
-        sentences=tuple(said(row) for row in rows if row["sentence"]),
-        caveats=_caveats(rows, alpha, confidence, n_resamples),
-        settings={"metric": metric, "alpha": alpha, "confidence": confidence, "n_resamples": n_resamples},
-    )
+    losses = [
+        loss for grid in grids(tables.scores, tables.metric(metric)) for loss in _losses(grid, alpha, tables.bootstrap)
+    ]
+    return Degradation(losses=tuple(losses), alpha=alpha)
 
 
-def _rows(grid: Grid, alpha: float, confidence: float, n_resamples: int) -> list[Row]:
+def _losses(grid: Grid, alpha: float, bootstrap: Bootstrap) -> list[Loss]:
     if not grid.perturbations:
         return []
     drops, n_missing = grid.drops(), grid.n_missing_pairs()
-    shape = drops.shape[:2]
-    flat, n = shift_estimates(
-        drops.reshape(-1, drops.shape[2]), grid.question_ids, confidence=confidence, n_resamples=n_resamples
-    )
-    estimates, n = flat.reshape(*shape, 3), n.reshape(shape)
-    rows = []
+    shifts = shift_estimates(drops.reshape(-1, drops.shape[2]), grid.question_ids, bootstrap, unit=grid.unit)
+    losses = []
     for i, perturbation in enumerate(grid.perturbations):
-        line = []
-        for j, temperature in enumerate(grid.temperatures):
-            paired = drops[i, j][drops[i, j] == drops[i, j]]
-            statistic, p = signed_rank(paired) if len(paired) else (None, None)
-            line.append(
-                grid.row(
-                    NAME,
-                    perturbation=perturbation,
-                    temperature=temperature,
-                    **known(estimates[i, j]),
-                    n=int(n[i, j]),
-                    n_missing=int(n_missing[i, j]),
-                    mean=float(paired.mean()) if len(paired) else None,
-                    statistic=statistic,
-                    p=p,
-                )
+        paired = [line[~np.isnan(line)] for line in drops[i]]
+        tests = [signed_rank(line) if len(line) else (None, None) for line in paired]
+        adjusted = holm([p for _, p in tests])
+        losses += [
+            Loss(
+                cell=grid.cell(perturbation=perturbation, temperature=temperature),
+                metric=grid.metric,
+                shift=shifts[i * len(grid.temperatures) + j],
+                mean=float(paired[j].mean()) if len(paired[j]) else None,
+                n_missing=int(n_missing[i, j]),
+                statistic=tests[j][0],
+                p=tests[j][1],
+                p_adjusted=adjusted[j],
+                is_shown=None if (p := adjusted[j]) is None else p < alpha,
             )
-        add_holm(line)
-        for row in line:
-            row["verdict"] = None if row["p"] is None else _shown(row["p_holm"] < alpha)
-        tested = [row for row in line if row["verdict"]]
-        n_shown = sum(row["verdict"] == "yes" for row in tested)
-        for row in line:
-            everywhere = _shown(n_shown == len(tested)) if tested else None
-            row.update(everywhere=everywhere, n_temperatures=len(tested), n_shown=n_shown)
-        rows += line
-    return rows
-
-
-def _shown(is_shown: bool) -> str:
-    return "yes" if is_shown else "not shown"
-
-
-def _add_sentences(rows: Sequence[Row]) -> None:
-    """One for each system and disturbance, on the row of the largest shift."""
-    lines: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        row.update(headline=None, sentence=None, detail=None)
-        if row["type"] is None and row["value"] is not None:
-            lines.setdefault((row["metric"], row["dataset"], row["system"], row["perturbation"]), []).append(row)
-    for line in lines.values():
-        row = max(line, key=lambda one: one["value"])
-        row.update(headline=NAME, sentence=_sentence(row), detail=_detail(row, len(line)))
-
-
-def _sentence(row: Row) -> str:
-    cause, system, metric = sentence_case(named(row["perturbation"])), row["system"], measured(row["metric"])
-    n, of = row["n_shown"], row["n_temperatures"]
-    if n == of == 1:
-        return f"{cause} lowers the {metric} of {system} at temperature {row['temperature']:g}."
-    if n == of:
-        return f"{cause} lowers the {metric} of {system} at every temperature tried ({of})."
-    if n:
-        return f"{cause} lowers the {metric} of {system} at {n} of {of} temperatures; at the others no loss was shown."
-    where = f"at temperature {row['temperature']:g}" if of == 1 else "at any temperature"
-    return f"{cause}: no loss of {metric} was shown for {system} {where}."
-
-
-def _detail(row: Row, n_temperatures: int) -> str:
-    where = f"at temperature {row['temperature']:g}"
-    largest = f"The largest shift is {difference(row)}, {where}" if n_temperatures > 1 else f"Shift {difference(row)}"
-    return f"{largest} ({questions(row['n'])})."
-
-
-def _caveats(rows: Sequence[Row], alpha: float, confidence: float, n_resamples: int) -> tuple[str, ...]:
-    caveats = [
-        f"Tests are one-sided Wilcoxon signed-rank tests, adjusted by Holm over temperatures, at {alpha:g}; lines of "
-        "different models, types and disturbances are not adjusted for one another.",
-        f"Shifts are Hodges–Lehmann estimates; intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap "
-        "resamples of the questions.",
-        "A loss that was not shown may still be there: see the equivalence tests.",
-    ]
-    if any(row["n_missing"] for row in rows):
-        caveats.append("Records without a score are left out and counted; they are never zeros.")
-    return tuple(caveats)
+            for j, temperature in enumerate(grid.temperatures)
+        ]
+    return losses

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from shaketable.analyses.grids import Grid, Number, Row, even, grids
-from shaketable.report.words import bounds, measured, number, questions, said
+from shaketable.report.old_words import bounds, measured, number, questions, said
 from shaketable.statistics.intervals import ROUNDING, Numbers, Statistic, complete, estimated, known, mean_of
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 NAME = "dominance"
 OUTCOMES: tuple[Number, ...] = ("mean", "cv")
@@ -19,7 +19,7 @@ EFFECTS = ("temperature", "evidence", "interaction", "difference")
 
 def dominance(
     table: pl.DataFrame, *, metric: str | None = None, confidence: float = 0.95, n_resamples: int = 2000
-) -> Finding:
+) -> OldFinding:
     """Partial eta squared of a two-way repeated-measures decomposition, with bootstrap intervals over questions.
 
     Rows by `effect`: `temperature`, `evidence`, their `interaction`, and the `difference` of the first two. The
@@ -35,7 +35,7 @@ def dominance(
         for row in _rows(grid, confidence, n_resamples)
     ]
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="Does temperature matter more than evidence?",
         rows=even(rows),

@@ -9,7 +9,7 @@ import polars as pl
 
 from shaketable.analyses.evidence.margins import margins_of
 from shaketable.analyses.grids import Grid, Row, even, systems
-from shaketable.report.words import (
+from shaketable.report.old_words import (
     at_temperatures,
     difference,
     measured,
@@ -20,7 +20,7 @@ from shaketable.report.words import (
 )
 from shaketable.statistics.intervals import known, mean_estimates
 from shaketable.statistics.significance import add_holm, difference_test, equivalence_test
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 NAME = "equivalence"
 TOO_FEW = "fewer than two questions"
@@ -34,7 +34,7 @@ def equivalence(
     alpha: float = 0.05,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Paired TOST of original minus disturbed against a margin, at each temperature.
 
     `equivalent`: the mean difference lies inside ±delta (`p_holm` of TOST below alpha). `different`: it is not shown
@@ -51,7 +51,7 @@ def equivalence(
         for row in _rows(grid, margins[grid.metric].value, alpha, confidence, n_resamples)
     ]
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="At which temperatures are answers from disturbed evidence as good as from the original?",
         rows=even(rows),

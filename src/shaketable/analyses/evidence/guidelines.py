@@ -13,10 +13,10 @@ from shaketable.analyses.evidence import guidelines_words as words
 from shaketable.analyses.evidence.figure_table import figure_table
 from shaketable.analyses.evidence.margins import margins_of
 from shaketable.analyses.grids import Grid, Row, even, systems
-from shaketable.report.words import said
+from shaketable.report.old_words import said
 from shaketable.statistics.ceilings import ceiling_index, onto_grid, resampled_ceilings, resampled_hinge
 from shaketable.statistics.intervals import Numbers, complete, estimated, known, mean_estimates
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 NAME = "guidelines"
 NOT_APPLIED = "temperature not applied"
@@ -32,7 +32,7 @@ def guidelines(
     not_applied: tuple[tuple[str, str], ...] = (),
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Five kinds of rows.
 
     `ceiling`: the hottest temperature of those tried up to which the loss since the coolest, by the upper end of its
@@ -65,7 +65,7 @@ def guidelines(
             row["is_part"] = row.get("is_part") or row["system"] in {grid.system for grid in wordings}
     rows += _choices(found, bootstrap)
     words.add_sentences(rows, NOT_APPLIED)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="How hot may each model run, which disturbance hurts where, and which model to choose?",
         rows=even(rows),

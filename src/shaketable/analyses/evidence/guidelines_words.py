@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from shaketable.report.words import (
+from shaketable.report.old_words import (
     at_temperatures,
     cost,
     difference,

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from shaketable.annotation.agreement import Agreement, agreement_of
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 JUDGE = "judge"
 RULES = ("contains", "correct", "exact_match")
@@ -22,7 +22,7 @@ def judge_agreement(
     verdicts: Sequence[Mapping[str, Any]] = (),
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Raw agreement (`value`) and Cohen's kappa of `judge` with each rule, over all answers and for each model.
 
     `n` counts answers that both judge; `n_judge_only` are correct by the judge alone, `n_rule_only` by the rule alone.
@@ -42,7 +42,7 @@ def judge_agreement(
     ]
     if not rules and not table.is_empty():
         rows = [_empty(f"judge and one of {', '.join(RULES)} are needed; add them to score.metrics")]
-    return Finding(
+    return OldFinding(
         analysis="judge_agreement",
         question=QUESTION,
         rows=tuple(rows),

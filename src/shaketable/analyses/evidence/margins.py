@@ -10,7 +10,7 @@ import numpy as np
 
 from shaketable.analyses.grids import Grid
 from shaketable.errors import PartError
-from shaketable.report.words import measured, number
+from shaketable.report.old_words import measured, number
 
 POINTS = 0.05
 """Of a share, where the study says nothing."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shaketable.analyses.grids import Grid, Row, even, grids
 from shaketable.identity import seed_from
-from shaketable.report.words import difference, measured, named, questions, said, sentence_case
+from shaketable.report.old_words import difference, measured, named, questions, said, sentence_case
 from shaketable.statistics.intervals import (
     ROUNDING,
     Numbers,
@@ -24,7 +24,7 @@ from shaketable.statistics.intervals import (
     mean_of,
 )
 from shaketable.statistics.significance import add_holm
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 NAME = "ranking"
 
@@ -37,7 +37,7 @@ def ranking(
     n_permutations: int = 1000,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Three kinds of rows.
 
     `drop`: the mean drop of a perturbation at a temperature and its rank there, 1 for the largest. `contrast`: the
@@ -48,7 +48,7 @@ def ranking(
     """
     rows = [row for grid in grids(table, metric) for row in _rows(grid, alpha, n_permutations, confidence, n_resamples)]
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="Does temperature change which disturbance of the evidence hurts most?",
         rows=even(rows),

@@ -14,9 +14,9 @@ from shaketable.analyses.conditions import CONDITION, ORIGINAL, by_question, lab
 from shaketable.analyses.grids import Grid, systems
 from shaketable.analyses.spread import CROSSES_ZERO, Level, crossing_zero
 from shaketable.factors import main_metric
-from shaketable.report.words import bounds, holds_zero, measured, number, questions
+from shaketable.report.old_words import bounds, holds_zero, measured, number, questions
 from shaketable.statistics.intervals import Numbers, Statistic, difference_of_groups, known, mean_of, with_estimates
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 BETWEEN = {
     "per_question": "between runs of a question",
@@ -33,7 +33,7 @@ def variability(
     ddof: int = 1,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """The coefficient of variation (sd / mean) of each condition, with bootstrap intervals over questions.
 
     `per_question` averages the CV over runs of each question, `ratio_of_means` divides the mean sd over runs by the
@@ -56,7 +56,7 @@ def variability(
     rows += [dict.fromkeys(rows[0]) | row for row in types]
     for row in rows:
         row["unit"] = "ratio"
-    return Finding(
+    return OldFinding(
         analysis="variability",
         question="How much do repeated answers to the same question differ?",
         rows=tuple(rows),

@@ -21,10 +21,10 @@ from shaketable.analyses.facts.facts import (
     settled,
 )
 from shaketable.facts.score import Rule, chances_of_breaking, is_broken
-from shaketable.report.words import bounds, holds_zero, level, number, questions, said
+from shaketable.report.old_words import bounds, holds_zero, level, number, questions, said
 from shaketable.statistics.intervals import Numbers, Statistic, agreed, estimated, mean_estimates
 from shaketable.statistics.intervals import known as estimate_columns
-from shaketable.types import Curve, Finding, Scan
+from shaketable.types import Curve, OldFinding, Scan
 
 NAME = "breaking"
 
@@ -43,7 +43,7 @@ def breaking(
     repeats: int = 10,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Entropy against breaking temperature, over known facts.
 
     Kind `pearson`: correlation of entropy and breaking temperature over broken facts; `unbroken`, such as 2.2, puts
@@ -67,7 +67,7 @@ def breaking(
         if row["kind"] != "too_early_expected" or scan.strategy != "sequential"
     ]
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="At which temperature do facts break, and does entropy foretell it?",
         rows=tuple(rows),

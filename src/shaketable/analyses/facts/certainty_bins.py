@@ -9,10 +9,10 @@ import polars as pl
 
 from shaketable.analyses.facts.facts import PLACE, Facts, Row, facts_of, judges, settled
 from shaketable.facts.score import TOLERANCE
-from shaketable.report.words import bounds, number, questions, said
+from shaketable.report.old_words import bounds, number, questions, said
 from shaketable.statistics.intervals import Numbers, estimated, mean_estimates, mean_of
 from shaketable.statistics.intervals import known as estimate_columns
-from shaketable.types import Finding, Scan
+from shaketable.types import OldFinding, Scan
 
 NAME = "certainty_bins"
 N_BINS = 10
@@ -26,7 +26,7 @@ def certainty_bins(
     correct: str | None = None,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """The share of answers in each tenth of certainty, correct and wrong ones apart, at each temperature.
 
     Certainty is the metric of this name, the mean probability of an answer's tokens. Bins are [0, 0.1) … [0.9, 1].
@@ -38,7 +38,7 @@ def certainty_bins(
     answers = _answers(table, judges(scan)[1])
     rows = [row for facts in every for row in _rows(facts, answers, not scan.known, confidence, n_resamples)]
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="How certain is the model of what it says, and is it right when it is certain?",
         rows=tuple(rows),

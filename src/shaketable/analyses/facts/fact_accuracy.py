@@ -20,10 +20,10 @@ from shaketable.analyses.facts.facts import (
     settled,
     share,
 )
-from shaketable.report.words import level, questions, said
+from shaketable.report.old_words import level, questions, said
 from shaketable.statistics.intervals import agreed, mean_estimates
 from shaketable.statistics.intervals import known as estimate_columns
-from shaketable.types import Curve, Finding, Scan
+from shaketable.types import Curve, OldFinding, Scan
 
 NAME = "fact_accuracy"
 
@@ -37,7 +37,7 @@ def fact_accuracy(
     correct: str | None = None,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Mean accuracy of known facts at each temperature, with bootstrap intervals over questions.
 
     `source` is `sampled`, or `curve` for the curves that the model's logits give of the same facts. `is_partial` marks
@@ -50,7 +50,7 @@ def fact_accuracy(
         for row in _rows(facts, judges(scan)[1], confidence, n_resamples)
     ]
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="How does accuracy on known facts fall with temperature?",
         rows=tuple(rows),

@@ -27,10 +27,10 @@ from shaketable.analyses.facts.facts import (
 )
 from shaketable.analyses.grids import even
 from shaketable.facts.score import D, Rule
-from shaketable.report.words import bounds, holds_zero, level, number, questions, said
+from shaketable.report.old_words import bounds, holds_zero, level, number, questions, said
 from shaketable.statistics.intervals import ROUNDING, Numbers, Statistic, agreed, estimated, mean_estimates
 from shaketable.statistics.intervals import known as estimate_columns
-from shaketable.types import Curve, Finding, Scan
+from shaketable.types import Curve, OldFinding, Scan
 
 NAME = "factual_robustness"
 SOME = ("d", "is_capped", "n_missing", "n_undecided", "n_censored", "reason")
@@ -50,7 +50,7 @@ def factual_robustness(
     inclusive: bool = False,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """The Factual Robustness Score (FRS) of each system, dataset and d, with bootstrap intervals over questions.
 
     Kind `score`: mean FRS of the known facts that were scanned; `is_capped` scores facts that hold up to temperature 2
@@ -69,7 +69,7 @@ def factual_robustness(
     rows += [row for facts in every for row in _fact_rows(facts, how)]
     rows = [dict.fromkeys(SOME) | row for row in even(rows)]
     _add_sentences(rows, d)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="How firmly does each model hold the facts it knows?",
         rows=tuple(rows),

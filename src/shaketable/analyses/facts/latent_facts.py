@@ -19,10 +19,10 @@ from shaketable.analyses.facts.facts import (
     settled,
 )
 from shaketable.analyses.grids import even
-from shaketable.report.words import level, questions, said
+from shaketable.report.old_words import level, questions, said
 from shaketable.statistics.intervals import agreed, mean_estimates
 from shaketable.statistics.intervals import known as estimate_columns
-from shaketable.types import Curve, Finding, Scan
+from shaketable.types import Curve, OldFinding, Scan
 
 NAME = "latent_facts"
 
@@ -38,7 +38,7 @@ def latent_facts(
     n: int = 10,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Facts wrong at temperature 0 that some hotter temperature gets right in at least a share `least` of the answers.
 
     Kind `latent`: their share among the facts that are wrong at temperature 0 and were tried above it. Kind `fact`: the
@@ -53,7 +53,7 @@ def latent_facts(
     rows += [row for facts in every for row in _fact_rows(facts, least, n)]
     rows = list(even(rows))
     _add_sentences(rows, least)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="Which facts does a model get wrong when greedy, and right when it is hotter?",
         rows=tuple(rows),

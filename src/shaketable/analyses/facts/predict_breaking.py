@@ -11,10 +11,10 @@ import polars as pl
 from shaketable.analyses.facts.facts import LABELS, Breaking, Fact, Facts, Row, facts_of, ids, numbers, pooled, settled
 from shaketable.facts.score import Rule
 from shaketable.identity import seed_from
-from shaketable.report.words import bounds, holds_zero, number, questions, said
+from shaketable.report.old_words import bounds, holds_zero, number, questions, said
 from shaketable.statistics.intervals import Numbers, Statistic, estimated
 from shaketable.statistics.intervals import known as estimate_columns
-from shaketable.types import Curve, Finding, Scan
+from shaketable.types import Curve, OldFinding, Scan
 
 NAME = "predict_breaking"
 PREDICTORS = ("entropy", "margin", "length", "type")
@@ -36,7 +36,7 @@ def predict_breaking(
     inclusive: bool = False,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Cross-validated R² of least squares for log(1 + breaking temperature), with one predictor more each time.
 
     Predictors are entropy, the margin between the two best first tokens, the answer's length in tokens and the question
@@ -50,7 +50,7 @@ def predict_breaking(
     every = pooled(facts_of(table, curves, scan))
     rows = [row for facts in every for row in _rows(facts, how, n_folds, bootstrap)]
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="Can the temperature at which a fact breaks be foretold from one greedy answer?",
         rows=tuple(rows),

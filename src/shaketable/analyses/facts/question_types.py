@@ -12,10 +12,10 @@ from shaketable.analyses.facts.facts import LABELS, Breaking, Fact, Facts, Row, 
 from shaketable.analyses.grids import even
 from shaketable.facts.score import Rule
 from shaketable.identity import seed_from
-from shaketable.report.words import level, questions, said
+from shaketable.report.old_words import level, questions, said
 from shaketable.statistics.intervals import agreed, mean_estimates
 from shaketable.statistics.intervals import known as estimate_columns
-from shaketable.types import Curve, Finding, Scan
+from shaketable.types import Curve, OldFinding, Scan
 
 NAME = "question_types"
 SHOWN = ("NUM", "LOC", "ENTY", "HUM")
@@ -39,7 +39,7 @@ def question_types(
     inclusive: bool = False,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Question types among a system's most and least robust facts, all datasets pooled.
 
     Kind `ratio`: top / (top + bottom), of the `n_extreme` highest and lowest scores (None: a third of the facts, as
@@ -63,7 +63,7 @@ def question_types(
             rows += _mean_rows(facts, typed, how, d, bootstrap)
     rows = list(even(rows))
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="Facts of which kind does a model hold most firmly?",
         rows=tuple(rows),

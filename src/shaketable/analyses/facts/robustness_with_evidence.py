@@ -13,10 +13,10 @@ from shaketable.analyses.conditions import ORIGINAL
 from shaketable.analyses.facts.facts import Breaking, Fact, Facts, Row, facts_of, numbers, settled
 from shaketable.analyses.grids import even
 from shaketable.facts.score import D, Rule, frs
-from shaketable.report.words import bounds, holds_zero, level, named, number, questions, said, sentence_case
+from shaketable.report.old_words import bounds, holds_zero, level, named, number, questions, said, sentence_case
 from shaketable.statistics.intervals import ROUNDING, agreed, mean_estimates
 from shaketable.statistics.intervals import known as estimate_columns
-from shaketable.types import Curve, Finding, Scan
+from shaketable.types import Curve, OldFinding, Scan
 
 NAME = "robustness_with_evidence"
 WRONG = 0.0
@@ -47,7 +47,7 @@ def robustness_with_evidence(
     inclusive: bool = False,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Robustness scores (FRS) closed book, with original and with disturbed evidence, over the facts that a model knows
     in any of these and in any wording; where a fact is wrong at temperature 0 its breaking temperature is 0.
 
@@ -64,7 +64,7 @@ def robustness_with_evidence(
         groups.setdefault((facts.place["dataset"], facts.place["model"]), []).append(facts)
     rows = even([row for of_model in groups.values() for row in _rows(_cells(of_model), how, d, bootstrap)])
     _add_sentences(rows, d[0])
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="Does evidence make a model hold facts more firmly?",
         rows=tuple(rows),

@@ -10,8 +10,8 @@ import polars as pl
 from shaketable.analyses.facts.facts import Breaking, Fact, Facts, Row, facts_of, pooled, settled
 from shaketable.analyses.grids import even
 from shaketable.facts.score import Rule
-from shaketable.report.words import number, said
-from shaketable.types import Curve, Finding, Scan
+from shaketable.report.old_words import number, said
+from shaketable.types import Curve, OldFinding, Scan
 
 NAME = "weakest_facts"
 
@@ -29,7 +29,7 @@ def weakest_facts(
     rule: Rule = "first",
     threshold: float | None = None,
     inclusive: bool = False,
-) -> Finding:
+) -> OldFinding:
     """The `n` known facts of each system with the lowest robustness score, uncapped where a fact has a curve.
 
     Rows of kind `fact` have the score as value, the breaking temperature with its certified bounds, `position`, the
@@ -48,7 +48,7 @@ def weakest_facts(
         rows += [row for rank, (_, fact) in enumerate(scored[:n_curves], 1) for row in _curve_rows(facts, fact, rank)]
     rows = list(even(rows))
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="Which of the facts that a model knows does it lose first, and at which token?",
         rows=tuple(rows),

@@ -11,9 +11,9 @@ from shaketable.analyses.conditions import ORIGINAL, by_question, names_in, unit
 from shaketable.analyses.grids import Row
 from shaketable.analyses.together.reliance_words import SIDES, WORDS, told_mean
 from shaketable.factors import main_metric
-from shaketable.report.words import bounds, measured, named, number, questions, said, sentence_case
+from shaketable.report.old_words import bounds, measured, named, number, questions, said, sentence_case
 from shaketable.statistics.intervals import ROUNDING, Numbers, Statistic, mean_of, with_estimates
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 NAME = "context_reliance"
 PLACE = ("dataset", "model", "method", "retriever")
@@ -31,7 +31,7 @@ def context_reliance(
     closed_book: str = "closed_book",
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """(original − disturbed) / max(original − closed book, 0.05), clipped to −1 and 2, by disturbance and temperature.
 
     Near 0 the disturbance is ignored, at 1 the system falls back to its closed-book answers, above 1 it is misled.
@@ -48,7 +48,7 @@ def context_reliance(
         _row(cell, main, unit, closed_book) for cell in cells.sort(*PLACE, "perturbation", "temperature").to_dicts()
     ]
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="Does the system lean on its evidence, or on what it knows?",
         rows=tuple(rows),

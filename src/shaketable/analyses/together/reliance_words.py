@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shaketable.report.words import number
+from shaketable.report.old_words import number
 
 SIDES = ("original", "disturbed", "closed_book")
 WORDS = ("with original evidence", "with disturbed evidence", "closed book")

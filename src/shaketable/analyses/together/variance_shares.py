@@ -14,9 +14,9 @@ import polars as pl
 from shaketable.analyses.conditions import CONDITION, by_question, names_in
 from shaketable.analyses.grids import Row, even
 from shaketable.factors import main_metric
-from shaketable.report.words import level, measured, named, questions, said, sentence_case
+from shaketable.report.old_words import level, measured, named, questions, said, sentence_case
 from shaketable.statistics.intervals import ROUNDING, Numbers, Statistic, estimated, known
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 NAME = "variance_shares"
 QUESTION = "What explains the variation in correctness?"
@@ -45,7 +45,7 @@ ONE_RUN = "some settings have one run alone, which cannot tell dice from the res
 
 def variance_shares(
     table: pl.DataFrame, *, metric: str | None = None, confidence: float = 0.95, n_resamples: int = 2000
-) -> Finding:
+) -> OldFinding:
     """The law of total variance over a crossed study: whose share of the variance of single answers is how large?
 
     Rows without `part_of` add up to 1: each setting that varies (`temperature`, `evidence`, `wording`, `method`,
@@ -61,7 +61,7 @@ def variance_shares(
     for (dataset,), part in sorted(scored.partition_by("dataset", as_dict=True).items(), key=lambda one: one[0]):
         rows += _rows(part, {"metric": main, "dataset": dataset}, confidence, n_resamples)
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question=QUESTION,
         rows=even(rows),

@@ -19,8 +19,8 @@ from shaketable.analyses.wording.rewording import (
     where,
 )
 from shaketable.analyses.wording.vectors import ENCODER, Vectors, vectors_of
-from shaketable.report.words import level, questions, sentence_case
-from shaketable.types import Finding
+from shaketable.report.old_words import level, questions, sentence_case
+from shaketable.types import OldFinding
 
 NAME = "consistency"
 ALL_EMPTY = "one of the two answers is empty in every pair"
@@ -34,7 +34,7 @@ def consistency(
     encoder: str = ENCODER,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Similarity of answers to the original's, and diversity of the answers to all wordings of a question.
 
     `similarity` is the cosine of sentence vectors, 1 for two empty answers; `diversity` is one minus the mean cosine of

@@ -18,9 +18,9 @@ from shaketable.analyses.wording.rewording import (
     told_variation,
     where,
 )
-from shaketable.report.words import level, number, questions, sentence_case
+from shaketable.report.old_words import level, number, questions, sentence_case
 from shaketable.statistics.stability import Steadiness, Zero, relative_change, steadiness
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 NAME = "cost_stability"
 QUESTION = "Does rewording change what an answer costs?"
@@ -42,7 +42,7 @@ def cost_stability(
     steady: Steadiness = "inverse",
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Relative change (RE) and steadiness (CVR) of searches and model calls, and the mean of each, and of tokens.
 
     `re_searches` is |c - o| / max(o, 1) for the count o of the original and c of the rewording. `cvr_searches` is

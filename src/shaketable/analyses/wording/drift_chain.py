@@ -25,10 +25,10 @@ from shaketable.analyses.wording.rewording import (
 )
 from shaketable.analyses.wording.unaided import searching
 from shaketable.analyses.wording.vectors import ENCODER
-from shaketable.report.words import bounds, number
+from shaketable.report.old_words import bounds, number
 from shaketable.statistics.intervals import Numbers, estimated, known
 from shaketable.statistics.stability import spearman_of
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 NAME = "drift_chain"
 LINKS = {
@@ -55,7 +55,7 @@ def drift_chain(
     missing_hops: MissingHops = "skip",
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Spearman's rho along the chain, for each variation and for all rewordings together (variation None).
 
     One point is one wording of a question, averaged over runs. The gap is correctness of the rewording minus that of

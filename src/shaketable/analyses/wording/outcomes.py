@@ -21,8 +21,8 @@ from shaketable.analyses.wording.rewording import (
     where,
 )
 from shaketable.analyses.wording.unaided import Unaided, Wording, searching, told_choice, unaided_of
-from shaketable.report.words import level, questions
-from shaketable.types import Finding
+from shaketable.report.old_words import level, questions
+from shaketable.types import OldFinding
 
 NAME = "outcomes"
 CLASSES: dict[str, Callable[[float, float], float]] = {
@@ -43,7 +43,7 @@ def outcomes(
     need: Wording = "same",
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Shares of answers that a search mended (`helpful`), spoiled (`harmful`), left right (`stable`) or left wrong
     (`unhelpful`), against the closed-book answer to the same wording. They sum to 1.
 

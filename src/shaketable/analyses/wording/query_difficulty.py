@@ -20,8 +20,8 @@ from shaketable.analyses.wording.rewording import (
     told_variation,
 )
 from shaketable.analyses.wording.vectors import ENCODER, Vectors, vectors_of
-from shaketable.report.words import bounds, number, questions, sentence_case
-from shaketable.types import Finding
+from shaketable.report.old_words import bounds, number, questions, sentence_case
+from shaketable.types import OldFinding
 
 NAME = "query_difficulty"
 NO_NUMBERS = "query_loss was not scored; add query_loss to score.metrics"
@@ -34,7 +34,7 @@ def query_difficulty(
     encoder: str = ENCODER,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Length in words (`query_words`) and tokens, loss under the answering model, and similarity of each wording.
 
     Wordings count once, however many systems and runs were asked. Loss is the mean negative log-likelihood of the

@@ -8,16 +8,16 @@ import numpy as np
 import polars as pl
 
 from shaketable.analyses.conditions import ORIGINAL
-from shaketable.report.words import named
+from shaketable.report.old_words import named
 from shaketable.statistics.intervals import known, mean_estimates
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 PLACE = ("metric", "dataset", "retriever", "variation")
 NUMBERS = ("recall@", "precision@", "ndcg@", "mrr@")
 QUESTION = "How well are the supporting documents found, before and after the evidence is disturbed?"
 
 
-def retrieval_quality(table: pl.DataFrame, *, confidence: float = 0.95, n_resamples: int = 2000) -> Finding:
+def retrieval_quality(table: pl.DataFrame, *, confidence: float = 0.95, n_resamples: int = 2000) -> OldFinding:
     """The numbers of the metric `retrieval` for each retriever, wording and perturbation, over questions.
 
     Rows without `contrast` are means; rows with one are differences paired by question, `unchanged - X`: what
@@ -32,7 +32,7 @@ def retrieval_quality(table: pl.DataFrame, *, confidence: float = 0.95, n_resamp
         reason = "no retrieval metric was scored; add retrieval to score.metrics"
         rows = [_row(dict.fromkeys(PLACE), None, None, np.full(3, np.nan), 0, reason)]
     caveats = (f"Intervals: {confidence:.0%}, percentile bootstrap over questions ({n_resamples:,} resamples).",)
-    return Finding(
+    return OldFinding(
         analysis="retrieval_quality",
         question=QUESTION,
         rows=tuple(rows),

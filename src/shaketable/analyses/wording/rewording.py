@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from shaketable.report.words import named, said
+from shaketable.report.old_words import named, said
 from shaketable.statistics.intervals import agreed, known, mean_estimates
 from shaketable.statistics.significance import add_holm, signed_rank
-from shaketable.types import NOTHING, Finding
+from shaketable.types import NOTHING, OldFinding
 
 Row = dict[str, Any]
 PLACE = ("dataset", "model", "method", "retriever", "perturbation", "temperature")
@@ -310,7 +310,7 @@ def finding_of(
     n_resamples: int,
     first: Literal["least", "most"] | None = None,
     **settings: Any,
-) -> Finding:
+) -> OldFinding:
     """`first`: which value of those that a sentence tells of the same thing is the most worth reading."""
     told = [row for row in rows if row["sentence"]]
     if first:
@@ -319,7 +319,7 @@ def finding_of(
         told.sort(key=lambda row: (kinds.index(row["headline"]), sign * row["value"]))
     shown = [row for row in rows if row["metric"] is not None]
     how = f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions."
-    return Finding(
+    return OldFinding(
         analysis=analysis,
         question=question,
         rows=tuple(rows),

@@ -20,15 +20,15 @@ from shaketable.analyses.wording.rewording import (
     told_variation,
     where,
 )
-from shaketable.report.words import measured, number, said
-from shaketable.types import Finding
+from shaketable.report.old_words import measured, number, said
+from shaketable.types import OldFinding
 
 NAME = "run_deviation"
 NO_SCORE = "no question has a score in every run"
 ONE_RUN = "there is one run; a deviation needs two, so raise cross.repeats"
 
 
-def run_deviation(table: pl.DataFrame, *, metric: str | None = None, ddof: Literal[0, 1] = 1) -> Finding:
+def run_deviation(table: pl.DataFrame, *, metric: str | None = None, ddof: Literal[0, 1] = 1) -> OldFinding:
     """Mean and standard deviation, over runs, of a run's mean score: one for each system, dataset and variation.
 
     A run is a repeat. Its score is the mean over the questions that have one in every run, several rewrites of a
@@ -50,7 +50,7 @@ def run_deviation(table: pl.DataFrame, *, metric: str | None = None, ddof: Liter
                 )
                 rows.append(place | numbers)
     _add_sentences(rows)
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="How far do runs of the same questions lie apart?",
         rows=tuple(rows),

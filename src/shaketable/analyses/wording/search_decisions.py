@@ -23,9 +23,9 @@ from shaketable.analyses.wording.rewording import (
     where,
 )
 from shaketable.analyses.wording.unaided import Unaided, Wording, act, searching, told_choice, unaided_of
-from shaketable.report.words import bounds, holds_zero, level, number, questions, sentence_case
+from shaketable.report.old_words import bounds, holds_zero, level, number, questions, sentence_case
 from shaketable.statistics.stability import noise_flip
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 NAME = "search_decisions"
 QUESTION = "Does rewording change the decision to search?"
@@ -42,7 +42,7 @@ def search_decisions(
     need: Wording = "same",
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """How often a system searches at all, how often rewording flips that, and over- and under-confidence.
 
     `need`: shares of all questions where a search was needed; `over_confidence`: needed and not made;

@@ -21,8 +21,8 @@ from shaketable.analyses.wording.rewording import (
 )
 from shaketable.analyses.wording.unaided import searching
 from shaketable.analyses.wording.vectors import ENCODER
-from shaketable.report.words import level, questions
-from shaketable.types import Finding
+from shaketable.report.old_words import level, questions
+from shaketable.types import OldFinding
 
 NAME = "trajectories"
 NO_SEARCHES = "no search was recorded"
@@ -37,7 +37,7 @@ def trajectories(
     missing_hops: MissingHops = "skip",
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """Drift of queries and of what they find, against the original wording, in all and hop by hop.
 
     `mss`: mean similarity of the queries of aligned hops. `rfr`: share of hops without a supporting document.

@@ -22,8 +22,8 @@ from shaketable.analyses.wording.rewording import (
 )
 from shaketable.analyses.wording.unaided import searching
 from shaketable.analyses.wording.vectors import ENCODER
-from shaketable.report.words import said
-from shaketable.types import Finding
+from shaketable.report.old_words import said
+from shaketable.types import OldFinding
 
 NAME = "trajectory_cases"
 Pair = tuple[Row, Row]
@@ -46,7 +46,7 @@ def trajectory_cases(
     correct: str = "contains",
     encoder: str = ENCODER,
     n: int = 1,
-) -> Finding:
+) -> OldFinding:
     """The searches of an original and of a reworded question side by side: a row for each hop.
 
     `value` is the similarity of the two queries, `hit_…` whether a supporting document was found. Both answers stand in
@@ -66,7 +66,7 @@ def trajectory_cases(
         rows = rows or [nothing_row(NAME, NO_PAIR)]
     elif len(table):
         rows = [nothing_row(NAME, NO_RECORDS)]
-    return Finding(
+    return OldFinding(
         analysis=NAME,
         question="Where did the searches of a reworded question go astray?",
         rows=tuple(rows),

@@ -21,8 +21,8 @@ from shaketable.analyses.wording.rewording import (
     where,
 )
 from shaketable.factors import main_metric
-from shaketable.report.words import cost, holds_zero, level, measured, questions, sentence_case
-from shaketable.types import Finding
+from shaketable.report.old_words import cost, holds_zero, level, measured, questions, sentence_case
+from shaketable.types import OldFinding
 
 NAME = "wording_accuracy"
 
@@ -35,7 +35,7 @@ def wording_accuracy(
     metrics: tuple[str, ...] | None = None,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-) -> Finding:
+) -> OldFinding:
     """The mean score of each variation, and what it costs against the original wording, paired by question.
 
     Differences are `original - X`, tested by Wilcoxon's signed ranks with Holm over the variations of a system.

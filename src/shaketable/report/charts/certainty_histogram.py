@@ -8,12 +8,12 @@ from shaketable.report.charts.fact_panels import fact_rows, panel_width
 from shaketable.report.charts.few import few
 from shaketable.report.charts.looks import themed
 from shaketable.report.charts.panels import PLAIN, Row
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 COLORS = {"correct": "#0072B2", "wrong": "#D55E00"}
 
 
-def certainty_histogram(finding: Finding) -> alt.TopLevelMixin:
+def certainty_histogram(finding: OldFinding) -> alt.TopLevelMixin:
     rows = histogram_rows(finding)
     temperatures = list(dict.fromkeys(row["at"] for row in rows))
     bars = (
@@ -48,7 +48,7 @@ def certainty_histogram(finding: Finding) -> alt.TopLevelMixin:
     )
 
 
-def histogram_rows(finding: Finding) -> list[Row]:
+def histogram_rows(finding: OldFinding) -> list[Row]:
     """The bins at a few temperatures, the ends among them."""
     rows = fact_rows(finding, "bin")
     shown = few(sorted({row["temperature"] for row in rows}))

@@ -6,7 +6,7 @@ import altair as alt
 
 from shaketable.report.charts.panels import Row
 from shaketable.report.charts.wording_panels import forest, wording_grid, wording_rows
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 LINKS = {
     "loss_mss": "loss → similarity of queries",
@@ -17,12 +17,12 @@ LINKS = {
 }
 
 
-def chain_correlations(finding: Finding) -> alt.TopLevelMixin:
+def chain_correlations(finding: OldFinding) -> alt.TopLevelMixin:
     rows = chain_rows(finding)
     zero = alt.Chart().mark_rule(strokeDash=[4, 3], opacity=0.6).encode(x=alt.datum(0))
     layers = forest(rows, "Spearman's rho", "Asked", series="asked", y="series", scale=alt.Scale(domain=[-1, 1]))
     return wording_grid(alt.layer(*layers.layer, zero), rows, label_width=250)
 
 
-def chain_rows(finding: Finding) -> list[Row]:
+def chain_rows(finding: OldFinding) -> list[Row]:
     return wording_rows(finding, LINKS)

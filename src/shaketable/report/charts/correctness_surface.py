@@ -8,12 +8,12 @@ from shaketable.factors import title_of
 from shaketable.report.charts.looks import WIDTH, themed
 from shaketable.report.charts.panels import PLAIN, Row, panel_header, worded
 from shaketable.report.charts.wording_panels import asked, in_order
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 GAPS = alt.Scale(paddingInner=0.04)
 
 
-def correctness_surface(finding: Finding, metric: str) -> alt.TopLevelMixin:
+def correctness_surface(finding: OldFinding, metric: str) -> alt.TopLevelMixin:
     rows = surface_rows(finding, metric)
     share = rows[0]["unit"] == "share"
     values = [row["value"] for row in rows]
@@ -60,7 +60,7 @@ def correctness_surface(finding: Finding, metric: str) -> alt.TopLevelMixin:
     )
 
 
-def surface_rows(finding: Finding, metric: str) -> list[Row]:
+def surface_rows(finding: OldFinding, metric: str) -> list[Row]:
     """Means of all questions in every setting, systems by model, method and retriever; those that search, if any do."""
     found = [
         row

@@ -6,12 +6,12 @@ import altair as alt
 
 from shaketable.report.charts.panels import Row
 from shaketable.report.charts.wording_panels import hop_lines, wording_grid, wording_rows
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 COLUMNS = {"mss": "similarity of queries", "gold": "searches without a supporting document"}
 
 
-def drift_by_hop(finding: Finding) -> alt.TopLevelMixin:
+def drift_by_hop(finding: OldFinding) -> alt.TopLevelMixin:
     rows = drift_rows(finding)
     y = alt.Y(
         "value:Q", title=None, axis=alt.Axis(format="~g", tickCount=5), scale=alt.Scale(domain=[0, 1], clamp=True)
@@ -21,7 +21,7 @@ def drift_by_hop(finding: Finding) -> alt.TopLevelMixin:
     return wording_grid(hop_lines(named, y), named, column="series", height=170)
 
 
-def drift_rows(finding: Finding) -> list[Row]:
+def drift_rows(finding: OldFinding) -> list[Row]:
     """Failed searches are those that gold inclusion leaves."""
     rows = [row for row in wording_rows(finding, COLUMNS) if row.get("hop")]
     rows.sort(key=lambda row: row["metric"] != "mss")

@@ -6,10 +6,10 @@ import altair as alt
 
 from shaketable.report.charts.fact_panels import fact_rows, in_panels, system_lines
 from shaketable.report.charts.panels import temperature_axis
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 
-def entropy_by_breaking(finding: Finding) -> alt.TopLevelMixin:
+def entropy_by_breaking(finding: OldFinding) -> alt.TopLevelMixin:
     rows = fact_rows(finding, "entropy")
     x = temperature_axis(rows)
     x.title = "Breaking temperature"

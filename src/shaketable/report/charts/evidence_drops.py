@@ -10,14 +10,14 @@ import altair as alt
 from shaketable.report.charts.few import few
 from shaketable.report.charts.looks import WIDTH, evidence_channels, themed
 from shaketable.report.charts.panels import ALL_TYPES, Row, worded
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 LABEL_LIMIT = 380
 SHOWN = "temperature_shown"
 """The name of the slider's value."""
 
 
-def evidence_drops(finding: Finding, metric: str, *, slider: bool = False) -> alt.TopLevelMixin:
+def evidence_drops(finding: OldFinding, metric: str, *, slider: bool = False) -> alt.TopLevelMixin:
     """A few temperatures side by side; with a slider one at a time, the coolest first, all on one scale."""
     rows = drop_rows(finding, metric)
     tried = sorted({row["temperature"] for row in rows})
@@ -88,7 +88,7 @@ def _label_room(rows: Sequence[Row]) -> int:
     return min(8 * max(len(row["row"]) for row in rows), LABEL_LIMIT + 10)
 
 
-def drop_rows(finding: Finding, metric: str) -> list[Row]:
+def drop_rows(finding: OldFinding, metric: str) -> list[Row]:
     """Drops of all questions at every temperature."""
     rows = [
         row

@@ -10,13 +10,13 @@ import altair as alt
 from shaketable.facts.score import frs
 from shaketable.report.charts.looks import KNOWN, SPARE, WIDTH, names_legend, themed
 from shaketable.report.charts.panels import Row, panel_header
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 LOOKS = (*KNOWN.values(), *SPARE)
 POOLED = "all datasets"
 
 
-def fact_rows(finding: Finding, kind: str | None = None) -> list[Row]:
+def fact_rows(finding: OldFinding, kind: str | None = None) -> list[Row]:
     """Rows of one kind that have a value, with the words of their panel."""
     return [
         {**row, "panel": row["dataset"] or POOLED}
@@ -25,7 +25,7 @@ def fact_rows(finding: Finding, kind: str | None = None) -> list[Row]:
     ]
 
 
-def scored_facts(finding: Finding, d: int) -> list[Row]:
+def scored_facts(finding: OldFinding, d: int) -> list[Row]:
     """Known facts with their score for this d."""
     return [
         {

@@ -7,12 +7,12 @@ import altair as alt
 from shaketable.report.charts.fact_panels import panel_width
 from shaketable.report.charts.looks import INK, themed
 from shaketable.report.charts.panels import Row
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 COLOR = "#0072B2"
 
 
-def fragility_curves(finding: Finding) -> alt.TopLevelMixin:
+def fragility_curves(finding: OldFinding) -> alt.TopLevelMixin:
     rows = curve_rows(finding)
     panels = list(dict.fromkeys(row["fact"] for row in rows))
     x = alt.X("temperature:Q", title="Temperature", axis=alt.Axis(grid=False, tickCount=5))
@@ -41,7 +41,7 @@ def fragility_curves(finding: Finding) -> alt.TopLevelMixin:
     )
 
 
-def curve_rows(finding: Finding) -> list[Row]:
+def curve_rows(finding: OldFinding) -> list[Row]:
     """The curves of a finding, with the breaking temperature on the first row of each."""
     rows: list[Row] = []
     seen: set[str] = set()

@@ -6,10 +6,10 @@ import altair as alt
 
 from shaketable.report.charts.panels import Row
 from shaketable.report.charts.wording_panels import hop_lines, wording_grid, wording_rows
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 
-def gold_by_hop(finding: Finding) -> alt.TopLevelMixin:
+def gold_by_hop(finding: OldFinding) -> alt.TopLevelMixin:
     rows = gold_rows(finding)
     y = alt.Y(
         "value:Q",
@@ -20,5 +20,5 @@ def gold_by_hop(finding: Finding) -> alt.TopLevelMixin:
     return wording_grid(hop_lines(rows, y), rows, height=190)
 
 
-def gold_rows(finding: Finding) -> list[Row]:
+def gold_rows(finding: OldFinding) -> list[Row]:
     return wording_rows(finding, {"gold": "gold"})

@@ -6,7 +6,7 @@ import altair as alt
 
 from shaketable.report.charts.panels import Row
 from shaketable.report.charts.wording_panels import in_order, wording_grid, wording_rows
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 CLASSES = {
     "helpful": ("helpful: wrong to right", "#009E73"),
@@ -16,7 +16,7 @@ CLASSES = {
 }
 
 
-def outcome_classes(finding: Finding) -> alt.TopLevelMixin:
+def outcome_classes(finding: OldFinding) -> alt.TopLevelMixin:
     rows = outcome_rows(finding)
     color = alt.Color(
         "series:N",
@@ -42,7 +42,7 @@ def outcome_classes(finding: Finding) -> alt.TopLevelMixin:
     return wording_grid(bars, rows, height=alt.Step(22))
 
 
-def outcome_rows(finding: Finding) -> list[Row]:
+def outcome_rows(finding: OldFinding) -> list[Row]:
     places = list(CLASSES)
     rows = wording_rows(finding, {name: words for name, (words, _) in CLASSES.items()})
     return [{**row, "place": places.index(row["metric"])} for row in rows]

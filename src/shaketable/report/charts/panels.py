@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from shaketable.report.charts.looks import WIDTH, evidence_channels, themed
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 ALL_TYPES = "all types"
 BROKEN = "replace(replace(datum.label, '(', ' · '), regexp('[()\"\\']', 'g'), '')"
@@ -18,7 +18,7 @@ PLAIN = "format(datum.value, '~g')"
 Row = dict[str, Any]
 
 
-def panel_rows(finding: Finding, metric: str) -> list[Row]:
+def panel_rows(finding: OldFinding, metric: str) -> list[Row]:
     """Condition means of each question type where there are several, else of all questions."""
     rows = [row for row in finding.rows if row["metric"] == metric and row["contrast"] is None]
     by_type = len({row["type"] for row in rows} - {None}) > 1

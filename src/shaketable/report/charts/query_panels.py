@@ -8,7 +8,7 @@ from shaketable.report.charts.fact_panels import panel_width
 from shaketable.report.charts.looks import themed
 from shaketable.report.charts.panels import Row
 from shaketable.report.charts.wording_panels import forest, wording_rows
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 SERIES = {
     "query_loss": "Loss, nats a token",
@@ -17,7 +17,7 @@ SERIES = {
 }
 
 
-def query_panels(finding: Finding) -> alt.TopLevelMixin:
+def query_panels(finding: OldFinding) -> alt.TopLevelMixin:
     rows = query_rows(finding)
     several = len({row["dataset"] for row in rows}) > 1
     for row in rows:
@@ -31,7 +31,7 @@ def query_panels(finding: Finding) -> alt.TopLevelMixin:
     )
 
 
-def query_rows(finding: Finding) -> list[Row]:
+def query_rows(finding: OldFinding) -> list[Row]:
     return wording_rows(finding, SERIES)
 
 

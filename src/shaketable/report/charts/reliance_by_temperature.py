@@ -5,10 +5,10 @@ from __future__ import annotations
 import altair as alt
 
 from shaketable.report.charts.panels import Row, lines, small_multiples, temperature_axis, worded
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 
-def reliance_by_temperature(finding: Finding) -> alt.TopLevelMixin:
+def reliance_by_temperature(finding: OldFinding) -> alt.TopLevelMixin:
     rows = reliance_rows(finding)
     lowest = min([0.0, *(row["low"] for row in rows if row["low"] is not None)])
     highest = max([1.0, *(row["high"] for row in rows if row["high"] is not None)])
@@ -32,6 +32,6 @@ def reliance_by_temperature(finding: Finding) -> alt.TopLevelMixin:
     return small_multiples(alt.layer(lines(rows, temperature_axis(rows), y), *marks), rows)
 
 
-def reliance_rows(finding: Finding) -> list[Row]:
+def reliance_rows(finding: OldFinding) -> list[Row]:
     """Where evidence brings so little that the ratio says nothing, nothing is drawn."""
     return worded(row for row in finding.rows if row["value"] is not None and not row["is_floored"])

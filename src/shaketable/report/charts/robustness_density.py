@@ -6,12 +6,12 @@ import altair as alt
 
 from shaketable.report.charts.fact_panels import in_panels, scored_facts, system_channels
 from shaketable.report.charts.panels import Row
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 N_POINTS = 101
 
 
-def robustness_density(finding: Finding, *, d: int = 1) -> alt.TopLevelMixin:
+def robustness_density(finding: OldFinding, *, d: int = 1) -> alt.TopLevelMixin:
     """The area under a density is the share of broken facts, the height of a spike ten times that of unbroken ones."""
     rows = density_rows(finding, d)
     channels = system_channels(rows)
@@ -30,7 +30,7 @@ def robustness_density(finding: Finding, *, d: int = 1) -> alt.TopLevelMixin:
     return in_panels(alt.layer(area, rule, tip), rows)
 
 
-def density_rows(finding: Finding, d: int = 1) -> list[Row]:
+def density_rows(finding: OldFinding, d: int = 1) -> list[Row]:
     """Points of each density, and a row for each spike; too few broken facts to smooth have no density."""
     import numpy as np
     from scipy import stats

@@ -7,13 +7,13 @@ import altair as alt
 from shaketable.report.charts.fact_panels import scored_facts, system_channels
 from shaketable.report.charts.looks import INK, WIDTH, themed
 from shaketable.report.charts.panels import Row
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 MARGIN = 70
 """Pixels of a density."""
 
 
-def robustness_scatter(finding: Finding, *, d: int = 1) -> alt.TopLevelMixin:
+def robustness_scatter(finding: OldFinding, *, d: int = 1) -> alt.TopLevelMixin:
     rows = scored_facts(finding, d)
     channels = system_channels(rows)
     data = alt.InlineData(rows)

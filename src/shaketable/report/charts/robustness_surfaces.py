@@ -8,14 +8,14 @@ from shaketable.facts.score import D, f, frs
 from shaketable.report.charts.fact_panels import panel_width
 from shaketable.report.charts.looks import themed
 from shaketable.report.charts.panels import Row
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 STEPS = 20
 
 
-def robustness_surfaces(finding: Finding) -> alt.TopLevelMixin:
+def robustness_surfaces(finding: OldFinding) -> alt.TopLevelMixin:
     """Both are functions; of the finding only its choice of d is drawn."""
-    rows = surface_rows(tuple(finding.settings.get("d", D)))  # type: ignore[arg-type]
+    rows = surface_rows(tuple(finding.settings.get("d", D)))
     columns = list(dict.fromkeys(row["column"] for row in rows))
 
     def heatmaps(value: str, title: str, domain: list[float]) -> alt.FacetChart:

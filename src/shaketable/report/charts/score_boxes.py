@@ -6,13 +6,13 @@ import altair as alt
 
 from shaketable.report.charts.looks import INK, WIDTH, evidence_channels, looks, themed
 from shaketable.report.charts.panels import Row, worded
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 GOLDEN = 0.618034
 """Multiples of it, less their whole part, spread points evenly whatever their number."""
 
 
-def score_boxes(finding: Finding, metric: str, *, cool: float = 0.6) -> alt.TopLevelMixin:
+def score_boxes(finding: OldFinding, metric: str, *, cool: float = 0.6) -> alt.TopLevelMixin:
     """One row per question: boxes from quartile to quartile, whiskers to 1.5 times their distance, outliers ringed.
 
     The left panel is the temperature nearest to `cool`. Rows of several systems or types get rows of panels.
@@ -77,7 +77,7 @@ def score_boxes(finding: Finding, metric: str, *, cool: float = 0.6) -> alt.TopL
     )
 
 
-def box_rows(finding: Finding, metric: str, *, cool: float = 0.6) -> list[Row]:
+def box_rows(finding: OldFinding, metric: str, *, cool: float = 0.6) -> list[Row]:
     """The questions at two temperatures, each with its place across the box."""
     rows = [
         row

@@ -10,12 +10,12 @@ import altair as alt
 from shaketable.factors import title_of
 from shaketable.report.charts.looks import INK
 from shaketable.report.charts.panels import Row, lines, one_per_panel, panel_rows, small_multiples, temperature_axis
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 Band = Literal["interval", "sd"]
 
 
-def score_by_temperature(finding: Finding, metric: str, *, band: Band = "interval") -> alt.TopLevelMixin:
+def score_by_temperature(finding: OldFinding, metric: str, *, band: Band = "interval") -> alt.TopLevelMixin:
     """Bands are intervals, or ± the standard deviation between runs. A row's `ceiling` is marked, and shaded beyond."""
     rows = banded(panel_rows(finding, metric), band)
     rows = one_per_panel(rows, _ceiling(max(row["temperature"] for row in rows)))

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import dataclasses
+from collections.abc import Sequence
 
 import altair as alt
 
+from shaketable.factors import Cell
 from shaketable.report.charts.looks import looks, themed
-from shaketable.report.charts.panels import PLAIN, worded
-from shaketable.types import Finding
+from shaketable.report.charts.marks import Point
+from shaketable.report.charts.panels import PLAIN
 
 
-def spark(finding: Finding, row: Mapping[str, Any]) -> alt.TopLevelMixin:
-    """The values that stand behind a row with a sentence, at every temperature."""
-    rows = spark_rows(finding, row)
-    temperatures = [one["temperature"] for one in rows]
-    color = looks(one["evidence"] for one in worded(finding.rows))[rows[0]["evidence"]].color
-    domain = [0, 1] if row["unit"] == "share" and not _is_drop(row) else alt.Undefined
-    base = alt.Chart(alt.InlineData(rows)).encode(
+def spark(points: Sequence[Point], cell: Cell) -> alt.TopLevelMixin:
+    """The values behind a headline at every temperature, in the colour of its evidence."""
+    ends = [points[0].temperature, points[-1].temperature]
+    evidence = (cell.perturbation or "no_evidence").replace("_", " ")
+    color = looks([evidence])[evidence].color
+    is_level = points[0].unit == "share" and not points[0].is_difference
+    base = alt.Chart(alt.InlineData([dataclasses.asdict(point) for point in points])).encode(
         x=alt.X(
             "temperature:Q",
             title=None,
-            scale=alt.Scale(domain=[min(temperatures), max(temperatures)], nice=False, padding=5),
-            axis=alt.Axis(values=[min(temperatures), max(temperatures)], labelExpr=PLAIN, grid=False, ticks=False),
+            scale=alt.Scale(domain=ends, nice=False, padding=5),
+            axis=alt.Axis(values=ends, labelExpr=PLAIN, grid=False, ticks=False),
         ),
         y=alt.Y(
             "value:Q",
             title=None,
-            scale=alt.Scale(domain=domain, zero=True),
-            axis=alt.Axis(tickCount=2, domain=False, labelExpr=_labels(row)),
+            scale=alt.Scale(domain=[0, 1] if is_level else alt.Undefined, zero=True),
+            axis=alt.Axis(tickCount=2, domain=False, labelExpr=_labels(points[0])),
         ),
     )
     return themed(
@@ -41,23 +42,7 @@ def spark(finding: Finding, row: Mapping[str, Any]) -> alt.TopLevelMixin:
     )
 
 
-def spark_rows(finding: Finding, row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The same condition at all temperatures; for a drop between temperatures, the levels it comes from."""
-    contrast = row["contrast"] if _is_drop(row) else None
-    same = ("metric", "dataset", "model", "method", "retriever", "perturbation", "variation", "type")
-    rows = [
-        one
-        for one in finding.rows
-        if one["contrast"] == contrast and one["value"] is not None and all(one[name] == row[name] for name in same)
-    ]
-    return sorted(worded(rows), key=lambda one: one["temperature"])
-
-
-def _labels(row: Mapping[str, Any]) -> str:
-    if row["unit"] != "share":
+def _labels(point: Point) -> str:
+    if point.unit != "share":
         return "datum.label"
-    return "format(datum.value * 100, '~g')" if _is_drop(row) else "format(datum.value, '~%')"
-
-
-def _is_drop(row: Mapping[str, Any]) -> bool:
-    return str(row["contrast"] or "").startswith("unchanged")
+    return "format(datum.value * 100, '~g')" if point.is_difference else "format(datum.value, '~%')"

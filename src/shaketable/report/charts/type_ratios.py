@@ -7,13 +7,13 @@ import altair as alt
 from shaketable.report.charts.fact_panels import fact_rows, panel_width
 from shaketable.report.charts.looks import themed
 from shaketable.report.charts.panels import Row
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 NAMES = {"NUM": "number", "LOC": "place", "ENTY": "entity", "HUM": "person"}
 COLORS = ("#0072B2", "#009E73", "#E69F00", "#D55E00")
 
 
-def type_ratios(finding: Finding) -> alt.TopLevelMixin:
+def type_ratios(finding: OldFinding) -> alt.TopLevelMixin:
     """Left of the half line a type is more often among the least robust facts than among the most robust."""
     rows = type_rows(finding)
     color = alt.Color(
@@ -47,5 +47,5 @@ def type_ratios(finding: Finding) -> alt.TopLevelMixin:
     )
 
 
-def type_rows(finding: Finding) -> list[Row]:
+def type_rows(finding: OldFinding) -> list[Row]:
     return [{**row, "name": NAMES[row["type"]]} for row in fact_rows(finding) if row["type"] in NAMES]

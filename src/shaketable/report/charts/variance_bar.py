@@ -6,13 +6,13 @@ import altair as alt
 
 from shaketable.report.charts.looks import COMPONENTS, INK, WIDTH, themed
 from shaketable.report.charts.panels import Row
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 WORDS = {"by question": "settings, by question", "sampling": "sampling (dice)"}
 LABEL_ROOM = 170
 
 
-def variance_bar(finding: Finding) -> alt.TopLevelMixin:
+def variance_bar(finding: OldFinding) -> alt.TopLevelMixin:
     rows = share_rows(finding)
     datasets = list(dict.fromkeys(row["dataset"] for row in rows))
     names = list(dict.fromkeys(row["component"] for row in rows))
@@ -54,7 +54,7 @@ def _panel(rows: list[Row], names: list[str], color: alt.Color, width: int) -> a
     )
 
 
-def share_rows(finding: Finding) -> list[Row]:
+def share_rows(finding: OldFinding) -> list[Row]:
     """The shares that add up to 1, with the words for them and their place in the bar; none below 0 has one."""
     rows: list[Row] = []
     ends: dict[str, float] = {}

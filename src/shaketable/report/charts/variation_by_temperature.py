@@ -5,10 +5,10 @@ from __future__ import annotations
 import altair as alt
 
 from shaketable.report.charts.panels import Row, lines, one_per_panel, panel_rows, small_multiples, temperature_axis
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 
-def variation_by_temperature(finding: Finding, metric: str) -> alt.TopLevelMixin:
+def variation_by_temperature(finding: OldFinding, metric: str) -> alt.TopLevelMixin:
     rows = one_per_panel(panel_rows(finding, metric), _baseline)
     y = alt.Y("value:Q", title=f"CV of {metric} (sd / mean)", axis=alt.Axis(tickCount=5))
     base = alt.Chart().transform_filter("isValid(datum.baseline)")

@@ -10,13 +10,13 @@ import altair as alt
 from shaketable.report.charts.fact_panels import LOOKS, panel_width
 from shaketable.report.charts.looks import names_legend, themed
 from shaketable.report.charts.panels import Row, panel_header
-from shaketable.types import Finding
+from shaketable.types import OldFinding
 
 ALL = "all wordings"
 PEOPLE = ("rewrites", "human")
 
 
-def wording_rows(finding: Finding, series: Mapping[str, str]) -> list[Row]:
+def wording_rows(finding: OldFinding, series: Mapping[str, str]) -> list[Row]:
     """Rows of these metrics that have a value and are no difference, with the words of their series and panel."""
     known = [{**row} for row in finding.rows if row["value"] is not None and row["contrast"] is None]
     chosen: list[Row] = [row for row in known if row["metric"] in series]

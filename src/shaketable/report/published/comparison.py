@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from shaketable.types import Finding, Study
+from shaketable.types import OldFinding, Study
 
 Verdict = Literal["agrees", "differs", "cannot be said"]
 Row = Mapping[str, Any]
@@ -38,7 +38,7 @@ class Own:
 
     study: Study
     main_metric: str | None
-    findings: Sequence[Finding]
+    findings: Sequence[OldFinding]
 
     def rows(self, analysis: str, **wanted: Any) -> list[Row]:
         """The rows of an analysis that have these values."""

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from shaketable.analyses.evidence.flagged import AS_ASKED
 from shaketable.report.content import NOT_APPLIED, rows_of
-from shaketable.report.words import bounds, difference, measured, named, number
-from shaketable.types import Finding
+from shaketable.report.old_words import bounds, difference, measured, named, number
+from shaketable.types import OldFinding
 
 Row = Mapping[str, Any]
 
@@ -54,10 +53,9 @@ class Block:
     tables: Sequence[Table] = ()
 
 
-def make_blocks(findings: Sequence[Finding]) -> list[Block]:
+def make_blocks(findings: Sequence[OldFinding]) -> list[Block]:
     """One for each finding that has something to show, in the order of the chapters."""
     made = [make(finding) for name, make in MAKERS.items() for finding in findings if finding.analysis == name]
-    made += _as_asked(findings)
     seen: set[str] = set()
     blocks = []
     for block in made:
@@ -67,27 +65,10 @@ def make_blocks(findings: Sequence[Finding]) -> list[Block]:
     return blocks
 
 
-def _as_asked(findings: Sequence[Finding]) -> list[Block]:
-    """What analyses say otherwise without flagged evidence, as one block; their rows are in the findings."""
-    again = [finding for finding in findings if finding.analysis.endswith(AS_ASKED)]
-    if not again:
-        return []
-    told = {sentence for finding in findings if finding not in again for sentence in finding.sentences}
-    return [
-        Block(
-            chapter="evidence",
-            name="as-asked",
-            title="Where every disturbance was done as asked",
-            sentences=[sentence for finding in again for sentence in finding.sentences if sentence not in told],
-            notes=again[0].caveats[:1],
-        )
-    ]
-
-
 # --- dice -----------------------------------------------------------------------------------------
 
 
-def _guidelines(finding: Finding) -> Block:
+def _guidelines(finding: OldFinding) -> Block:
     onsets = {_line_key(row): row for row in rows_of(finding) if row["kind"] == "onset"}
     deciding, others = [], []
     for row in rows_of(finding):
@@ -158,7 +139,7 @@ def _next_loss(row: Row) -> str | None:
     return f"{difference({**loss, 'unit': row['score_unit']})} at {row['next_temperature']:g}"
 
 
-def _dominance(finding: Finding) -> Block:
+def _dominance(finding: OldFinding) -> Block:
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows_of(finding):
         outcome = {"mean": "mean", "cv": "CV over runs"}[row["outcome"]]
@@ -178,7 +159,7 @@ def _dominance(finding: Finding) -> Block:
     return _block(finding, "dice", "Temperature against evidence", tables=tables)
 
 
-def _variability(finding: Finding) -> Block:
+def _variability(finding: OldFinding) -> Block:
     def spread(row: Row) -> str:
         return f"{number(row['value'], 'ratio')}{bounds(row)} at {row['temperature']:g}"
 
@@ -226,32 +207,7 @@ def _variability(finding: Finding) -> Block:
 # --- evidence -------------------------------------------------------------------------------------
 
 
-def _degradation(finding: Finding) -> Block:
-    def cell(row: Row) -> Cell:
-        if row["verdict"] is None:
-            return NOTHING
-        is_worse = row["verdict"] == "yes"
-        kind, word = ("bad", "▼ worse") if is_worse else ("quiet", "○ not shown")
-        return Cell(kind, word, (*_short(row), _p(row["p_holm"])))
-
-    def everywhere(line: Sequence[Row]) -> Cell:
-        first = line[0]
-        if first["everywhere"] is None:
-            return NOTHING
-        is_everywhere = first["everywhere"] == "yes"
-        kind, word = ("bad", "▼ yes") if is_everywhere else ("quiet", "○ not shown")
-        return Cell(kind, word, (f"{first['n_shown']} of {first['n_temperatures']}",))
-
-    return _block(
-        finding,
-        "evidence",
-        finding.question,
-        note="Cells hold the shift with its interval, and p adjusted over temperatures.",
-        matrices=_matrices(rows_of(finding), cell, last=("At all of them?", everywhere)),
-    )
-
-
-def _equivalence(finding: Finding) -> Block:
+def _equivalence(finding: OldFinding) -> Block:
     looks = {
         "equivalent": ("good", "≈ equivalent"),
         "different": ("bad", "≠ different"),
@@ -274,7 +230,7 @@ def _equivalence(finding: Finding) -> Block:
     )
 
 
-def _ranking(finding: Finding) -> Block:
+def _ranking(finding: OldFinding) -> Block:
     def cell(row: Row) -> Cell:
         if row["rank"] is None:
             return NOTHING
@@ -337,7 +293,7 @@ def _ranking(finding: Finding) -> Block:
     )
 
 
-def _amplification(finding: Finding) -> Block:
+def _amplification(finding: OldFinding) -> Block:
     def cell(row: Row) -> Cell:
         if row["value"] is None:
             return _none(row)
@@ -365,11 +321,10 @@ def _amplification(finding: Finding) -> Block:
     )
 
 
-MAKERS: dict[str, Callable[[Finding], Block]] = {
+MAKERS: dict[str, Callable[[OldFinding], Block]] = {
     "guidelines": _guidelines,
     "dominance": _dominance,
     "variability": _variability,
-    "degradation": _degradation,
     "equivalence": _equivalence,
     "ranking": _ranking,
     "amplification": _amplification,
@@ -380,7 +335,7 @@ MAKERS: dict[str, Callable[[Finding], Block]] = {
 
 
 def _block(
-    finding: Finding,
+    finding: OldFinding,
     chapter: str,
     title: str,
     *,
@@ -402,7 +357,7 @@ def _block(
     )
 
 
-def _headlines(finding: Finding, *kinds: str) -> list[str]:
+def _headlines(finding: OldFinding, *kinds: str) -> list[str]:
     """Its sentences of these kinds, in their order."""
     wanted = {
         f"{row['sentence']} {row['detail']}" if row["detail"] else row["sentence"]

@@ -22,8 +22,8 @@ from shaketable.report.charts.score_boxes import box_rows, score_boxes
 from shaketable.report.charts.score_by_temperature import Band, banded, score_by_temperature
 from shaketable.report.charts.variation_by_temperature import variation_by_temperature
 from shaketable.report.content import CONDITIONS, extreme_systems, flat_name, named_evidence, not_applied
-from shaketable.report.words import measured, number
-from shaketable.types import Finding
+from shaketable.report.old_words import measured, number
+from shaketable.types import OldFinding
 
 Row = Mapping[str, Any]
 FILES = {"heat": "score_by_temperature", "evidence": "evidence_drops", "variability": "variation_by_temperature"}
@@ -81,7 +81,7 @@ class Figure:
     csv: str
 
 
-def draw_figures(findings: Sequence[Finding], table: pl.DataFrame, band: Band = "interval") -> list[Figure]:
+def draw_figures(findings: Sequence[OldFinding], table: pl.DataFrame, band: Band = "interval") -> list[Figure]:
     """Analyses without a picture, and findings with nothing to draw, give no figure."""
     marked, captions = _with_marks(findings), _captions(findings)
     by_ceiling = {str(row["metric"]) for finding in marked for row in finding.rows if row.get("ceiling") is not None}
@@ -117,7 +117,7 @@ def pictures(
 
 
 def finding_figure(
-    finding: Finding,
+    finding: OldFinding,
     chart: alt.TopLevelMixin,
     rows: Sequence[Row],
     columns: Mapping[str, str],
@@ -150,7 +150,7 @@ def finding_figure(
     )
 
 
-def intervals_and_n(finding: Finding, rows: Sequence[Row]) -> tuple[str, str]:
+def intervals_and_n(finding: OldFinding, rows: Sequence[Row]) -> tuple[str, str]:
     """What kind of intervals a finding has, and how many questions its rows are of, for a note."""
     counts = sorted({row["n"] for row in rows})
     n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
@@ -164,7 +164,7 @@ def figure_name(headline: str, metric: str) -> str:
 # --- what panels are marked with ------------------------------------------------------------------
 
 
-def _with_marks(findings: Sequence[Finding]) -> list[Finding]:
+def _with_marks(findings: Sequence[OldFinding]) -> list[OldFinding]:
     """The findings that are drawn: rows with their system's `ceiling`, and a `remark` on temperature not applied."""
     ceilings = {
         (row["metric"], row["system"]): row["value"]
@@ -185,7 +185,7 @@ def _with_marks(findings: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def _captions(findings: Sequence[Finding]) -> dict[str, str]:
+def _captions(findings: Sequence[OldFinding]) -> dict[str, str]:
     """What guidelines say of figures that correctness, which speaks of one metric, says nothing of."""
     kinds = {"ceiling": "heat", "noise": "evidence"}
     told: dict[str, list[str]] = {}
@@ -198,7 +198,7 @@ def _captions(findings: Sequence[Finding]) -> dict[str, str]:
     return {name: " ".join(sentences[:N_SAID]) for name, sentences in told.items()}
 
 
-def _metrics(finding: Finding, first: set[str]) -> list[str]:
+def _metrics(finding: OldFinding, first: set[str]) -> list[str]:
     """Those with a ceiling and the main one first."""
     metrics = dict.fromkeys(str(row["metric"]) for row in finding.rows)
     return sorted(metrics, key=lambda metric: (metric not in first, metric != finding.settings.get("main_metric")))
@@ -207,7 +207,7 @@ def _metrics(finding: Finding, first: set[str]) -> list[str]:
 # --- small multiples and forests ------------------------------------------------------------------
 
 
-def _score(finding: Finding, metric: str, band: Band, is_main: bool) -> Figure | None:
+def _score(finding: OldFinding, metric: str, band: Band, is_main: bool) -> Figure | None:
     rows = panel_rows(finding, metric)
     if len({row["temperature"] for row in rows}) < 2:
         return None
@@ -227,7 +227,7 @@ def _score(finding: Finding, metric: str, band: Band, is_main: bool) -> Figure |
     )
 
 
-def _drops(finding: Finding, metric: str, is_main: bool) -> Figure | None:
+def _drops(finding: OldFinding, metric: str, is_main: bool) -> Figure | None:
     rows = drop_rows(finding, metric)
     if not rows:
         return None
@@ -247,7 +247,7 @@ def _drops(finding: Finding, metric: str, is_main: bool) -> Figure | None:
     )
 
 
-def _variation(finding: Finding, metric: str, is_main: bool) -> Figure | None:
+def _variation(finding: OldFinding, metric: str, is_main: bool) -> Figure | None:
     rows = panel_rows(finding, metric)
     if len({row["temperature"] for row in rows}) < 2:
         return None
@@ -266,7 +266,7 @@ def _variation(finding: Finding, metric: str, is_main: bool) -> Figure | None:
 
 
 def _figure(
-    finding: Finding,
+    finding: OldFinding,
     metric: str,
     *,
     chart: alt.TopLevelMixin,
@@ -302,14 +302,14 @@ def _figure(
     )
 
 
-def _confidence(finding: Finding) -> str:
-    return f"{100 * float(finding.settings['confidence']):g} % bootstrap"  # type: ignore[arg-type]
+def _confidence(finding: OldFinding) -> str:
+    return f"{100 * float(finding.settings['confidence']):g} % bootstrap"
 
 
 # --- single questions -----------------------------------------------------------------------------
 
 
-def _boxes(findings: Sequence[Finding], table: pl.DataFrame) -> Iterator[Figure]:
+def _boxes(findings: Sequence[OldFinding], table: pl.DataFrame) -> Iterator[Figure]:
     """One for each system and type of question; on the page those that heat moves most and least."""
     correct = next(finding for finding in findings if finding.analysis == "correctness")
     metric = correct.settings["main_metric"]
@@ -324,12 +324,12 @@ def _boxes(findings: Sequence[Finding], table: pl.DataFrame) -> Iterator[Figure]
         rows = [
             {**row, "remark": REMARK if flat_name(row) in flat else None} for row in groups[system, type_].to_dicts()
         ]
-        finding = Finding(analysis="questions", question="How do single questions fare?", rows=tuple(rows))
+        finding = OldFinding(analysis="questions", question="How do single questions fare?", rows=tuple(rows))
         if any(row["value"] is not None for row in rows):
             yield _box(finding, metric, unit, shown)
 
 
-def _box(finding: Finding, metric: str, unit: str, shown: Sequence[str]) -> Figure:
+def _box(finding: OldFinding, metric: str, unit: str, shown: Sequence[str]) -> Figure:
     rows = box_rows(finding, metric)
     system, type_ = rows[0]["system"], rows[0]["type"]
     name = "score_boxes_" + "_".join(re.sub(r"[^A-Za-z0-9.-]+", "_", part) for part in (metric, system, type_))

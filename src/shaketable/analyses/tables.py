@@ -1,0 +1,81 @@
+"""What analyses read: scores at once, everything else of a run when it is first asked for."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from shaketable.factors import judging_metric, main_metric
+from shaketable.statistics.intervals import Bootstrap
+from shaketable.types import Curve, Json, NotApplied, Scan
+
+
+def _nothing() -> pl.DataFrame:
+    return pl.DataFrame()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables:
+    """The tables of a run, and what its study says of all analyses. Tables that are not given are empty."""
+
+    scores: pl.DataFrame
+    """One row per record and metric: the factors, question_id, type, repeat, key, metric, value, reason, flags."""
+    read_records: Callable[[], pl.DataFrame] = _nothing
+    read_searches: Callable[[], pl.DataFrame] = _nothing
+    read_calls: Callable[[], pl.DataFrame] = _nothing
+    read_verdicts: Callable[[], Sequence[Mapping[str, Json]]] = tuple
+    read_curves: Callable[[], Sequence[Curve]] = tuple
+    chosen_metric: str | None = None
+    """The number that the study speaks of; None: by the rule."""
+    margin: float | str | None = None
+    """How much of it is too little to matter; None: by the rule."""
+    scan: Scan = field(default_factory=Scan)
+    repeats: int = 10
+    bootstrap: Bootstrap = field(default_factory=Bootstrap)
+    not_applied: tuple[NotApplied, ...] = ()
+    """Systems that temperature did not reach; their scores are here at one temperature alone."""
+
+    @functools.cached_property
+    def records(self) -> pl.DataFrame:
+        return self.read_records()
+
+    @functools.cached_property
+    def searches(self) -> pl.DataFrame:
+        return self.read_searches()
+
+    @functools.cached_property
+    def calls(self) -> pl.DataFrame:
+        return self.read_calls()
+
+    @functools.cached_property
+    def verdicts(self) -> Sequence[Mapping[str, Json]]:
+        return self.read_verdicts()
+
+    @functools.cached_property
+    def curves(self) -> Sequence[Curve]:
+        return self.read_curves()
+
+    @functools.cached_property
+    def metrics(self) -> list[str]:
+        """The scored numbers, in the order of the study's metrics."""
+        return list(self.scores["metric"].unique(maintain_order=True))
+
+    def metric(self, chosen: str | None = None) -> str | None:
+        """The number an analysis speaks of: the one it was told, else the study's, else by the rule."""
+        return main_metric(self.metrics, chosen or self.chosen_metric)
+
+    def judging_metric(self) -> str | None:
+        """The number that tells right answers from wrong ones."""
+        return judging_metric(self.metrics, self.chosen_metric)
+
+    def done_as_asked(self) -> Tables | None:
+        """The same without scores whose evidence carries a flag; None: no such score has a value."""
+        if "flags" not in self.scores.columns:
+            return None
+        is_flagged = pl.col("flags").is_not_null()
+        if not self.scores.filter(is_flagged)["value"].count():
+            return None
+        return replace(self, scores=self.scores.filter(~is_flagged))

@@ -1,0 +1,73 @@
+"""What every chart form draws: values with their intervals, and where they stand."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shaketable.types import Json, Unit
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mark:
+    """One thing that is drawn."""
+
+    x: float | str | None = None
+    """A number along the axis, or a name on it."""
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    unit: Unit = "score"
+    series: str = ""
+    """What colour, dash and shape tell apart."""
+    panel: str = ""
+    """Panels side by side."""
+    row: str = ""
+    """Panels one above the other."""
+    label: str = ""
+    """What a single point is, such as a question."""
+    n: int | None = None
+    """Questions behind it."""
+    n_missing: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Point:
+    """Of a small line on a card."""
+
+    temperature: float
+    value: float
+    low: float | None
+    high: float | None
+    unit: Unit = "score"
+    is_difference: bool = False
+    """Of a share: told in points, and not from 0 to 100 %."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Titles:
+    """What the fields of marks are called on axes, in legends, under the pointer, in tables and in CSV files.
+
+    A field without a title is in none of them.
+    """
+
+    panel: str = "System"
+    row: str = ""
+    series: str = ""
+    x: str = "Temperature"
+    label: str = ""
+    value: str = "Value"
+    low: str = "Low"
+    high: str = "High"
+    n: str = "Questions"
+    n_missing: str = ""
+
+    def columns(self) -> dict[str, str]:
+        """Field → title, of those that have one."""
+        return {name: title for name, title in dataclasses.asdict(self).items() if title}
+
+
+def as_data(marks: Sequence[Mark]) -> list[dict[str, Json]]:
+    """The marks as the drawing library takes them."""
+    return [dataclasses.asdict(mark) for mark in marks]

@@ -1,0 +1,68 @@
+"""A figure → its picture in every form: SVG and an interactive one for the page, PNG and CSV as files."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup
+
+from shaketable.report.charts.drawing import draw_png, draw_svg
+from shaketable.report.charts.interactive import interactive
+from shaketable.report.charts.marks import Mark, as_data
+from shaketable.report.section import Figure, Table
+from shaketable.report.words import Entry, format_entry
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawing:
+    figure: Figure
+    svg: Markup
+    """As it is printed, and shown where scripts are off."""
+    spec: Mapping[str, Any]
+    """The same for the page: it answers to the pointer."""
+    draw_png: Callable[[], bytes]
+    """Makes the file, which the page does not need."""
+    table: Table
+    csv: str
+
+
+def draw_figure(figure: Figure) -> Drawing:
+    chart = figure.draw()
+    live = figure.draw_live() if figure.draw_live else chart
+    columns = figure.titles.columns()
+    return Drawing(
+        figure=figure,
+        svg=Markup(draw_svg(chart, figure.name)),
+        spec=interactive(live, columns),
+        draw_png=functools.partial(draw_png, chart),
+        table=figure.table or _table(figure),
+        csv=pl.DataFrame(as_data(figure.marks), infer_schema_length=None).select(*columns).write_csv(),
+    )
+
+
+def write_drawings(drawings: Sequence[Drawing], folder: Path) -> None:
+    """Each as SVG, PNG and CSV."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for drawing in drawings:
+        name = drawing.figure.name
+        (folder / f"{name}.svg").write_text(drawing.svg, encoding="utf-8")
+        (folder / f"{name}.png").write_bytes(drawing.draw_png())
+        (folder / f"{name}.csv").write_text(drawing.csv, encoding="utf-8")
+
+
+def _table(figure: Figure) -> Table:
+    columns = figure.titles.columns()
+    return Table(
+        columns=tuple(columns.values()),
+        rows=tuple(tuple(_entry(mark, name) for name in columns) for mark in figure.marks),
+    )
+
+
+def _entry(mark: Mark, name: str) -> Entry:
+    value: Entry = getattr(mark, name)
+    return format_entry(value, mark.unit) if name in ("value", "low", "high") and value is not None else value

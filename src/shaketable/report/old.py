@@ -1,0 +1,220 @@
+"""Results that are still rows with sentences → sections. This goes when every analysis has a result of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import altair as alt
+
+from shaketable.factors import Cell
+from shaketable.report.charts.marks import Titles
+from shaketable.report.charts.score_by_temperature import Band
+from shaketable.report.drawing import Drawing
+from shaketable.report.facts_chapter import fact_blocks, fact_figures
+from shaketable.report.old_blocks import Block, make_blocks
+from shaketable.report.old_blocks import Table as OldTable
+from shaketable.report.old_figures import Figure as OldFigure
+from shaketable.report.old_figures import draw_figures, figure_name
+from shaketable.report.old_words import bounds, difference, holds_zero, level, number, said
+from shaketable.report.section import Figure, Headline, Matrix, MatrixCell, Page, Section, Table
+from shaketable.report.together_chapter import together_blocks, together_figures
+from shaketable.report.wording_chapter import wording_blocks, wording_figures
+from shaketable.report.words import format_entry
+from shaketable.types import OldFinding
+
+Row = Mapping[str, Any]
+UNCLEAR = ("undecided", "no change shown", "no clear winner", "not shown")
+LEVELS = ("level", "variability", "factual_robustness", "decision", "confidence", "outcome", "variance_shares")
+LINKS = {
+    "ceiling": "guidelines",
+    "onset": "guidelines",
+    "choice": "guidelines",
+    "wording": "wording_accuracy",
+    "decision": "search_decisions",
+    "confidence": "confidence_by_wording",
+    "outcome": "outcomes",
+    "variance_shares": "variance_bar",
+    "context_reliance": "reliance_by_temperature",
+}
+
+
+def findings_of(page: Page) -> list[OldFinding]:
+    return [
+        finding.result
+        for finding in page.findings.findings
+        if isinstance(finding.result, OldFinding) and not finding.is_as_asked
+    ]
+
+
+def sections_of(page: Page) -> list[Section]:
+    return [_section(finding, (), page) for finding in findings_of(page)]
+
+
+def draw(page: Page, band: Band) -> tuple[list[Section], list[Drawing]]:
+    findings = findings_of(page)
+    figures = [
+        *draw_figures(findings, page.scores, band),
+        *fact_figures(findings),
+        *wording_figures(findings),
+        *together_figures(findings),
+    ]
+    store = _Store(page)
+    blocks = [
+        *make_blocks(findings),
+        *fact_blocks(findings, store),
+        *wording_blocks(findings),
+        *together_blocks(findings),
+    ]
+    drawings = [_drawing(figure) for figure in figures]
+    sections = [_section(finding, blocks, page) for finding in findings]
+    homes = [
+        Section(
+            chapter=figure.chapter,  # type: ignore[arg-type]
+            name=f"of-{figure.name}",
+            title="",
+            question="",
+            figures=(drawing.figure,),
+        )
+        for figure, drawing in zip(figures, drawings, strict=True)
+    ]
+    return [*sections, *homes], drawings
+
+
+class _Store:
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def records_of(self, keys: Sequence[str]) -> Sequence[Any]:
+        return self.page.read_records(keys)
+
+    def questions(self) -> list[Any]:
+        return list(self.page.read_questions())
+
+
+def _section(finding: OldFinding, blocks: Sequence[Block], page: Page) -> Section:
+    block = next((block for block in blocks if block.name == finding.analysis), None)
+    rows = {said(row): row for row in finding.rows if row.get("headline")}
+    headlines = tuple(_headline(text, rows.get(text), page) for text in finding.sentences)
+    empty = Section(
+        chapter="evidence", name=finding.analysis, title="", question=finding.question, headlines=headlines, shown=()
+    )
+    empty = replace(empty, caveats=finding.caveats)
+    if block is None:
+        return empty
+    return replace(
+        empty,
+        chapter=block.chapter,  # type: ignore[arg-type]
+        title=block.title,
+        shown=tuple(headline for headline in headlines if headline.text in block.sentences),
+        matrices=tuple(
+            Matrix(
+                title=matrix.title,
+                columns=tuple(matrix.columns),
+                groups=tuple(
+                    (
+                        name,
+                        tuple(
+                            (
+                                line,
+                                tuple(
+                                    MatrixCell(look=cell.kind, mark=cell.mark, lines=cell.lines)  # type: ignore[arg-type]
+                                    for cell in cells
+                                ),
+                            )
+                            for line, cells in lines
+                        ),
+                    )
+                    for name, lines in matrix.groups
+                ),
+                is_folded=matrix.is_folded,
+            )
+            for matrix in block.matrices
+        ),
+        tables=tuple(_table(table) for table in block.tables),
+        notes=tuple(note for note in block.notes if note not in finding.caveats),
+    )
+
+
+def _headline(text: str, row: Row | None, page: Page) -> Headline:
+    if row is None:
+        return Headline(kind="", cell=Cell(), system="", sentence=text)
+    value, interval = _number(row)
+    kind = str(row["headline"])
+    links = [LINKS[kind]] if kind in LINKS else []
+    if kind in ("ceiling", "onset", "heat", "evidence", "variability"):
+        figure = {"ceiling": "heat", "onset": "heat"}.get(kind, kind)
+        links.insert(0, figure_name(figure, str(row["metric"])))
+    return Headline(
+        kind=kind,
+        cell=Cell(temperature=row.get("temperature"), perturbation=row.get("perturbation")),
+        system=str(row["system"]),
+        sentence=str(row["sentence"]),
+        detail=str(row["detail"] or ""),
+        number=value,
+        interval=interval,
+        is_clear=not _is_unclear(row),
+        links=tuple(links),
+    )
+
+
+def _is_unclear(row: Row) -> bool:
+    if row.get("contrast") or row["headline"] == "amplification":
+        return holds_zero(row)
+    if row["headline"] in ("variance_shares", "context_reliance", "outcome", "decision", "confidence"):
+        return row["low"] is None or row["low"] <= 0 or bool(row.get("is_floored"))
+    return row.get("verdict") in UNCLEAR
+
+
+def _number(row: Row) -> tuple[str, str]:
+    interval = bounds(row).strip()
+    if row["unit"] == "temperature":
+        ends = "" if row["low"] is None else f"[{row['low']:g}, {row['high']:g}]"
+        if row["value"] is None:
+            return "no ceiling", ""
+        return (f"≤ {row['value']:g}" if row["headline"] == "ceiling" else f"{row['value']:g}"), ends
+    if row["value"] is None:
+        return "", ""
+    if row["headline"] in LEVELS:
+        return level(row).removesuffix(bounds(row)), interval
+    if row["headline"] == "dominance":
+        return number(row["value"], "ratio"), interval
+    return difference(row).removesuffix(bounds(row)), interval
+
+
+def _table(table: OldTable) -> Table:
+    return Table(
+        title=table.title,
+        columns=tuple(table.columns.values()),
+        rows=tuple(tuple(_entry(row, name) for name in table.columns) for row in table.rows),
+        is_folded=table.is_folded,
+    )
+
+
+def _entry(row: Row, name: str) -> Any:
+    unit: Any = row.get("unit") if name in ("value", "low", "high", "lowest", "q1", "median", "q3", "highest") else None
+    value = row.get(name)
+    return format_entry(value, unit) if isinstance(value, float) else value
+
+
+def _drawing(figure: OldFigure) -> Drawing:
+    table = OldTable(title="", columns=figure.columns, rows=figure.rows)
+    return Drawing(
+        figure=Figure(
+            name=figure.name,
+            title=figure.title,
+            caption=figure.caption,
+            note=figure.note,
+            marks=(),
+            titles=Titles(),
+            draw=alt.Chart,
+            is_main=figure.is_main,
+            is_on_page=figure.is_on_page,
+        ),
+        svg=figure.svg,
+        spec=figure.spec,
+        draw_png=figure.png,
+        table=_table(table),
+        csv=figure.csv,
+    )

@@ -1,0 +1,137 @@
+"""Sections → the page: chapters, cards, caveats, and what the run itself has to say."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from markupsafe import Markup
+
+from shaketable import catalog
+from shaketable.report.charts.bundle import load_bundle
+from shaketable.report.drawing import Drawing
+from shaketable.report.section import Chapter, Page, Section
+from shaketable.report.templates import environment
+from shaketable.report.words import describe_left_out, describe_not_applied
+from shaketable.types import Finding
+
+TITLES: dict[Chapter, tuple[str, str]] = {
+    "wording": ("Wording", "Does rewording change the answer, the cost, or the decision to search?"),
+    "facts": ("Facts", "Which facts does it really hold?"),
+    "dice": ("Dice", "How hot may it run?"),
+    "evidence": ("Evidence", "Which noise breaks it?"),
+    "together": ("Together", "What explains the variation?"),
+}
+"""Chapters in their order, each with its title and its question."""
+AS_ASKED = "Where every disturbance was done as asked"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownChapter:
+    name: str
+    title: str
+    question: str
+    drawings: tuple[Drawing, ...]
+    sections: tuple[Section, ...]
+    """Those with something beside figures."""
+
+    def __bool__(self) -> bool:
+        """Whether there is anything in it."""
+        return bool(self.drawings or self.sections)
+
+
+def make_section(finding: Finding, page: Page) -> Section | None:
+    """What the page tells of a result; None: nobody has written a section for its type."""
+    name = type(finding.result).__name__
+    if name not in catalog.known("section"):
+        return None
+    section: Section = catalog.find("section", name)(finding.result, page)
+    return section
+
+
+def make_sections(page: Page) -> list[Section]:
+    """One for each result that has a section, in the order of the registry; results told again as asked come last."""
+    order = list(catalog.known("section"))
+    known = [finding for finding in page.findings.findings if type(finding.result).__name__ in order]
+    known.sort(key=lambda finding: order.index(type(finding.result).__name__))
+    made = [(finding, section) for finding in known if (section := make_section(finding, page))]
+    sections = [section for finding, section in made if not finding.is_as_asked]
+    again = [section for finding, section in made if finding.is_as_asked]
+    return [*sections, *_told_again(sections, again)]
+
+
+def _told_again(sections: Sequence[Section], again: Sequence[Section]) -> list[Section]:
+    """What analyses say otherwise without flagged evidence, as one section."""
+    if not again:
+        return []
+    known = {headline.text for section in sections for headline in section.headlines}
+    headlines = [headline for section in again for headline in section.headlines if headline.text not in known]
+    return [
+        Section(
+            chapter="evidence",
+            name="as-asked",
+            title=AS_ASKED,
+            question=f"{AS_ASKED}: does anything change?",
+            headlines=tuple(replace(headline, number="") for headline in headlines),
+            caveats=("Without the questions whose evidence carries a flag of that disturbance.",),
+        )
+    ]
+
+
+def make_chapters(sections: Sequence[Section], drawings: Sequence[Drawing]) -> list[ShownChapter]:
+    home = {figure.name: section.chapter for section in sections for figure in section.figures}
+    return [
+        ShownChapter(
+            name=name,
+            title=title,
+            question=question,
+            drawings=tuple(
+                drawing for drawing in drawings if drawing.figure.is_on_page and home[drawing.figure.name] == name
+            ),
+            sections=tuple(section for section in sections if section.chapter == name and section.has_block),
+        )
+        for name, (title, question) in TITLES.items()
+    ]
+
+
+def contents(chapters: Sequence[ShownChapter], *, has_verdict: bool) -> list[tuple[str, str]]:
+    """The chapters of the page by their names; what is empty is not there."""
+    verdict = [("verdict", "The verdict")] if has_verdict else []
+    shown = [(chapter.name, chapter.title) for chapter in chapters]
+    return [*verdict, ("missing", "What is missing"), *shown, ("method", "Method")]
+
+
+def group_caveats(page: Page, sections: Sequence[Section]) -> list[tuple[str, list[str]]]:
+    """By the question they belong to; one that several sections share stands with the first."""
+    shared = [
+        *(describe_not_applied(flat) for flat in page.findings.not_applied),
+        *(describe_left_out(left_out) for left_out in page.findings.left_out),
+    ]
+    seen: set[str] = set()
+    groups = [("What holds for all numbers", shared)] if shared else []
+    for section in sections:
+        new = [caveat for caveat in section.caveats if caveat not in seen]
+        seen.update(new)
+        if new:
+            groups.append((section.question, new))
+    return groups
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Script:
+    text: Markup
+    hash: str
+    """The name by which the content security policy lets this one script run."""
+
+
+def make_scripts(*, has_figures: bool) -> list[Script]:
+    """The drawing library, where there is something to draw, and the page's own."""
+    texts = [load_bundle()] if has_figures else []
+    return [_script(text) for text in (*texts, environment.get_template("report.js").render())]
+
+
+def _script(text: str) -> Script:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return Script(text=Markup(text), hash=f"sha256-{digest}")

@@ -1,0 +1,159 @@
+"""What a page is made of: sections with headlines, figures, matrices and tables. No template knows an analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import altair as alt
+import polars as pl
+
+from shaketable.factors import Cell, Labels, is_applied
+from shaketable.report.charts.marks import Mark, Point, Titles
+from shaketable.report.words import Entry
+from shaketable.statistics.intervals import Bootstrap
+from shaketable.types import Findings, Question, Record
+
+Result = TypeVar("Result")
+Look = Literal["good", "bad", "even", "quiet"]
+Chapter = Literal["wording", "facts", "dice", "evidence", "together"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Headline:
+    """Something worth a sentence, and perhaps a card."""
+
+    kind: str
+    """Cards of one kind compete; the order of kinds is in `cards.py`. Kinds that are not there get no card."""
+    cell: Cell
+    system: str
+    """How the page names what is spoken of."""
+    sentence: str
+    detail: str = ""
+    """What stands behind it."""
+    number: str = ""
+    """Of the card; empty: a sentence without a card."""
+    interval: str = ""
+    is_clear: bool = True
+    """Whether it claims something; a card has better things to say than that nothing was shown."""
+    links: tuple[str, ...] = ()
+    """Figures that show the evidence, the first on the page is taken; none of them: its own section."""
+    spark_title: str = ""
+    spark: tuple[Point, ...] = ()
+    """The line over temperatures behind it, the coolest first."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.sentence} {self.detail}" if self.detail else self.sentence
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MatrixCell:
+    look: Look
+    """Words and marks say the same."""
+    mark: str
+    lines: tuple[str, ...] = ()
+
+
+NOTHING = MatrixCell(look="quiet", mark="–")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Matrix:
+    columns: tuple[str, ...]
+    groups: tuple[tuple[str, tuple[tuple[str, tuple[MatrixCell, ...]], ...]], ...]
+    """Systems, each with its disturbances and their cells."""
+    title: str = ""
+    """Empty: the section's title is enough."""
+    is_folded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Table:
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+    title: str = ""
+    is_folded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figure:
+    """A picture that can be drawn: what it shows in words, and the marks behind it."""
+
+    name: str
+    """Also its file name, and where links on the page lead."""
+    title: str
+    caption: str
+    """What it shows, as a sentence; empty where none was made."""
+    note: str
+    """How to read it, with n."""
+    marks: tuple[Mark, ...]
+    titles: Titles
+    draw: Callable[[], alt.TopLevelMixin]
+    """A chart form with its marks, such as `partial(lines, marks, titles)`."""
+    draw_live: Callable[[], alt.TopLevelMixin] | None = None
+    """Drawn on the page in its place, where what can be moved shows more than what is printed."""
+    table: Table | None = None
+    """The numbers behind it, on the page; None: those of the marks."""
+    is_main: bool = True
+    """False: the same for another metric or system, folded away."""
+    is_on_page: bool = True
+    """False: only a file, because there are many alike."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Section:
+    """What the page tells of one result."""
+
+    chapter: Chapter
+    name: str
+    title: str
+    question: str
+    """The question that the analysis answers."""
+    headlines: tuple[Headline, ...] = ()
+    """The most important first."""
+    shown: tuple[Headline, ...] | None = None
+    """Those that stand in the section itself; None: all."""
+    figures: tuple[Figure, ...] = ()
+    matrices: tuple[Matrix, ...] = ()
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+    """How to read it."""
+    caveats: tuple[str, ...] = ()
+    """How the numbers were made, and what they cannot say."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return tuple(headline.text for headline in (self.headlines if self.shown is None else self.shown))
+
+    @property
+    def has_block(self) -> bool:
+        """Whether there is anything beside figures."""
+        return bool(self.sentences or self.matrices or self.tables)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What sections may know beside their own result."""
+
+    findings: Findings
+    labels: Labels
+    scores: pl.DataFrame
+    """As analyses saw them, for pictures of single questions."""
+    read_records: Callable[[Sequence[str]], Sequence[Record]] = lambda keys: ()
+    """Records by their keys, for what is shown in full."""
+    read_questions: Callable[[], Sequence[Question]] = tuple
+
+    def result(self, kind: type[Result]) -> Result | None:
+        """What another analysis gave, of evidence as it is; None: it was not asked."""
+        results = (finding.result for finding in self.findings.findings if not finding.is_as_asked)
+        return next((result for result in results if isinstance(result, kind)), None)
+
+    def is_applied(self, cell: Cell) -> bool:
+        """Whether temperature reached the system of a cell."""
+        return is_applied(cell, self.findings.not_applied)
+
+    @property
+    def bootstrap(self) -> Bootstrap:
+        return Bootstrap(confidence=self.findings.confidence, n_resamples=self.findings.n_resamples)

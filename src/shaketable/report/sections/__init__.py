@@ -1,0 +1,6 @@
+"""One section per kind of result: what the page tells of it."""
+
+CATALOG: dict[str, str] = {
+    "Degradation": "degradation:section",
+}
+"""The name of a result's type → what makes its section, in the order of the page."""
