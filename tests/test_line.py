@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "analyses": ("core", "text", "facts", "statistics", "report", "annotation"),
     "store": ("core", "text", "store"),
     "report": ("core", "helpers", "facts", "statistics", "store", "report", "analyses", "stages"),
-    "stages": ("core", "text", "facts", "engine", "helpers", "store", "report", "stages"),
+    "stages": ("core", "text", "facts", "engine", "helpers", "statistics", "store", "report", "stages"),
     "annotation": ("core", "text", "helpers", "report", "viewer", "annotation"),
     "viewer": ("core", "text", "facts", "helpers", "store", "stages", "report", "viewer"),
     "cli": ("core", "text", "helpers", "store", "stages", "report", "annotation", "viewer", "cli"),

@@ -29,7 +29,6 @@ from shaketable.protocols import (
     Retriever,
     Variation,
 )
-from shaketable.types import Finding
 
 KINDS = {
     "dataset": "datasets",
@@ -152,7 +151,7 @@ def _refuse_missing(part_class: type[Part], name: str, settings: Mapping[str, An
         raise PartError(f"{_prefix(where)}{name} needs the setting {', '.join(missing)}: {name}({example}).")
 
 
-def bind(kind: Literal["analysis"], text: str, where: str = "") -> functools.partial[Finding]:
+def bind(kind: Literal["analysis"], text: str, where: str = "") -> functools.partial[object]:
     """The plain function a text names, with its settings filled in."""
     name, settings = parse(text)
     function = find(kind, name, where)
