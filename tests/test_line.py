@@ -70,7 +70,7 @@ NEVER = {
     "report": ("prompts",),
 }
 
-STAGES = ("plan", "answer", "score", "analyze", "report")
+STAGES = ("vary", "plan", "answer", "score", "analyze", "report")
 """The arrows from left to right; none imports one to its right."""
 
 HEAVY = ("torch", "transformers", "spacy", "altair", "vl_convert", "openai", "statsmodels", "scipy")

@@ -27,6 +27,7 @@ from shaketable.types import (
     Reading,
     Record,
     Reply,
+    Rewording,
     Score,
     Step,
     Variant,
@@ -90,12 +91,21 @@ class Variation(Part, Protocol):
 
 
 @runtime_checkable
-class WordingModelVariation(Variation, Protocol):
-    """A variation that may have a model reword."""
+class CountedVariation(Variation, Protocol):
+    """A variation that may have a model reword, and tells what that took, and what it takes at most."""
 
     @property
     def by(self) -> str:
         """The model, as text; `rules` for none."""
+
+    @property
+    def max_attempts(self) -> int:
+        """Calls for one question at most."""
+
+    def reword(self, questions: Sequence[Question]) -> list[Rewording]: ...
+
+    def prompt(self, question: Question, n_before: int) -> Prompt:
+        """What the model is asked after so many attempts."""
 
 
 @runtime_checkable
@@ -123,6 +133,13 @@ class RecordRetriever(Retriever, Protocol):
 
     needs: ClassVar[Literal["documents", "supporting"]]
     """What records must have, some of them at least; a study on others is refused."""
+
+
+@runtime_checkable
+class CorpusRetriever(Retriever, Protocol):
+    @property
+    def corpus(self) -> str:
+        """The passages that it searches, by name or path."""
 
 
 # --- models -------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -72,6 +72,35 @@ class Variant:
     """Who made it and how: attempts, checker, rule, annotator ..."""
     rejected: str | None = None
     """Why the meaning gate refused it; None: accepted. Rejected variants are kept, never averaged."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Making:
+    """What it took to word one question another way."""
+
+    n_attempts: int = 1
+    n_calls: int = 0
+    """Of a model; 0: rules or people made it."""
+    n_failures: int = 0
+    """Calls that brought no reply."""
+    n_prompt_tokens: int = 0
+    n_tokens: int = 0
+    seconds: float = 0.0
+    """Of all calls, one after the other."""
+
+    def __add__(self, other: Making) -> Making:
+        return Making(**{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rewording:
+    """What a variation made of one question."""
+
+    variants: tuple[Variant, ...]
+    making: Making | None = field(default_factory=Making)
+    """None: nobody counted when it was made."""
+    may_retry: bool = False
+    """Whether it failed for a reason that may pass: a model that was busy, weights that were not there."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,8 +15,8 @@ from shaketable import catalog
 from shaketable.engine.chat_template import chat_template
 from shaketable.engine.sweep import SweepEngine
 from shaketable.errors import ModelError, StudyError
-from shaketable.stages.check import refuse_unready
 from shaketable.stages.plan import plan
+from shaketable.stages.readiness import refuse_unready
 from shaketable.types import Completion, Message, Prompt, Sampling
 
 TEMPLATE = "{% for m in messages %}{{ m.content }}{% endfor %}"

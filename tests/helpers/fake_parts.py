@@ -20,6 +20,8 @@ CATALOG = {
         "short_of_one": "fake_parts:ShortOfOne",
         "silent": "fake_parts:Silent",
         "half_emoji": "fake_parts:HalfEmoji",
+        "rewriting": "fake_parts:Rewriting",
+        "untouchable": "fake_parts:Untouchable",
     },
     "method": {
         "spying": "fake_parts:Spying",
@@ -46,7 +48,8 @@ seen: list[dict[str, Any]] = []
 finished: list[int] = []
 """Tickets, in the order they were handed back."""
 down: list[str] = []
-"""While it holds a failure's kind, `flaky` fails so; `flaky_gold` answers as many queries as it says."""
+"""While it holds a failure's kind, `flaky` fails so, and `rewriting` where the question is named after it; `flaky_gold`
+answers as many queries as it says, and `rewriting` is interrupted after as many prompts as stand after `interrupt`."""
 
 
 def forget() -> None:
@@ -92,6 +95,29 @@ class Flaky(_Model):
         if down and prompt.sampling.temperature > 0:
             return Failure(kind=down[0], message="no", step="generate", may_retry=down[0] == "busy")
         return super().say(prompt)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rewriting(_Model):
+    """Rewords questions, another way each time it is asked."""
+
+    def say(self, prompt):
+        if down[:1] == ["interrupt"] and len(prompts) > int(down[1]):
+            raise KeyboardInterrupt
+        if down[:1] != ["interrupt"] and any(name in prompt.messages[0].content for name in down[1:]):
+            return Failure(kind=down[0], message="no", step="generate", may_retry=down[0] == "busy")
+        return reply(f"hey, who was it that wrote this book, way {len(prompts)} of {prompt.seed}?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Untouchable(_Model):
+    """Must not be asked."""
+
+    def environment(self):
+        raise AssertionError("The model was touched.")
+
+    def generate(self, given):
+        raise AssertionError("The model was asked.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from shaketable.stages.plan import plan
 from shaketable.study import load_study
 from shaketable.types import Question, Variant
 from shaketable.variations.frozen import Frozen
-from shaketable.variations.variant_set import counted, load_variant_set, write_variant_set
+from shaketable.variations.variant_set import WordingCounts, count_wordings, load_variant_set, write_variant_set
 
 ASKED = [Question(id=f"q{i}", text=f"Who wrote book {i}?", answers=("x",)) for i in range(3)]
 MADE = {
@@ -86,9 +86,9 @@ def test_questions_without_wordings_are_reported(file):
 
 
 def test_rejections_are_counted():
-    assert counted(MADE["formality(seed=1)"]) == {
-        "made": 3, "accepted": 2, "rejected": 1, "reasons": {"similarity 0.4": 1},
-    }  # fmt: skip
+    assert count_wordings(MADE["formality(seed=1)"]) == WordingCounts(
+        made=3, accepted=2, rejected=1, reasons={"similarity 0.4": 1}
+    )
 
 
 def test_a_plan_asks_the_accepted_ones_under_the_makers_name(file, tmp_path):

@@ -14,12 +14,21 @@ from typing import Any, TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.progress import TimeElapsedColumn as Elapsed
 from rich.text import Text
 
 from shaketable.errors import ShaketableError
 from shaketable.stages.answer import Tick
+from shaketable.stages.vary import WordingTick
 
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)
@@ -136,6 +145,47 @@ def answering(n_todo: int, *, quiet: bool = False) -> Iterator[Callable[[Tick], 
             bar.update(task, completed=tick.n_done + tick.n_failed, rate=rate, failed=failed)
 
         yield update
+
+
+@contextlib.contextmanager
+def wording(*, quiet: bool = False) -> Iterator[Callable[[WordingTick], None]]:
+    """A bar for each variation on a terminal; a line for each, and one every ten seconds, elsewhere."""
+    if quiet:
+        yield lambda tick: None
+        return
+    if not err.is_terminal:
+        yield _wording_lines()
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("rewording, {task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Elapsed(),
+    )
+    with Progress(*columns, console=err) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def update(tick: WordingTick) -> None:
+            if tick.variation not in tasks:
+                tasks[tick.variation] = bar.add_task(tick.variation, total=tick.n_questions)
+            bar.update(tasks[tick.variation], completed=tick.n_done)
+
+        yield update
+
+
+def _wording_lines() -> Callable[[WordingTick], None]:
+    last = time.perf_counter()
+
+    def update(tick: WordingTick) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if now - last < LINE_EVERY_SECONDS and tick.n_done < tick.n_questions:
+            return
+        last = now
+        say(f"reworded {tick.n_done:,} of {tick.n_questions:,} questions by {tick.variation}")
+
+    return update
 
 
 def _lines(n_todo: int) -> Callable[[Tick], None]:

@@ -18,12 +18,13 @@ from rich.text import Text
 
 from shaketable import __version__, catalog, weights
 from shaketable.cli.console import guarded, out, print_json, say
-from shaketable.cli.running import JsonOption, LimitOption, SetOption, notes_on_plan
+from shaketable.cli.forecasting import notes_on_plan
+from shaketable.cli.running import JsonOption, LimitOption, SetOption
 from shaketable.errors import DataError, StudyError, did_you_mean
 from shaketable.protocols import EndpointModel
 from shaketable.retrievers.corpus import indexes
-from shaketable.stages.check import refuse_unready
 from shaketable.stages.plan import plan
+from shaketable.stages.readiness import refuse_unready
 from shaketable.study import load_study, shipped_studies, study_schema
 from shaketable.types import Evidence, Hit, Query, Question
 
@@ -94,7 +95,7 @@ def validate(
         return
     if study is None:
         raise StudyError("Which study? Give a file or a name: shaketable validate demo.")
-    planned = plan(load_study(study, set_ or (), limit), with_wordings=False)
+    planned = plan(load_study(study, set_ or (), limit))
     refuse_unready(planned)
     counts = {
         "study": planned.study.name,

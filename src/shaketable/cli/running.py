@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import enum
 import json
@@ -13,23 +12,22 @@ from typing import Annotated, Any
 
 import polars as pl
 import typer
-from rich.table import Table
 
 from shaketable import catalog
-from shaketable.cli.console import INTERRUPTED, answering, duration, guarded, out, print_json, say
+from shaketable.cli.console import INTERRUPTED, answering, duration, guarded, out, print_json, say, wording
+from shaketable.cli.forecasting import cell_words, forecast, notes_on_plan
 from shaketable.errors import RunError
 from shaketable.identity import canonical, digest
 from shaketable.protocols import EndpointModel
-from shaketable.stages.advice import advice_on
 from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered
 from shaketable.stages.answer import answer as answer_stage
-from shaketable.stages.check import unready
-from shaketable.stages.estimate import Amount, estimate, remember_measures, remember_rate
+from shaketable.stages.estimate import remember_measures, remember_rate
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.run import run as run_stage
 from shaketable.stages.score import make_current as make_scores_current
 from shaketable.stages.score import score as score_stage
+from shaketable.stages.vary import vary
 from shaketable.store import Run
 from shaketable.store.findings_file import tidy_rows
 from shaketable.study import load_study
@@ -87,7 +85,7 @@ def run(
     """
     loaded = load_study(study, set_ or (), limit)
     if dry_run:
-        _dry_run(loaded, json_)
+        forecast(plan(_answerable(loaded)), json_)
         return
     _whole_line(loaded, out_folder or _default_folder(loaded, study, bool(set_ or limit)), json_)
 
@@ -96,7 +94,7 @@ def run(
 def answer(run_folder: RunArgument, json_: JsonOption = False) -> None:
     """Answer what a run has not answered yet."""
     found = Run(run_folder)
-    result = _answer(found, plan(_answerable(found.study)), json_)
+    result = _answer(found, _word(found, plan(_answerable(found.study)), json_), json_)
     if json_:
         print_json(_summary(found, result))
 
@@ -170,6 +168,7 @@ def _whole_line(study: Study, folder: Path, json_: bool) -> None:
         _answerable(study),
         folder,
         tell=lambda words: say(words, quiet=json_),
+        wording=lambda made, draft: _word(made, draft, json_),
         answering=lambda made, planned: results.append(_answer(made, planned, json_)),
     )
     if json_:
@@ -181,6 +180,20 @@ def _whole_line(study: Study, folder: Path, json_: bool) -> None:
         for headline in section.headlines[:3]:
             out.print(f"• {headline.text}", highlight=False, markup=False)
     say(f"Done in {duration(time.perf_counter() - start)}. The report: {found.folder / 'report.html'}")
+
+
+def _word(found: Run, draft: Plan, json_: bool) -> Plan:
+    try:
+        with wording(quiet=json_ or not draft.unworded) as progress:
+            return draft.worded(vary(draft.study, draft.questions, found, progress))
+    except KeyboardInterrupt as interrupt:
+        raise _interrupted(found, "wording") from interrupt
+
+
+def _interrupted(found: Run, kept: str) -> typer.Exit:
+    again = shlex.join(["shaketable", "run", str(found.folder / "study.toml"), "--out", str(found.folder)])
+    say(f"\nInterrupted; every finished {kept} is kept. Go on with: {again}")
+    return typer.Exit(INTERRUPTED)
 
 
 def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
@@ -200,11 +213,7 @@ def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
             with answering(planned.n_trials - finished, quiet=json_) as progress:
                 result = answer_stage(planned, store, progress)
         except KeyboardInterrupt as interrupt:
-            say(
-                "\nInterrupted; every finished trial is kept. Go on with: "
-                + shlex.join(["shaketable", "run", str(found.folder / "study.toml"), "--out", str(found.folder)])
-            )
-            raise typer.Exit(INTERRUPTED) from interrupt
+            raise _interrupted(found, "trial") from interrupt
         store.note_time(result.seconds)
     if result.n_done:
         remember_measures(found)
@@ -245,29 +254,9 @@ def _selection(planned: Plan) -> dict[str, Any]:
         "questions": len(planned.questions),
         "rejected_rows": len(planned.rejected_rows),
         "remarks": len(planned.remarks),
-        "short_cells": {_cell(cell): cell.n for cell in planned.short_cells},
+        "short_cells": {cell_words(cell): cell.n for cell in planned.short_cells},
         "rejected_variants": len(planned.variants) - len(planned.asked),
     }
-
-
-def notes_on_plan(planned: Plan) -> list[str]:
-    """What was left out of the data or changed, with an example, cells that have too few questions, and advice."""
-    notes = [f"Note: {advice}" for advice in advice_on(planned)]
-    if rejected := planned.rejected_rows:
-        notes.append(f"Note: rows left out: {len(rejected):,}, such as {rejected[0].where}: {rejected[0].reason}")
-    if remarks := planned.remarks:
-        notes.append(f"Note: changes to rows: {len(remarks):,}, such as {remarks[0].where}: {remarks[0].text}")
-    counts = collections.Counter(question.dataset for question in planned.questions)
-    for choice in planned.study.datasets:
-        n = counts[choice.name]
-        if choice.limit is not None and 0 < n < choice.limit:
-            notes.append(f"Note: dataset.limit asks for {choice.limit:,} questions, and {choice.name} gives {n:,}.")
-    return notes + [f"Note: only {cell.n} questions for {_cell(cell)}." for cell in planned.short_cells]
-
-
-def _cell(cell: Any) -> str:
-    values = cell.values
-    return ", ".join(f"{name} {value}" for name, value in values.items()) if hasattr(values, "items") else str(values)
 
 
 def _answerable(study: Study) -> Study:
@@ -288,6 +277,7 @@ def _summary(found: Run, result: Answered) -> dict[str, Any]:
         "failed": summary.failed,
         "reused": result.n_reused,
         "seconds": round(result.seconds, 3),
+        "rewordings": [dataclasses.asdict(effort) for effort in summary.rewordings],
     }
 
 
@@ -299,67 +289,3 @@ def _default_folder(study: Study, given: str, changed: bool) -> Path:
             return folder
     crossing = dataclasses.replace(study, metrics=(), main_metric=None, analyses=())
     return Path("runs") / (f"{study.name}-{digest(crossing)[:6]}" if changed else study.name)
-
-
-def _dry_run(study: Study, json_: bool) -> None:
-    planned = plan(_answerable(study), with_wordings=False)
-    forecasts = estimate(planned)
-    if json_:
-        print_json(
-            {
-                "study": study.name,
-                "questions": len(planned.questions),
-                "wordings": len(planned.asked),
-                "conditions": len(planned.conditions),
-                "cells": planned.n_cells,
-                "trials": planned.n_trials,
-                "systems": [dataclasses.asdict(forecast) for forecast in forecasts],
-            }
-        )
-        return
-    out.print(f"{study.name}: {_product(planned)}", highlight=False)
-    for note in notes_on_plan(planned):
-        say(note)
-    for problem in unready(planned):
-        say(f"Note: it would not run here. {problem}")
-    table = Table("system", "trials", "", "calls", "prompt tokens", "new tokens", "time", "money")
-    for forecast in forecasts:
-        system = f"{forecast.model} · {forecast.method}"
-        table.add_row(system, f"{forecast.trials:,}", "likely", *_amount_words(forecast.likely, "not measured yet"))
-        table.add_row("", "", "at most", *_amount_words(forecast.at_most, "no limit stated"))
-    out.print(table)
-    out.print(
-        "Likely: as many calls and tokens a trial as in this system's last run on this machine. At most: by the "
-        "method's own limits, every answer of full length; prompts at 4 characters a token. Nothing was run.",
-        highlight=False,
-    )
-
-
-def _product(planned: Plan) -> str:
-    """How the number of trials comes about."""
-    study = planned.study
-    n_wordings, n_questions = len(planned.asked), len(planned.questions)
-    crossed = (
-        f"{n_questions:,} questions"
-        if n_wordings == n_questions
-        else f"{n_wordings:,} wordings (of {n_questions:,} questions)"
-    )
-    crossed += f" × {len(planned.conditions)} conditions"
-    if study.scan is None:
-        return (
-            f"{crossed} × {len(study.temperatures)} temperatures × {study.repeats} repeats "
-            f"= {planned.n_trials:,} trials"
-        )
-    return f"{crossed} at temperature 0, then the known facts hotter: at most {planned.n_trials:,} trials"
-
-
-def _amount_words(amount: Amount | None, nothing: str) -> list[str]:
-    if amount is None:
-        return [nothing, "", "", "", ""]
-    return [
-        f"{amount.calls:,}",
-        f"{amount.prompt_tokens:,}",
-        f"{amount.new_tokens:,}",
-        "not known before a first run" if amount.seconds is None else duration(amount.seconds),
-        "no price given" if amount.dollars is None else f"${amount.dollars:,.2f}",
-    ]

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from shaketable import catalog
-from shaketable.cli.console import guarded, out, print_json, say
+from shaketable.cli.console import guarded, out, print_json, say, wording
 from shaketable.cli.looking import word_diff
 from shaketable.cli.running import JsonOption, SetOption
 from shaketable.errors import StudyError
 from shaketable.identity import canonical
+from shaketable.protocols import Variation
 from shaketable.stages.plan import load_questions
+from shaketable.stages.vary import Progress, WordingTick, reword
+from shaketable.stages.vary import vary as vary_stage
+from shaketable.store import Run
 from shaketable.study import load_study
 from shaketable.types import Question, Variant
-from shaketable.variations.variant_set import counted, write_variant_set
+from shaketable.variations.variant_set import WordingCounts, count_wordings, write_variant_set
 
 
 @guarded
@@ -40,6 +45,10 @@ def vary(
     limit: Annotated[
         int | None, typer.Option(min=1, help="So many questions: the first of a dataset, a study's sample.")
     ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(help="Make a run's wordings and keep them in its folder, as `run` would; those there are read."),
+    ] = None,
     out_: Annotated[
         Path | None, typer.Option("--out", help="Freeze the wordings in this file, for frozen(path=…).")
     ] = None,
@@ -49,16 +58,22 @@ def vary(
 
     Examples: `shaketable vary formality "Who directed Jaws?"` ·
     `shaketable vary original --also spelling --dataset squad --path dev.json --out variants.jsonl` ·
-    `shaketable vary --study query_variation --limit 30 --out variants.jsonl`
+    `shaketable vary --study query_variation --limit 30 --out variants.jsonl` ·
+    `shaketable vary --run runs/query-variation --out variants.jsonl`
     """
-    if study is None and (name is None or set_):
+    if study is None and run is None and (name is None or set_):
         raise StudyError("Name a variation, such as formality, or give a --study, which --set can change.")
-    loaded = load_study(study, set_ or (), limit) if study else None
+    if run is not None and (name or also):
+        raise StudyError("A run has the variations of its study. Name a variation, or give a --run, not both.")
+    loaded = load_study(study, set_ or (), limit) if study else Run(run).study if run is not None else None
     parts = _parts([*([name] if name else loaded.variations if loaded else ()), *(also or [])])
     questions = list(load_questions(loaded)[0]) if loaded else _questions(question, dataset, path, limit)
-    with _said():
-        made = {catalog.label(part): part.vary(questions) for part in parts}
-    summary = {label: counted(wordings) for label, wordings in made.items()}
+    with _said(), wording(quiet=json_ or len(questions) == 1) as progress:
+        if run is not None and loaded is not None:
+            made = _by_variation(questions, vary_stage(loaded, questions, Run.prepare(run, loaded), progress))
+        else:
+            made = {catalog.label(part): _made(part, questions, progress) for part in parts}
+    summary = {label: count_wordings(wordings) for label, wordings in made.items()}
     sealed = None
     if out_ is not None:
         described = [{"label": catalog.label(part), **catalog.describe(part)} for part in parts]
@@ -66,25 +81,52 @@ def vary(
     if json_:
         shown = [json.loads(canonical(variant)) for wordings in made.values() for row in wordings for variant in row]
         listed = shown if out_ is None else None
-        print_json({"variations": summary, "digest": sealed, "file": str(out_) if out_ else None, "variants": listed})
+        counted_ = {label: dataclasses.asdict(counts) for label, counts in summary.items()}
+        print_json({"variations": counted_, "digest": sealed, "file": str(out_) if out_ else None, "variants": listed})
         return
-    if out_ is None:
+    if out_ is None and run is None:
         for place, asked in enumerate(questions):
             _show(asked, [variant for wordings in made.values() for variant in wordings[place]])
         return
+    _say_counts(summary)
+    if run is not None:
+        say(f"Kept in {run}. Go on with: shaketable answer {run}")
+    if out_ is not None:
+        say(f"Frozen in {out_}, digest {sealed}. In a study: variations = [\"frozen(path='{out_}')\"].")
+
+
+def _say_counts(summary: Mapping[str, WordingCounts]) -> None:
     for label, counts in summary.items():
-        reasons = "; ".join(f"{reason} ({n})" for reason, n in counts["reasons"].items())
+        reasons = "; ".join(f"{reason} ({n})" for reason, n in counts.reasons.items())
         left_out = f"; left out: {reasons}" if reasons else ""
-        say(f"{label}: {counts['made']} wordings, {counts['accepted']} accepted{left_out}.")
-    say(f"Frozen in {out_}, digest {sealed}. In a study: variations = [\"frozen(path='{out_}')\"].")
+        say(f"{label}: {counts.made} wordings, {counts.accepted} accepted{left_out}.")
 
 
-def _parts(texts: list[str]) -> list[Any]:
+def _parts(texts: list[str]) -> list[Variation]:
     parts = [catalog.build("variation", text) for text in texts]
     labels = [catalog.label(part) for part in parts]
     if twice := next((label for label in labels if labels.count(label) > 1), None):
         raise StudyError(f"'{twice}' is named twice. Name each variation once.")
     return parts
+
+
+def _made(part: Variation, questions: list[Question], progress: Progress) -> list[list[Variant]]:
+    """What a variation makes of each question, outside of any run."""
+    made: list[list[Variant]] = []
+    for batch in reword(part, questions):
+        made += [list(rewording.variants) for _, rewording in batch]
+        progress(WordingTick(variation=catalog.label(part), n_done=len(made), n_questions=len(questions)))
+    return made
+
+
+def _by_variation(questions: list[Question], variants: Sequence[Variant]) -> dict[str, list[list[Variant]]]:
+    """The wordings of each question, by who made them."""
+    made: dict[str, list[list[Variant]]] = {}
+    places = {question.id: place for place, question in enumerate(questions)}
+    for variant in variants:
+        wordings = made.setdefault(variant.variation, [[] for _ in questions])
+        wordings[places[variant.question_id]].append(variant)
+    return made
 
 
 def _questions(text: str | None, dataset: str, path: str | None, limit: int | None) -> list[Question]:

@@ -17,6 +17,7 @@ from shaketable.report.words import name_evidence
 from shaketable.store.counts import EmptyCount, ReferenceFlagCount, RejectedCount, UnscoredCount
 from shaketable.store.evidence_flags import FlagCount
 from shaketable.store.summary import RunSummary
+from shaketable.store.wordings import WordingEffort
 from shaketable.types import OldFinding
 
 Row = Mapping[str, Any]
@@ -139,7 +140,17 @@ def costs(summary: RunSummary, seed: int) -> list[tuple[str, Any]]:
             f"{_count(summary.n_generations, 'generation')}, {_count(summary.n_searches, 'search', 'searches')}",
         ),
         ("Tokens", f"{summary.n_prompt_tokens:,} read, {summary.n_tokens:,} written"),
+        *((f"Rewording by {effort.part}", _rewording_words(effort)) for effort in summary.rewordings),
     ]
+
+
+def _rewording_words(effort: WordingEffort) -> str:
+    making = effort.making
+    failed = f", {making.n_failures:,} of them failed" if making.n_failures else ""
+    return (
+        f"{_count(making.n_calls, 'call')} for {_count(effort.n_questions, 'question')}{failed}; "
+        f"{making.n_prompt_tokens:,} tokens read, {making.n_tokens:,} written; {_duration(making.seconds)}"
+    )
 
 
 def example(case: Case) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from shaketable import catalog
 from shaketable.errors import ModelError, PartError, RetrieverDown, RunError, ShaketableError
 from shaketable.identity import seed_from
 from shaketable.protocols import Method, Model, Part, RecordRetriever, ReplyLine, Steps, StreamingModel
-from shaketable.stages.check import refuse_unready
 from shaketable.stages.plan import Condition, Plan
+from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.sources import Listed, Scanned, Source
 from shaketable.store import RecordStore
 from shaketable.types import (
@@ -93,6 +93,10 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
     """Answer what is not answered yet. Finished trials are committed before the next model call."""
     start = time.perf_counter()
     n_trials = plan.n_trials
+    if plan.unworded:
+        raise RunError(
+            f"The wordings by {', '.join(plan.unworded)} are not made yet. Make them first: plan.worded(vary(…))."
+        )
     _refuse_strangers(plan, store)
     # Also when all is answered: keys do not know the accepted answers, and those may have been mended.
     store.add_questions([(question, plan.items[question.id]) for question in plan.questions])

@@ -9,12 +9,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from shaketable import catalog, weights
-from shaketable.protocols import BoundedMethod, Model, PricedModel
+from shaketable.protocols import BoundedMethod, CountedVariation, Model, PricedModel
 from shaketable.stages.answer import Scheduler
+from shaketable.stages.parts import variations_of
 from shaketable.stages.plan import Condition, Plan
+from shaketable.stages.rehearsal import light
 from shaketable.stages.sources import Listed, Planned
 from shaketable.store import Run
 from shaketable.types import Completion, Failure, Json, Prompt, Query, Record
+from shaketable.variations.gate.reworded import RULES
 
 REHEARSED = 64
 CHARACTERS_PER_TOKEN = 4.0
@@ -48,6 +51,17 @@ class Forecast:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WordingForecast:
+    """What a model would do that rewords the questions."""
+
+    variation: str
+    model: str
+    n_questions: int
+    at_most: Amount
+    """Every attempt made, every reply of full length."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measured:
     """Means over the trials of one system in its last run on this machine."""
 
@@ -71,7 +85,7 @@ class _Rehearsal:
             Completion(
                 text="",
                 finish_reason="length",
-                n_prompt_tokens=_n_tokens(sum(len(message.content) for message in prompt.messages)),
+                n_prompt_tokens=_prompt_tokens(prompt),
                 n_tokens=prompt.sampling.max_tokens,
                 seconds=0.0,
             )
@@ -91,6 +105,33 @@ def estimate(plan: Plan) -> list[Forecast]:
     for condition in plan.conditions:
         systems.setdefault((catalog.label(condition.model), catalog.label(condition.method)), []).append(condition)
     return [_forecast(plan, model, method, conditions) for (model, method), conditions in systems.items()]
+
+
+def estimate_wordings(plan: Plan) -> list[WordingForecast]:
+    """One forecast for each variation that asks a model, in the order of the study."""
+    return [
+        _wording_forecast(plan, variation)
+        for variation in variations_of(plan.study)
+        if isinstance(variation, CountedVariation) and variation.by != RULES
+    ]
+
+
+def _wording_forecast(plan: Plan, variation: CountedVariation) -> WordingForecast:
+    model = catalog.build("model", variation.by, f"cross.variations: {catalog.label(variation)}, by")
+    attempts = variation.max_attempts
+    asked = [variation.prompt(question, 0) for question in plan.questions]
+    per_question = Measured(
+        n_trials=0,
+        calls=attempts,
+        prompt_tokens=attempts * sum(map(_prompt_tokens, asked)) / len(asked),
+        new_tokens=attempts * max(prompt.sampling.max_tokens for prompt in asked),
+    )
+    return WordingForecast(
+        variation=catalog.label(variation),
+        model=catalog.label(model),
+        n_questions=len(asked),
+        at_most=_amount(per_question, len(asked), model),
+    )
 
 
 def _forecast(plan: Plan, model: str, method: str, conditions: Sequence[Condition]) -> Forecast:
@@ -154,7 +195,7 @@ def _longest_passage(plan: Plan, conditions: Sequence[Condition], k: int) -> int
     """In tokens, of what the first questions bring when they are the query."""
     questions = {question.id: question for question in plan.questions}
     queries = [Query(text=variant.text, question=questions[variant.question_id]) for variant in plan.asked[:REHEARSED]]
-    retrievers = {condition.labels["retriever"]: condition.retriever for condition in conditions}
+    retrievers = {condition.labels["retriever"]: light(condition).retriever for condition in conditions}
     passages = [
         hit.passage
         for retriever in retrievers.values()
@@ -165,6 +206,10 @@ def _longest_passage(plan: Plan, conditions: Sequence[Condition], k: int) -> int
     return max((_n_tokens(len(passage.title) + len(passage.text)) for passage in passages), default=0)
 
 
+def _prompt_tokens(prompt: Prompt) -> int:
+    return _n_tokens(sum(len(message.content) for message in prompt.messages))
+
+
 def _n_tokens(n_characters: int) -> int:
     return int(n_characters / CHARACTERS_PER_TOKEN) + 1
 
@@ -173,7 +218,8 @@ def _spread(plan: Plan, conditions: Sequence[Condition]) -> Iterator[Planned]:
     """The first trial of every wording and condition."""
     for variant in plan.asked:
         for condition in conditions:
-            yield next(plan.trials_of(variant, condition))
+            trial, suited = next(plan.trials_of(variant, condition))
+            yield trial, light(suited)
 
 
 # --- what was measured on this machine ----------------------------------------------------------

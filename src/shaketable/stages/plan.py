@@ -6,10 +6,10 @@ import collections
 import functools
 import inspect
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from shaketable import catalog
 from shaketable.datasets.reading.hops import Hops, hops_of
@@ -18,12 +18,12 @@ from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.factors import main_metric, numbers_of
 from shaketable.facts.scans import GREEDY, most_repeats
 from shaketable.identity import canonical, digest, seed_from, trial_key
-from shaketable.protocols import DatasetMethod, Method, Model, Part, Perturbation, ReadyVariation, Retriever, Variation
-from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored, refuse_wording_models
+from shaketable.protocols import DatasetMethod, Method, Model, Perturbation, Retriever
+from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored
+from shaketable.stages.parts import each_once
+from shaketable.stages.vary import preview
 from shaketable.study import WITHOUT_MODEL
 from shaketable.types import DatasetChoice, Question, Rejected, Remark, Study, Trial, Variant
-
-AnyPart = TypeVar("AnyPart", bound=Part)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +90,12 @@ class Plan:
     remarks: tuple[Remark, ...] = ()
     """On rows that were kept, but not as they were read."""
     short_cells: tuple[ShortCell, ...] = ()
+    unworded: tuple[str, ...] = ()
+    """Variations whose wordings are not made yet: the question stands in for each, to be counted, never asked."""
+
+    def worded(self, variants: Sequence[Variant]) -> Plan:
+        """The same with the wordings that were made."""
+        return replace(self, variants=tuple(variants), unworded=())
 
     @property
     def asked(self) -> tuple[Variant, ...]:
@@ -204,39 +210,25 @@ def hot_temperatures(study: Study) -> tuple[float, ...]:
     return tuple(sorted(t for t in study.temperatures if t > 0))
 
 
-def plan(study: Study, *, with_wordings: bool = True) -> Plan:
-    """All that there is to answer. Without wordings nothing is loaded or asked: the question itself stands in for each
-    rewording, so that numbers are those of a study in which none is refused."""
+def plan(study: Study) -> Plan:
+    """All that there is to answer, with the wordings that are at hand: nothing is loaded or asked. `worded` takes those
+    that the stage `vary` has made."""
     questions, rejected, remarks, short = load_questions(study)
-    variations = each_once("variations", study.variations, lambda text, where: catalog.build("variation", text, where))
     conditions = _conditions(study)
     _check_hops(questions, conditions)
     refuse_unscored(study)
-    refuse_data_without_evidence(questions, conditions)
-    if with_wordings:
-        refuse_wording_models(study, variations)
-    made = [
-        one.vary(questions) if with_wordings or _loads_nothing(one) else _stand_ins(one, questions)
-        for one in variations
-    ]
+    refuse_data_without_evidence(questions, [c.retriever for c in conditions if c.retriever is not None])
+    variants, unworded = preview(study, questions)
     return Plan(
         study=study,
         questions=questions,
-        variants=tuple(v for of_question in zip(*made, strict=True) for wordings in of_question for v in wordings),
+        variants=variants,
         conditions=conditions,
         rejected_rows=rejected,
         remarks=remarks,
         short_cells=short,
+        unworded=unworded,
     )
-
-
-def _loads_nothing(variation: Variation) -> bool:
-    return isinstance(variation, ReadyVariation) and variation.loads_nothing
-
-
-def _stand_ins(variation: Variation, questions: Sequence[Question]) -> list[list[Variant]]:
-    label = catalog.label(variation)
-    return [[Variant(question_id=one.id, text=one.text, variation=label)] for one in questions]
 
 
 def _check_hops(questions: Sequence[Question], conditions: Sequence[Condition]) -> None:
@@ -299,18 +291,6 @@ def _told_apart(choice: DatasetChoice, study: Study) -> str:
         return choice.name
     file = Path(str(choice.settings.get("path", ""))).name.split(".")[0]
     return f"{choice.name} {file}".strip()
-
-
-def each_once(name: str, texts: Sequence[str], build: Callable[[str, str], AnyPart]) -> list[AnyPart]:
-    """The parts of one list of the study. Two texts for one part would make every trial twice under one key."""
-    built: dict[str, tuple[str, AnyPart]] = {}
-    for i, text in enumerate(texts):
-        where = f"cross.{name}[{i}]"
-        part = build(text, where)
-        same, _ = built.setdefault(catalog.spelled(part), (text, part))
-        if same != text:
-            raise StudyError(f"{where}: '{text}' is the same part as '{same}'. Name each part once.")
-    return [part for _, part in built.values()]
 
 
 def _check_scan(study: Study) -> None:

@@ -7,11 +7,17 @@ from pathlib import Path
 
 from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
-from shaketable.stages.check import refuse_unready
 from shaketable.stages.plan import Plan, plan
+from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.score import score
+from shaketable.stages.vary import vary
 from shaketable.store import Run
 from shaketable.types import Study
+
+
+def word(made: Run, draft: Plan) -> Plan:
+    """The plan with its wordings: those that the run holds, and those that are made now."""
+    return draft.worded(vary(draft.study, draft.questions, made))
 
 
 def _answer(made: Run, planned: Plan) -> None:
@@ -34,16 +40,18 @@ def run(
     study: Study,
     out: str | Path,
     tell: Callable[[str], None] = lambda words: None,
+    wording: Callable[[Run, Plan], Plan] = word,
     answering: Callable[[Run, Plan], object] = _answer,
 ) -> Run:
     """Run a study into a folder, or go on with it where it stopped.
 
-    `tell` hears what is being done; `answering` is the answer stage with whatever shows its progress.
+    `tell` hears what is being done; `wording` and `answering` are these stages with whatever shows their progress.
     """
-    planned = plan(study)
+    draft = plan(study)
     if not (Path(out) / "records.sqlite").exists():
-        refuse_unready(planned)
+        refuse_unready(draft)
     made = Run.prepare(out, study)
+    planned = wording(made, draft)
     answering(made, planned)
     trace(made, planned, tell)
     score(made, progress=lambda name: tell(f"scoring {name}"))

@@ -17,6 +17,7 @@ from typing import Any, Protocol, Self
 from shaketable.errors import StoreError
 from shaketable.identity import canonical, digest, digest_text
 from shaketable.store import schema, trace
+from shaketable.store.wordings import WordedQuestion, WordingEffort, read_efforts, read_worded, write_worded
 from shaketable.types import Cost, Curve, Question, Record, Trial, Variant, Verdict
 
 COLUMNS = (
@@ -167,6 +168,18 @@ class RecordStore:
         with self._explained(), self._connection:
             for variant in variants:
                 self._variant_id(variant)
+
+    def add_worded(self, worded: Sequence[WordedQuestion]) -> None:
+        """What a variation made of some questions, in one transaction."""
+        with self._explained(), self._connection:
+            write_worded(self._connection, worded)
+
+    def worded(self, part: str) -> dict[str, WordedQuestion]:
+        """Question id → what is stored of one variation, which is named by its label."""
+        return {question.question_id: question for question in read_worded(self.rows, part)}
+
+    def wording_efforts(self) -> list[WordingEffort]:
+        return read_efforts(self.rows)
 
     def add_references(self, made_by: str, rows: Sequence[tuple[str, str, str, Sequence[str]]]) -> None:
         """Reference answers: question id, text, the whole text it was cut from, flags."""

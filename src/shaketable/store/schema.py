@@ -51,9 +51,33 @@ CREATE TABLE verdicts (
     judge TEXT NOT NULL, prompt TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (judge, prompt)
 ) STRICT, WITHOUT ROWID;
 """
-TABLES += REFERENCES + CURVES + VERDICTS
+WORDINGS = """
+CREATE TABLE rewordings (
+    part TEXT NOT NULL, question_id TEXT NOT NULL, made_by TEXT, original TEXT NOT NULL, may_retry INTEGER NOT NULL,
+    n_attempts INTEGER, n_calls INTEGER, n_failures INTEGER, n_prompt_tokens INTEGER, n_tokens INTEGER, seconds REAL,
+    checksum TEXT, PRIMARY KEY (part, question_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE wordings (
+    part TEXT NOT NULL, question_id TEXT NOT NULL, place INTEGER NOT NULL, variation TEXT NOT NULL,
+    wording TEXT NOT NULL, provenance TEXT NOT NULL, rejected TEXT, PRIMARY KEY (part, question_id, place)
+) STRICT, WITHOUT ROWID;
+"""
+"""What each variation made of each question: one row of `rewordings` for the question, and one of `wordings` for each
+wording, of which there may be none. `part` is the variation as labels show it, `made_by` as keys spell it."""
+WORDED_BEFORE = """
+INSERT INTO rewordings (part, question_id, original, may_retry)
+    SELECT DISTINCT v.variation, v.question_id, q.text, 0 FROM variants v JOIN questions q ON q.id = v.question_id
+    WHERE json_extract(v.provenance, '$.by') NOT IN ('rules', 'people');
+INSERT INTO wordings
+    SELECT v.variation, v.question_id, ROW_NUMBER() OVER (PARTITION BY v.variation, v.question_id ORDER BY v.id) - 1,
+           v.variation, v.wording, v.provenance, v.rejected
+    FROM variants v WHERE json_extract(v.provenance, '$.by') NOT IN ('rules', 'people');
+"""
+"""Before version 5 wordings were made anew by each go. A model would not make the same again, so its wordings are taken
+from the variants; rules make the same, and are asked once more."""
+TABLES += REFERENCES + CURVES + VERDICTS + WORDINGS
 
-MIGRATIONS: dict[int, str] = {1: REFERENCES, 2: CURVES, 3: VERDICTS, 4: ""}
+MIGRATIONS: dict[int, str] = {1: REFERENCES, 2: CURVES, 3: VERDICTS, 4: WORDINGS + WORDED_BEFORE}
 """Version n → the statements that make it n + 1. Traces of version 5 keep every field of a step and its reply; those of
 older versions are read as they are."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from shaketable.store.records import RecordStore
+from shaketable.store.wordings import WordingEffort
 from shaketable.types import NOTHING, Json
 
 State = Literal["empty", "planning", "running", "interrupted", "finished", "finished_with_failures"]
@@ -42,6 +43,8 @@ class RunSummary:
     datasets: tuple[str, ...] = ()
     selection: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """How the questions were chosen; empty: not known."""
+    rewordings: tuple[WordingEffort, ...] = ()
+    """What models took that reworded the questions; the other counts are of answering alone."""
 
     @property
     def is_finished(self) -> bool:
@@ -75,6 +78,7 @@ def summarize(store: RecordStore, folder: Path, study: str, is_being_written: Ca
         models=tuple(label for (label,) in store.rows("SELECT DISTINCT model FROM conditions ORDER BY 1")),
         datasets=tuple(name for (name,) in store.rows("SELECT DISTINCT dataset FROM questions ORDER BY 1")),
         selection=json.loads(meta.get("selection", "{}")),
+        rewordings=tuple(store.wording_efforts()),
     )
 
 

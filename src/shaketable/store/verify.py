@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shaketable.identity import digest_text, trial_key
 from shaketable.store.records import COLUMNS, RecordStore, checksum
+from shaketable.store.wordings import altered
 
 ALTERED = {
     "questions": "their texts, accepted answers or evidence were altered",
@@ -49,6 +50,7 @@ def verify(store: RecordStore) -> Verdict:
         if trial_key(identity, item, variation, wording, temperature, repeat) != key:
             problems.append(f"record {key}: its key does not belong to its trial")
         problems += [f"record {key}: text {name} is missing" for name in _references(values[15]) if name not in texts]
+    problems += altered(store.rows)
     meta = store.meta()
     problems += [
         f"{table}: {altered}"

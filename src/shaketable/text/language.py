@@ -50,6 +50,8 @@ def lacks(name: str) -> str | None:
 
 def sentences(text: str, name: str = PIPELINE) -> list[str]:
     """The sentences of a text in order, stripped, none empty."""
+    if not text.strip():
+        return []  # As the pipeline says, without loading it.
     (document,) = _read([text], name, ("tok2vec", "transformer", "parser", "senter", "sentencizer"))
     return [kept for sent in document.sents if (kept := text[sent.start_char : sent.end_char].strip())]
 

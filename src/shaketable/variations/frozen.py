@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from shaketable import catalog
 from shaketable.errors import DataError
 from shaketable.types import Question, Variant
-from shaketable.variations.variant_set import load_variant_set, own_id
+from shaketable.variations.variant_set import content_digest, load_variant_set, own_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +28,9 @@ class Frozen:
     path: str
     only: tuple[str, ...] = ()
     """Take the wordings of these variations alone, written as in the set or by name; empty: of all."""
+
+    def contents(self) -> dict[str, str]:
+        return {"path": content_digest(Path(self.path))}
 
     def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
         made = [self._of(question) for question in questions]

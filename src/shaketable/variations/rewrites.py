@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from shaketable import catalog
 from shaketable.errors import DataError, did_you_mean
 from shaketable.types import Json, Question, Variant
-from shaketable.variations.variant_set import own_id, read_lines
+from shaketable.variations.variant_set import content_digest, own_id, read_lines
 
 ORIGINALS = ("original", "question")
 """Fields that tell which wording the writer saw."""
@@ -38,6 +38,9 @@ class Rewrites:
     """The fields with rewrites; each is one wording."""
     annotator: str = "annotator"
     """The field that tells who wrote it; rows may lack it."""
+
+    def contents(self) -> dict[str, str]:
+        return {"path": content_digest(Path(self.path))}
 
     def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
         rows = self._rows

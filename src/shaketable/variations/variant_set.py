@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from shaketable.errors import DataError, did_you_mean
-from shaketable.identity import canonical, digest
+from shaketable.identity import canonical, digest, digest_text
 from shaketable.types import Json, Question, Variant
 
 FORMAT = "shaketable variants"
@@ -120,17 +120,14 @@ def own_id(question: Question) -> str:
     return question.id.removeprefix(f"{question.dataset}:") if question.dataset else question.id
 
 
+def content_digest(path: Path) -> str:
+    """Of the text of a file, which may be gzipped."""
+    return digest_text(_read_text(path))
+
+
 def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
     """The place and the value of each JSON line of a file, which may be gzipped."""
-    try:
-        content = path.expanduser().read_bytes()
-        text = (gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content).decode("utf-8-sig")
-    except OSError as error:
-        reason = f"{error}" if isinstance(error, gzip.BadGzipFile) else error.strerror
-        raise DataError(f"{path} cannot be read: {reason}. Give the path of a file of JSON lines.") from error
-    except (EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise DataError(f"{path.name} is broken: {error}. Get it again, as UTF-8.") from error
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(_read_text(path).split("\n"), 1):
         if line.strip():
             where = f"{path.name} line {number}"
             try:
@@ -139,16 +136,36 @@ def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
                 raise DataError(f"{where}: broken JSON: {error.msg}. Give one JSON object per line.") from error
 
 
-def counted(wordings: Sequence[Sequence[Variant]]) -> dict[str, Any]:
+def _read_text(path: Path) -> str:
+    try:
+        content = path.expanduser().read_bytes()
+        return (gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content).decode("utf-8-sig")
+    except OSError as error:
+        reason = f"{error}" if isinstance(error, gzip.BadGzipFile) else error.strerror
+        raise DataError(f"{path} cannot be read: {reason}. Give the path of a file of JSON lines.") from error
+    except (EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise DataError(f"{path.name} is broken: {error}. Get it again, as UTF-8.") from error
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordingCounts:
+    made: int
+    accepted: int
+    rejected: int
+    reasons: Mapping[str, int]
+    """Why they were rejected, the most frequent first."""
+
+
+def count_wordings(wordings: Sequence[Sequence[Variant]]) -> WordingCounts:
     """How many wordings there are, how many are accepted, and why the others are not."""
     variants = [variant for of_question in wordings for variant in of_question]
     reasons = Counter(variant.rejected.split(":")[0] for variant in variants if variant.rejected)
-    return {
-        "made": len(variants),
-        "accepted": len(variants) - reasons.total(),
-        "rejected": reasons.total(),
-        "reasons": dict(reasons.most_common()),
-    }
+    return WordingCounts(
+        made=len(variants),
+        accepted=len(variants) - reasons.total(),
+        rejected=reasons.total(),
+        reasons=dict(reasons.most_common()),
+    )
 
 
 def _sealed(original: str, variant: Variant) -> dict[str, Json]:

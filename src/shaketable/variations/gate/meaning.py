@@ -14,7 +14,6 @@ from shaketable.text.encoder import encoder
 ENCODER = "all-MiniLM-L6-v2"
 MIN_SIMILARITY = 0.7
 """The study's bound for changes of style and of sentence type."""
-UNMEASURED = "similarity was not measured"
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 IN_A_WORD = re.compile(rf"{DIGITS.pattern}(?=[^\W\d])|(?<=[^\W\d]){DIGITS.pattern}")
 NUMBER_WORDS = {
@@ -70,9 +69,13 @@ class Gate:
         except WeightsError as error:
             # Nothing unmeasured is asked, and a study of thousands does not stop here.
             similar = [None] * len(originals)
-            unmeasured = f"{UNMEASURED}: {error} Or set min_similarity=0."
+            unmeasured = f"similarity was not measured: {error} Or set min_similarity=0."
         return [
-            Judgement(similarity=similarity, refused=self._trouble(original, wording, similarity) or unmeasured)
+            Judgement(
+                similarity=similarity,
+                refused=(trouble := self._trouble(original, wording, similarity)) or unmeasured,
+                is_unmeasured=trouble is None and unmeasured is not None,
+            )
             for original, wording, similarity in zip(originals, wordings, similar, strict=True)
         ]
 
@@ -114,6 +117,8 @@ class Judgement:
     """From −1 to 1; None: not measured, because nobody asked or the encoder is not at hand, which `refused` tells."""
     refused: str | None
     """Why the wording is not accepted; None: accepted."""
+    is_unmeasured: bool = False
+    """Whether it is refused for this alone, that its similarity could not be measured."""
 
 
 def numbers(text: str) -> Counter[str]:

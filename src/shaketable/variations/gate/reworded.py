@@ -6,14 +6,28 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import ClassVar
 
 from shaketable import catalog, weights
 from shaketable.identity import seed_from
 from shaketable.prompts import Template
+from shaketable.protocols import Model
 from shaketable.text import language
-from shaketable.types import Failure, Json, Message, Prompt, Question, Sampling, Variant
-from shaketable.variations.gate.meaning import ENCODER, MIN_SIMILARITY, UNMEASURED, Gate
+from shaketable.text.normalization import without_surrogates
+from shaketable.types import (
+    Completion,
+    Failure,
+    Json,
+    Making,
+    Message,
+    Prompt,
+    Question,
+    Rewording,
+    Sampling,
+    Variant,
+)
+from shaketable.variations.gate.meaning import ENCODER, MIN_SIMILARITY, Gate
 
 RULES = "rules"
 MAX_TOKENS = 200
@@ -36,6 +50,10 @@ class Proposal:
     """Why it is not accepted; None: nothing was found against it so far."""
     similarity: float | None = None
     """To the original; None: not measured."""
+    is_unmeasured: bool = False
+    """Whether it is refused because its similarity could not be measured."""
+    reply: Completion | Failure | None = None
+    """What the model gave; None: a rule made it."""
 
 
 Propose = Callable[[Sequence[Question], int], Sequence[Proposal | None]]
@@ -79,7 +97,11 @@ class Reworded:
         return similarity_lacks or language.lacks(self.pipeline)
 
     def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
-        propose = in_order(self.wordings) if self.by == RULES else self._asked()
+        return [list(rewording.variants) for rewording in self.reword(questions)]
+
+    def reword(self, questions: Sequence[Question]) -> list[Rewording]:
+        """The wordings, with what they took."""
+        propose: Propose = in_order(self.wordings) if self.by == RULES else self._asked
         label, gate = catalog.label(self), self._gate()
         tried: list[list[Proposal]] = [[] for _ in questions]
         waiting = list(range(len(questions)))
@@ -87,13 +109,20 @@ class Reworded:
             if not waiting:
                 break
             made = propose([questions[i] for i in waiting], n_before)
-            found = {i: proposal for i, proposal in zip(waiting, made, strict=True) if proposal is not None}
-            judged = self._judged(gate, [questions[i].text for i in found], list(found.values()))
-            for i, proposal in zip(found, judged, strict=True):
+            proposed = {i: proposal for i, proposal in zip(waiting, made, strict=True) if proposal is not None}
+            judged = self._judged(gate, [questions[i].text for i in proposed], list(proposed.values()))
+            for i, proposal in zip(proposed, judged, strict=True):
                 tried[i].append(proposal)
             # Another attempt could not be measured either.
-            waiting = [i for i in found if (reason := tried[i][-1].refused) and not reason.startswith(UNMEASURED)]
-        return [[self._variant(label, question, tried[i])] for i, question in enumerate(questions)]
+            waiting = [i for i in proposed if tried[i][-1].refused and not tried[i][-1].is_unmeasured]
+        return [
+            Rewording(
+                variants=(self._variant(label, question, tried[i]),),
+                making=_making(tried[i]),
+                may_retry=bool(tried[i]) and _may_retry(tried[i][-1]),
+            )
+            for i, question in enumerate(questions)
+        ]
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
         """What the rules make of a question, the best first."""
@@ -123,28 +152,36 @@ class Reworded:
             refused = proposal.refused or verdict.refused
             if not refused and _words(proposal.text) == _words(original):
                 refused = "the words of the original, in other letters or marks"
-            marked = replace(proposal, refused=refused, similarity=verdict.similarity)
+            marked = replace(
+                proposal,
+                refused=refused,
+                similarity=verdict.similarity,
+                is_unmeasured=proposal.refused is None and verdict.is_unmeasured,
+            )
             judged.append(marked if refused else self.checked(original, marked))
         return judged
 
-    def _asked(self) -> Propose:
-        """Ask the model, with dice of each question and attempt."""
-        name = catalog.name_of(self)
-        model, (template,) = catalog.build("model", self.by, f"{name}, by"), self.prompts
+    def prompt(self, question: Question, n_before: int) -> Prompt:
+        """What the model is asked after so many attempts, with dice of its own."""
+        (template,) = self.prompts
+        return Prompt(
+            messages=(Message(role="user", content=template.fill(question=question.text)),),
+            sampling=Sampling(temperature=self.temperature, max_tokens=MAX_TOKENS),
+            seed=seed_from(self.seed, catalog.name_of(self), question.id, n_before),
+        )
 
-        def propose(questions: Sequence[Question], n_before: int) -> list[Proposal]:
-            prompts = [
-                Prompt(
-                    messages=(Message(role="user", content=template.fill(question=question.text)),),
-                    sampling=Sampling(temperature=self.temperature, max_tokens=MAX_TOKENS),
-                    seed=seed_from(self.seed, name, question.id, n_before),
-                )
-                for question in questions
-            ]
-            facts: dict[str, Json] = {"prompt": template.identity, "model": dict(model.environment())}
-            return [_proposal(reply, facts) for reply in model.generate(prompts)]
+    @cached_property
+    def _model(self) -> Model:
+        """Kept, because questions come in batches and weights load once."""
+        model: Model = catalog.build("model", self.by, f"{catalog.name_of(self)}, by")
+        return model
 
-        return propose
+    def _asked(self, questions: Sequence[Question], n_before: int) -> list[Proposal]:
+        """Ask the model."""
+        (template,) = self.prompts
+        facts: dict[str, Json] = {"prompt": template.identity, "model": dict(self._model.environment())}
+        replies = self._model.generate([self.prompt(question, n_before) for question in questions])
+        return [_proposal(reply, facts) for reply in replies]
 
     def _variant(self, label: str, question: Question, tried: Sequence[Proposal]) -> Variant:
         if not tried:
@@ -186,15 +223,35 @@ def wording_of(reply: str) -> str:
     return text
 
 
-def _proposal(reply: Any, facts: dict[str, Json]) -> Proposal:
+def _proposal(reply: Completion | Failure, facts: dict[str, Json]) -> Proposal:
     if isinstance(reply, Failure):
-        return Proposal(text="", facts=facts, refused=f"the model failed: {reply.kind}: {reply.message}")
-    text = wording_of(reply.text)
+        refused = f"the model failed: {reply.kind}: {reply.message}"
+        return Proposal(text="", facts=facts, refused=refused, reply=reply)
+    whole = without_surrogates(reply.text)
+    text = wording_of(whole)
     return Proposal(
         text=text,
-        facts=facts if text == reply.text else {**facts, "reply": reply.text},
+        facts=facts if text == whole else {**facts, "reply": whole},
         refused="the reply was cut off" if reply.finish_reason == "length" else None,
+        reply=reply,
     )
+
+
+def _making(tried: Sequence[Proposal]) -> Making:
+    replies = [proposal.reply for proposal in tried if proposal.reply is not None]
+    completions = [reply for reply in replies if isinstance(reply, Completion)]
+    return Making(
+        n_attempts=len(tried),
+        n_calls=len(replies),
+        n_failures=len(replies) - len(completions),
+        n_prompt_tokens=sum(reply.n_prompt_tokens for reply in completions),
+        n_tokens=sum(reply.n_tokens for reply in completions),
+        seconds=sum(reply.seconds for reply in completions),
+    )
+
+
+def _may_retry(last: Proposal) -> bool:
+    return last.is_unmeasured or (isinstance(last.reply, Failure) and last.reply.may_retry)
 
 
 def _words(text: str) -> list[str]:

@@ -1,0 +1,110 @@
+"""What a plan would take, and what is odd about it, in words."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from typing import Any
+
+from rich.table import Table
+
+from shaketable.cli.console import duration, out, print_json, say
+from shaketable.stages.advice import advice_on
+from shaketable.stages.estimate import Amount, WordingForecast, estimate, estimate_wordings
+from shaketable.stages.plan import Plan
+from shaketable.stages.readiness import unready
+
+
+def forecast(planned: Plan, json_: bool) -> None:
+    """Say what a plan would take; nothing is loaded, asked or run."""
+    forecasts, rewordings = estimate(planned), estimate_wordings(planned)
+    if json_:
+        print_json(
+            {
+                "study": planned.study.name,
+                "questions": len(planned.questions),
+                "wordings": len(planned.asked),
+                "conditions": len(planned.conditions),
+                "cells": planned.n_cells,
+                "trials": planned.n_trials,
+                "systems": [dataclasses.asdict(system) for system in forecasts],
+                "rewordings": [dataclasses.asdict(rewording) for rewording in rewordings],
+            }
+        )
+        return
+    out.print(f"{planned.study.name}: {_product(planned)}", highlight=False)
+    for note in notes_on_plan(planned):
+        say(note)
+    for problem in unready(planned):
+        say(f"Note: it would not run here. {problem}")
+    for rewording in rewordings:
+        out.print(_wording_words(rewording), highlight=False, markup=False)
+    table = Table("system", "trials", "", "calls", "prompt tokens", "new tokens", "time", "money")
+    for system in forecasts:
+        name = f"{system.model} · {system.method}"
+        table.add_row(name, f"{system.trials:,}", "likely", *_amount_words(system.likely, "not measured yet"))
+        table.add_row("", "", "at most", *_amount_words(system.at_most, "no limit stated"))
+    out.print(table)
+    out.print(
+        "Likely: as many calls and tokens a trial as in this system's last run on this machine. At most: by the "
+        "method's own limits, every answer of full length; prompts at 4 characters a token. Nothing was run.",
+        highlight=False,
+    )
+
+
+def _product(planned: Plan) -> str:
+    """How the number of trials comes about."""
+    study = planned.study
+    n_wordings, n_questions = len(planned.asked), len(planned.questions)
+    crossed = (
+        f"{n_questions:,} questions"
+        if n_wordings == n_questions
+        else f"{n_wordings:,} wordings (of {n_questions:,} questions)"
+    )
+    crossed += f" × {len(planned.conditions)} conditions"
+    if study.scan is None:
+        return (
+            f"{crossed} × {len(study.temperatures)} temperatures × {study.repeats} repeats "
+            f"= {planned.n_trials:,} trials"
+        )
+    return f"{crossed} at temperature 0, then the known facts hotter: at most {planned.n_trials:,} trials"
+
+
+def _wording_words(rewording: WordingForecast) -> str:
+    calls, read, written, seconds, dollars = _amount_words(rewording.at_most, "")
+    return (
+        f"Rewording by {rewording.variation}: at most {calls} calls, {read} prompt tokens, {written} new tokens; "
+        f"time: {seconds}; money: {dollars}"
+    )
+
+
+def _amount_words(amount: Amount | None, nothing: str) -> list[str]:
+    if amount is None:
+        return [nothing, "", "", "", ""]
+    return [
+        f"{amount.calls:,}",
+        f"{amount.prompt_tokens:,}",
+        f"{amount.new_tokens:,}",
+        "not known before a first run" if amount.seconds is None else duration(amount.seconds),
+        "no price given" if amount.dollars is None else f"${amount.dollars:,.2f}",
+    ]
+
+
+def notes_on_plan(planned: Plan) -> list[str]:
+    """What was left out of the data or changed, with an example, cells that have too few questions, and advice."""
+    notes = [f"Note: {advice}" for advice in advice_on(planned)]
+    if rejected := planned.rejected_rows:
+        notes.append(f"Note: rows left out: {len(rejected):,}, such as {rejected[0].where}: {rejected[0].reason}")
+    if remarks := planned.remarks:
+        notes.append(f"Note: changes to rows: {len(remarks):,}, such as {remarks[0].where}: {remarks[0].text}")
+    counts = collections.Counter(question.dataset for question in planned.questions)
+    for choice in planned.study.datasets:
+        n = counts[choice.name]
+        if choice.limit is not None and 0 < n < choice.limit:
+            notes.append(f"Note: dataset.limit asks for {choice.limit:,} questions, and {choice.name} gives {n:,}.")
+    return notes + [f"Note: only {cell.n} questions for {cell_words(cell)}." for cell in planned.short_cells]
+
+
+def cell_words(cell: Any) -> str:
+    values = cell.values
+    return ", ".join(f"{name} {value}" for name, value in values.items()) if hasattr(values, "items") else str(values)

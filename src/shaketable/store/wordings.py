@@ -1,0 +1,143 @@
+"""The wordings of a run: what each variation made of each question, and what that took."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from shaketable.identity import canonical, digest
+from shaketable.types import Making, Rewording, Variant
+
+Rows = Callable[..., list[tuple[Any, ...]]]
+"""A reading query and its values → rows."""
+COUNTS = ("n_attempts", "n_calls", "n_failures", "n_prompt_tokens", "n_tokens", "seconds")
+"""The fields of a `Making`, in its order."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordedQuestion:
+    """What a variation made of one question, as it is stored."""
+
+    question_id: str
+    part: str
+    """The variation as labels show it."""
+    made_by: str | None
+    """The variation as keys spell it, with its version and what is in its files; None: it was not kept."""
+    original: str
+    """The question's text when it was reworded."""
+    rewording: Rewording
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordingEffort:
+    """What the wordings by one variation took that asked a model."""
+
+    part: str
+    n_questions: int
+    making: Making
+
+
+def write_worded(connection: sqlite3.Connection, worded: Iterable[WordedQuestion]) -> None:
+    """Part of a transaction; what was stored of these questions is replaced."""
+    for question in worded:
+        key = (question.part, question.question_id)
+        wordings = [
+            (variant.variation, variant.text, canonical(variant.provenance), variant.rejected)
+            for variant in question.rewording.variants
+        ]
+        making = question.rewording.making
+        counts = [None] * len(COUNTS) if making is None else [*astuple(making)[:-1], float(making.seconds)]
+        row = (*key, question.made_by, question.original, int(question.rewording.may_retry), *counts)
+        # What was refused before, because a model was busy, is not refused any more.
+        connection.execute(
+            "DELETE FROM variants WHERE rejected IS NOT NULL AND question_id = ? AND (variation, wording) IN "
+            "(SELECT variation, wording FROM wordings WHERE part = ? AND question_id = ? AND rejected IS NOT NULL)",
+            (question.question_id, *key),
+        )
+        connection.execute("DELETE FROM wordings WHERE part = ? AND question_id = ?", key)
+        connection.execute(
+            f"INSERT OR REPLACE INTO rewordings VALUES ({', '.join('?' * (len(row) + 1))})",
+            (*row, _checksum(row, wordings)),
+        )
+        connection.executemany(
+            "INSERT INTO wordings VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(*key, place, *wording) for place, wording in enumerate(wordings)],
+        )
+
+
+def read_worded(rows: Rows, part: str) -> Iterator[WordedQuestion]:
+    """What is stored of one variation."""
+    wordings = _wordings(rows, "part = ?", part)
+    for row in rows("SELECT * FROM rewordings WHERE part = ? ORDER BY question_id", part):
+        _, question_id, made_by, original, may_retry, *counts, _ = row
+        yield WordedQuestion(
+            question_id=question_id,
+            part=part,
+            made_by=made_by,
+            original=original,
+            rewording=Rewording(
+                variants=tuple(
+                    Variant(
+                        question_id=question_id,
+                        text=text,
+                        variation=variation,
+                        provenance=json.loads(provenance),
+                        rejected=rejected,
+                    )
+                    for variation, text, provenance, rejected in wordings[part, question_id]
+                ),
+                making=None if counts[0] is None else Making(**dict(zip(COUNTS, counts, strict=True))),
+                may_retry=bool(may_retry),
+            ),
+        )
+
+
+def read_efforts(rows: Rows) -> list[WordingEffort]:
+    """Of each variation that asked a model since this is counted."""
+    if not _has_table(rows):
+        return []
+    summed = ", ".join(f"SUM({name})" for name in COUNTS)
+    return [
+        WordingEffort(part=part, n_questions=n, making=Making(**dict(zip(COUNTS, counts, strict=True))))
+        for part, n, *counts in rows(
+            f"SELECT part, COUNT(*), {summed} FROM rewordings WHERE n_calls > 0 GROUP BY part ORDER BY part"
+        )
+    ]
+
+
+def altered(rows: Rows) -> list[str]:
+    """A sentence for each question whose stored wordings, or what is told of them, do not match their checksum."""
+    if not _has_table(rows):
+        return []
+    wordings = _wordings(rows, "1")
+    stored = rows("SELECT * FROM rewordings WHERE checksum IS NOT NULL ORDER BY part, question_id")
+    return [
+        f"wordings of {row[1]} by {row[0]}: their content does not match their checksum"
+        for row in stored
+        if _checksum(row[:-1], wordings[row[0], row[1]]) != row[-1]
+    ]
+
+
+def _wordings(rows: Rows, where: str, *values: str) -> dict[tuple[str, str], list[tuple[Any, ...]]]:
+    """By variation and question, in order."""
+    wordings: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
+    for part, question_id, *columns in rows(
+        "SELECT part, question_id, variation, wording, provenance, rejected FROM wordings "
+        f"WHERE {where} ORDER BY part, question_id, place",
+        *values,
+    ):
+        wordings[part, question_id].append(tuple(columns))
+    return wordings
+
+
+def _has_table(rows: Rows) -> bool:
+    """A file of an older format, opened for reading, has none."""
+    return bool(rows("SELECT 1 FROM sqlite_master WHERE name = 'rewordings'"))
+
+
+def _checksum(row: tuple[Any, ...], wordings: list[tuple[Any, ...]]) -> str:
+    return digest([row, wordings])[:16]
