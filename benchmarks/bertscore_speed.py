@@ -74,6 +74,10 @@ def columns(batch: Pairs) -> tuple[list[str], list[str]]:
     return [text for text, _ in batch], [gold for _, gold in batch]
 
 
+Ways = dict[str, tuple[Callable[[], None], float]]
+"""A way to score all pairs, and by how much its seconds are scaled."""
+
+
 def main(folder: Path | None, n_questions: int, n_rounds: int) -> None:
     # After the package, which says how matrices are multiplied.
     import bert_score
@@ -108,33 +112,37 @@ def main(folder: Path | None, n_questions: int, n_rounds: int) -> None:
         for pair in pairs[:: len(pairs) // n][:n]:
             scorer.score(*columns([pair]))
 
-    ways: dict[str, tuple[Callable[[], None], float]] = {
+    ours()  # the warm-up
+    print(f"{machine.describe()}; {torch.get_num_threads()} threads, torch {torch.__version__}")
+    ways: Ways = {
         "shaketable": (ours, 1),
         "bert-score, one call": (one_call, 1),
         "bert-score, a call per condition": (per_condition, 1),
         "bert_score.score per condition *": (per_condition_loading, len(conditions) / 3),
         "bert-score, a call per pair *": (per_pair, len(pairs) / 100),
     }
-    ours()  # the warm-up
+    texts = {text for pair in pairs for text in pair}
+    print(
+        f"{len(pairs)} pairs of {len(conditions)} conditions, {len(set(pairs))} distinct; {len(texts)} distinct texts; "
+        f"median of {n_rounds} rounds; *: scaled from a part"
+    )
+    _time(ways, n_rounds)
+    _compare(scorer, pairs, pair_values(encoder(NAME), LAYER, pairs))
+
+
+def _time(ways: Ways, n_rounds: int) -> None:
+    """Print the median seconds of each way, and how many times ours they are."""
     seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for _ in range(n_rounds):
         for name, (way, scale) in ways.items():
             wall, processor = time.perf_counter(), time.process_time()
             way()
             seconds[name].append(((time.perf_counter() - wall) * scale, (time.process_time() - processor) * scale))
-
-    texts = {text for pair in pairs for text in pair}
-    print(f"{machine.describe()}; {torch.get_num_threads()} threads, torch {torch.__version__}")
-    print(
-        f"{len(pairs)} pairs of {len(conditions)} conditions, {len(set(pairs))} distinct; {len(texts)} distinct texts; "
-        f"median of {n_rounds} rounds; *: scaled from a part"
-    )
     median = {name: [statistics.median(column) for column in zip(*of, strict=True)] for name, of in seconds.items()}
     own_wall, own_processor = median["shaketable"]
     print(f"{'':36}{'wall s':>9}{'ratio':>8}{'cpu s':>9}{'ratio':>8}")
     for name, (wall, processor) in median.items():
         print(f"{name:36}{wall:9.1f}{wall / own_wall:8.1f}{processor:9.1f}{processor / own_processor:8.1f}")
-    _compare(scorer, pairs, pair_values(encoder(NAME), LAYER, pairs))
 
 
 def _compare(scorer: object, pairs: Pairs, ours: dict[tuple[str, str], float]) -> None:

@@ -80,7 +80,7 @@ def main():
             asked, rates = prompts(n_opening), {}
             for batching in ("exact", "free"):
                 engine = SweepEngine(folder, device="cuda", dtype="bfloat16", n_rows=N_PROMPTS, batching=batching)
-                rates[f"{batching} ({engine.exactness})"] = rate(functools.partial(engine.generate, asked))
+                rates[f"{batching} ({engine.invariance})"] = rate(functools.partial(engine.generate, asked))
             ids = [engine.encode(one.messages, one.layout) for one in asked]
             model = LlamaForCausalLM.from_pretrained(folder, dtype=torch.bfloat16).cuda().eval()
             single = rate(functools.partial(generate, model, ids[:1]), 1)

@@ -147,13 +147,13 @@ def test_texts_that_cannot_be_read_fail_alone(engine):
     assert isinstance(fine, Reading)
 
 
-@pytest.mark.parametrize("exactness", ["any", "alone"])
-def test_a_model_that_keeps_its_attention_to_itself_is_named(engine, exactness, monkeypatch):
+@pytest.mark.parametrize("invariance", ["any", "alone"])
+def test_a_model_that_keeps_its_attention_to_itself_is_named(engine, invariance, monkeypatch):
     attention = engine("gpt2").model.get_input_embeddings()
     monkeypatch.setattr(attention, "layer_idx", 99, raising=False)
     monkeypatch.setattr(probing, "_last_attention", lambda engine: attention)
-    assert engine("gpt2").exactness
-    monkeypatch.setattr(engine("gpt2"), "exactness", exactness)
+    assert engine("gpt2").invariance
+    monkeypatch.setattr(engine("gpt2"), "invariance", invariance)
     with pytest.raises(ModelError, match=r"gives no attention weights.*Use another model or another method"):
         read_each(engine("gpt2"), [Probe(text="x", wants=("attention",))])
     [after] = read_each(engine("gpt2"), [Probe(text="x", wants=("logprobs",))])

@@ -123,7 +123,7 @@ def test_the_embedded_model_gives_the_same_text_in_any_batch_and_after_a_resume(
 @pytest.mark.parametrize("n_opening", [0, 20])
 @torch.inference_mode()
 def test_every_batch_size_gives_the_embedded_model_the_same_bits(embedded, n_opening):
-    most = 139 if embedded.exactness == "any" else FIXED_ROWS
+    most = 139 if embedded.invariance == "any" else FIXED_ROWS
     [(read, _)] = embedded.read_prompts([([(7 * i) % 49_000 for i in range(53)], n_opening)])
     expected = decode(embedded, [read], [[3]])[0][0]
     for size in range(1, most + 1):
@@ -136,7 +136,7 @@ def test_every_batch_size_gives_the_embedded_model_the_same_bits(embedded, n_ope
 @pytest.mark.slow
 @torch.inference_mode()
 def test_a_prompt_read_beside_any_number_of_tokens_has_the_same_bits(embedded):
-    if embedded.exactness != "any":
+    if embedded.invariance != "any":
         pytest.skip("the proof does not allow reading prompts beside others here")
     opening = [(5 * i) % 49_000 for i in range(90)]
     prompt = (opening + [(7 * i) % 49_000 for i in range(53)], 90)
@@ -158,7 +158,7 @@ def test_the_slower_ways_of_batching_keep_the_promise_too(folder, family, way, m
     monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: prove(engine) and way)
     engine = SweepEngine(folder(family), n_rows=6)
     together = texts(engine.generate(prompts))
-    assert engine.exactness == way
+    assert engine.invariance == way
     assert texts(engine.generate(prompts[::-1])) == together[::-1]
     assert texts(engine.generate([prompts[8]])) == [together[8]]
     assert [text for text, one in zip(together, prompts, strict=True) if one.sampling.temperature == 0] == [
@@ -170,7 +170,7 @@ def test_the_way_of_batching_is_proved_not_assumed(folder):
     """A last digit that depends on how many rows are computed at once stands in for a library that rounds by shape."""
     engine = SweepEngine(folder("llama"), n_rows=8)
     engine.model.lm_head.register_forward_hook(lambda layer, given, logits: logits + 1e-5 * given[0].numel())
-    assert engine.exactness != "any"
+    assert engine.invariance != "any"
 
 
 @pytest.mark.parametrize("proved", ["any", "fixed", "alone"])
@@ -179,7 +179,7 @@ def test_what_the_proof_gives_is_obeyed(folder, proved, monkeypatch):
     monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: prove(engine) and proved)
     engine = SweepEngine(folder("llama"), n_rows=4)
     read, decoded, read_prompts, step = [], [], engine.read_prompts, engine._step
-    assert engine.exactness == proved
+    assert engine.invariance == proved
     monkeypatch.setattr(engine, "read_prompts", lambda asked: (read.append(len(asked)), read_prompts(asked))[1])
     monkeypatch.setattr(
         engine, "_step", lambda: (decoded.append(sum(len(group.rows) for group in engine.groups)), step())[1]
@@ -192,7 +192,7 @@ def test_what_the_proof_gives_is_obeyed(folder, proved, monkeypatch):
 def test_a_model_that_the_shared_prefix_does_not_fit_is_run_plainly(folder, monkeypatch):
     monkeypatch.setattr("shaketable.engine.shared_prefix._attend_prefix", lambda *_: torch.zeros(1))
     engine = SweepEngine(folder("llama"), n_rows=8)
-    assert engine.exactness == "alone"
+    assert engine.invariance == "alone"
     assert texts(engine.generate([prompt(SHORT, 0.0, 1)])) == [library_text(folder("llama"), SHORT)]
 
 
@@ -205,7 +205,7 @@ def test_greedy_text_is_that_of_the_library(folder, family):
     engine = SweepEngine(folder(family), n_rows=8)
     for text in (LONG, SHORT):
         assert texts(engine.generate([prompt(text, 0.0, 1)])) == [library_text(folder(family), text)]
-    assert engine.exactness != "alone", "every family here fits the shared prefix"
+    assert engine.invariance != "alone", "every family here fits the shared prefix"
 
 
 @pytest.mark.weights
@@ -234,7 +234,7 @@ def test_sampled_first_tokens_follow_the_model_s_own_distribution(folder, monkey
 
 def test_greedy_repeats_are_one_computation(folder):
     engine = SweepEngine(folder("llama"), n_rows=8)
-    _ = engine.exactness
+    _ = engine.invariance
     replies = engine.generate([prompt(SHORT, 0.0, seed) for seed in range(9)])
     assert len({reply.text for reply in replies}) == 1
     assert engine.n_positions == replies[0].n_tokens
@@ -390,7 +390,7 @@ def test_free_batching_mixes_prompts_where_exact_batching_may_not(folder, monkey
     monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: prove(engine) and "fixed")
     engines = [SweepEngine(folder("llama"), n_rows=16, batching=batching) for batching in ("exact", "free")]
     exact, free = (texts(engine.generate(sweep())) for engine in engines)
-    assert [engine.exactness for engine in engines] == ["fixed", "any"]
+    assert [engine.invariance for engine in engines] == ["fixed", "any"]
     assert [engine.environment()["batching"] for engine in engines] == ["fixed", "free"]
     assert free == exact
 
@@ -433,7 +433,7 @@ def test_a_gpu_goes_on_after_shared_openings_as_a_processor_does(folder, family,
     on_gpu = in_turns(folder(family), device="cuda", n_rows=16, batching=batching)
     on_processor = in_turns(folder(family), n_rows=16)
     assert texts(on_gpu.generate(prompts)) == texts(on_processor.generate(prompts))
-    assert len(on_gpu.openings) == 1 or on_gpu.exactness == "alone"
+    assert len(on_gpu.openings) == 1 or on_gpu.invariance == "alone"
     hot = [one for n in range(6) for one in after_an_example(f"one and {n}?")]
     together = texts(on_gpu.generate(hot))
     if batching == "exact":

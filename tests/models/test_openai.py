@@ -17,7 +17,7 @@ import pytest
 
 from shaketable import catalog
 from shaketable.errors import ModelError, PartError
-from shaketable.models import openai as part
+from shaketable.models.endpoint import failures
 from shaketable.models.openai import Openai
 from shaketable.protocols import StreamingModel
 from shaketable.types import Completion, Failure, Message, Prompt, Sampling
@@ -78,7 +78,7 @@ class StandIn:
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    monkeypatch.setattr(part, "FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(failures, "FIRST_WAIT_SECONDS", 0.01)
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.delenv("SHAKETABLE_OFFLINE", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
@@ -207,11 +207,11 @@ def test_a_crowded_endpoint_is_tried_again_when_it_asked_to_be(stand_in: StandIn
 
 def test_a_retry_date_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time", lambda: 1_000_000.0)
-    assert part._retry_after({"retry-after": formatdate(1_000_030, usegmt=True)}) == 30.0
-    assert part._retry_after({"retry-after": formatdate(900_000, usegmt=True)}) == 0.0
-    assert part._retry_after({"retry-after-ms": "250", "retry-after": "9"}) == 0.25
-    assert part._retry_after({"retry-after": "soon"}) is None
-    assert part._retry_after({}) is None
+    assert failures.retry_after({"retry-after": formatdate(1_000_030, usegmt=True)}) == 30.0
+    assert failures.retry_after({"retry-after": formatdate(900_000, usegmt=True)}) == 0.0
+    assert failures.retry_after({"retry-after-ms": "250", "retry-after": "9"}) == 0.25
+    assert failures.retry_after({"retry-after": "soon"}) is None
+    assert failures.retry_after({}) is None
 
 
 def test_a_pause_of_an_hour_is_not_waited_for(stand_in: StandIn) -> None:
@@ -221,8 +221,8 @@ def test_a_pause_of_an_hour_is_not_waited_for(stand_in: StandIn) -> None:
 
 
 def test_waits_double_and_never_pass_their_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part.random, "uniform", lambda low, high: high)
-    assert [part._backoff(attempt) for attempt in (1, 2, 3, 20)] == [0.5, 1.0, 2.0, 30.0]
+    monkeypatch.setattr(failures.random, "uniform", lambda low, high: high)
+    assert [failures.backoff(attempt) for attempt in (1, 2, 3, 20)] == [0.5, 1.0, 2.0, 30.0]
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 409])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, StrictInt
@@ -74,7 +75,7 @@ def _question(row: Row) -> Question:
     facts = _facts(row.where, fields, documents)
     if reason := trouble(facts, documents):
         raise DataError(f"{row.where}: {reason}. Facts are [title, sentence index from 0]. {ADVICE}")
-    return make_question(
+    question = make_question(
         # The text names a question without an id, so moving lines changes nothing.
         id=str(fields.id) if fields.id is not None else digest_text(fields.question.strip())[:16],
         text=fields.question,
@@ -84,8 +85,8 @@ def _question(row: Row) -> Question:
         facts=facts,
         n_facts=len(fields.facts),
         tags={**fields.tags, "type": fields.type, "level": fields.level},
-        reference=fields.reference,
     )
+    return replace(question, reference=fields.reference)
 
 
 def _facts(where: str, fields: _Fields, documents: Sequence[Passage]) -> list[Fact]:

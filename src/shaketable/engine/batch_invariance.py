@@ -7,19 +7,19 @@ shapes that occur is a proof for those shapes. Costs a few seconds per model and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import torch
 from transformers import DynamicCache
 
+from shaketable.engine.prompt_reader import PromptReader
 from shaketable.engine.row_pool import FIXED_ROWS, RowPools
-from shaketable.engine.shared_prefix import NAME
+from shaketable.engine.shared_prefix import NAME, ReadPrompt
 from shaketable.engine.side_by_side import AT_ONCE
 
-if TYPE_CHECKING:
-    from shaketable.engine.shared_prefix import ReadPrompt
-    from shaketable.engine.sweep import Exactness, SweepEngine
-
+Invariance = Literal["any", "fixed", "alone"]
+"""In which batches a row has the bits that it has alone: `any`, of any number in any order; `fixed`, always of as many
+rows; `alone`, in none."""
 N_OPENING = 37
 """Tokens that the prompts of the proof begin with."""
 WATCHED = (3, 8, 14, 21, 30)
@@ -30,41 +30,41 @@ TOLERANCE = {torch.float32: 1e-3, torch.float16: 2e-2, torch.bfloat16: 8e-2}
 difference is another model."""
 
 
-def prove(engine: SweepEngine) -> Exactness:
+def prove(reader: PromptReader) -> Invariance:
     """Leaves the model with the shared-prefix attention, whatever comes out."""
-    vocabulary = engine.model.get_input_embeddings().num_embeddings
+    vocabulary = reader.model.get_input_embeddings().num_embeddings
     opening = [(5 * i + 2) % vocabulary for i in range(N_OPENING)]
     prompts = [opening + [(7 * i + shift) % vocabulary for i in range(length)] for shift, length in ((5, 41), (11, 67))]
-    expected = engine.read(
-        [*prompts[0], *(WATCHED[0] + step for step in range(STEPS))], DynamicCache(config=engine.model.config)
+    expected = reader.read(
+        [*prompts[0], *(WATCHED[0] + step for step in range(STEPS))], DynamicCache(config=reader.model.config)
     )
     try:
-        engine.model.set_attn_implementation(NAME)
+        reader.model.set_attn_implementation(NAME)
         # The two ways to keep a prompt, and another prompt in both.
         asked = [(prompt, n) for prompt in prompts for n in (0, N_OPENING)]
-        found = [engine.read_prompts([one])[0] for one in asked]
+        found = [reader.read_prompts([one])[0] for one in asked]
         reads = [read for read, _ in found]
-        alone = [{row: decode(engine, [read], [[row]])[0][0] for row in WATCHED} for read in reads[:2]]
+        alone = [{row: decode(reader, [read], [[row]])[0][0] for row in WATCHED} for read in reads[:2]]
     except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
         return "alone"  # The model's attention takes another road than the interface we plug into.
     limit = TOLERANCE[expected.dtype] * expected.abs().max()
     if any((logits[WATCHED[0]] - expected).abs().max() > limit for logits in alone):
         return "alone"
     # A GPU's library picks kernels by size in ways that no sample of sizes can settle.
-    if engine.device == "cpu" and _holds(engine, reads, alone) and _holds_reading(engine, asked, found):
+    if reader.device == "cpu" and _holds(reader, reads, alone) and _holds_reading(reader, asked, found):
         return "any"
-    return "fixed" if _holds_fixed(engine, reads) else "alone"
+    return "fixed" if _holds_fixed(reader, reads) else "alone"
 
 
-def _holds(engine: SweepEngine, reads: list[ReadPrompt], alone: list[dict[int, torch.Tensor]]) -> bool:
+def _holds(reader: PromptReader, reads: list[ReadPrompt], alone: list[dict[int, torch.Tensor]]) -> bool:
     """Rows alone, in batches of many sizes, each in the last place once, where routines differ first, and beside
     another prompt."""
-    half = -(-engine.n_rows // 2)
+    half = -(-reader.n_rows // 2)
     for turn, (size, beside) in enumerate(((2, 0), (5, 0), (16, 0), (33, 0), (half, 0), (3, 1), (13, half))):
         watched = [WATCHED[(turn + i) % len(WATCHED)] for i in range(len(WATCHED))]
         rows = [*range(40, 40 + size), *watched][-size:]
         others = [list(range(20, 20 + beside))] * 2 if beside else []
-        found = decode(engine, [*reads[2:], *reads[:2]] if beside else reads[:2], [*others, rows, rows])[-2:]
+        found = decode(reader, [*reads[2:], *reads[:2]] if beside else reads[:2], [*others, rows, rows])[-2:]
         for logits, expected in zip(found, alone, strict=True):
             if not all(torch.equal(logits[rows.index(row)], expected[row]) for row in watched if row in rows):
                 return False
@@ -72,13 +72,13 @@ def _holds(engine: SweepEngine, reads: list[ReadPrompt], alone: list[dict[int, t
 
 
 def _holds_reading(
-    engine: SweepEngine, prompts: list[tuple[list[int], int]], alone: list[tuple[ReadPrompt, torch.Tensor]]
+    reader: PromptReader, prompts: list[tuple[list[int], int]], alone: list[tuple[ReadPrompt, torch.Tensor]]
 ) -> bool:
     """Prompts that are read beside others, few and many tokens, after them and before them."""
-    n_many = min(AT_ONCE // 2, engine.window - N_OPENING)
+    n_many = min(AT_ONCE // 2, reader.window - N_OPENING)
     many = [(prompts[0][0][:N_OPENING] + prompts[0][0][:1] * n_many, N_OPENING)]
     for before, after in ((prompts[:1], []), ([], many)):
-        together = engine.read_prompts([*before, *prompts, *after])[len(before) :]
+        together = reader.read_prompts([*before, *prompts, *after])[len(before) :]
         for (read, logits), (own, expected) in zip(together, alone, strict=False):
             pairs = [(logits, expected)]
             for layer, own_layer in zip(read.cache.layers, own.cache.layers, strict=True):
@@ -88,26 +88,26 @@ def _holds_reading(
     return True
 
 
-def _holds_fixed(engine: SweepEngine, reads: list[ReadPrompt]) -> bool:
+def _holds_fixed(reader: PromptReader, reads: list[ReadPrompt]) -> bool:
     """In the shapes that are used, a row's place and its neighbours change nothing, be they of its prompt, of another
     or idle."""
-    engine.pools = RowPools(is_fixed=True)
+    reader.pools = RowPools(is_fixed=True)
     half = FIXED_ROWS // 2
     for n, read in enumerate(reads):
         other = reads[n - 1]
-        alone = decode(engine, [read], [[3, 8]])[0]
-        among = decode(engine, [read], [[*range(20, 20 + FIXED_ROWS - 2), 8, 3]])[0]
-        beside = decode(engine, [other, read], [[9] * half, [*range(20, 20 + half - 2), 8, 3]])[1]
+        alone = decode(reader, [read], [[3, 8]])[0]
+        among = decode(reader, [read], [[*range(20, 20 + FIXED_ROWS - 2), 8, 3]])[0]
+        beside = decode(reader, [other, read], [[9] * half, [*range(20, 20 + half - 2), 8, 3]])[1]
         if not all(torch.equal(alone[i], found[-1 - i]) for found in (among, beside) for i in (0, 1)):
             return False
     return True
 
 
-def decode(engine: SweepEngine, reads: list[ReadPrompt], rows: list[list[int]]) -> list[torch.Tensor]:
+def decode(reader: PromptReader, reads: list[ReadPrompt], rows: list[list[int]]) -> list[torch.Tensor]:
     """Logits after a few fixed own tokens: row r writes r, r + 1."""
-    prefixes = [engine.prefix(read, len(own)) for read, own in zip(reads, rows, strict=True)]
+    prefixes = [reader.prefix(read, len(own)) for read, own in zip(reads, rows, strict=True)]
     for step in range(STEPS):
-        logits = engine.advance(prefixes, [row + step for own in rows for row in own])
+        logits = reader.advance(prefixes, [row + step for own in rows for row in own])
     for prefix in prefixes:
         prefix.keep([])
     return list(logits.split([len(own) for own in rows]))

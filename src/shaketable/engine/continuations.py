@@ -86,7 +86,7 @@ class Continuations:
     def _grow_stems(self, prompts: list[list[int]]) -> list[Stem]:
         taken = {stem.tree for stem in self.stems.values()}
         free = list(itertools.islice((tree for tree in itertools.count() if tree not in taken), len(prompts)))
-        if self.engine.exactness == "alone" or not prompts:
+        if self.engine.invariance == "alone" or not prompts:
             return [Stem(ids, tree, self._plainly(ids)) for ids, tree in zip(prompts, free, strict=True)]
         alike = [self._most_alike(ids) for ids in prompts]
         self.trees.copy([tree for _, tree in alike], free, max(n_known for n_known, _ in alike))
@@ -114,7 +114,7 @@ class Continuations:
                     path = tuple(stem.places[suffix[:i]] for i in range(1, end + 1))
                     tokens[stem.tree, node] = Token(id=node[-1], tree=stem.tree, n_prompt=len(stem.ids), path=path)
         self.n_positions += len(tokens)
-        if self.engine.exactness == "alone":
+        if self.engine.invariance == "alone":
             return found | {(stem.tree, node): self._plainly([*stem.ids, *node]) for stem, node in wanted if node}
         lines = self._read(list(tokens.values()), range(len(tokens)))
         return found | dict(zip(tokens, lines, strict=True))

@@ -85,7 +85,7 @@ def _refuse(engine: SweepEngine, text: Text) -> Failure | None:
 
 
 def _batches(engine: SweepEngine, texts: list[Text]) -> Iterator[list[Text]]:
-    if engine.exactness == "any":
+    if engine.invariance == "any":
         yield from packs(texts, [len(text.ids) for text in texts], engine.device)
         return
     if engine.device == "cpu":
@@ -104,7 +104,7 @@ def _read(engine: SweepEngine, batch: list[Text]) -> list[Reading]:
     wants = {want for text in batch for want in text.probe.wants}
     if not wants & COMPUTED:
         return [_reading(engine, text, torch.empty(0), None) for text in batch]
-    if engine.exactness == "any":
+    if engine.invariance == "any":
         return _read_side_by_side(engine, batch, wants)
     rows = [text.ids for text in batch]
     if engine.device != "cpu":

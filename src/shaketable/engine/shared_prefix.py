@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface, DynamicCache
@@ -225,22 +225,30 @@ def _arranged(
     return pools, openings
 
 
+class Attending(TypedDict, total=False):
+    """What a model's layers tell their attention by name, among other things."""
+
+    shared: PrefixCache | SideBySide | TokenTrees | None
+    scaling: float | None
+    softcap: float | None
+    sliding_window: int | None
+
+
 def attend(
     module: torch.nn.Module,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
-    shared: PrefixCache | SideBySide | TokenTrees | None = None,
-    scaling: float | None = None,
-    softcap: float | None = None,
-    sliding_window: int | None = None,
-    **kwargs: Any,
+    **named: Unpack[Attending],
 ) -> tuple[torch.Tensor, None]:
     """What rows see that share something; the library's own attention when nothing is shared."""
+    shared, softcap = named.pop("shared", None), named.pop("softcap", None)
+    sliding_window = named.pop("sliding_window", None)
     if shared is None and softcap is None:
-        output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **kwargs)
+        output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **named)
         return output, None
+    scaling = named.get("scaling")
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     if shared is None:  # The library has no fused routine with a soft cap.
         return plain(query, key, value, scaling, softcap, sliding_window)[0].transpose(1, 2).contiguous(), None

@@ -282,7 +282,6 @@ def make_question(
     documents: Sequence[Passage],
     facts: Sequence[Fact],
     tags: Mapping[str, Json],
-    reference: str | None = None,
     n_facts: int | None = None,
 ) -> Question:
     """A question whose facts are known to be in its documents. Tags that are None are left out, `n_facts` is added.
@@ -300,7 +299,6 @@ def make_question(
         supporting=tuple(f"{id}#{index}" for id, index in facts),
         gold_titles=tuple(dict.fromkeys(titles.get(id, id) for id, _ in facts)),
         tags={name: value for name, value in tags.items() if value is not None} | counted,
-        reference=reference,
     )
 
 

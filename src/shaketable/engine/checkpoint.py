@@ -1,0 +1,133 @@
+"""A causal language model's folder or file → the loaded model, its tokenizer, and what they say of themselves."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from shaketable.errors import ModelError
+from shaketable.identity import digest_text
+from shaketable.text.normalization import without_surrogates
+from shaketable.text.thoughts import OPEN, OPENED
+from shaketable.types import Message, Prompt, Sampling
+
+N_TAG = 16
+"""Tokens at the end of a prompt that hold the tag of an opened thought, letter by letter at worst."""
+
+
+class Checkpoint:
+    def __init__(self, path: Path, *, device: str = "cpu", dtype: str = "float32") -> None:
+        self.path, self.device, self.dtype = path, device, dtype
+        self.model, self.tokenizer = self._load()
+        self.window = int(getattr(self.model.config.get_text_config(), "max_position_embeddings", 0)) or 1 << 30
+        """Tokens that the model can read."""
+        self.has_window = bool(getattr(self.model.config.get_text_config(), "sliding_window", None))
+        """Whether some layer sees the last tokens alone."""
+        self.end_ids = self._end_ids()
+        self.n_logits = int(self.model.get_output_embeddings().weight.shape[0])
+        self.defaults = self.model.generation_config
+
+    def _load(self) -> tuple[Any, Any]:
+        folder, options = self.path, {}
+        if self.path.suffix == ".gguf":
+            folder, options = self.path.parent, {"gguf_file": self.path.name}
+        if self.device.startswith("cuda") and not torch.cuda.is_available():
+            raise ModelError(
+                f"device='{self.device}' was asked for, but PyTorch sees no CUDA device. Use device='cpu'."
+            )
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(folder, **options)
+            model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, self.dtype), **options)
+        except (OSError, ValueError, KeyError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise ModelError(
+                f"{self.path} does not load as a causal language model: {reason} Expected a folder with config.json, "
+                "weights and a tokenizer, or a .gguf file."
+            ) from error
+        return model.to(self.device).eval(), tokenizer
+
+    def _end_ids(self) -> set[int]:
+        ids: set[int] = set()
+        for given in (self.model.generation_config.eos_token_id, self.tokenizer.eos_token_id):
+            ids |= set(given if isinstance(given, list) else [given])
+        return {token for token in ids if token is not None}
+
+    @functools.cached_property
+    def revision(self) -> str:
+        """A digest of the folder's config and of the names and sizes of its weight files."""
+        folder = self.path if self.path.is_dir() else self.path.parent
+        files = sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.gguf")) + sorted(folder.glob("*.bin"))
+        listed = [f"{file.name}:{file.stat().st_size}" for file in files]
+        return f"{self.path.name}:{digest_text(self.model.config.to_json_string() + '|'.join(listed))[:12]}"
+
+    # --- text → tokens ------------------------------------------------------------------------
+
+    def encode(self, messages: Sequence[Message], layout: str) -> list[int]:
+        """The prompt's token ids: through the chat template, or as raw text."""
+        turns = [{"role": message.role, "content": without_surrogates(message.content)} for message in messages]
+        if layout == "plain":
+            return list(self.tokenizer("".join(turn["content"] for turn in turns))["input_ids"])
+        if not self.tokenizer.chat_template:
+            raise ModelError(
+                f"{self.path.name} has no chat template. Write layout='plain' in the method, such as "
+                "closed_book(layout='plain'), or use weights with a template."
+            )
+        goes_on = messages[-1].role == "assistant"
+        if goes_on and turns[-1]["content"].lstrip().startswith(OPEN):
+            # What the model wrote is appended as it is: templates take thoughts out of messages, or open another.
+            asked = self.tokenizer.apply_chat_template(turns[:-1], add_generation_prompt=True, tokenize=False)
+            text = OPENED.sub("", str(asked)) + turns[-1]["content"]
+            return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+        encoded = self.tokenizer.apply_chat_template(
+            turns, add_generation_prompt=not goes_on, continue_final_message=goes_on, return_dict=True
+        )
+        return list(encoded["input_ids"])
+
+    @functools.lru_cache(maxsize=16)  # noqa: B019 (engines live as long as the process)
+    def opening_ids(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
+        """The token ids of a conversation's first messages, after which others may follow."""
+        turns = [{"role": message.role, "content": without_surrogates(message.content)} for message in messages]
+        encoded = self.tokenizer.apply_chat_template(turns, add_generation_prompt=False, return_dict=True)
+        return tuple(encoded["input_ids"])
+
+    # --- tokens → text ------------------------------------------------------------------------
+
+    def text_of(self, tokens: list[int]) -> str:
+        return str(self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def token_texts(self, ids: Sequence[int]) -> tuple[str, ...]:
+        """Each token as text. Alone, some tokenizers decode a word's first token without the space before it."""
+        pieces = self.tokenizer.convert_ids_to_tokens(ids)
+        return tuple(
+            piece.replace("▁", " ") if piece.startswith("▁") else self.tokenizer.decode([token])
+            for piece, token in zip(pieces, ids, strict=True)
+        )
+
+    def opened_thought(self, prompt: Prompt, prompt_ids: list[int]) -> str:
+        """The tag of a thought that the chat template opened for the model; empty: it opened none."""
+        if prompt.layout == "plain" or prompt.messages[-1].role == "assistant":
+            return ""
+        tag = OPENED.search(str(self.tokenizer.decode(prompt_ids[-N_TAG:], clean_up_tokenization_spaces=False)))
+        return tag.group() if tag else ""
+
+    # --- sampling -----------------------------------------------------------------------------
+
+    def used_sampling(self, sampling: Sampling) -> Sampling:
+        """The values really used: those of the study, or those that the checkpoint ships."""
+        if not sampling.library_defaults:
+            return sampling
+        shipped = self.defaults
+        return Sampling(
+            temperature=sampling.temperature,
+            max_tokens=sampling.max_tokens,
+            top_p=1.0 if shipped.top_p is None else shipped.top_p,
+            # The library itself falls back to 50 where a checkpoint says nothing.
+            top_k=50 if shipped.top_k is None else shipped.top_k,
+            repetition_penalty=shipped.repetition_penalty or 1.0,
+            stop=sampling.stop,
+        )

@@ -1,0 +1,113 @@
+"""Prompts are read once for all rows that continue them, their openings once for all prompts that share them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import torch
+from transformers import DynamicCache
+
+from shaketable.engine.checkpoint import Checkpoint
+from shaketable.engine.row_pool import FIXED_ROWS, RowPools
+from shaketable.engine.shared_prefix import PooledPrefix, Prefix, PrefixCache, ReadPrompt
+from shaketable.engine.side_by_side import Opening, SideBySide
+from shaketable.types import Message
+
+LEAST_OPENING = 64
+KEPT_OPENINGS = 8
+"""Openings of prompts (worked examples) of so many tokens at least are read once, and so many are kept."""
+FEW_ROWS = 8
+"""Rows of one prompt that are fewer do not pay for a call of their own."""
+
+
+class PromptReader(Checkpoint):
+    def __init__(
+        self,
+        path: Path,
+        *,
+        device: str = "cpu",
+        dtype: str = "float32",
+        n_rows: int = 128,
+        batching: Literal["exact", "free"] = "exact",
+    ) -> None:
+        super().__init__(path, device=device, dtype=dtype)
+        self.n_rows, self.batching = n_rows, batching
+        self.openings: OrderedDict[tuple[int, ...], Opening] = OrderedDict()
+        self.pools = RowPools()
+
+    def read(self, ids: list[int], cache: DynamicCache) -> torch.Tensor:
+        """The next token's logits after these tokens, whose keys and values go to the cache."""
+        tensor = torch.tensor([ids], device=self.device)
+        logits: torch.Tensor = self.model(tensor, past_key_values=cache, use_cache=True, logits_to_keep=1).logits[:, -1]
+        return logits
+
+    def read_prompts(self, prompts: Sequence[tuple[list[int], int]]) -> list[tuple[ReadPrompt, torch.Tensor]]:
+        """Prompts with the lengths of their openings, each with the next token's logits."""
+        openings = [self._opening(tuple(ids[:n_opening])) if n_opening else None for ids, n_opening in prompts]
+        texts = SideBySide([ids[n_opening:] for ids, n_opening in prompts], openings)
+        logits = self.read_together(texts, texts.ends).split(1)
+        reads = map(ReadPrompt, texts.caches, openings)
+        return list(zip(reads, logits, strict=True))
+
+    def read_together(self, texts: SideBySide, wanted: Sequence[int]) -> torch.Tensor:
+        """The logits after those of the tokens whose places are wanted."""
+        logits: torch.Tensor = self.model(
+            torch.tensor([texts.ids], device=self.device),
+            position_ids=torch.tensor([texts.positions], device=self.device),
+            past_key_values=texts,
+            use_cache=True,
+            shared=texts,
+            logits_to_keep=torch.tensor(wanted, device=self.device),
+        ).logits[0]
+        return logits
+
+    def prefix(self, read: ReadPrompt, n_rows: int) -> Prefix | PooledPrefix:
+        # Rows at different places see different parts of an opening through a window: each keeps its own then.
+        is_whole = read.opening is None or self.has_window
+        # Free of promises, few rows are better kept each with its prompt than asked prompt by prompt.
+        is_few = self.batching == "free" and n_rows < FEW_ROWS and not self.has_window
+        if is_whole and not is_few and not self.pools.is_fixed:
+            return Prefix(read, n_rows)
+        return PooledPrefix(read, n_rows, self.pools, is_whole=is_whole)
+
+    def advance(self, prefixes: Sequence[Prefix | PooledPrefix], ids: list[int]) -> torch.Tensor:
+        """The next logits of all rows of these prefixes after one more token each."""
+        cache = PrefixCache(prefixes)
+        positions = [prefix.prompt_length + prefix.own_length for prefix in prefixes for _ in range(prefix.n_rows)]
+        idle = [0] * (FIXED_ROWS - len(ids) if self.pools.is_fixed else 0)
+        logits: torch.Tensor = self.model(
+            torch.tensor([*ids, *idle], device=self.device)[:, None],
+            position_ids=torch.tensor([*positions, *idle], device=self.device)[:, None],
+            past_key_values=cache,
+            use_cache=True,
+            shared=cache,
+        ).logits[:, -1]
+        cache.finish_step()
+        return logits[: len(ids)]
+
+    def n_opening(self, messages: Sequence[Message], layout: str, prompt_ids: list[int]) -> int:
+        """Tokens before the last question, such as worked examples; 0: too few to be worth keeping.
+
+        It depends on the prompt alone, never on what was read before, so that a prompt is always read the same way.
+        """
+        last = max((i for i, message in enumerate(messages) if message.role == "user"), default=0)
+        if last == 0 or layout != "chat":
+            return 0
+        opening = self.opening_ids(tuple(messages[:last]))
+        n_shared = next((i for i, (a, b) in enumerate(zip(opening, prompt_ids, strict=False)) if a != b), len(opening))
+        n_shared = min(n_shared, len(prompt_ids) - 1)
+        return n_shared if n_shared >= LEAST_OPENING else 0
+
+    def _opening(self, ids: tuple[int, ...]) -> Opening:
+        """An opening, read now or before."""
+        if ids not in self.openings:
+            texts = SideBySide([ids])
+            self.read_together(texts, texts.ends)
+            self.openings[ids] = Opening(texts.caches[0])
+            while len(self.openings) > KEPT_OPENINGS:
+                self.openings.popitem(last=False)
+        self.openings.move_to_end(ids)
+        return self.openings[ids]

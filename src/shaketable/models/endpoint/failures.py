@@ -1,0 +1,104 @@
+"""What went wrong at an endpoint: its kind, whether and when to try again."""
+
+from __future__ import annotations
+
+import contextlib
+import email.utils
+import random
+import re
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from openai import APIError
+
+FIRST_WAIT_SECONDS = 0.5
+LONGEST_BACKOFF_SECONDS = 30.0
+LONGEST_WAIT_SECONDS = 300.0
+"""An endpoint that wants a longer pause (a spent daily quota) fails now; resuming tries it again."""
+
+# The first is how OpenAI, vLLM, SGLang and llama.cpp word it, the second TGI.
+TOO_LONG = re.compile(r"context.?(length|size|window)|tokens.* must be <=|(prompt|input) is too long", re.IGNORECASE)
+
+
+class EndpointError(Exception):
+    """Why there is no completion; the message may hold a secret that the endpoint repeated."""
+
+    def __init__(self, kind: str, message: str, *, may_retry: bool) -> None:
+        super().__init__(message)
+        self.kind, self.message, self.may_retry = kind, message, may_retry
+
+
+def endpoint_error(error: APIError) -> EndpointError:
+    from openai import APIConnectionError, APIStatusError, APITimeoutError
+
+    if isinstance(error, APIConnectionError):
+        cause = error.__cause__ or error
+        kind = "timeout" if isinstance(error, APITimeoutError) else "connection"
+        return EndpointError(kind, f"{type(cause).__name__}: {cause}", may_retry=True)
+    if not isinstance(error, APIStatusError):
+        return EndpointError("bad_reply", str(error), may_retry=True)
+    kind, may_retry = _kind(error.status_code, f"{error.body} {error.message}")
+    words = _server_words(error.body) or error.message
+    return EndpointError(kind, f"HTTP {error.status_code}: {words}", may_retry=may_retry)
+
+
+def backoff(attempt: int) -> float:
+    longest = min(LONGEST_BACKOFF_SECONDS, FIRST_WAIT_SECONDS * 2.0 ** (attempt - 1))
+    return longest * random.uniform(0.5, 1.0)
+
+
+def seconds_to_wait(error: APIError, attempt: int) -> float | None:
+    """Seconds until the next attempt; None: another attempt would not help."""
+    from openai import APIConnectionError, APIStatusError
+
+    if isinstance(error, APIConnectionError):
+        return backoff(attempt)
+    if not isinstance(error, APIStatusError) or error.code == "insufficient_quota":
+        return None
+    if error.status_code not in (408, 409, 429) and error.status_code < 500:
+        return None
+    asked = retry_after(error.response.headers)
+    if asked is None:
+        return backoff(attempt)
+    return asked if asked <= LONGEST_WAIT_SECONDS else None
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds, by the header that says milliseconds, seconds or a date; None: it does not say."""
+    with contextlib.suppress(KeyError, ValueError):
+        return max(0.0, float(headers["retry-after-ms"]) / 1000)
+    given = headers.get("retry-after", "")
+    with contextlib.suppress(ValueError):
+        return max(0.0, float(given))
+    with contextlib.suppress(ValueError):
+        return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
+    return None
+
+
+def _kind(status: int, said: str) -> tuple[str, bool]:
+    """The kind of failure, and whether running again may help. A wrong key or name can be mended
+    at the endpoint, so those trials are tried again on resume."""
+    if status in (401, 403):
+        return "authentication", True
+    if status == 404:
+        return "not_found", True
+    if status == 408:
+        return "timeout", True
+    if status == 429:
+        return "rate_limit", True
+    if status == 409 or status >= 500:
+        return "server", True
+    if status == 413 or TOO_LONG.search(said):
+        return "too_long", False
+    if "unsupported_parameter" in said or "unsupported_value" in said:
+        return "refused_setting", False
+    return "bad_request", False
+
+
+def _server_words(body: object) -> str:
+    """The server's own words; the SDK has already taken them out of `error` where it could."""
+    if isinstance(body, dict):
+        return str(body.get("message") or body.get("error") or body.get("detail") or body)
+    return str(body or "")

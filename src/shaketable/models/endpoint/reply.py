@@ -1,0 +1,77 @@
+"""A whole reply of an endpoint → a completion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shaketable.models.endpoint.choice import (
+    as_written,
+    count_thoughts,
+    cut_tokens,
+    estimate_tokens,
+    read_end,
+    read_logprobs,
+    read_texts,
+)
+from shaketable.models.endpoint.failures import EndpointError
+from shaketable.models.endpoint.request import reply_prefix
+from shaketable.text.thoughts import split_thoughts
+from shaketable.types import Completion, Json, Prompt
+
+DECODING = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "repetition_penalty",
+    "repeat_penalty",
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+)
+
+
+def read_reply(prompt: Prompt, body: Mapping[str, Json], reply: Any, seconds: float) -> Completion:
+    """Raises EndpointError where the endpoint withheld the text or broke it off."""
+    choice = reply["choices"][0]
+    reported = choice.get("finish_reason")
+    if reported == "content_filter":
+        raise EndpointError("content_filter", "the endpoint's content filter withheld the reply", may_retry=False)
+    if reported in ("abort", "error"):
+        raise EndpointError("server", f"the endpoint broke the reply off ({reported})", may_retry=True)
+    notes = []
+    thoughts, text = read_texts(choice, prompt.layout)
+    prefix = reply_prefix(prompt)
+    if prefix and text.startswith(prefix):
+        text = text[len(prefix) :]
+        notes.append("prefix_echoed")
+    whole = text
+    if not thoughts:
+        thoughts, text = split_thoughts(text, finished=reported != "length")
+    tagged = whole[: len(whole) - len(text)]
+    text, finish, stop_notes = read_end(choice, text, prompt.sampling.stop, sent="stop" in body)
+    tokens, extras = read_logprobs(choice, prompt.wants)
+    if finish == "stop":
+        tokens, extras = cut_tokens(tokens, extras, text)
+    notes += [*stop_notes, *(f"{name}_missing" for name in prompt.wants if name not in extras)]
+    usage = reply.get("usage") or {}
+    n_prompt_tokens, n_tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if n_prompt_tokens is None or n_tokens is None:
+        notes.append("usage_estimated")
+        n_prompt_tokens = estimate_tokens("".join(message.content for message in prompt.messages))
+        n_tokens = len(tokens) or estimate_tokens(thoughts + text)
+    return Completion(
+        text=text,
+        finish_reason=finish,
+        n_prompt_tokens=int(n_prompt_tokens),
+        n_tokens=int(n_tokens),
+        seconds=seconds,
+        thoughts=thoughts,
+        written=as_written(thoughts, tagged, text, prompt.sampling.stop, is_new=not prefix),
+        n_thought_tokens=count_thoughts(usage, thoughts),
+        tokens=tokens,
+        extras=extras,
+        decoding={name: body[name] for name in DECODING if name in body},
+        notes=tuple(notes),
+    )
