@@ -11,6 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from shaketable import weights
 from shaketable.engine.batch_invariance import decode, prove
+from shaketable.engine.completing import complete
 from shaketable.engine.row_pool import FIXED_ROWS
 from shaketable.engine.sweep import SweepEngine
 from shaketable.errors import ModelError
@@ -61,10 +62,9 @@ def texts(replies):
 
 def token_ids(engine, prompts, monkeypatch):
     """The generated ids of each prompt, which texts of random bytes do not show."""
-    seen, complete = {}, engine._complete
+    seen = {}
     monkeypatch.setattr(
-        engine,
-        "_complete",
+        "shaketable.engine.sweep.complete",
         lambda row, *rest: (seen.update(dict.fromkeys(row.tickets, row.tokens)), complete(row, *rest))[1],
     )
     engine.generate(prompts)
@@ -332,7 +332,7 @@ def test_after_an_error_no_reply_reaches_another_prompt(folder, monkeypatch):
     engine = SweepEngine(folder("llama"), n_rows=8)
     expected = texts(engine.generate([prompt(SHORT, 0.0, 1)]))
     with monkeypatch.context() as broken, pytest.raises(ZeroDivisionError):
-        broken.setattr(engine, "_complete", lambda *_: 1 / 0)
+        broken.setattr("shaketable.engine.sweep.complete", lambda *_: 1 / 0)
         engine.generate([prompt(LONG, 0.0, 1)])
     assert texts(engine.generate([prompt(SHORT, 0.0, 1)])) == expected
 
@@ -414,7 +414,7 @@ def in_turns(path, **more):
 
 def test_an_opening_that_prompts_share_is_read_once_and_changes_no_text(folder, monkeypatch):
     """Whether its opening was read for another prompt before, or is read now, a prompt is read in two parts."""
-    monkeypatch.setattr("shaketable.engine.sweep.LEAST_OPENING", 8)
+    monkeypatch.setattr("shaketable.engine.prompt_reader.LEAST_OPENING", 8)
     together = in_turns(folder("llama"))
     before = texts(together.generate(after_an_example("one and one?")))
     after = texts(together.generate(after_an_example("one and six?")))
@@ -428,7 +428,7 @@ def test_an_opening_that_prompts_share_is_read_once_and_changes_no_text(folder, 
 @pytest.mark.parametrize("batching", ["exact", "free"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_gpu_goes_on_after_shared_openings_as_a_processor_does(folder, family, batching, monkeypatch):
-    monkeypatch.setattr("shaketable.engine.sweep.LEAST_OPENING", 8)
+    monkeypatch.setattr("shaketable.engine.prompt_reader.LEAST_OPENING", 8)
     prompts = [one for n in range(6) for one in after_an_example(f"one and {n}{n * 'x'}?", temperature=0.0)]
     on_gpu = in_turns(folder(family), device="cuda", n_rows=16, batching=batching)
     on_processor = in_turns(folder(family), n_rows=16)
