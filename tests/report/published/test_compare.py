@@ -21,11 +21,13 @@ from shaketable.analyses.evidence.ranking import ranking
 from shaketable.analyses.facts.factual_robustness import factual_robustness
 from shaketable.analyses.wording.wording_accuracy import wording_accuracy
 from shaketable.cli.app import app
+from shaketable.factors import Labels
 from shaketable.report.published import context_temperature, query_variation
 from shaketable.report.published import factual_robustness as facts
-from shaketable.report.published.comparison import Own, Span, least, ordered, signed, within
+from shaketable.report.published.comparison import Own
+from shaketable.report.published.verdicts import exactly, least, ordered, signed, within
 from shaketable.study import load_study, shipped_studies
-from shaketable.types import OldFinding, Study
+from shaketable.types import Estimate, Finding, Findings, Study
 
 TEMPERATURES = [round(0.2 * step, 1) for step in range(11)]
 # Section 12.3 of the specification: a curve like that of GPT, whose ceiling and hinge are 1.4.
@@ -35,12 +37,13 @@ GPT_LIKE = dict(
 COSTS = {"unchanged": 0.0, "entity_masking": 0.0001, "sentence_removal": 0.0004, "sentence_replacement": 0.0004}
 
 
-def span(value: float, low: float, high: float) -> Span:
-    return Span(value=value, low=low, high=high, n=10)
+def span(value: float, low: float, high: float) -> Estimate:
+    return Estimate(value=value, low=low, high=high, n=10, level=0.95, how="")
 
 
-def own(study: Study, main_metric: str, *findings: OldFinding) -> Own:
-    return Own(study=study, main_metric=main_metric, findings=findings)
+def own(study: Study, main_metric: str, *results: object) -> Own:
+    findings = tuple(Finding(analysis="", result=result) for result in results)
+    return Own(study=study, findings=Findings(main_metric=main_metric, findings=findings), labels=Labels())
 
 
 def curves(model: str, levels: dict[float, float], hot_costs: float = 1.0) -> pl.DataFrame:
@@ -71,8 +74,7 @@ def test_only_intervals_that_lie_apart_decide_an_order() -> None:
     assert ordered(span(1, 0.9, 1.1), span(2, 1.9, 2.1))[0] == "agrees"
     assert ordered(span(2, 1.9, 2.1), span(1, 0.9, 1.1))[0] == "differs"
     assert ordered(span(1, 0.9, 1.6), span(2, 1.5, 2.1)) == ("cannot be said", "the intervals overlap")
-    nothing = Span(value=None, low=None, high=None, n=0)
-    assert ordered(nothing, span(1, 0, 2))[0] == "cannot be said"
+    assert ordered(exactly(None), span(1, 0, 2))[0] == "cannot be said"
 
 
 def test_a_sign_is_told_only_where_the_interval_leaves_out_zero() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from shaketable.errors import StudyError, did_you_mean
+from shaketable.factors import Labels
 from shaketable.report.published import context_temperature, factual_robustness, query_variation
 from shaketable.report.published.comparison import Claim, Comparison, Own
 from shaketable.store import Run
-from shaketable.types import OldFinding
 
 STUDIES: dict[str, tuple[Claim, ...]] = {
     "context_temperature": context_temperature.CLAIMS,
@@ -21,18 +21,10 @@ def compare_published(run: Run, study: str | None = None) -> dict[str, list[Comp
         raise StudyError(
             f"No published study '{study}'.{did_you_mean(study, STUDIES)} Published studies: {', '.join(STUDIES)}."
         )
-    own = Own(
-        study=run.study,
-        main_metric=run.main_metric(),
-        findings=_old(run),
-    )
+    own = Own(study=run.study, findings=run.findings(), labels=Labels.of(run.score_table()))
     compared = {
         name: [comparison for claim in claims for comparison in claim(own)]
         for name, claims in STUDIES.items()
         if study in (None, name)
     }
     return {name: comparisons for name, comparisons in compared.items() if comparisons}
-
-
-def _old(run: Run) -> list[OldFinding]:
-    return [one.result for one in run.findings().findings if isinstance(one.result, OldFinding)]

@@ -1,18 +1,20 @@
-"""What a published claim is compared with, and the three verdicts there are."""
+"""A claim of a published study beside a run: what claims look into, and the one maker of comparisons."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib import resources
-from typing import Any, Literal
+from typing import Any, Protocol, TypeVar
 
 import polars as pl
 
-from shaketable.types import OldFinding, Study
+from shaketable.factors import Cell, Labels
+from shaketable.report.published.verdicts import Judgement, Verdict
+from shaketable.types import Estimate, Findings, OldFinding, Study
 
-Verdict = Literal["agrees", "differs", "cannot be said"]
+Result = TypeVar("Result")
 Row = Mapping[str, Any]
 
 
@@ -34,17 +36,25 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Own:
-    """A run's findings, as claims look into them."""
+    """A run's results, as claims look into them."""
 
     study: Study
-    main_metric: str | None
-    findings: Sequence[OldFinding]
+    findings: Findings
+    labels: Labels
+
+    def results(self, kind: type[Result]) -> list[Result]:
+        """What analyses gave, of evidence as it is."""
+        results = (finding.result for finding in self.findings.findings if not finding.is_as_asked)
+        return [result for result in results if isinstance(result, kind)]
+
+    def name(self, cell: Cell) -> str:
+        return self.labels.name(cell, "dataset", "variation")
 
     def rows(self, analysis: str, **wanted: Any) -> list[Row]:
-        """The rows of an analysis that have these values."""
+        """The rows of an analysis that still gives rows."""
         return [
             row
-            for finding in self.findings
+            for finding in self.results(OldFinding)
             if finding.analysis == analysis
             for row in finding.rows
             if all(row.get(name) == value for name, value in wanted.items())
@@ -61,87 +71,54 @@ class Own:
 Claim = Callable[[Own], Iterator[Comparison]]
 
 
+def compare(claim: str, published: str, system: str, own: Estimate | str | None, judgement: Judgement) -> Comparison:
+    """The one maker of comparisons. `own` is a number of the run, or words where it takes several; None: there is
+    none."""
+    return Comparison(
+        claim=claim,
+        published=published,
+        system=system,
+        own=own if isinstance(own, str) else format_own(own),
+        verdict=judgement.verdict,
+        reason=judgement.reason,
+    )
+
+
+def format_own(estimate: Estimate | None) -> str:
+    """`0.75 [0.7, 0.8], n = 24`."""
+    if estimate is None or estimate.value is None:
+        return ""
+    has_interval = estimate.low is not None and estimate.high is not None
+    return f"{estimate.value:.3g}{f' [{estimate.low:.3g}, {estimate.high:.3g}]' * has_interval}, n = {estimate.n}"
+
+
+def estimate_of(row: Row) -> Estimate:
+    """The number of a row of an analysis that still gives rows."""
+    bounds = {name: row[name] for name in ("value", "low", "high", "n")}
+    return Estimate(**bounds, level=0.95, how="", reason=row.get("reason"))
+
+
+class Located(Protocol):
+    @property
+    def cell(self) -> Cell: ...
+
+
+SomeLocated = TypeVar("SomeLocated", bound=Located)
+
+
+def by_system(values: Iterable[SomeLocated]) -> dict[Cell, list[SomeLocated]]:
+    """The values of each system, dataset and wording together, whatever the evidence, temperature or type."""
+    systems: dict[Cell, list[SomeLocated]] = {}
+    for value in values:
+        system = replace(value.cell, perturbation=None, temperature=None, group=None)
+        systems.setdefault(system, []).append(value)
+    return systems
+
+
 @functools.cache
 def table(name: str) -> pl.DataFrame:
     """A published table."""
     return pl.read_csv((resources.files("shaketable") / "resources" / "published" / f"{name}.csv").read_bytes())
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Span:
-    """A value with its interval; no value: there is none."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-
-    @classmethod
-    def of(cls, row: Row) -> Span:
-        return cls(value=row["value"], low=row["low"], high=row["high"], n=row["n"])
-
-    @classmethod
-    def mean(cls, rows: Sequence[Row]) -> Span:
-        """Over conditions of the same questions. The mean of the ends is no narrower than the interval of the mean."""
-        spans = [span for row in rows if (span := cls.of(row)).is_known]
-        if not spans:
-            return cls(value=None, low=None, high=None, n=0)
-        value, low, high = (
-            sum(getattr(span, name) for span in spans) / len(spans) for name in ("value", "low", "high")
-        )
-        return cls(value=value, low=low, high=high, n=min(span.n for span in spans))
-
-    @property
-    def is_known(self) -> bool:
-        return self.value is not None and self.low is not None and self.high is not None
-
-    def __str__(self) -> str:
-        if self.value is None:
-            return ""
-        interval = f" [{self.low:.3g}, {self.high:.3g}]" if self.low is not None and self.high is not None else ""
-        return f"{self.value:.3g}{interval}, n = {self.n}"
-
-
-def ordered(smaller: Span, larger: Span) -> tuple[Verdict, str]:
-    """Is the first below the second? Only intervals that lie apart decide."""
-    if not smaller.is_known or not larger.is_known:
-        return "cannot be said", "the run has no such numbers"
-    if smaller.high < larger.low:  # type: ignore[operator]
-        return "agrees", "the intervals lie apart"
-    if smaller.low > larger.high:  # type: ignore[operator]
-        return "differs", "the intervals lie apart, the other way round"
-    return "cannot be said", "the intervals overlap"
-
-
-def signed(span: Span, sign: Literal[-1, 1]) -> tuple[Verdict, str]:
-    """Is it above 0 (sign 1), or below (-1)?"""
-    zero = Span(value=0.0, low=0.0, high=0.0, n=span.n)
-    verdict, reason = ordered(zero, span) if sign == 1 else ordered(span, zero)
-    return verdict, reason.replace("the intervals overlap", "the interval holds 0")
-
-
-def least(spans: Mapping[str, Span], name: str, sign: Literal[-1, 1] = 1) -> tuple[Verdict, str]:
-    """Is the named one the least of all (sign -1: the most)?"""
-    others = {other: span for other, span in spans.items() if other != name and span.is_known}
-    own = spans.get(name)
-    if own is None or not own.is_known or not others:
-        return "cannot be said", f"the run has no {name} beside others"
-    below = {other: ordered(own, span) if sign == 1 else ordered(span, own) for other, span in others.items()}
-    if all(verdict == "agrees" for verdict, _ in below.values()):
-        return "agrees", "its interval lies apart from all others"
-    beyond = [other for other, (verdict, _) in below.items() if verdict == "differs"]
-    if beyond:
-        return "differs", f"{beyond[0]} lies beyond it"
-    return "cannot be said", "the intervals overlap"
-
-
-def within(span: Span, published: float) -> tuple[Verdict, str]:
-    """Does the interval hold the published number?"""
-    if not span.is_known:
-        return "cannot be said", "the run has no such number"
-    if span.low <= published <= span.high:  # type: ignore[operator]
-        return "agrees", "the interval holds the published number"
-    return "differs", "the interval does not hold the published number"
 
 
 def model_of(system: str, names: Mapping[str, str]) -> str | None:

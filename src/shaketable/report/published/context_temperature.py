@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shaketable.report.published.comparison import Claim, Comparison, Own, Row, Span, least, model_of, ordered, signed
+from shaketable.report.published.comparison import (
+    Claim,
+    Comparison,
+    Own,
+    Row,
+    compare,
+    estimate_of,
+    format_own,
+    model_of,
+)
+from shaketable.report.published.verdicts import Judgement, is_known, least, mean_estimate, ordered, signed
+from shaketable.types import Estimate
 
 MODELS = {
     "gpt-3.5-turbo": "GPT",
@@ -27,21 +38,22 @@ def level(own: Own) -> Iterator[Comparison]:
         "correctness", metric="bertscore", contrast=None, type=None, perturbation="unchanged"
     ).items():
         model = model_of(system, MODELS)
-        span = Span.mean([row for row in rows if row["temperature"] < HOT])
-        verdict, reason = "cannot be said", NO_MODEL if model is None else "needs bertscore(encoder='roberta-large')"
+        span = mean_estimate([estimate_of(row) for row in rows if row["temperature"] < HOT])
+        judgement = Judgement(
+            "cannot be said", NO_MODEL if model is None else "needs bertscore(encoder='roberta-large')"
+        )
         if model is not None and has_encoder and span.value is not None:
             low, high = LEVELS[model]
             is_inside = low - ROUNDING <= span.value <= high + ROUNDING
-            verdict, reason = ("agrees" if is_inside else "differs"), "the mean beside the published range"
-        yield Comparison(
+            judgement = Judgement("agrees" if is_inside else "differs", "the mean beside the published range")
+        yield compare(
             claim="Mean BERTScore below temperature 1.4",
             published="; ".join(
                 f"{name} {low:g}" + f" to {high:g}" * (high > low) for name, (low, high) in LEVELS.items()
             ),
             system=system,
-            own=str(span),
-            verdict=verdict,  # type: ignore[arg-type]
-            reason=reason,
+            own=span,
+            judgement=judgement,
         )
 
 
@@ -58,94 +70,88 @@ def ceiling(own: Own) -> Iterator[Comparison]:
 def _temperature(rows: list[Row], claim: str) -> Iterator[Comparison]:
     for row in rows:
         model = model_of(str(row["system"]), MODELS)
-        span = Span.of(row)
-        verdict, reason = "cannot be said", NO_MODEL
+        span = estimate_of(row)
+        judgement = Judgement("cannot be said", NO_MODEL)
         if model is not None and span.value is None:
-            verdict, reason = "cannot be said", str(row.get("reason") or "the run has no such temperature")
+            judgement = Judgement("cannot be said", span.reason or "the run has no such temperature")
         elif model is not None and (wanted := ONSETS[model]) is not None:
-            is_inside = span.is_known and span.low <= wanted <= span.high  # type: ignore[operator]
-            verdict, reason = ("agrees" if is_inside else "differs"), f"published {wanted:g}"
-        yield Comparison(
+            is_inside = is_known(span) and span.low <= wanted <= span.high  # type: ignore[operator]
+            judgement = Judgement("agrees" if is_inside else "differs", f"published {wanted:g}")
+        yield compare(
             claim=claim,
             published="GPT 1.4, Llama 0.6, deepseek-reasoner none (it ignores its temperature)",
             system=str(row["system"]),
-            own=str(span),
-            verdict=verdict,  # type: ignore[arg-type]
-            reason=reason,
+            own=span,
+            judgement=judgement,
         )
 
 
 def masking_hurts_least_when_hot(own: Own) -> Iterator[Comparison]:
     for system, rows in own.by_system("ranking", kind="drop", type=None).items():
         hottest = max(row["temperature"] for row in rows)
-        drops = {str(row["perturbation"]): Span.of(row) for row in rows if row["temperature"] == hottest}
-        verdict, reason = least(drops, "entity_masking")
+        drops = {str(row["perturbation"]): estimate_of(row) for row in rows if row["temperature"] == hottest}
+        judgement = least(drops, "entity_masking")
         if hottest < 2:
-            verdict, reason = "cannot be said", "the run stops below temperature 2"
-        yield Comparison(
+            judgement = Judgement("cannot be said", "the run stops below temperature 2")
+        yield compare(
             claim="At temperature 2 masked entities cost least of the three disturbances",
             published="gpt-4o",
             system=system,
-            own=str(drops.get("entity_masking", "")),
-            verdict=verdict,
-            reason=reason,
+            own=drops.get("entity_masking"),
+            judgement=judgement,
         )
 
 
 def bridge_above_comparison(own: Own) -> Iterator[Comparison]:
     for system, kinds in _by_type(own, "correctness", contrast=None, perturbation="unchanged").items():
-        verdict, reason = ordered(kinds["comparison"], kinds["bridge"])
-        yield Comparison(
+        judgement = ordered(kinds["comparison"], kinds["bridge"])
+        yield compare(
             claim="Bridge questions score above comparison questions",
             published="all models",
             system=system,
-            own=f"bridge {kinds['bridge']}; comparison {kinds['comparison']}",
-            verdict=verdict,
-            reason=reason,
+            own=f"bridge {format_own(kinds['bridge'])}; comparison {format_own(kinds['comparison'])}",
+            judgement=judgement,
         )
 
 
 def temperature_dominates(own: Own) -> Iterator[Comparison]:
     for row in own.rows("dominance", effect="difference", type=None):
-        verdict, reason = signed(Span.of(row), 1)
+        judgement = signed(estimate_of(row), 1)
         outcome = "CV" if row.get("outcome") == "cv" else "score"
-        yield Comparison(
+        yield compare(
             claim=f"Temperature matters more than evidence (partial eta squared, of the {outcome})",
             published="all models but deepseek-reasoner",
             system=str(row["system"]),
-            own=str(Span.of(row)),
-            verdict=verdict,
-            reason=reason,
+            own=estimate_of(row),
+            judgement=judgement,
         )
 
 
 def comparison_varies_more(own: Own) -> Iterator[Comparison]:
     for system, kinds in _by_type(own, "variability").items():
-        verdict, reason = ordered(kinds["bridge"], kinds["comparison"])
-        yield Comparison(
+        judgement = ordered(kinds["bridge"], kinds["comparison"])
+        yield compare(
             claim="CV is larger for comparison questions than for bridge questions",
             published="most models",
             system=system,
-            own=f"comparison {kinds['comparison']}; bridge {kinds['bridge']}",
-            verdict=verdict,
-            reason=reason,
+            own=f"comparison {format_own(kinds['comparison'])}; bridge {format_own(kinds['bridge'])}",
+            judgement=judgement,
         )
 
 
 def original_varies_least(own: Own) -> Iterator[Comparison]:
     for system, rows in own.by_system("variability", type="bridge").items():
         spans = {
-            str(name): Span.mean([row for row in _of_main(own, rows) if row["perturbation"] == name])
+            str(name): mean_estimate([estimate_of(row) for row in _of_main(own, rows) if row["perturbation"] == name])
             for name in dict.fromkeys(row["perturbation"] for row in rows)
         }
-        verdict, reason = least(spans, "unchanged")
-        yield Comparison(
+        judgement = least(spans, "unchanged")
+        yield compare(
             claim="Of bridge questions, unchanged evidence has the lowest CV",
             published="all models",
             system=system,
-            own=str(spans.get("unchanged", "")),
-            verdict=verdict,
-            reason=reason,
+            own=spans.get("unchanged"),
+            judgement=judgement,
         )
 
 
@@ -154,35 +160,34 @@ def cool_is_safe_and_hot_is_not(own: Own) -> Iterator[Comparison]:
     kinds = [(system, kind) for system, rows in losses.items() for kind in dict.fromkeys(row["type"] for row in rows)]
     for system, kind in kinds:
         rows = [row for row in losses[system] if row["type"] == kind]
-        known = [row for row in rows if Span.of(row).is_known]
+        known = [row for row in rows if is_known(estimate_of(row))]
         cool = [row for row in known if 0 < row["temperature"] <= COOL]
         hot = [row for row in known if row["temperature"] >= HOT]
-        verdict, reason = "cannot be said", "the run has not both cool and hot temperatures"
+        judgement = Judgement("cannot be said", "the run has not both cool and hot temperatures")
         if cool and hot:
-            verdict, reason = "cannot be said", "the intervals hold the margin"
+            judgement = Judgement("cannot be said", "the intervals hold the margin")
             if all(row["high"] <= row["delta"] for row in cool) and all(row["low"] > row["delta"] for row in hot):
-                verdict, reason = "agrees", "every interval lies on its side of the margin"
+                judgement = Judgement("agrees", "every interval lies on its side of the margin")
             elif any(row["low"] > row["delta"] for row in cool) or any(row["high"] <= row["delta"] for row in hot):
-                verdict, reason = "differs", "an interval lies on the other side of the margin"
-        yield Comparison(
+                judgement = Judgement("differs", "an interval lies on the other side of the margin")
+        yield compare(
             claim="Up to temperature 0.6 little is lost, from 1.4 on much",
             published="all models taken together",
             system=system if kind is None else f"{system}, {kind}",
             own="; ".join(f"{row['temperature']:g}: {row['value']:.3g}" for row in (*cool, *hot)),
-            verdict=verdict,  # type: ignore[arg-type]
-            reason=reason,
+            judgement=judgement,
         )
 
 
 def _of_main(own: Own, rows: list[Row]) -> list[Row]:
-    return [row for row in rows if row["metric"] == own.main_metric]
+    return [row for row in rows if row["metric"] == own.findings.main_metric]
 
 
-def _by_type(own: Own, analysis: str, **wanted: object) -> dict[str, dict[str, Span]]:
+def _by_type(own: Own, analysis: str, **wanted: object) -> dict[str, dict[str, Estimate]]:
     """For each system the mean over its conditions, of bridge and of comparison questions."""
     return {
         system: {
-            kind: Span.mean([row for row in _of_main(own, rows) if row["type"] == kind])
+            kind: mean_estimate([estimate_of(row) for row in _of_main(own, rows) if row["type"] == kind])
             for kind in ("bridge", "comparison")
         }
         for system, rows in own.by_system(analysis, **wanted).items()

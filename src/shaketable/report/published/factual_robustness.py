@@ -10,14 +10,13 @@ from shaketable.report.published.comparison import (
     Comparison,
     Own,
     Row,
-    Span,
-    least,
+    compare,
+    estimate_of,
+    format_own,
     model_of,
-    ordered,
-    signed,
     table,
-    within,
 )
+from shaketable.report.published.verdicts import Judgement, exactly, least, ordered, signed, within
 
 MODELS = {
     "llama-3.2-3b": "LLaMA-3b",
@@ -40,18 +39,17 @@ def mean_score(own: Own) -> Iterator[Comparison]:
             continue
         if model is None:
             values = printed.drop("d").row(0)
-            verdict, reason = "cannot be said", "the system is none of the study's models"
+            judgement = Judgement("cannot be said", "the system is none of the study's models")
             published = f"{min(values):g} to {max(values):g} (five models, three datasets)"
         else:
-            verdict, reason = within(Span.of(row), float(printed[model][0]))
+            judgement = within(estimate_of(row), float(printed[model][0]))
             published = f"{model} {printed[model][0]:g} (three datasets)"
-        yield Comparison(
+        yield compare(
             claim=f"Mean FRS, d = {d}",
             published=published,
             system=str(row["system"]),
-            own=str(Span.of(row)),
-            verdict=verdict,  # type: ignore[arg-type]
-            reason=reason,
+            own=estimate_of(row),
+            judgement=judgement,
         )
 
 
@@ -59,70 +57,64 @@ def order_of_models(own: Own) -> Iterator[Comparison]:
     """Every pair of the study's models that the run has too."""
     printed = table("robustness_scores").filter(d=1)
     found = {
-        model: Span.of(row) for row in _scores(own) if row["d"] == 1 and (model := model_of(str(row["system"]), MODELS))
+        model: estimate_of(row)
+        for row in _scores(own)
+        if row["d"] == 1 and (model := model_of(str(row["system"]), MODELS))
     }
     for first, second in itertools.combinations(found, 2):
         lower, higher = sorted((first, second), key=lambda name: float(printed[name][0]))
-        verdict, reason = ordered(found[lower], found[higher])
-        yield Comparison(
+        judgement = ordered(found[lower], found[higher])
+        yield compare(
             claim=f"{higher} is more robust than {lower} (mean FRS, d = 1)",
             published=f"{printed[higher][0]:g} against {printed[lower][0]:g}",
             system=f"{higher}, {lower}",
-            own=f"{found[higher]}; {found[lower]}",
-            verdict=verdict,
-            reason=reason,
+            own=f"{format_own(found[higher])}; {format_own(found[lower])}",
+            judgement=judgement,
         )
 
 
 def entropy_foretells(own: Own) -> Iterator[Comparison]:
     for row in own.rows("breaking", kind="pearson"):
-        verdict, reason = signed(Span.of(row), -1)
-        yield Comparison(
+        judgement = signed(estimate_of(row), -1)
+        yield compare(
             claim="The higher the entropy, the cooler a fact breaks (Pearson's r over broken facts)",
             published="−0.48 on average, GPT-4o-mini −0.24",
             system=str(row["system"]),
-            own=str(Span.of(row)),
-            verdict=verdict,
-            reason=str(row.get("reason") or reason),
+            own=estimate_of(row),
+            judgement=judgement,
         )
 
 
 def small_models_collapse(own: Own) -> Iterator[Comparison]:
     for row in own.rows("fact_accuracy", temperature=2.0, source="sampled"):
-        left = Span(value=1 - LOST, low=1 - LOST, high=1 - LOST, n=row["n"])
-        verdict, reason = ordered(Span.of(row), left)
-        yield Comparison(
+        judgement = ordered(estimate_of(row), exactly(1 - LOST), "the interval holds 40 %")
+        yield compare(
             claim="At temperature 2 small models lose more than 60 % of the facts they know",
             published="the two LLaMA models, in some cases",
             system=str(row["system"]),
-            own=f"{Span.of(row)} still correct",
-            verdict=verdict,
-            reason=reason.replace("the intervals overlap", "the interval holds 40 %"),
+            own=f"{format_own(estimate_of(row))} still correct",
+            judgement=judgement,
         )
 
 
 def numbers_hold_and_people_break(own: Own) -> Iterator[Comparison]:
-    half = Span(value=HALF, low=HALF, high=HALF, n=0)
     for system, rows in own.by_system("question_types", kind="ratio").items():
-        spans = {str(row["type"]): Span.of(row) for row in rows}
-        none = Span(value=None, low=None, high=None, n=0)
-        verdict, reason = ordered(half, spans.get("NUM", none))
-        yield Comparison(
+        spans = {str(row["type"]): estimate_of(row) for row in rows}
+        judgement = ordered(exactly(HALF), spans.get("NUM", exactly(None)))
+        yield compare(
             claim="Facts about numbers are among the most robust (their share of the robust third above 50 %)",
             published="64.8 % (LLaMA-3b) to 72.9 %",
             system=system,
-            own=str(spans.get("NUM", "")),
-            verdict=verdict,
-            reason=reason,
+            own=spans.get("NUM"),
+            judgement=judgement,
         )
-        verdict, reason = least(spans, "HUM")
-        yield Comparison(
+        judgement = least(spans, "HUM")
+        yield compare(
             claim="Facts about people are the least robust of the four types",
             published="all models",
             system=system,
-            own=str(spans.get("HUM", "")),
-            verdict=verdict,
-            reason=reason,
+            own=spans.get("HUM"),
+            judgement=judgement,
         )
 
 

@@ -12,14 +12,13 @@ from shaketable.report.published.comparison import (
     Comparison,
     Own,
     Row,
-    Span,
-    least,
+    compare,
+    estimate_of,
+    format_own,
     model_of,
-    ordered,
-    signed,
     table,
-    within,
 )
+from shaketable.report.published.verdicts import Judgement, is_known, least, mean_estimate, ordered, signed, within
 
 MODELS = {"llama-3.1-8b": "Llama-3.1-8B", "qwq-32b": "QwQ-32B"}
 METHODS = {"closed_book": "NR", "single_retrieval": "WR", "dragin": "LB", "search_o1": "GB"}
@@ -48,8 +47,8 @@ def similarity(own: Own) -> Iterator[Comparison]:
     for row in own.rows("consistency", metric="similarity"):
         cell = _printed(row, "answer_similarity", COLUMNS.get(str(row["variation"])))
         if cell is not None:
-            verdict, reason = within(Span.of(row), cell)
-            yield _comparison(row, f"Similarity of answers to {row['variation']}", f"{cell:g}", verdict, reason)
+            judgement = within(estimate_of(row), cell)
+            yield _comparison(row, f"Similarity of answers to {row['variation']}", f"{cell:g}", judgement)
 
 
 def stability_of_searches(own: Own) -> Iterator[Comparison]:
@@ -59,9 +58,9 @@ def stability_of_searches(own: Own) -> Iterator[Comparison]:
         column = "cvr" if row["metric"] == "cvr_searches" else f"re_{COLUMNS.get(str(row['variation']))}"
         cell = _printed(row, "call_stability", column, target="retriever")
         if cell is not None:
-            verdict, reason = within(Span.of(row), cell)
+            judgement = within(estimate_of(row), cell)
             name = "CVR of searches" if column == "cvr" else f"RE of searches, {row['variation']}"
-            yield _comparison(row, name, f"{cell:g}", verdict, reason)
+            yield _comparison(row, name, f"{cell:g}", judgement)
 
 
 def spelling_is_least_similar(own: Own) -> Iterator[Comparison]:
@@ -76,11 +75,11 @@ def _extreme(own: Own, variation: str, sign: Literal[-1, 1], claim: str) -> Iter
     for rows in own.by_system("consistency", metric="similarity").values():
         for dataset in dict.fromkeys(row["dataset"] for row in rows):
             here = [row for row in rows if row["dataset"] == dataset]
-            spans = {str(row["variation"]): Span.of(row) for row in here if str(row["variation"]) in COLUMNS}
+            spans = {str(row["variation"]): estimate_of(row) for row in here if str(row["variation"]) in COLUMNS}
             if variation in spans:
-                verdict, reason = least(spans, variation, sign)
+                judgement = least(spans, variation, sign)
                 shown = next(row for row in here if row["variation"] == variation)
-                yield _comparison(shown, claim, f"in {_count(variation, sign)} sound rows", verdict, reason)
+                yield _comparison(shown, claim, f"in {_count(variation, sign)} sound rows", judgement)
 
 
 def _count(variation: str, sign: Literal[-1, 1]) -> str:
@@ -94,30 +93,30 @@ def _count(variation: str, sign: Literal[-1, 1]) -> str:
 
 def misspelling_costs(own: Own) -> Iterator[Comparison]:
     for row in own.rows("wording_accuracy", contrast="original - spelling"):
-        verdict, reason = signed(Span.of(row), 1)
+        judgement = signed(estimate_of(row), 1)
         claim = f"Misspelling lowers {row['metric']}"
-        yield _comparison(row, claim, "QwQ-32B, GB, 2WIKI: InAccuracy 63.4 to 50.6 %", verdict, reason)
+        yield _comparison(row, claim, "QwQ-32B, GB, 2WIKI: InAccuracy 63.4 to 50.6 %", judgement)
 
 
 def rewording_flips(own: Own) -> Iterator[Comparison]:
     """The study has no control; what two runs of one wording flip is taken off here."""
     rates = table("flip_rates")["flip_rate_pct"]
     for row in own.rows("search_decisions", metric="excess_any"):
-        if row["contrast"] is None and Span.of(row).value is not None:
-            verdict, reason = signed(Span.of(row), 1)
+        if row["contrast"] is None and estimate_of(row).value is not None:
+            judgement = signed(estimate_of(row), 1)
             claim = f"Rewording ({row['variation']}) flips the decision to search, beyond what two runs flip"
             published = f"{min(rates):g} to {max(rates):g} % of SQuAD by temperature, up to 55 %; no control"
-            yield _comparison(row, claim, published, verdict, reason)
+            yield _comparison(row, claim, published, judgement)
 
 
 def misspelling_makes_over_confident(own: Own) -> Iterator[Comparison]:
     for rows in own.by_system("search_decisions", metric="over_confidence", contrast=None).values():
-        spans = {str(row["variation"]): Span.of(row) for row in rows}
+        spans = {str(row["variation"]): estimate_of(row) for row in rows}
         if "spelling" in spans:
-            verdict, reason = least(spans, "spelling", -1)
+            judgement = least(spans, "spelling", -1)
             shown = next(row for row in rows if row["variation"] == "spelling")
             claim = "Over-confidence is highest when the question is misspelled"
-            yield _comparison(shown, claim, "up to 9.4 %", verdict, reason)
+            yield _comparison(shown, claim, "up to 9.4 %", judgement)
 
 
 def written_queries_use_more_tokens(own: Own) -> Iterator[Comparison]:
@@ -125,15 +124,14 @@ def written_queries_use_more_tokens(own: Own) -> Iterator[Comparison]:
     printed = table("token_usage")
     for written in (row for row in rows if _method(row) == "GB"):
         for triggered in (row for row in rows if _method(row) == "LB" and _place(row) == _place(written)):
-            verdict, reason = ordered(Span.of(triggered), Span.of(written))
+            judgement = ordered(estimate_of(triggered), estimate_of(written))
             usage = {row["method"]: row["original"] for row in printed.filter(model="Llama-3.1-8B").to_dicts()}
-            yield Comparison(
-                claim="Search-o1 writes many more tokens than DRAGIN",
-                published=f"Llama-3.1-8B {usage['GB']:,} against {usage['LB']:,}",
-                system=f"{written['system']}; {triggered['system']}",
-                own=f"{Span.of(written)}; {Span.of(triggered)}",
-                verdict=verdict,
-                reason=reason,
+            yield compare(
+                "Search-o1 writes many more tokens than DRAGIN",
+                f"Llama-3.1-8B {usage['GB']:,} against {usage['LB']:,}",
+                f"{written['system']}; {triggered['system']}",
+                f"{format_own(estimate_of(written))}; {format_own(estimate_of(triggered))}",
+                judgement,
             )
 
 
@@ -147,15 +145,16 @@ def searches_change_more_on_several_hops(own: Own) -> Iterator[Comparison]:
             if row["model"] == model and name is not None:
                 hops[name in SEVERAL_HOPS].append(row)
         if hops[True] and hops[False]:
-            several, single = Span.mean(hops[True]), Span.mean(hops[False])
-            verdict, reason = ordered(single, several)
-            yield Comparison(
-                claim="Searches change more with the wording on several hops than on one (RE, Search-o1)",
-                published=_printed_changes(),
-                system=model,
-                own=f"several {several}; one {single}",
-                verdict=verdict,
-                reason=reason,
+            several, single = (
+                mean_estimate([estimate_of(row) for row in hops[is_several]]) for is_several in (True, False)
+            )
+            judgement = ordered(single, several)
+            yield compare(
+                "Searches change more with the wording on several hops than on one (RE, Search-o1)",
+                _printed_changes(),
+                model,
+                f"several {format_own(several)}; one {format_own(single)}",
+                judgement,
             )
 
 
@@ -167,12 +166,12 @@ def _printed_changes() -> str:
 
 def later_hops_miss(own: Own) -> Iterator[Comparison]:
     for rows in own.by_system("trajectories", metric="gold", variation="original").values():
-        by_hop = {row["hop"]: row for row in rows if row.get("hop") and Span.of(row).is_known}
+        by_hop = {row["hop"]: row for row in rows if row.get("hop") and is_known(estimate_of(row))}
         if len(by_hop) > 1:
             first, last = by_hop[min(by_hop)], by_hop[max(by_hop)]
-            verdict, reason = ordered(Span.of(last), Span.of(first))
+            judgement = ordered(estimate_of(last), estimate_of(first))
             claim = f"Later searches bring gold documents less often (hop {max(by_hop)} against {min(by_hop)})"
-            yield _comparison(last, claim, "falls with the hop, fastest for human rewrites", verdict, reason)
+            yield _comparison(last, claim, "falls with the hop, fastest for human rewrites", judgement)
 
 
 CHAIN: dict[str, tuple[str, Literal[-1, 1], str]] = {
@@ -186,10 +185,10 @@ CHAIN: dict[str, tuple[str, Literal[-1, 1], str]] = {
 
 def chain(own: Own) -> Iterator[Comparison]:
     for row in own.rows("drift_chain", variation=None):
-        if row["metric"] in CHAIN and Span.of(row).value is not None:
+        if row["metric"] in CHAIN and estimate_of(row).value is not None:
             claim, sign, published = CHAIN[row["metric"]]
-            verdict, reason = signed(Span.of(row), sign)
-            yield _comparison(row, claim, f"{published} (Search-o1, 2WIKI, human rewrites)", verdict, reason)
+            judgement = signed(estimate_of(row), sign)
+            yield _comparison(row, claim, f"{published} (Search-o1, 2WIKI, human rewrites)", judgement)
 
 
 def f1_falls_too(own: Own) -> Iterator[Comparison]:
@@ -202,21 +201,14 @@ def f1_falls_too(own: Own) -> Iterator[Comparison]:
     printed = table("token_f1").filter(dataset="2WIKI")["token_f1"].to_list()
     for (system, dataset, variation, metric), row in drops.items():
         other = drops.get((system, dataset, variation, "contains"))
-        if metric == "token_f1" and other is not None and signed(Span.of(other), 1)[0] == "agrees":
-            verdict, reason = signed(Span.of(row), 1)
+        if metric == "token_f1" and other is not None and signed(estimate_of(other), 1).verdict == "agrees":
+            judgement = signed(estimate_of(row), 1)
             claim = f"F1 falls where InAccuracy falls ({variation})"
-            yield _comparison(row, claim, f"2WIKI, human: {printed[0]:g} to {printed[1]:g}", verdict, reason)
+            yield _comparison(row, claim, f"2WIKI, human: {printed[0]:g} to {printed[1]:g}", judgement)
 
 
-def _comparison(row: Row, claim: str, published: str, verdict: str, reason: str) -> Comparison:
-    return Comparison(
-        claim=claim,
-        published=published,
-        system=str(row["system"]),
-        own=str(Span.of(row)),
-        verdict=verdict,  # type: ignore[arg-type]
-        reason=str(row.get("reason") or reason),
-    )
+def _comparison(row: Row, claim: str, published: str, judgement: Judgement) -> Comparison:
+    return compare(claim, published, str(row["system"]), estimate_of(row), judgement)
 
 
 def _printed(row: Row, name: str, column: str | None, **wanted: str) -> float | None:
