@@ -225,7 +225,7 @@ class Scheduler:
     def _take(self, ticket: int, reply: Evidence | Completion | Reading | Failure) -> None:
         """Write a reply into the trace, count it, and go on."""
         flight = self.flights[ticket]
-        flight.events.append(Event(step=flight.step, reply=reply))
+        flight.events.append(Event(step=flight.step, reply=_kept_reply(reply)))
         if isinstance(flight.step, Search):
             flight.n_searches += 1
         elif isinstance(flight.step, Generate):
@@ -389,6 +389,12 @@ def _for_each(part: Part, given: list[Given], n: int) -> list[Given]:
             f"{catalog.label(part)} returned {len(given)} values for {n} questions. A part returns one for each."
         )
     return given
+
+
+def _kept_reply(reply: Evidence | Completion | Reading | Failure) -> Evidence | Completion | Reading | Failure:
+    """What the trace keeps. Attention of a reading grows with the square of its tokens; methods note what they decide
+    by it."""
+    return dataclasses.replace(reply, extras={}) if isinstance(reply, Reading) else reply
 
 
 def _whole(reply: Completion | Failure) -> Completion | Failure:

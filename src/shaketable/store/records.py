@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -17,6 +17,7 @@ from typing import Any, Protocol, Self
 from shaketable.errors import StoreError
 from shaketable.identity import canonical, digest, digest_text
 from shaketable.store import schema, trace
+from shaketable.store.codec import decode
 from shaketable.store.wordings import WordedQuestion, WordingEffort, read_efforts, read_worded, write_worded
 from shaketable.types import Cost, Curve, Question, Record, Trial, Variant, Verdict
 
@@ -36,6 +37,8 @@ MADE_FROM = {
     "curves": "SELECT * FROM curves ORDER BY key",
 }
 """What scores and findings are made from, by table."""
+N_REMEMBERED = 4096
+"""Shared values that are not worked out or read again."""
 INSERT = f"INSERT OR REPLACE INTO records ({', '.join(COLUMNS)}, checksum) VALUES ({', '.join('?' * 17)})"
 
 
@@ -57,6 +60,7 @@ class RecordStore:
         self.path = path
         self._known_texts: set[str] = set()
         self._digests: OrderedDict[int, tuple[Any, str]] = OrderedDict()
+        self._values: OrderedDict[str, Any] = OrderedDict()
         self._ids: dict[tuple[str, Any], int] = {}
         with self._explained():
             self._connection = self._open(read_only)
@@ -198,7 +202,7 @@ class RecordStore:
         if not self.rows("SELECT 1 FROM sqlite_master WHERE name = 'verdicts'"):
             return {}  # A file of an older format, opened for reading.
         rows = self.rows("SELECT prompt, body FROM verdicts WHERE judge = ? ORDER BY prompt", judge)
-        return {prompt: Verdict(**json.loads(body)) for prompt, body in rows}
+        return {prompt: decode(Verdict, json.loads(body)) for prompt, body in rows}
 
     def add_curves(self, settings: str, curves: Sequence[Curve]) -> None:
         """Curves with the digest of the settings that made them; a newer one takes the place of an older."""
@@ -211,7 +215,7 @@ class RecordStore:
             return
         where, values = ("1", ()) if settings is None else ("settings = ?", (settings,))
         for (body,) in self._stream(f"SELECT body FROM curves WHERE {where} ORDER BY key", values):
-            yield _curve(json.loads(body))
+            yield decode(Curve, json.loads(body))
 
     def curves_of(self, keys: Sequence[str]) -> list[Curve]:
         """The curves of these records."""
@@ -219,7 +223,7 @@ class RecordStore:
             return []
         marks = ", ".join("?" * len(keys))
         found = self.rows(f"SELECT body FROM curves WHERE key IN ({marks}) ORDER BY key", *keys)
-        return [_curve(json.loads(body)) for (body,) in found]
+        return [decode(Curve, json.loads(body)) for (body,) in found]
 
     def _has_curves(self) -> bool:
         """A file of an older format, opened for reading, has no such table."""
@@ -286,7 +290,7 @@ class RecordStore:
                     None if record.answer is None else record.answer.text,
                     None if record.failure is None else canonical(record.failure),
                     int(record.failure is not None and record.failure.may_retry),
-                    cost.n_searches, cost.n_generations, cost.n_prompt_tokens, cost.n_tokens, round(cost.seconds, 6),
+                    cost.n_searches, cost.n_generations, cost.n_prompt_tokens, cost.n_tokens, cost.seconds,
                     environment_id, trace.pack(record, keep),
                 )  # fmt: skip
                 rows.append((*row, checksum(row)))
@@ -304,7 +308,7 @@ class RecordStore:
         if name not in self._known_texts:
             texts[name] = body
         self._digests[id(value)] = (value, name)
-        if len(self._digests) > 4096:
+        if len(self._digests) > N_REMEMBERED:
             self._digests.popitem(last=False)
         return name
 
@@ -332,7 +336,7 @@ class RecordStore:
     def questions(self, made_by: str | None = None) -> list[Question]:
         """The questions, with the sentence-form reference answers that `made_by` wrote, where it is given."""
         rows = self.rows("SELECT body FROM questions ORDER BY place")
-        questions = [_question(json.loads(body)) for (body,) in rows]
+        questions = [decode(Question, json.loads(body)) for (body,) in rows]
         if made_by is None:
             return questions
         written = dict(self.rows("SELECT question_id, text FROM reference_answers WHERE made_by = ?", made_by))
@@ -341,7 +345,7 @@ class RecordStore:
     def question(self, question_id: str) -> Question | None:
         """One question alone; None: there is none of this id."""
         found = self.rows("SELECT body FROM questions WHERE id = ?", question_id)
-        return _question(json.loads(found[0][0])) if found else None
+        return decode(Question, json.loads(found[0][0])) if found else None
 
     def table_digest(self, table: str) -> str:
         """The digest of every stored value of a table."""
@@ -414,7 +418,7 @@ class RecordStore:
                 n_prompt_tokens=r["n_prompt_tokens"], n_tokens=r["n_tokens"], seconds=r["seconds"],
             )  # fmt: skip
             yield trace.unpack(
-                trial, r["answer"], r["failure"], cost, environments[r["environment"]], r["trace"], self.shared_text
+                trial, r["answer"], r["failure"], cost, environments[r["environment"]], r["trace"], self._fetch
             )
 
     def _stream(self, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -427,8 +431,16 @@ class RecordStore:
                 return
             yield row
 
+    def _fetch(self, name: str, unpack: Callable[[Any], Any]) -> Any:
+        """A shared value. Records that follow one another often share it, so it is read once for many."""
+        if name not in self._values:
+            self._values[name] = unpack(self.shared_text(name))
+            if len(self._values) > N_REMEMBERED:
+                self._values.popitem(last=False)
+        return self._values[name]
+
     def shared_text(self, name: str) -> Any:
-        """A value that many records share, by its digest."""
+        """The JSON of a value that many records share, by its digest."""
         found = self.rows("SELECT body FROM texts WHERE digest = ?", name)
         if not found:
             raise StoreError(
@@ -457,15 +469,3 @@ def reading_uri(path: Path) -> str:
     log = path.with_name(f"{path.name}-wal")
     is_still = not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_still else ''}"
-
-
-def _curve(body: dict[str, Any]) -> Curve:
-    given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in body.items()}
-    return Curve(**given)
-
-
-def _question(body: dict[str, Any]) -> Question:
-    body["documents"] = tuple(trace.passage_from(document) for document in body["documents"])
-    for name in ("answers", "supporting", "gold_titles"):
-        body[name] = tuple(body[name])
-    return Question(**body)

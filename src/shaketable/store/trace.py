@@ -1,103 +1,66 @@
-"""Records ↔ the JSON of the trace column. Long texts that many records share are kept once, by digest."""
+"""Records ↔ the JSON of the trace column. Long texts that many records share are kept once, by digest.
+
+A step stands under its name, `{"search": QUERY, "k": 5}`: its first field is the value of that name, the others have
+their own. The reply stands beside it, `"evidence": DIGEST`. What of an answer has no column stands beside the events.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Callable, Mapping
+import typing
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shaketable.identity import canonical
-from shaketable.store.old_edits import with_edit_fields
+from shaketable.store.codec import Fetch, Form, Keep, decode, form_of, format_json
+from shaketable.store.older import Packed, mend_event
 from shaketable.types import (
     Answer,
     Completion,
     Cost,
-    Edit,
     Event,
     Evidence,
     Failure,
-    Generate,
     Hit,
+    Json,
     Message,
-    Note,
-    Passage,
-    Probe,
     Reading,
     Record,
-    Search,
-    Sentence,
+    Reply,
+    Step,
     Trial,
 )
 
-Keep = Callable[[Any], str]
-"""A shared value → the digest it is kept under."""
+SHARED: tuple[object, ...] = (tuple[Message, ...], tuple[Hit, ...], Evidence)
+"""Types of fields and replies that many records have in common."""
+STEPS: Mapping[str, Form[Any]] = {kind.__name__.lower(): form_of(kind, SHARED) for kind in typing.get_args(Step)}
+REPLIES: Mapping[str, Form[Any]] = {
+    kind.__name__.lower(): form_of(kind, SHARED) for kind in (Completion, Reading, Failure)
+}
+NAMES = {form.kind: name for name, form in {**STEPS, **REPLIES}.items()}
+FIRST = {name: form.packing[0][0] for name, form in STEPS.items()}
+"""Name of a step → its first field."""
+ANSWER = form_of(Answer, SHARED)
+EVIDENCE = "evidence"
 
 
 def pack(record: Record, keep: Keep) -> str:
-    answer = record.answer
     body: dict[str, Any] = {"events": [_pack_event(event, keep) for event in record.trace]}
-    if answer is not None:
-        if answer.working:
-            body["working"] = answer.working
-        if answer.abstained:
-            body["abstained"] = True
-        if answer.reason:
-            body["reason"] = answer.reason
-        if answer.hits:
-            body["hits"] = keep(answer.hits)
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    if record.answer is not None:
+        body |= ANSWER.pack(record.answer, keep)
+        del body["text"]
+    return format_json(body)
 
 
 def _pack_event(event: Event, keep: Keep) -> dict[str, Any]:
-    step, reply = event.step, event.reply
-    packed: dict[str, Any]
-    if isinstance(step, Search):
-        packed = {"search": step.query, "k": step.k}
-    elif isinstance(step, Generate):
-        packed = {"generate": keep(step.messages), "layout": step.layout}
-        if step.max_tokens is not None:
-            packed["max_tokens"] = step.max_tokens
-        if step.stop:
-            packed["stop"] = list(step.stop)
-        if step.sampling:
-            packed["sampling"] = dict(step.sampling)
-        if step.purpose:
-            packed["purpose"] = step.purpose
-    elif isinstance(step, Probe):
-        packed = {"probe": step.text, "wants": list(step.wants)}
-        if step.before:
-            packed["before"], packed["layout"] = keep(step.before), step.layout
-    else:
-        packed = {"note": step.name, "values": dict(step.values)}
-    if isinstance(reply, Completion):
-        packed["completion"] = _pack_completion(reply)
-    elif isinstance(reply, Evidence):
-        packed["evidence"] = keep(reply)
-    elif isinstance(reply, Failure):
-        packed["failure"] = _fields(reply)
-    elif isinstance(reply, Reading):
-        packed["tokens"] = list(reply.tokens)
-    return packed
-
-
-def _pack_completion(reply: Completion) -> dict[str, Any]:
-    packed: dict[str, Any] = {
-        "text": reply.text,
-        "finish": reply.finish_reason,
-        "n_prompt_tokens": reply.n_prompt_tokens,
-        "n_tokens": reply.n_tokens,
-        "seconds": round(reply.seconds, 6),
-    }
-    if reply.thoughts or reply.n_thought_tokens != 0:
-        packed["thoughts"], packed["n_thought_tokens"] = reply.thoughts, reply.n_thought_tokens
-    if reply.written:
-        packed["written"] = reply.written
-    for name in ("tokens", "notes"):
-        if getattr(reply, name):
-            packed[name] = list(getattr(reply, name))
-    for name in ("extras", "decoding"):
-        if getattr(reply, name):
-            packed[name] = dict(getattr(reply, name))
+    name = NAMES[type(event.step)]
+    packed = STEPS[name].pack(event.step, keep)
+    packed[name] = packed.pop(FIRST[name])
+    if isinstance(event.reply, Evidence):
+        packed[EVIDENCE] = keep(event.reply)
+    elif event.reply is not None:
+        reply = NAMES[type(event.reply)]
+        packed[reply] = REPLIES[reply].pack(event.reply, keep)
     return packed
 
 
@@ -106,85 +69,46 @@ def unpack(
     answer: str | None,
     failure: str | None,
     cost: Cost,
-    environment: Mapping[str, Any],
+    environment: Mapping[str, Json],
     trace: str,
-    fetch: Callable[[str], Any],
+    fetch: Fetch,
 ) -> Record:
     body = json.loads(trace)
     return Record(
         trial=trial,
-        answer=None
-        if answer is None
-        else Answer(
-            text=answer,
-            working=body.get("working", ""),
-            hits=tuple(map(hit_from, fetch(body["hits"]))) if "hits" in body else (),
-            abstained=body.get("abstained", False),
-            reason=body.get("reason"),
-        ),
-        failure=Failure(**json.loads(failure)) if failure else None,
-        trace=tuple(_unpack_event(event, fetch) for event in body["events"]),
+        answer=None if answer is None else ANSWER.unpack({**body, "text": answer}, fetch),
+        failure=decode(Failure, json.loads(failure)) if failure else None,
+        trace=tuple([_unpack_event(event, fetch) for event in body["events"]]),
         cost=cost,
         environment=environment,
     )
 
 
-def _unpack_event(packed: Mapping[str, Any], fetch: Callable[[str], Any]) -> Event:
-    step: Any
-    if "search" in packed:
-        step = Search(query=packed["search"], k=packed["k"])
-    elif "generate" in packed:
-        step = Generate(
-            messages=tuple(Message(**message) for message in fetch(packed["generate"])),
-            layout=packed["layout"],
-            max_tokens=packed.get("max_tokens"),
-            stop=tuple(packed.get("stop", ())),
-            sampling=packed.get("sampling", {}),
-            purpose=packed.get("purpose", ""),
-        )
-    elif "probe" in packed:
-        before = fetch(packed["before"]) if "before" in packed else ()
-        step = Probe(
-            text=packed["probe"],
-            wants=tuple(packed["wants"]),
-            before=tuple(Message(**message) for message in before),
-            layout=packed.get("layout", "chat"),
-        )
-    else:
-        step = Note(name=packed["note"], values=packed["values"])
-    reply: Any = None
-    if "completion" in packed:
-        given = dict(packed["completion"])
-        given["finish_reason"] = given.pop("finish")
-        for name in ("tokens", "notes"):
-            given[name] = tuple(given.get(name, ()))
-        reply = Completion(**given)
-    elif "evidence" in packed:
-        reply = evidence_from(fetch(packed["evidence"]))
-    elif "failure" in packed:
-        reply = Failure(**packed["failure"])
-    elif "tokens" in packed:
-        reply = Reading(tokens=tuple(packed["tokens"]), extras={})
-    return Event(step=step, reply=reply)
+def _unpack_event(packed: Packed, fetch: Fetch) -> Event:
+    packed = mend_event(packed)
+    name = _step_in(packed)
+    step: Step = STEPS[name].unpack({**packed, FIRST[name]: packed[name]}, fetch)
+    return Event(step=step, reply=_unpack_reply(packed, fetch))
 
 
-def passage_from(given: Mapping[str, Any]) -> Passage:
-    return Passage(
-        id=given["id"], title=given["title"], sentences=tuple(Sentence(**sentence) for sentence in given["sentences"])
-    )
+def _unpack_reply(packed: Packed, fetch: Fetch) -> Reply | Failure:
+    if EVIDENCE in packed:
+        evidence: Evidence = fetch(packed[EVIDENCE], functools.partial(decode, Evidence))
+        return evidence
+    name = next((name for name in REPLIES if name in packed), None)
+    reply: Reply | Failure = None if name is None else REPLIES[name].unpack(packed[name], fetch)
+    return reply
 
 
-def hit_from(given: Mapping[str, Any]) -> Hit:
-    return Hit(**{**given, "passage": passage_from(given["passage"])})
+def _step_in(packed: Packed) -> str:
+    return next(name for name in STEPS if name in packed)
 
 
-def evidence_from(given: Mapping[str, Any]) -> Evidence:
-    return Evidence(
-        hits=tuple(map(hit_from, given["hits"])),
-        edits=tuple(Edit(**with_edit_fields(edit)) for edit in given["edits"]),
-        flags=tuple(given["flags"]),
-    )
-
-
-def _fields(value: Failure) -> dict[str, Any]:
-    return dict(json.loads(canonical(value)))
+def references(trace: str) -> Iterator[str]:
+    """The digests of the shared texts that a trace refers to."""
+    body = json.loads(trace)
+    yield from (body[name] for name in ANSWER.shared if name in body)
+    for event in body["events"]:
+        step = _step_in(event)
+        names = {step if name == FIRST[step] else name for name in STEPS[step].shared}
+        yield from (event[name] for name in (*sorted(names), EVIDENCE) if name in event)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from shaketable.identity import digest_text, trial_key
 from shaketable.store.records import COLUMNS, RecordStore, checksum
+from shaketable.store.trace import references
 from shaketable.store.wordings import altered
 
 ALTERED = {
@@ -49,7 +49,7 @@ def verify(store: RecordStore) -> Verdict:
             continue
         if trial_key(identity, item, variation, wording, temperature, repeat) != key:
             problems.append(f"record {key}: its key does not belong to its trial")
-        problems += [f"record {key}: text {name} is missing" for name in _references(values[15]) if name not in texts]
+        problems += [f"record {key}: text {name} is missing" for name in references(values[15]) if name not in texts]
     problems += altered(store.rows)
     meta = store.meta()
     problems += [
@@ -67,11 +67,3 @@ def verify(store: RecordStore) -> Verdict:
         problems=tuple(problems),
         missing=max(0, (n_planned or n_records) - n_records),
     )
-
-
-def _references(trace: str) -> list[str]:
-    body = json.loads(trace)
-    found = [body["hits"]] if "hits" in body else []
-    for event in body["events"]:
-        found += [event[name] for name in ("generate", "evidence") if name in event]
-    return found

@@ -8,7 +8,7 @@ import pytest
 
 from shaketable.identity import canonical
 from shaketable.perturbations.altered import exchange, insert, remove, replay, rewrite, sentences_of
-from shaketable.store.trace import evidence_from
+from shaketable.store.codec import decode
 from shaketable.types import Edit, Evidence, Hit, Passage, Sentence
 
 SENTENCES = tuple(Sentence(id=f"Alpha#{i}", text=f"Sentence {i}.") for i in range(3))
@@ -30,7 +30,7 @@ def test_an_edit_without_the_new_fields_is_read_with_them(edit: Edit) -> None:
     for written in stored["edits"]:
         for name in NEW_FIELDS:
             del written[name]
-    evidence = evidence_from(stored)
+    evidence = decode(Evidence, stored)
     assert evidence.edits == (edit,)
     assert replay(HITS, evidence.edits) == evidence.hits
 
