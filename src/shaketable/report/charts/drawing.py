@@ -7,15 +7,15 @@ import re
 import altair as alt
 import vl_convert
 
+from shaketable.report.charts.looks import themed
+
 
 def draw_svg(chart: alt.TopLevelMixin, name: str) -> str:
     """The picture as SVG text; ids start with the name, so that many fit into one page."""
-    svg = vl_convert.vegalite_to_svg(chart.to_dict())
+    svg = vl_convert.vegalite_to_svg(themed(chart).to_dict())
     return re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
 
 
 def draw_png(chart: alt.TopLevelMixin) -> bytes:
     """On white and at twice the size: a file may land on any background."""
-    spec = chart.to_dict()
-    spec["config"]["background"] = "white"
-    return vl_convert.vegalite_to_png(spec, scale=2)
+    return vl_convert.vegalite_to_png(themed(chart, background="white").to_dict(), scale=2)

@@ -9,6 +9,8 @@ from typing import Any
 
 import altair as alt
 
+from shaketable.report.charts.looks import themed
+
 Spec = dict[str, Any]
 POINTED_AT = ("point", "circle", "square", "bar", "rect", "tick")
 """Marks that stand for a row, so that they can tell its numbers."""
@@ -20,7 +22,7 @@ ZOOMED = {"expr": "length(data('zoom_store')) > 0"}
 
 def interactive(chart: alt.TopLevelMixin, columns: Mapping[str, str]) -> Spec:
     """The specification of a chart that answers to the pointer; `columns` are the fields to tell, with their titles."""
-    spec: Spec = chart.to_dict()
+    spec: Spec = themed(chart).to_dict()
     units = list(_units(spec, spec, []))
     for unit, rows in units:
         if _kind(unit) in POINTED_AT:

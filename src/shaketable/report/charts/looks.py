@@ -54,7 +54,7 @@ COMPONENTS = {
 """What variation is split into: settings in colours, what no setting explains in greys."""
 
 
-def looks(evidence: Iterable[str]) -> dict[str, Look]:
+def evidence_looks(evidence: Iterable[str]) -> dict[str, Look]:
     """The same look for a name in every picture of a run: known names have theirs, others get spare ones in order."""
     known = {name.replace("_", " "): look for name, look in KNOWN.items()}
     names = set(evidence)
@@ -63,9 +63,15 @@ def looks(evidence: Iterable[str]) -> dict[str, Look]:
     return {name: look for name, look in (known | spare).items() if name in names}
 
 
+def ordered_looks(names: Sequence[str]) -> dict[str, Look]:
+    """For names without a look of their own, such as those of systems: by their order in the picture."""
+    every = (*KNOWN.values(), *SPARE)
+    return {name: every[i % len(every)] for i, name in enumerate(names)}
+
+
 def evidence_channels(rows: Sequence[Mapping[str, Any]], *, legend: bool = True) -> dict[str, Any]:
     """Colour, dash and shape together, so that no line is told by its colour alone."""
-    shown = looks(row["evidence"] for row in rows)
+    shown = evidence_looks(row["evidence"] for row in rows)
     shared = {
         "title": "Evidence",
         "sort": None,
@@ -89,11 +95,11 @@ def names_legend(names: Collection[str], **more: Any) -> alt.Legend:
     return alt.Legend(symbolSize=90, symbolOpacity=1, labelLimit=LABEL_LIMIT, columns=columns, **more)
 
 
-def themed(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
-    """Transparent, quiet, in the page's own ink."""
+def themed(chart: alt.TopLevelMixin, *, background: str = "transparent") -> alt.TopLevelMixin:
+    """Quiet, in the page's own ink; applied where a chart is drawn, so that forms can be put together before."""
     text = {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"}
     return chart.configure(
-        background="transparent",
+        background=background,
         aria=False,  # a picture has one text alternative and a table; marks read out one by one help nobody
         font="system-ui, 'DejaVu Sans', sans-serif",
         padding=10,

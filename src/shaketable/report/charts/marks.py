@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from shaketable.types import Json, Unit
@@ -15,9 +15,15 @@ class Mark:
 
     x: float | str | None = None
     """A number along the axis, or a name on it."""
+    y: float | str | None = None
+    """On the second axis of a surface."""
     value: float | None
+    """None: not drawn, but in the table."""
     low: float | None = None
     high: float | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    """Certified bounds, around the interval."""
     unit: Unit = "score"
     series: str = ""
     """What colour, dash and shape tell apart."""
@@ -25,6 +31,8 @@ class Mark:
     """Panels side by side."""
     row: str = ""
     """Panels one above the other."""
+    temperature: float | None = None
+    """Where panels or a slider, and not the x axis, tell temperatures."""
     label: str = ""
     """What a single point is, such as a question."""
     n: int | None = None
@@ -55,8 +63,12 @@ class Titles:
     panel: str = "System"
     row: str = ""
     series: str = ""
+    temperature: str = ""
     x: str = "Temperature"
+    y: str = ""
     label: str = ""
+    at_least: str = ""
+    at_most: str = ""
     value: str = "Value"
     low: str = "Low"
     high: str = "High"
@@ -66,6 +78,16 @@ class Titles:
     def columns(self) -> dict[str, str]:
         """Field → title, of those that have one."""
         return {name: title for name, title in dataclasses.asdict(self).items() if title}
+
+
+def drawable(marks: Iterable[Mark]) -> list[Mark]:
+    """Those that have a value."""
+    return [mark for mark in marks if mark.value is not None]
+
+
+def names_in(names: Iterable[str]) -> list[str]:
+    """Each once, in the order in which they come first: that of panels, rows, series and names on an axis."""
+    return list(dict.fromkeys(names))
 
 
 def as_data(marks: Sequence[Mark]) -> list[dict[str, Json]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from shaketable.report.charts.looks import INK, WIDTH, evidence_channels, looks, themed
+from shaketable.report.charts.looks import INK, WIDTH, evidence_channels, evidence_looks, themed
 from shaketable.report.charts.panels import Row, worded
 from shaketable.types import OldFinding
 
@@ -18,7 +18,7 @@ def score_boxes(finding: OldFinding, metric: str, *, cool: float = 0.6) -> alt.T
     The left panel is the temperature nearest to `cool`. Rows of several systems or types get rows of panels.
     """
     rows = box_rows(finding, metric, cool=cool)
-    shown = list(looks(row["evidence"] for row in rows))
+    shown = list(evidence_looks(row["evidence"] for row in rows))
     temperatures = list(dict.fromkeys(row["at"] for row in rows))
     groups = list(dict.fromkeys(row["group"] for row in rows))
     is_share = rows[0]["unit"] == "share"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from shaketable.factors import Cell
-from shaketable.report.charts.looks import looks, themed
+from shaketable.report.charts.looks import evidence_looks, themed
 from shaketable.report.charts.marks import Point
 from shaketable.report.charts.panels import PLAIN
 
@@ -17,7 +17,7 @@ def spark(points: Sequence[Point], cell: Cell) -> alt.TopLevelMixin:
     """The values behind a headline at every temperature, in the colour of its evidence."""
     ends = [points[0].temperature, points[-1].temperature]
     evidence = (cell.perturbation or "no_evidence").replace("_", " ")
-    color = looks([evidence])[evidence].color
+    color = evidence_looks([evidence])[evidence].color
     is_level = points[0].unit == "share" and not points[0].is_difference
     base = alt.Chart(alt.InlineData([dataclasses.asdict(point) for point in points])).encode(
         x=alt.X(
