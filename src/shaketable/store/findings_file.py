@@ -77,7 +77,8 @@ def load_findings(folder: Path) -> StoredFindings:
         shared = TypeAdapter(Findings).validate_python(content | {"findings": ()})
     except (KeyError, TypeError, ValidationError) as error:
         raise RunError(
-            f"{path} does not hold what its analyses promise: {error}. Make it anew: shaketable analyze {path.parent}"
+            f"{path} does not hold what its analyses promise: {_problem(error)}. "
+            f"Make it anew: shaketable analyze {path.parent}."
         ) from error
     return StoredFindings(
         schema=schema, made_from=made_from, asked=asked, findings=dataclasses.replace(shared, findings=findings)
@@ -140,6 +141,13 @@ def _numbers(estimate: Estimate, name: str) -> dict[str, Json]:
         ends = {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
         return {**ends, f"{name}_reason": estimate.reason}
     return dataclasses.asdict(estimate)
+
+
+def _problem(error: Exception) -> str:
+    if not isinstance(error, ValidationError):
+        return f"{type(error).__name__} {error}"
+    first = error.errors()[0]
+    return f"{error.title}.{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 def _asked(content: Mapping[str, Any]) -> tuple[str, ...] | None:
