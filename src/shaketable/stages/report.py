@@ -7,13 +7,14 @@ from pathlib import Path
 
 from shaketable.analyses.evidence.figure_table import figure_table
 from shaketable.factors import Labels
-from shaketable.metrics.scoring import GREEDY_ONLY
-from shaketable.report import content, old
+from shaketable.report import old
+from shaketable.report.about import find_missing, list_costs, list_facts, make_banner
 from shaketable.report.cards import make_cards
 from shaketable.report.case import case_of
 from shaketable.report.cases import cases_of
 from shaketable.report.charts.score_by_temperature import Band
 from shaketable.report.drawing import Drawing, draw_figure, write_drawings
+from shaketable.report.examples import show_case
 from shaketable.report.page import contents, group_caveats, make_chapters, make_scripts, make_sections
 from shaketable.report.section import Page, Section
 from shaketable.report.templates import environment
@@ -83,30 +84,19 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
     cards, more = make_cards(sections, targets)
     judged = page.scores.filter(metric=page.findings.judging_metric or "")
     cases = cases_of(old.findings_of(page), run.store, judged)
-    examples = [content.example(case) for case in cases or map(case_of, run.examples(N_EXAMPLES))]
-    unscored = [row for row in run.unscored() if row.reason != GREEDY_ONLY]
-    missing = content.missing(
-        summary, run.rejected(), run.flags(), run.reference_flags(), unscored, run.empty_answers()
-    )
+    examples = [show_case(case) for case in cases or map(case_of, run.examples(N_EXAMPLES))]
     chapters = [
         chapter for chapter in make_chapters(sections, drawings) if chapter or (chapter.name == "evidence" and examples)
     ]
     return environment.get_template("report.html").render(
         summary=summary,
-        facts=content.facts(summary, page.scores),
-        banner=content.banner(summary, run.folder, remark),
+        facts=list_facts(summary, page.scores),
+        banner=make_banner(summary, run.folder, remark),
         contents=contents(chapters, has_verdict=bool(cards or more)),
         chapters=chapters,
         cards=cards,
         more=more,
-        missing=missing,
-        nothing_missing=not any(count["n"] for count in missing),
-        failures=run.failures(),
-        empty=run.empty_answers(),
-        rejected=run.rejected(),
-        flags=run.flags(),
-        references=run.reference_flags(),
-        unscored=unscored,
+        missing=find_missing(run, summary),
         not_applied=[describe_not_applied(flat) for flat in page.findings.not_applied],
         n_files=sum(not drawing.figure.is_on_page for drawing in drawings),
         examples=examples[:N_EXAMPLES],
@@ -114,7 +104,7 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
         caveats=group_caveats(page, sections),
         parts=run.parts(),
         environments=run.environments(),
-        costs=content.costs(summary, run.study.seed),
+        costs=list_costs(summary, run.study.seed),
         study_text=run.study_text,
         scripts=make_scripts(has_figures=bool(on_page)),
     )

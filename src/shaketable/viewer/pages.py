@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 
 from shaketable.errors import RunError
 from shaketable.factors import judges
-from shaketable.report import content as content
+from shaketable.report.about import list_facts, make_banner
 from shaketable.report.templates import environment
 from shaketable.store import Run
 from shaketable.store.explore import FACTORS, OUTCOMES, OWN, Explorer, Selection
@@ -99,8 +99,8 @@ class RunSite:
         sections = _sections(run) if is_current else []
         values = {
             "summary": summary,
-            "facts": content.facts(summary, run.score_table()) if summary.done else [],
-            "banner": content.banner(summary, run.folder),
+            "facts": list_facts(summary, run.score_table()) if summary.done else [],
+            "banner": make_banner(summary, run.folder),
             "sentences": [(section.question, section.sentences) for section in sections if section.sentences],
             "partial": first_results(run) if summary.done and not is_current else None,
             "failures": failures,

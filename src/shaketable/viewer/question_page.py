@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaketable.errors import RunError
-from shaketable.report.content import named_evidence
-from shaketable.report.words import format_entry
+from shaketable.report.words import format_entry, name_evidence
 from shaketable.store.explore import Explorer
 from shaketable.viewer.curve_picture import draw_curves
 
@@ -65,7 +64,7 @@ def grids(cells: Sequence[Mapping[str, Any]]) -> list[Grid]:
         temperatures = sorted({one["temperature"] for one in own})
         lines: dict[tuple[str, str, str], dict[float, Square]] = {}
         for one in own:
-            place = one["variation"], one["wording"], named_evidence(one["perturbation"])
+            place = one["variation"], one["wording"], name_evidence(one["perturbation"])
             lines.setdefault(place, {})[one["temperature"]] = _square(one)
         ordered = sorted(lines, key=lambda line: (line[0] != "original", line[:2], line[2] != "unchanged", line[2]))
         made.append(

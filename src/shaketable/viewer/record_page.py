@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shaketable.errors import RunError
-from shaketable.report.content import word_diff
+from shaketable.report.examples import word_diff
 from shaketable.store.explore import Explorer
 from shaketable.text.gold import gold_among
 from shaketable.types import Completion, Event, Evidence, Failure, Generate, Note, Probe, Question, Record, Search

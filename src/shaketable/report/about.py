@@ -1,0 +1,179 @@
+"""What a page says of the run itself: how far it has come, what stood on the table, what is missing, what it took."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import polars as pl
+
+from shaketable.metrics.scoring import GREEDY_ONLY
+from shaketable.report.words import name_evidence
+from shaketable.store import Run
+from shaketable.store.counts import EmptyCount, FailureCount, ReferenceFlagCount, RejectedCount, UnscoredCount
+from shaketable.store.evidence_flags import FlagCount
+from shaketable.store.summary import RunSummary
+from shaketable.store.wordings import WordingEffort
+
+BANNERS = {
+    "empty": ("Nothing has been answered yet.", "{trials:,} trials are planned. Start them with"),
+    "planning": ("This run is starting.", "{trials:,} trials are planned, and none is answered yet."),
+    "running": ("This run is still going: all results are partial.", "{done:,} of {trials:,} trials are done."),
+    "interrupted": (
+        "This run was interrupted: all results are partial.",
+        "{left:,} of {trials:,} trials are left. Go on with",
+    ),
+    "finished_with_failures": ("Some trials failed.", "{failed:,} of {trials:,} have no answer. Try those again with"),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Banner:
+    title: str
+    text: str
+    command: str | None
+    """What to go on with; None: there is nothing to do."""
+    remark: str
+    """What a page of partial results must say about itself."""
+
+
+def make_banner(summary: RunSummary, folder: Path, remark: str = "") -> Banner | None:
+    """How far the run has come, and the command to go on with; None for a finished run without a remark."""
+    state = summary.state
+    if state not in BANNERS:
+        return Banner(title="First results.", text="", command=None, remark=remark) if remark else None
+    title, text = BANNERS[state]
+    counts = {"trials": summary.trials, "done": summary.done, "failed": summary.failed}
+    resume = shlex.join(["shaketable", "run", str(folder / "study.toml"), "--out", str(folder)])
+    return Banner(
+        title=title,
+        text=text.format(**counts, left=summary.trials - summary.done),
+        command=None if state in ("planning", "running") else resume,
+        remark=remark,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Count:
+    n: int
+    text: str
+    link: str | None
+    """Where they are listed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Missing:
+    """Everything that is missing from a run, and why."""
+
+    counts: tuple[Count, ...]
+    failures: tuple[FailureCount, ...]
+    empty: tuple[EmptyCount, ...]
+    rejected: tuple[RejectedCount, ...]
+    flags: tuple[FlagCount, ...]
+    references: tuple[ReferenceFlagCount, ...]
+    unscored: tuple[UnscoredCount, ...]
+
+    def __bool__(self) -> bool:
+        return any(count.n for count in self.counts)
+
+
+def find_missing(run: Run, summary: RunSummary) -> Missing:
+    empty, rejected, flags, references = run.empty_answers(), run.rejected(), run.flags(), run.reference_flags()
+    unscored = tuple(count for count in run.unscored() if count.reason != GREEDY_ONLY)
+    n_empty, n_rejected = sum(count.n for count in empty), sum(count.n for count in rejected)
+    counts = (
+        Count(n=summary.missing, text="trials not run yet", link=None),
+        Count(n=summary.failed, text="trials failed", link="failures"),
+        Count(n=n_empty, text="answers are empty, and count as wrong", link="empty"),
+        Count(n=n_rejected, text="rewordings rejected", link="rejected"),
+        Count(n=sum(count.n for count in flags), text="disturbances not done as asked", link="flags"),
+        Count(n=sum(count.n for count in references), text="reference answers that look wrong", link="references"),
+        Count(n=sum(count.n for count in unscored), text="scores that could not be given", link="unscored"),
+    )
+    return Missing(
+        counts=counts,
+        failures=run.failures(),
+        empty=empty,
+        rejected=rejected,
+        flags=flags,
+        references=references,
+        unscored=unscored,
+    )
+
+
+def list_facts(summary: RunSummary, scores: pl.DataFrame) -> list[tuple[str, str]]:
+    """What stood on the table, one line each."""
+    lines = [
+        ("Systems", ", ".join(summary.models)),
+        ("Data", f"{', '.join(summary.datasets)}: {_count(summary.n_questions, 'question')}"),
+        ("Shaken", _shaken(scores)),
+        ("Trials", f"{summary.done:,} of {summary.trials:,} answered, {summary.failed:,} failed"),
+        ("When", _span(summary.created, summary.finished)),
+    ]
+    return [(name, text) for name, text in lines if text]
+
+
+def _shaken(scores: pl.DataFrame) -> str:
+    temperatures = sorted(scores["temperature"].unique())
+    evidence = sorted(
+        {name_evidence(name) for name in scores["perturbation"].unique()}, key=lambda name: (name != "unchanged", name)
+    )
+    wordings = sorted(scores["variation"].unique())
+    shaken = []
+    if len(temperatures) > 1:
+        shaken.append(f"temperature {temperatures[0]:g} to {temperatures[-1]:g} in {len(temperatures)} steps")
+    if len(evidence) > 1:
+        shaken.append("evidence " + ", ".join(evidence))
+    if len(wordings) > 1:
+        shaken.append("wording " + ", ".join(wordings))
+    return "; ".join(shaken)
+
+
+def list_costs(summary: RunSummary, seed: int) -> list[tuple[str, object]]:
+    """What the run took, one line each."""
+    return [
+        ("Selection", summary.selection or "all questions"),
+        ("Seed", seed),
+        ("Time", _duration(summary.seconds)),
+        (
+            "Calls",
+            f"{_count(summary.n_generations, 'generation')}, {_count(summary.n_searches, 'search', 'searches')}",
+        ),
+        ("Tokens", f"{summary.n_prompt_tokens:,} read, {summary.n_tokens:,} written"),
+        *((f"Rewording by {effort.part}", _describe_rewording(effort)) for effort in summary.rewordings),
+    ]
+
+
+def _describe_rewording(effort: WordingEffort) -> str:
+    making = effort.making
+    failed = f", {making.n_failures:,} of them failed" if making.n_failures else ""
+    return (
+        f"{_count(making.n_calls, 'call')} for {_count(effort.n_questions, 'question')}{failed}; "
+        f"{making.n_prompt_tokens:,} tokens read, {making.n_tokens:,} written; {_duration(making.seconds)}"
+    )
+
+
+def _count(n: int, single: str, several: str | None = None) -> str:
+    return f"{n:,} {single if n == 1 else several or single + 's'}"
+
+
+def _span(created: str | None, finished: str | None) -> str:
+    """`2 March 2026, 09:14 to 10:02`; the second day is named where it is another."""
+    if not created:
+        return ""
+    start = datetime.fromisoformat(created)
+    span = f"{start.day} {start:%B %Y, %H:%M}"
+    if not finished:
+        return span
+    end = datetime.fromisoformat(finished)
+    return f"{span} to {end:%H:%M}" if end.date() == start.date() else f"{span} to {end.day} {end:%B %Y, %H:%M}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return (
+        " ".join(f"{n:,} {unit}" for n, unit in ((hours, "h"), (minutes, "min"), (rest, "s")) if n) or "less than 1 s"
+    )
