@@ -17,7 +17,7 @@ from shaketable.report.old_blocks import Block, make_blocks
 from shaketable.report.old_blocks import Table as OldTable
 from shaketable.report.old_figures import Figure as OldFigure
 from shaketable.report.old_figures import draw_figures, figure_name
-from shaketable.report.old_words import bounds, difference, holds_zero, level, number, said
+from shaketable.report.old_words import bounds, difference, holds_zero, level, said
 from shaketable.report.section import Figure, Headline, Matrix, MatrixCell, Page, Section, Table
 from shaketable.report.together_chapter import together_blocks, together_figures
 from shaketable.report.wording_chapter import wording_blocks, wording_figures
@@ -178,8 +178,6 @@ def _number(row: Row) -> tuple[str, str]:
         return "", ""
     if row["headline"] in LEVELS:
         return level(row).removesuffix(bounds(row)), interval
-    if row["headline"] == "dominance":
-        return number(row["value"], "ratio"), interval
     return difference(row).removesuffix(bounds(row)), interval
 
 

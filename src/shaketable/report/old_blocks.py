@@ -139,26 +139,6 @@ def _next_loss(row: Row) -> str | None:
     return f"{difference({**loss, 'unit': row['score_unit']})} at {row['next_temperature']:g}"
 
 
-def _dominance(finding: OldFinding) -> Block:
-    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in rows_of(finding):
-        outcome = {"mean": "mean", "cv": "CV over runs"}[row["outcome"]]
-        line = lines.setdefault((outcome, row["metric"], row["system"], row["type"]), _line(row, outcome=outcome))
-        line[row["effect"]] = row["reason"] if row["value"] is None else number(row["value"], "ratio") + bounds(row)
-        line["verdict"] = row["verdict"] or row["reason"]
-    tables = _table(
-        "Partial eta squared",
-        list(lines.values()),
-        outcome="Of",
-        verdict="Moves it more",
-        temperature="Temperature",
-        evidence="Evidence",
-        interaction="Interaction",
-        difference="Difference",
-    )
-    return _block(finding, "dice", "Temperature against evidence", tables=tables)
-
-
 def _variability(finding: OldFinding) -> Block:
     def spread(row: Row) -> str:
         return f"{number(row['value'], 'ratio')}{bounds(row)} at {row['temperature']:g}"
@@ -323,7 +303,6 @@ def _amplification(finding: OldFinding) -> Block:
 
 MAKERS: dict[str, Callable[[OldFinding], Block]] = {
     "guidelines": _guidelines,
-    "dominance": _dominance,
     "variability": _variability,
     "equivalence": _equivalence,
     "ranking": _ranking,

@@ -96,7 +96,7 @@ def _tells_of_evidence(text: str, result: object) -> bool:
 
 
 TOLD_TWICE = (
-    *("equivalence", "ranking", "dominance", "amplification", "variability", "guidelines"),
+    *("equivalence", "ranking", "amplification", "variability", "guidelines"),
     *("variance_shares", "context_reliance"),
 )
 

@@ -2,76 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
-import polars as pl
 
-from shaketable.analyses.grids import Grid, Number, Row, even, grids
-from shaketable.report.old_words import bounds, measured, number, questions, said
-from shaketable.statistics.intervals import ROUNDING, Numbers, Statistic, complete, estimated, known, mean_of
-from shaketable.types import OldFinding
+from shaketable.analyses.grids import Grid, Number, grids
+from shaketable.analyses.tables import Tables
+from shaketable.factors import Cell
+from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Statistic, complete, mean_of
+from shaketable.types import Estimate
 
-NAME = "dominance"
 OUTCOMES: tuple[Number, ...] = ("mean", "cv")
-EFFECTS = ("temperature", "evidence", "interaction", "difference")
+N_EFFECTS = 4
+"""Temperature, evidence, interaction, and the first minus the second."""
+Stronger = Literal["temperature", "evidence", "undecided"]
 
 
-def dominance(
-    table: pl.DataFrame, *, metric: str | None = None, confidence: float = 0.95, n_resamples: int = 2000
-) -> OldFinding:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Weighing:
+    """Temperature against evidence, by partial eta squared."""
+
+    cell: Cell
+    metric: str
+    outcome: Number
+    """What is weighed of the runs of a question: their mean, or their coefficient of variation."""
+    temperature: Estimate
+    evidence: Estimate
+    interaction: Estimate
+    difference: Estimate
+    """Of temperature, minus that of evidence."""
+    stronger: Stronger | None
+    """By the interval of the difference; None: there is none to read."""
+    n_missing: int
+    """Records without a score."""
+    n_left_out: int
+    """Questions without a score in some cell."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dominance:
+    """Does temperature matter more than evidence?"""
+
+    weighings: tuple[Weighing, ...]
+
+    tells_of_evidence: ClassVar[bool] = True
+
+
+def dominance(tables: Tables, *, metric: str | None = None) -> Dominance:
     """Partial eta squared of a two-way repeated-measures decomposition, with bootstrap intervals over questions.
 
-    Rows by `effect`: `temperature`, `evidence`, their `interaction`, and the `difference` of the first two. The
-    verdict is `temperature` where the interval of the difference lies above 0, `evidence` where it lies below, else
-    `undecided`. Questions without a score in some cell are left out and counted. Where questions have several runs,
-    the same is done to the coefficient of variation over runs: `outcome` is `cv` there, and `mean` elsewhere.
+    Temperature is stronger where the interval of the difference lies above 0, evidence where it lies below. Questions
+    without a score in some cell are left out and counted. Where questions have several runs, the same is done to the
+    coefficient of variation over runs.
     """
-    rows = [
-        row | {"outcome": outcome}
+    weighings = [
+        _weighing(grid, outcome, tables.bootstrap)
         for outcome in OUTCOMES
-        for grid in grids(table, metric, outcome)
-        if not np.isnan(grid.means).all()
-        for row in _rows(grid, confidence, n_resamples)
+        for grid in grids(tables.scores, metric or tables.metric(), outcome)
+        if min(len(grid.temperatures), len(grid.evidence)) > 1 and not np.isnan(grid.means).all()
     ]
-    _add_sentences(rows)
-    return OldFinding(
-        analysis=NAME,
-        question="Does temperature matter more than evidence?",
-        rows=even(rows),
-        sentences=tuple(said(row) for row in rows if row["sentence"]),
-        caveats=_caveats(rows, confidence, n_resamples),
-        settings={"metric": metric, "confidence": confidence, "n_resamples": n_resamples},
-    )
+    return Dominance(weighings=tuple(weighings))
 
 
-def _rows(grid: Grid, confidence: float, n_resamples: int) -> list[Row]:
-    if min(len(grid.temperatures), len(grid.evidence)) < 2:
-        return []
+def _weighing(grid: Grid, outcome: Number, bootstrap: Bootstrap) -> Weighing:
     whole = complete(grid.means)
     ids = [grid.question_ids[i] for i in whole]
-    estimates = estimated(
-        partial_eta_squared(grid.means[..., whole]),
-        ids,
-        len(EFFECTS),
-        confidence=confidence,
-        n_resamples=n_resamples,
+    statistic = partial_eta_squared(grid.means[..., whole])
+    temperature, evidence, interaction, difference = (
+        replace(estimate, reason=_reason(estimate))
+        for estimate in bootstrap.statistics(statistic, ids, N_EFFECTS, unit="ratio")
     )
-    verdict = _verdict(estimates[3])
-    return [
-        grid.row(
-            NAME,
-            effect=effect,
-            **known(estimate),
-            n=len(ids),
-            n_missing=int(grid.n_missing.sum()),
-            n_left_out=len(grid.question_ids) - len(ids),
-            verdict=verdict,
-            reason=_reason(estimate, ids),
-        )
-        | {"unit": "ratio"}
-        for effect, estimate in zip(EFFECTS, estimates, strict=True)
-    ]
+    return Weighing(
+        cell=grid.cell(),
+        metric=grid.metric,
+        outcome=outcome,
+        temperature=temperature,
+        evidence=evidence,
+        interaction=interaction,
+        difference=difference,
+        stronger=_stronger(difference),
+        n_missing=int(grid.n_missing.sum()),
+        n_left_out=len(grid.question_ids) - len(ids),
+    )
 
 
 def partial_eta_squared(means: Numbers) -> Statistic:
@@ -106,52 +119,15 @@ def _eta(effects: Numbers, drawn: Numbers) -> Numbers:
     return eta
 
 
-def _verdict(difference: Numbers) -> str | None:
-    value, low, high = difference
-    if np.isnan(value):
+def _stronger(difference: Estimate) -> Stronger | None:
+    if difference.value is None:
         return None
-    if low > 0:
+    if difference.low is not None and difference.low > 0:
         return "temperature"
-    return "evidence" if high < 0 else "undecided"
+    return "evidence" if difference.high is not None and difference.high < 0 else "undecided"
 
 
-def _reason(estimate: Numbers, ids: Sequence[str]) -> str | None:
-    if not np.isnan(estimate[0]):
-        return None if not np.isnan(estimate[1]) or len(ids) < 2 else "nothing varies in some resamples"
-    return "nothing varies" if ids else "no question has a score in every cell"
-
-
-def _add_sentences(rows: Sequence[Row]) -> None:
-    """One for each system, on the row of the difference."""
-    for row in rows:
-        row.update(headline=None, sentence=None, detail=None)
-    for i, row in enumerate(rows):
-        if row["effect"] == "difference" and row["type"] is None and row["verdict"] and row["low"] is not None:
-            temperature, evidence = rows[i - 3], rows[i - 2]
-            row.update(headline=NAME, sentence=_sentence(row), detail=_detail(row, temperature, evidence))
-
-
-def _sentence(row: Row) -> str:
-    system, metric = row["system"], measured(row["metric"])
-    if row["outcome"] == "cv":
-        metric = f"spread between runs (CV) of the {metric}"
-    if row["verdict"] == "undecided":
-        return f"Whether temperature or evidence moves the {metric} of {system} more is undecided."
-    first, second = ("temperature", "evidence")[:: 1 if row["verdict"] == "temperature" else -1]
-    return f"{first.capitalize()} moves the {metric} of {system} more than {second} does."
-
-
-def _detail(row: Row, temperature: Row, evidence: Row) -> str:
-    t, e, d = (number(one["value"], "ratio") + bounds(one) for one in (temperature, evidence, row))
-    return f"Partial eta squared {t} against {e}, difference {d} ({questions(row['n'])})."
-
-
-def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[str, ...]:
-    caveats = [
-        f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions. Partial eta "
-        "squared is never negative, so its own interval cannot show that an effect is absent.",
-        "Which matters more depends on the temperatures and disturbances that were tried; hotter ones weigh more.",
-    ]
-    if any(row["n_left_out"] for row in rows):
-        caveats.append("Questions without a score in every cell are left out of the decomposition and counted.")
-    return tuple(caveats)
+def _reason(estimate: Estimate) -> str | None:
+    if estimate.value is not None:
+        return "nothing varies in some resamples" if estimate.low is None and estimate.n > 1 else None
+    return "nothing varies" if estimate.n else "no question has a score in every cell"

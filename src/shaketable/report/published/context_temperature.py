@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from shaketable.analyses.evidence.dominance import Dominance
 from shaketable.report.published.comparison import (
     Claim,
     Comparison,
@@ -115,16 +116,17 @@ def bridge_above_comparison(own: Own) -> Iterator[Comparison]:
 
 
 def temperature_dominates(own: Own) -> Iterator[Comparison]:
-    for row in own.rows("dominance", effect="difference", type=None):
-        judgement = signed(estimate_of(row), 1)
-        outcome = "CV" if row.get("outcome") == "cv" else "score"
-        yield compare(
-            claim=f"Temperature matters more than evidence (partial eta squared, of the {outcome})",
-            published="all models but deepseek-reasoner",
-            system=str(row["system"]),
-            own=estimate_of(row),
-            judgement=judgement,
-        )
+    weighings = [weighing for result in own.results(Dominance) for weighing in result.weighings]
+    for weighing in weighings:
+        if weighing.cell.group is None:
+            outcome = "CV" if weighing.outcome == "cv" else "score"
+            yield compare(
+                claim=f"Temperature matters more than evidence (partial eta squared, of the {outcome})",
+                published="all models but deepseek-reasoner",
+                system=own.name(weighing.cell),
+                own=weighing.difference,
+                judgement=signed(weighing.difference, 1),
+            )
 
 
 def comparison_varies_more(own: Own) -> Iterator[Comparison]:

@@ -1,6 +1,7 @@
 """One section per kind of result: what the page tells of it."""
 
 CATALOG: dict[str, str] = {
+    "Dominance": "dominance:section",
     "Degradation": "degradation:section",
 }
 """The name of a result's type → what makes its section, in the order of the page."""
