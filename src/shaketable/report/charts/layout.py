@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import altair as alt
 
@@ -14,6 +14,8 @@ from shaketable.types import Json
 
 GAP = 24
 """Pixels between panels."""
+HEADER_LETTER = 9
+"""Pixels of a letter above a panel."""
 BROKEN = "replace(replace(datum.label, '(', ' · '), regexp('[()\"\\']', 'g'), '')"
 """A label that also breaks before its settings, without their brackets and quotes."""
 PLAIN = "format(datum.value, '~g')"
@@ -30,6 +32,8 @@ class Axis:
     """None: what `Titles` call a value; empty: none."""
     numbers: Literal["percent", "points", "plain"] | None = None
     domain: tuple[float, float] | None = None
+    is_rounded: bool = False
+    """Whether the domain is widened to round numbers."""
     has_zero: bool = True
     """Whether an axis without a domain of its own reaches to 0."""
     n_ticks: int = 5
@@ -48,7 +52,11 @@ class Axis:
         ends = self.domain or domain
         if ends is None:
             return alt.Scale(zero=self.has_zero)
-        return alt.Scale(domain=list(ends), nice=False, clamp=ends == (0.0, 1.0))
+        return alt.Scale(domain=list(ends), nice=self.is_rounded, clamp=ends == (0.0, 1.0))
+
+
+Picture: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart
+"""What a form gives: it is drawn as it is, or beside and above others."""
 
 
 class Channels(NamedTuple):
@@ -59,11 +67,13 @@ class Channels(NamedTuple):
     shape: alt.Shape
 
 
-def channels(marks: Sequence[Mark], titles: Titles, looks: Mapping[str, Look] | None) -> Channels:
-    """Without `looks` series get theirs in order; a series without a title has no legend."""
+def channels(
+    marks: Sequence[Mark], titles: Titles, looks: Mapping[str, Look] | None, *, width: int = WIDTH
+) -> Channels:
+    """Without `looks` series get theirs in order; a series without a title has no legend, others one of this width."""
     names = names_in(mark.series for mark in marks)
     shown = {name: look for name, look in (looks or ordered_looks(names)).items() if name in names}
-    legend = names_legend(shown, symbolStrokeWidth=0) if titles.series else None
+    legend = names_legend(shown, width=width, symbolStrokeWidth=0) if titles.series else None
 
     def scale(values: Iterable[str | Sequence[int]]) -> alt.Scale:
         return alt.Scale(domain=list(shown), range=list(values))
@@ -77,49 +87,65 @@ def channels(marks: Sequence[Mark], titles: Titles, looks: Mapping[str, Look] | 
     )
 
 
-def panel_width(marks: Sequence[Mark], *, beside: int = 60, most: int | None = None) -> int:
+def panel_width(marks: Sequence[Mark], *, beside: int = 60, most: int | None = None, whole: int = WIDTH) -> int:
     """Of each panel, where `beside` pixels of the whole are taken by labels, and `most` panels stand in one line."""
     n = len(names_in(mark.panel for mark in marks))
-    return (WIDTH - beside) // (n if n == 1 else most or n) - GAP
+    return (whole - beside) // (n if n == 1 else most or n) - GAP
 
 
 def in_panels(
     layers: alt.LayerChart | alt.Chart,
     marks: Sequence[Mark],
     *,
+    width: int,
     more: Sequence[Mapping[str, Json]] = (),
     row_names: Literal["left", "top"] = "left",
     row_gap: int = GAP,
     wrap: int | None = None,
-) -> alt.FacetChart:
+) -> Picture:
     """The layers once for each panel and row, in the order of the marks; `more` are rows that only some layers draw.
 
     Names of rows stand to the left where they are short, and above their panels where they are long.
     """
     panels, rows = names_in(mark.panel for mark in marks), names_in(mark.row for mark in marks)
     data = alt.InlineData([*as_data(marks), *more])
+    layers = layers.properties(width=width)
+    if panels == rows == [""]:
+        return layers.properties(data=data)
     if wrap is not None:
-        header = alt.Header(title=None, labelAnchor="start", labelLimit=WIDTH // wrap - 2 * GAP)
+        header = alt.Header(title=None, labelAnchor="start", labelLimit=width)
         facet = alt.Facet("panel:N", sort=panels, header=header)
         return layers.facet(data=data, facet=facet, columns=min(wrap, len(panels)), spacing=GAP)
-    above = alt.Header(title=None, labelOrient="top", labelAnchor="start", labelLimit=WIDTH // len(panels))
+    above = alt.Header(title=None, labelOrient="top", labelAnchor="start", labelLimit=width)
     left = alt.Header(title=None, labelOrient="left", labelLimit=200)
     row = alt.Row("row:N", sort=rows, header=left if row_names == "left" else above)
     return layers.facet(
         data=data,
-        column=alt.Column("panel:N", sort=panels, header=panel_header(len(panels)) if panels != [""] else None),
+        column=alt.Column("panel:N", sort=panels, header=panel_header(panels, width) if panels != [""] else None),
         row=row if rows != [""] else alt.Undefined,
         spacing={"column": GAP, "row": row_gap},
     )
 
 
-def panel_header(n: int) -> alt.Header:
-    """A line for each piece of a system's name, smaller and in shorter lines where many stand side by side."""
+def panel_header(names: Sequence[str], width: int) -> alt.Header:
+    """A line for each piece of a system's name; shorter and smaller where many long ones stand side by side."""
+    n = len(names)
+    is_tight = n > 3 and max(len(piece) for name in names for piece in name.split(" · ")) * HEADER_LETTER > width
     return alt.Header(
         title=None,
         labelOrient="top",
         labelAnchor="start",
         labelExpr=f"split({'datum.label' if n < 3 else BROKEN}, ' · ')",
-        labelFontSize=13 if n < 4 else 10,
-        labelLimit=(WIDTH - 60) // n,
+        labelFontSize=10 if is_tight else 13,
+        labelLimit=width,
     )
+
+
+def beside(*pictures: Picture) -> alt.HConcatChart:
+    """Side by side, each on its own axes, with one legend."""
+    return alt.hconcat(*pictures, spacing=30).resolve_scale(color="shared", shape="shared")
+
+
+def above(*pictures: Picture) -> alt.VConcatChart:
+    """One above the other, each on its own axes and in its own colours."""
+    return alt.vconcat(*pictures, spacing=8).resolve_scale(color="independent")

@@ -10,7 +10,7 @@ import altair as alt
 
 from shaketable.report.charts import guides as guiding
 from shaketable.report.charts.guides import Guide
-from shaketable.report.charts.layout import PLAIN, Axis, Channels, channels, in_panels, panel_width
+from shaketable.report.charts.layout import PLAIN, Axis, Channels, Picture, channels, in_panels, panel_width
 from shaketable.report.charts.looks import INK, Look
 from shaketable.report.charts.marks import Mark, Titles, drawable
 
@@ -39,7 +39,7 @@ def lines(
     axis: Axis | None = None,
     guides: Sequence[Guide] = (),
     style: LineStyle | None = None,
-) -> alt.FacetChart:
+) -> Picture:
     """A line per series over `x`, in a band from `low` to `high`; from `at_least` to `at_most` reaches a quieter one.
 
     Panels, rows and series stand in the order of the marks.
@@ -70,8 +70,9 @@ def lines(
         *guiding.before(guides, titles.x),
     )
     return in_panels(
-        layers.properties(width=panel_width(shown, most=style.wrap), height=style.height),
+        layers.properties(height=style.height),
         shown,
+        width=panel_width(shown, most=style.wrap),
         more=guiding.guide_data(guides, shown),
         row_names=style.row_names,
         wrap=style.wrap,

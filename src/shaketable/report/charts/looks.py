@@ -69,6 +69,12 @@ def ordered_looks(names: Sequence[str]) -> dict[str, Look]:
     return {name: every[i % len(every)] for i, name in enumerate(names)}
 
 
+def wording_looks(names: Iterable[str]) -> dict[str, Look]:
+    """For ways of asking: the original first, people's next, all of them together last."""
+    ranks = {"original": 0, "people": 1, "all wordings": 3}
+    return ordered_looks(sorted(set(names), key=lambda name: (ranks.get(name, 2), name)))
+
+
 def evidence_channels(rows: Sequence[Mapping[str, Any]], *, legend: bool = True) -> dict[str, Any]:
     """Colour, dash and shape together, so that no line is told by its colour alone."""
     shown = evidence_looks(row["evidence"] for row in rows)
@@ -88,10 +94,10 @@ def evidence_channels(rows: Sequence[Mapping[str, Any]], *, legend: bool = True)
     }
 
 
-def names_legend(names: Collection[str], **more: Any) -> alt.Legend:
+def names_legend(names: Collection[str], *, width: int = WIDTH, **more: Any) -> alt.Legend:
     """In as many columns as fit side by side; long names under one another."""
     widest = max((min(len(name) * LETTER, LABEL_LIMIT) for name in names), default=0) + AROUND_LABEL
-    columns = max(1, min(len(names), int(WIDTH // widest)))
+    columns = max(1, min(len(names), int(width // widest)))
     return alt.Legend(symbolSize=90, symbolOpacity=1, labelLimit=LABEL_LIMIT, columns=columns, **more)
 
 

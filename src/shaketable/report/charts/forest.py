@@ -1,0 +1,149 @@
+"""Forest plots: values with their intervals beside names, a mark per series."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import altair as alt
+
+from shaketable.report.charts.layout import Axis, Channels, Picture, channels, in_panels, panel_width
+from shaketable.report.charts.looks import INK, WIDTH, Look
+from shaketable.report.charts.marks import Mark, Titles, as_data, drawable, names_in
+
+LETTER, LABEL_LIMIT = 8, 380
+"""Pixels of a letter on the axis of names, and of its longest name."""
+SHOWN = "temperature_shown"
+"""The name of the slider's value."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ForestStyle:
+    has_zero_line: bool = False
+    has_numbers: bool = False
+    """Whether values are also written beside their marks."""
+    row_names: Literal["left", "top"] = "top"
+    width: int = WIDTH
+    """Pixels of all panels with their names: less where several forests stand side by side."""
+
+
+def forest(
+    marks: Sequence[Mark],
+    titles: Titles,
+    *,
+    looks: Mapping[str, Look] | None = None,
+    axis: Axis | None = None,
+    style: ForestStyle | None = None,
+) -> Picture:
+    """A point with its interval for each mark, on the line of its name `x`; series on one line stand below one another.
+
+    Names, panels, rows and series stand in the order of the marks: sort them first where the largest is to be on top.
+
+        marks = [Mark(x="spelling", value=0.3, low=0.2, high=0.4, unit="share", series="reworded", panel="hotpotqa")]
+        forest(marks, Titles(x="Asked", series="Decision", value="Decision to search flips"))
+
+    Differences of shares are in points, around a line at 0: `axis=Axis(numbers="points")`,
+    `style=ForestStyle(has_zero_line=True)`. Values of different kinds stand side by side, each on its own axis, by
+    `beside(forest(some, titles, style=ForestStyle(width=500)), forest(others, other_titles, ...))`.
+    """
+    style, axis, shown = style or ForestStyle(), axis or Axis(), drawable(marks)
+    names = names_in(str(mark.x) for mark in shown)
+    room = style.width - _label_room(names)
+    width = panel_width(shown, beside=0, whole=room)
+    ticks = replace(axis, n_ticks=axis.n_ticks if width > 200 else 3)
+    layers = _layers(shown, titles, channels(shown, titles, looks, width=room), ticks, style, names)
+    return in_panels(
+        layers.properties(height=alt.Step(_step(shown))),
+        shown,
+        width=width,
+        row_names=style.row_names,
+    )
+
+
+def sliding_forest(
+    marks: Sequence[Mark],
+    titles: Titles,
+    *,
+    looks: Mapping[str, Look] | None = None,
+    axis: Axis | None = None,
+    style: ForestStyle | None = None,
+) -> alt.LayerChart:
+    """The same for the page: one `temperature` of the marks at a time, the coolest first, the largest value on top.
+
+    As `draw_live` of a figure whose `draw` is a forest with a few temperatures in panels: `few(temperatures)`.
+    """
+    style, axis, shown = style or ForestStyle(), axis or Axis(), drawable(marks)
+    ends = [0.0, *(end for mark in shown for end in (mark.value, mark.low, mark.high) if end is not None)]
+    temperatures = sorted({mark.temperature for mark in shown if mark.temperature is not None})
+    slider = alt.param(SHOWN, value=temperatures[0], bind=_input(temperatures, titles.temperature))
+    largest_first = alt.EncodingSortField(field="value", op="max", order="descending")
+    one_scale = replace(axis, domain=(min(ends), max(ends)), is_rounded=True)
+    return (
+        _layers(shown, titles, channels(shown, titles, looks), one_scale, style, largest_first)
+        .properties(
+            data=alt.InlineData(as_data(shown)),
+            width=style.width - _label_room([str(mark.x) for mark in shown]),
+            height=alt.Step(30),
+        )
+        .transform_filter(f"abs(datum.temperature - {SHOWN}) < 1e-6")
+        .add_params(slider)
+    )
+
+
+def _layers(
+    marks: Sequence[Mark],
+    titles: Titles,
+    channel: Channels,
+    axis: Axis,
+    style: ForestStyle,
+    order: list[str] | alt.EncodingSortField,
+) -> alt.LayerChart:
+    is_share, is_small = marks[0].unit == "share", _step(marks) < 30
+    names = alt.Y("x:N", title=None, sort=order, axis=alt.Axis(ticks=False, grid=True, labelLimit=LABEL_LIMIT))
+    base = alt.Chart().encode(y=names, color=channel.color)
+    if _is_crowded(marks):
+        base = base.encode(yOffset=alt.YOffset("series:N", sort=names_in(mark.series for mark in marks)))
+
+    def x(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", title=axis.name(titles), axis=axis.draw(is_share), scale=axis.scale())
+
+    edge = 0.7 if style.has_numbers else 0.0
+    points = base.mark_point(filled=True, size=60 if is_small else 95, opacity=1, stroke=INK, strokeWidth=edge)
+    layers = [
+        base.mark_rule(strokeWidth=2 if is_small else 2.5).encode(x=x("low"), x2="high:Q"),
+        points.encode(x=x("value"), shape=channel.shape),
+    ]
+    if style.has_zero_line:  # once in each panel, not for each of its marks
+        once = alt.Chart().transform_aggregate(n="count()")
+        layers.insert(0, once.mark_rule(opacity=0.7).encode(x=alt.datum(0)))
+    if style.has_numbers:
+        words = "format(100 * datum.value, '.0f') + ' %'" if is_share else "format(datum.value, '.3~g')"
+        written = base.transform_calculate(words=words).encode(x=x("value"), text="words:N", color=alt.value(INK))
+        layers.append(written.mark_text(align="left", baseline="middle", dx=9, dy=-9, fontSize=12))
+    return alt.layer(*layers)
+
+
+def _is_crowded(marks: Sequence[Mark]) -> bool:
+    """Whether several marks share a line."""
+    return len({(mark.x, mark.panel, mark.row, mark.temperature) for mark in marks}) < len(marks)
+
+
+def _step(marks: Sequence[Mark]) -> int:
+    """Pixels of a mark: those of different series that stand alone on their lines get more."""
+    if _is_crowded(marks):
+        return 13
+    return 17 if len({mark.series for mark in marks}) == 1 else 30
+
+
+def _label_room(names: Sequence[str]) -> int:
+    return min(LETTER * max(len(name) for name in names), LABEL_LIMIT + 10)
+
+
+def _input(temperatures: Sequence[float], title: str) -> alt.BindRange | alt.BindRadioSelect:
+    """A slider where the temperatures are evenly spaced, else a list to choose from: it stops at no other value."""
+    step = round(temperatures[1] - temperatures[0], 9)
+    is_even = all(abs(temperatures[0] + i * step - temperature) < 1e-6 for i, temperature in enumerate(temperatures))
+    if is_even:
+        return alt.binding_range(min=temperatures[0], max=temperatures[-1], step=step, name=title)
+    return alt.binding_select(options=list(temperatures), name=title)
