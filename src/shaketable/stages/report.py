@@ -80,7 +80,8 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
     """
     summary = run.summary()
     on_page = [drawing for drawing in drawings if drawing.figure.is_on_page]
-    targets = {drawing.figure.name for drawing in on_page} | {section.name for section in sections}
+    targets = {drawing.figure.name for drawing in on_page}
+    targets |= {section.name for section in sections if section.has_block}
     cards, more = make_cards(sections, targets)
     judged = page.scores.filter(metric=page.findings.judging_metric or "")
     cases = cases_of(old.findings_of(page), run.store, judged)

@@ -1,0 +1,125 @@
+"""The page of a run: what stands on it, and what a browser may do with it. Runs are real, their model is scripted."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import pytest
+from seen_page import COOL, FAILING, SeenPage, see, small_run
+
+from shaketable.report.page import group_caveats
+from shaketable.stages.report import page_of, report, sections_of
+from shaketable.store import Run
+
+EVIDENCE = ["correctness", "variability", "degradation", "equivalence", "ranking", "dominance", "amplification"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Run:
+    analyses = [*EVIDENCE, "cases", "guidelines"]
+    return small_run(tmp_path_factory.mktemp("evidence") / "run", analyses=analyses, models=[COOL, FAILING])
+
+
+@pytest.fixture(scope="module")
+def page(run) -> SeenPage:
+    return see(run)
+
+
+def test_the_page_tells_what_stood_on_the_table(page, run):
+    summary = run.summary()
+    assert f"{summary.done:,} of {summary.trials:,} answered, {summary.failed:,} failed" in page.text
+    assert "temperature 0 to 2 in 3 steps" in page.text
+    assert "evidence unchanged, sentence removal, word reordering" in page.text
+
+
+def test_every_headline_and_caveat_of_every_section_is_on_the_page(page, run):
+    sections = sections_of(run, run.findings())
+    assert len(sections) >= len(EVIDENCE)
+    for section in sections:
+        for headline in section.headlines:
+            assert " ".join(headline.sentence.split()) in page.text
+            assert " ".join(headline.detail.split()) in page.text
+    for _, caveats in group_caveats(page_of(run, run.findings()), sections):
+        for caveat in caveats:
+            assert caveat in page.text
+
+
+def test_every_section_with_words_or_tables_has_an_id_that_is_there_once(page, run):
+    ids = page.values("id")
+    assert len(ids) == len(set(ids))
+    assert {"degradation", "equivalence", "ranking", "guidelines"} <= set(ids)
+
+
+def test_what_is_missing_is_shown_with_its_reasons(page, run):
+    assert run.summary().failed > 0
+    assert f"{run.summary().failed:,} trials failed" in page.text
+    assert "The script says ERROR here." in page.text
+
+
+def test_the_page_loads_nothing_and_forbids_foreign_scripts(page):
+    policy = next(value for value in page.values("content") if "default-src" in value)
+    assert "default-src 'none'" in policy
+    assert re.search(r"script-src ('sha256-[A-Za-z0-9+/=]+' ){2};", policy)
+    assert page.tags.count("script") == 2 + page.values("type").count("application/json")
+    assert not page.values("src")
+    assert "link" not in page.tags
+    assert all(href.startswith(("#", "data:")) for href in page.values("href"))
+
+
+def test_every_link_within_the_page_has_its_target(page):
+    targets = {href[1:] for href in page.values("href") if href.startswith("#")}
+    assert targets <= set(page.values("id"))
+
+
+def test_every_figure_has_a_text_alternative_a_table_and_downloads(page):
+    n = page.tags.count("figure")
+    assert n >= 5
+    assert page.text.count("numbers as a table") == n
+    assert page.text.count("Download CSV") == page.text.count("Download SVG") == page.text.count("Download PNG") == n
+    assert page.values("type").count("application/json") == n
+    assert sum("n = " in label and "questions" in label for label in page.values("aria-label")) >= n
+
+
+def test_figures_are_written_as_svg_png_and_csv(run):
+    folder = run.folder / "figures"
+    names = {file.stem for file in folder.glob("*.svg")}
+    assert "score_by_temperature_rougeL" in names
+    for name in names:
+        assert (folder / f"{name}.svg").read_text().startswith("<svg")
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        with (folder / f"{name}.csv").open() as file:
+            assert len(list(csv.DictReader(file))) > 0
+
+
+def test_there_are_at_most_six_cards_and_a_ceiling_comes_first(page):
+    assert 1 <= page.values("class").count("card") <= 6
+    assert "Guideline" in page.text[page.text.index("The verdict", page.text.index("Method")) :][:400]
+
+
+def test_a_finished_run_has_no_banner_and_nothing_missing(tmp_path):
+    whole = small_run(tmp_path / "run", analyses=["correctness"], perturbations=["unchanged"], temperatures=[0.0])
+    seen = see(whole)
+    assert "banner" not in seen.values("class")
+    assert "Nothing: each of the 16 planned trials has an answer" in seen.text
+
+
+def test_chapters_that_the_run_does_not_support_are_absent(tmp_path):
+    bare = small_run(tmp_path / "run", analyses=["judge_agreement"], perturbations=["unchanged"], temperatures=[0.0])
+    ids = see(bare).values("id")
+    assert {"missing", "method"} <= set(ids)
+    assert not {"wording", "facts", "together", "dice"} & set(ids)
+    assert "#dice" not in see(bare).values("href")
+
+
+def test_a_run_with_failures_says_how_to_go_on(page, run):
+    assert f"shaketable run {run.folder}/study.toml --out {run.folder}" in page.text
+
+
+def test_findings_of_an_older_version_are_made_anew_for_the_page(tmp_path):
+    small = small_run(tmp_path / "run", analyses=["degradation"], perturbations=["unchanged", "sentence_removal"])
+    before = see(small).text
+    (small.folder / "findings.json").write_text('{"made_from": "x", "asked": null, "findings": []}')
+    assert not small.has_current_findings()
+    report(small)
+    assert see(small).text == before
