@@ -110,4 +110,4 @@ def decode(reader: PromptReader, reads: list[ReadPrompt], rows: list[list[int]])
         logits = reader.advance(prefixes, [row + step for own in rows for row in own])
     for prefix in prefixes:
         prefix.keep([])
-    return list(logits.split([len(own) for own in rows]))
+    return list(torch.split(logits, [len(own) for own in rows]))

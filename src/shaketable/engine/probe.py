@@ -130,7 +130,7 @@ def _read_side_by_side(engine: SweepEngine, batch: list[Text], wants: set[str]) 
     texts = SideBySide([text.ids for text in batch], watched=last and last.layer_idx)
     needs_all = bool(wants & {"logprobs", "entropy"})
     logits = engine.read_together(texts, range(len(texts.ids)) if needs_all else texts.ends)
-    lines = logits.split(texts.lengths if needs_all else [1] * len(batch))
+    lines = torch.split(logits, texts.lengths if needs_all else [1] * len(batch))
     if last and not texts.weights:
         raise _no_attention(engine, f"its {type(last).__name__} does not attend through the library's interface.")
     weights = texts.weights if last else [None] * len(batch)

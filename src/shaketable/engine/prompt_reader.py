@@ -48,7 +48,7 @@ class PromptReader(Checkpoint):
         """Prompts with the lengths of their openings, each with the next token's logits."""
         openings = [self._opening(tuple(ids[:n_opening])) if n_opening else None for ids, n_opening in prompts]
         texts = SideBySide([ids[n_opening:] for ids, n_opening in prompts], openings)
-        logits = self.read_together(texts, texts.ends).split(1)
+        logits = torch.split(self.read_together(texts, texts.ends), 1)
         reads = map(ReadPrompt, texts.caches, openings)
         return list(zip(reads, logits, strict=True))
 

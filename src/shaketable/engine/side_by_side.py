@@ -77,7 +77,7 @@ class SideBySide(OneRowCache):
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        parts = zip(self.caches, keys.split(self.lengths, 2), values.split(self.lengths, 2), strict=True)
+        parts = zip(self.caches, torch.split(keys, self.lengths, 2), torch.split(values, self.lengths, 2), strict=True)
         self.kept = [cache.update(own_keys, own_values, layer_idx) for cache, own_keys, own_values in parts]
         return keys, values
 
@@ -87,7 +87,7 @@ class SideBySide(OneRowCache):
         if layer != self.watched and not sliding_window and can_fuse(query, self.kept[0][1], softcap):
             return self._fused(layer, query, scaling)
         found = []
-        parts = zip(query.split(self.lengths, 2), self.kept, self.openings, strict=True)
+        parts = zip(torch.split(query, self.lengths, 2), self.kept, self.openings, strict=True)
         for part, (keys, values), opening in parts:
             if opening:
                 keys = torch.cat([opening.keys[layer][None], keys], 2)
@@ -101,7 +101,7 @@ class SideBySide(OneRowCache):
         return torch.cat(found, 1)
 
     def _fused(self, layer: int, query: torch.Tensor, scaling: float) -> torch.Tensor:
-        parts = zip(query.split(self.lengths, 2), self.kept, strict=True)
+        parts = zip(torch.split(query, self.lengths, 2), self.kept, strict=True)
         found = [FUSED(part, keys, values, is_causal=True, scale=scaling) for part, (keys, values) in parts]
         rest = _part(torch.cat([taken for taken, _ in found], 2), torch.cat([total for _, total in found], 2))
         output = rest.taken

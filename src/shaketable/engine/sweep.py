@@ -215,7 +215,7 @@ class SweepEngine(PromptReader):
             prefixes.append(group.prefix)
             ids += newest
         if prefixes:
-            parts = self.advance(prefixes, ids).split([prefix.n_rows for prefix in prefixes])
+            parts = torch.split(self.advance(prefixes, ids), [prefix.n_rows for prefix in prefixes])
             for group, part in zip(self.groups, parts, strict=True):
                 group.logits = part
 

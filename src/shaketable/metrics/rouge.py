@@ -62,4 +62,4 @@ class Rouge:
     def _scorer(self) -> Any:
         from rouge_score_rs import RougeScorer
 
-        return RougeScorer(NUMBERS, use_stemmer=self.stemming)
+        return RougeScorer(NUMBERS, use_stemmer=self.stemming)  # type: ignore[no-untyped-call]
