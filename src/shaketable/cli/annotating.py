@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from shaketable import catalog
-from shaketable.annotation.agreement import Verdicts, measure_agreement
 from shaketable.annotation.log import AnnotationLog, ReviewRow, RewriteRow, load_rows
+from shaketable.annotation.reviews import Verdicts, measure_agreement
 from shaketable.annotation.tasks import Task, reviewing_tasks, rewriting_tasks
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption

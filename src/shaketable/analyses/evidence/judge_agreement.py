@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from shaketable.annotation.agreement import Agreement, agreement_of
+from shaketable.statistics.agreement import Agreement, agreement_of
 from shaketable.types import OldFinding
 
 JUDGE = "judge"
@@ -55,22 +55,20 @@ def judge_agreement(
 def _row(wide: pl.DataFrame, rule: str, model: str | None, confidence: float, n_resamples: int) -> dict[str, Any]:
     own = wide if model is None else wide.filter(pl.col("model") == model)
     both = own.drop_nulls([JUDGE, rule])
-    pairs = {
-        key: (question, judged == 1, ruled == 1)
-        for key, question, judged, ruled in both.select("key", "question_id", JUDGE, rule).iter_rows()
-    }
+    judged, ruled = (both[JUDGE] == 1).to_numpy(), (both[rule] == 1).to_numpy()
     n_missing = own.height - both.height
-    if not pairs:
+    if both.is_empty():
         return _empty("no answer has a verdict of both") | {"metric": rule, "model": model, "n_missing": n_missing}
-    agreement = agreement_of((JUDGE, rule), pairs, confidence, n_resamples)
+    questions = both["question_id"].to_list()
+    agreement = agreement_of(questions, judged, ruled, confidence=confidence, n_resamples=n_resamples)
     return {
         **_empty(agreement.kappa_reason),
         "metric": rule,
         "model": model,
         **_numbers(agreement),
-        "n": len(pairs),
-        "n_judge_only": sum(judged and not ruled for _, judged, ruled in pairs.values()),
-        "n_rule_only": sum(ruled and not judged for _, judged, ruled in pairs.values()),
+        "n": both.height,
+        "n_judge_only": int((judged & ~ruled).sum()),
+        "n_rule_only": int((ruled & ~judged).sum()),
         "n_missing": n_missing,
     }
 
