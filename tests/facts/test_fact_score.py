@@ -17,7 +17,6 @@ from shaketable.facts.score import (
     f,
     frs,
     is_broken,
-    unbroken_bounds,
 )
 
 GRID = tuple(round(0.2 * step, 1) for step in range(1, 11))
@@ -199,17 +198,3 @@ def test_at_temperature_0_with_d_1_f_is_one_minus_twice_the_entropy(entropy):
 @given(st.floats(0.01, 1), breakings)
 def test_a_huge_d_leaves_at_most_one_half(entropy, breaking):
     assert frs(entropy, breaking, d=1e6) <= 0.5
-
-
-@pytest.mark.parametrize(
-    ("mean_d1", "mean_d50", "low", "high"),
-    [  # the study's Table 1: LLaMA-3b, LLaMA-8b, Qwen-3b, Qwen-14b, GPT-4o-mini
-        (0.761, 0.587, 0, 0.518),
-        (0.812, 0.663, 0.060, 0.607),
-        (0.855, 0.740, 0.275, 0.697),
-        (0.935, 0.878, 0.675, 0.858),
-        (0.923, 0.875, 0.615, 0.854),
-    ],
-)
-def test_mean_scores_bound_the_share_of_unbroken_facts(mean_d1, mean_d50, low, high):
-    assert unbroken_bounds(mean_d1, mean_d50) == pytest.approx((low, high), abs=6e-4)

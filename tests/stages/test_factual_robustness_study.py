@@ -18,7 +18,6 @@ from shaketable.stages.plan import plan
 from shaketable.stages.score import score
 from shaketable.store import Run
 from shaketable.study import load_study
-from shaketable.text import question_types
 
 LIMIT = 3
 ASKED = [f"{word} is number {i}?" for i in range(3) for word in ("Who", "Where", "How many")]
@@ -50,8 +49,11 @@ def greedy_answers(study_, folder):
 def made(tmp_path, monkeypatch):
     from tiny_letters import write_letters
 
-    # Types by the question word: the classifier needs weights.
-    monkeypatch.setattr(question_type, "predict", lambda texts, model: question_types.by_question_word(texts))
+    # Types by the first word: the classifier needs weights.
+    by_word = {"Who": "HUM", "Where": "LOC", "When": "NUM", "How": "NUM"}
+    monkeypatch.setattr(
+        question_type, "predict", lambda texts, model: [by_word.get(text.split()[0], "ENTY") for text in texts]
+    )
     model = write_letters(tmp_path / "model")
     said = greedy_answers(study(tmp_path, model, [["nobody says this"]] * len(ASKED)), tmp_path / "greedy")
     # Every other question accepts what the model says of itself, so that it is known.

@@ -74,14 +74,6 @@ def frs(entropy: float, breaking: float | None, d: float = 1) -> float:
     return (value + 1) / (value + 2)
 
 
-def unbroken_bounds(mean_d1: float, mean_d50: float) -> tuple[float, float]:
-    """What two mean scores on the grid 0.2 … 2.0 say of the share of unbroken facts: at least, at most.
-
-    A broken fact scores at most 0.8, which bounds the mean at d = 1 from above, and at least 1/7.
-    """
-    return max(0.0, (mean_d1 - 0.8) / 0.2), min(1.0, (mean_d50 - 1 / 7) / (6 / 7))
-
-
 def chance_broken(accuracy: float, *, n: int = 10, threshold: float = 0.5, inclusive: bool = False) -> float:
     """How likely n answers, each correct with this probability, declare a temperature broken."""
     return math.fsum(

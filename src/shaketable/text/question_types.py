@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -30,32 +29,12 @@ LAYER = 5
 HEAD = "head.safetensors"
 TEXTS_AT_ONCE = 64
 
-CUES = {
-    "HUM": "who whom whose actor actress author company president",
-    "LOC": "where capital city continent country county hemisphere island lake mountain mountains nation ocean "
-    "peninsula planet province river sea state town",
-    "NUM": "when age amount century cost date day depth diameter distance expectancy height length month number "
-    "percentage period point population price rate salary span speed temperature weight year "
-    "how:big how:deep how:far how:fast how:heavy how:high how:hot how:large how:long how:many how:much how:often "
-    "how:old how:tall how:wide",
-}
-"""Words that tell a type. The question words come from the study of factual robustness; alone they find the type of
-57 % of TREC's test questions with one of four types, so the nouns that `what` and `which` ask for are added."""
-TYPE_OF_CUE = {cue.replace(":", " "): label for label, cues in CUES.items() for cue in cues.split()}
-CUE = re.compile(rf"\b({'|'.join(TYPE_OF_CUE)})\b", re.IGNORECASE)
-
 
 def predict(texts: Sequence[str], model: str | None = None) -> list[str]:
     """The type of each question, by the head that ships, or by a fine-tuned classifier in a folder."""
     if not texts:
         return []
     return classify(*_fine_tuned(model), texts) if model else _by_head(texts)
-
-
-def by_question_word(texts: Sequence[str]) -> list[str]:
-    """The rule that needs no training: the first cue decides, and a question without one asks for an entity."""
-    found = [CUE.search(text) for text in texts]
-    return [TYPE_OF_CUE[cue[1].lower()] if cue else "ENTY" for cue in found]
 
 
 def features(texts: Sequence[str]) -> NDArray[np.float32]:
