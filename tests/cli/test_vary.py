@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from shaketable.cli.app import app
 from shaketable.stages.plan import plan
+from shaketable.store import Run
 from shaketable.study import load_study
 from shaketable.variations.variant_set import load_variant_set
 
@@ -105,3 +106,56 @@ def test_without_a_name_and_a_study_nothing_is_guessed():
     result = call()
     assert result.exit_code == 2
     assert "Name a variation" in result.output
+
+
+# --- a run's wordings --------------------------------------------------------------------------------
+
+BY_MODEL = "formality(by='rewriting', min_similarity=0.0, keep_numbers=False, keep_names=False)"
+
+
+@pytest.fixture
+def study(questions, tmp_path, with_fake_parts):
+    """A study whose questions a model rewords, another way each time."""
+    file = tmp_path / "study.toml"
+    file.write_text(
+        f'name = "s"\n[dataset]\nname = "jsonl"\npath = {str(questions)!r}\n[cross]\nmodels = ["counting"]\n'
+        f'methods = ["closed_book"]\nvariations = ["original", "{BY_MODEL}"]\n[generation]\nmax_tokens = 8\n'
+    )
+    return file
+
+
+def test_the_wordings_of_a_run_are_made_kept_asked_and_frozen(study, tmp_path, with_fake_parts):
+    folder, file = tmp_path / "run", tmp_path / "variants.jsonl"
+    result = call("--study", study, "--run", folder)
+    assert result.exit_code == 0, result.output
+    assert f"{BY_MODEL}: 4 wordings, 4 accepted." in result.output
+    assert f"Kept in {folder}. Go on with: shaketable answer {folder}" in result.output
+    assert len(with_fake_parts.prompts) == 4
+    answered = CliRunner().invoke(app, ["answer", str(folder), "--json"])
+    assert answered.exit_code == 0, answered.output
+    (effort,) = json.loads(answered.stdout)["rewordings"]
+    assert (effort["n_questions"], effort["making"]["n_calls"], effort["making"]["n_failures"]) == (4, 4, 0)
+    with_fake_parts.prompts.clear()
+    assert call("--run", folder, "--out", file).exit_code == 0
+    assert not with_fake_parts.prompts
+    asked = {record.trial.variant.text for record in Run(folder).store.records()}
+    assert {frozen.variant.text for frozen in load_variant_set(file)} == asked
+
+
+def test_a_run_has_the_variations_of_its_study(study, tmp_path):
+    result = call("spelling", "--run", tmp_path / "run")
+    assert result.exit_code == 2
+    assert "Name a variation, or give a --run, not both." in result.output
+
+
+def test_a_run_that_is_interrupted_while_it_rewords_says_how_to_go_on(study, tmp_path, with_fake_parts):
+    with_fake_parts.down[:] = ["interrupt", "0"]
+    result = CliRunner().invoke(app, ["run", str(study), "--out", str(tmp_path / "run")])
+    assert result.exit_code == 130
+    assert "Interrupted; every finished wording is kept. Go on with: shaketable run " in result.output
+
+
+def test_rewording_tells_how_far_it_is(study, tmp_path):
+    result = CliRunner().invoke(app, ["run", str(study), "--out", str(tmp_path / "run")])
+    assert result.exit_code == 0, result.output
+    assert f"reworded 4 of 4 questions by {BY_MODEL}" in result.output

@@ -21,7 +21,7 @@ from shaketable.errors import StudyError
 from shaketable.identity import canonical
 from shaketable.protocols import Variation
 from shaketable.stages.plan import load_questions
-from shaketable.stages.vary import Progress, WordingTick, reword
+from shaketable.stages.vary import Progress, WordingTick, is_ready, reword
 from shaketable.stages.vary import vary as vary_stage
 from shaketable.store import Run
 from shaketable.study import load_study
@@ -115,7 +115,8 @@ def _made(part: Variation, questions: list[Question], progress: Progress) -> lis
     made: list[list[Variant]] = []
     for batch in reword(part, questions):
         made += [list(rewording.variants) for _, rewording in batch]
-        progress(WordingTick(variation=catalog.label(part), n_done=len(made), n_questions=len(questions)))
+        if not is_ready(part):
+            progress(WordingTick(variation=catalog.label(part), n_done=len(made), n_questions=len(questions)))
     return made
 
 

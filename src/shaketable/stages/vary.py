@@ -51,7 +51,7 @@ def preview(study: Study, questions: Sequence[Question]) -> tuple[tuple[Variant,
     made, missing = [], []
     for variation in variations_of(study):
         label = catalog.label(variation)
-        if _is_ready(variation):
+        if is_ready(variation):
             made.append([rewording for batch in reword(variation, questions) for _, rewording in batch])
             continue
         missing.append(label)
@@ -63,7 +63,7 @@ def preview(study: Study, questions: Sequence[Question]) -> tuple[tuple[Variant,
 def reword(variation: Variation, questions: Sequence[Question]) -> Iterator[list[tuple[Question, Rewording]]]:
     """Each question with what a variation makes of it, batch by batch."""
     # A file is read at once, and says then what it has of all questions.
-    size = len(questions) or 1 if _is_ready(variation) else BATCH
+    size = len(questions) or 1 if is_ready(variation) else BATCH
     for start in range(0, len(questions), size):
         batch = questions[start : start + size]
         if isinstance(variation, CountedVariation):
@@ -78,7 +78,7 @@ def reword(variation: Variation, questions: Sequence[Question]) -> Iterator[list
         yield list(zip(batch, made, strict=True))
 
 
-def _is_ready(variation: Variation) -> bool:
+def is_ready(variation: Variation) -> bool:
     """Whether its wordings are at hand without loading or asking anything."""
     return isinstance(variation, ReadyVariation) and variation.loads_nothing
 
@@ -105,7 +105,8 @@ def _worded(
         store.add_worded(new)
         stored |= {worded.question_id: worded for worded in new}
         n_before += len(new)
-        progress(WordingTick(variation=label, n_done=n_before, n_questions=len(questions)))
+        if not is_ready(variation):
+            progress(WordingTick(variation=label, n_done=n_before, n_questions=len(questions)))
     return [stored[question.id].rewording for question in questions]
 
 
