@@ -14,7 +14,8 @@ from large_run import make_run
 from machine import describe
 
 from shaketable.store import Run
-from shaketable.store.explore import Explorer, Selection
+from shaketable.store.explore import Explorer
+from shaketable.store.selection import Selection
 
 ASKED = {
     "everything": Selection(),

@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 
 import made_run
@@ -8,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shaketable.errors import StudyError
-from shaketable.store import RecordStore, Run, explore
-from shaketable.store.explore import Explorer, Selection
+from shaketable.store import RecordStore, Run, explore, record_index
+from shaketable.store.explore import Explorer
+from shaketable.store.selection import Selection
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_filters_find_what_reading_every_record_finds(explorer, table, factors, 
         patch.setattr(explore, "N_FEW", n_few)  # both ways to the rows
         found = explorer.find(Selection(factors=factors, outcome=outcome, sort=sort, limit=10_000))
     assert found.n == wanted.height
-    assert {row["key"] for row in found.rows} == set(wanted["key"])
+    assert {row.key for row in found.rows} == set(wanted["key"])
 
 
 @pytest.mark.parametrize("n_few", [0, 10_000])
@@ -65,19 +65,19 @@ def test_filters_find_what_reading_every_record_finds(explorer, table, factors, 
 def test_sorting_by_a_score_puts_what_has_none_last(explorer, table, monkeypatch, n_few, is_descending):
     monkeypatch.setattr(explore, "N_FEW", n_few)
     found = explorer.find(Selection(sort="length", is_descending=is_descending, limit=10_000))
-    values = [row["scores"]["length"] for row in found.rows]
+    values = [row.scores["length"] for row in found.rows]
     assert values == table["length"].sort(descending=is_descending, nulls_last=True).to_list()
     assert values[-1] is None
 
 
 def test_pages_follow_one_another_without_gap_or_overlap(explorer):
-    whole = [row["key"] for row in explorer.find(Selection(sort="contains", limit=10_000)).rows]
+    whole = [row.key for row in explorer.find(Selection(sort="contains", limit=10_000)).rows]
     pages = [explorer.find(Selection(sort="contains", offset=at, limit=50)).rows for at in range(0, len(whole), 50)]
-    assert [row["key"] for page in pages for row in page] == whole
+    assert [row.key for page in pages for row in page] == whole
 
 
 def test_words_are_found_in_questions_and_answers_and_stand_for_themselves(explorer, table):
-    said = table.filter(pl.col("answer").str.slice(0, explore.N_SHOWN).str.contains("Nobody knows"))
+    said = table.filter(pl.col("answer").str.slice(0, record_index.N_SHOWN).str.contains("Nobody knows"))
     assert explorer.find(Selection(words="nobody KNOWS")).n == said.height > 0
     assert explorer.find(Selection(words="book 3?")).n == made_run.N_RECORDS // made_run.N_QUESTIONS
     assert explorer.find(Selection(words="%")).n == explorer.find(Selection(words="book_3")).n == 0
@@ -100,17 +100,17 @@ def test_unknown_names_are_told_apart(explorer):
 def test_a_question_has_a_cell_for_each_condition_and_temperature(explorer):
     cells = explorer.cells("q/0?&", "contains")
     assert len(cells) == len(made_run.MODELS) * len(made_run.PERTURBATIONS) * len(made_run.TEMPERATURES)
-    at = {(cell["model"], cell["perturbation"], cell["temperature"]): cell for cell in cells}
+    at = {(cell.model, cell.perturbation, cell.temperature): cell for cell in cells}
     # By the rule of `made_run.record`: right below temperature 1, wrong above.
-    assert at["plain", "unchanged", 0.6]["value"] == 1
-    assert at["plain", "unchanged", 1.2]["value"] == 0
-    assert {cell["n"] for cell in cells} == {made_run.N_REPEATS}
+    assert at["plain", "unchanged", 0.6].value == 1
+    assert at["plain", "unchanged", 1.2].value == 0
+    assert {cell.n for cell in cells} == {made_run.N_REPEATS}
 
 
 def test_the_worst_questions_come_first(explorer):
     rows = explorer.questions("contains").rows
-    assert [row["value"] for row in rows] == sorted(row["value"] for row in rows)
-    assert {row["question_id"][2] for row in rows[:3]} == {"1", "3", "5"}
+    assert [row.value for row in rows] == sorted(row.value for row in rows)
+    assert {row.question_id[2] for row in rows[:3]} == {"1", "3", "5"}
 
 
 def test_only_factors_that_differ_are_offered(explorer):
@@ -118,8 +118,8 @@ def test_only_factors_that_differ_are_offered(explorer):
 
 
 def test_records_that_come_later_are_found(tmp_path, monkeypatch):
-    monkeypatch.setattr(explore, "LOOK_AGAIN_SECONDS", 0.0)
-    monkeypatch.setattr(explore, "REST", 0)
+    monkeypatch.setattr(record_index, "LOOK_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(record_index, "REST", 0)
     run = made_run.made_run(tmp_path / "run", n_trials=made_run.N_RECORDS + 9, with_scores=False)
     explorer = Explorer(run)
     assert explorer.find(Selection()).n == made_run.N_RECORDS
@@ -160,8 +160,8 @@ def test_a_folder_without_write_access_is_read_as_it_is(tmp_path, monkeypatch):
 def test_a_record_has_all_its_repeats_and_its_untouched_case(explorer, table):
     key = table.filter(perturbation="sentence_removal", temperature=0.6, repeat=0)["key"][0]
     record = explorer.record(key)
-    heats = explorer.heats(record)
-    assert [(one["temperature"], one["repeat"]) for one in heats] == [
+    repeats = explorer.repeats(record)
+    assert [(one.temperature, one.repeat) for one in repeats] == [
         (temperature, repeat) for temperature in made_run.TEMPERATURES for repeat in range(made_run.N_REPEATS)
     ]
     untouched = explorer.untouched(record)
@@ -172,6 +172,6 @@ def test_a_record_has_all_its_repeats_and_its_untouched_case(explorer, table):
 
 def test_a_failure_is_told_with_its_kind(explorer, table):
     key = table.filter(pl.col("failure").is_not_null())["key"][0]
-    hot = [one for one in explorer.heats(explorer.record(key)) if one["key"] == key]
-    assert hot[0]["failure"]["kind"] == "timeout"
-    assert json.dumps(hot[0]["scores"]) == '{"contains": null, "length": null}'
+    [hot] = [one for one in explorer.repeats(explorer.record(key)) if one.key == key]
+    assert hot.failure.kind == "timeout"
+    assert hot.scores == {"contains": None, "length": None}

@@ -27,11 +27,11 @@ class ScoreSource:
     """The metrics that were asked for instead of the study's; None: the study's."""
 
 
-def load_scores(folder: Path) -> pl.DataFrame:
-    """Key, metric, value, reason."""
+def load_scores(folder: Path, columns: Sequence[str] = tuple(SCHEMA)) -> pl.DataFrame:
+    """Key, metric, value, reason, or some of them."""
     if not (folder / NAME).is_file():
         raise RunError(f"{folder} has no scores yet. Run: shaketable score {folder}.")
-    return pl.read_parquet(folder / NAME)
+    return pl.read_parquet(folder / NAME, columns=list(columns))
 
 
 def load_scores_of(folder: Path, key: str) -> tuple[Score, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -14,7 +14,8 @@ from shaketable.factors import judges
 from shaketable.report.about import list_facts, make_banner
 from shaketable.report.templates import environment
 from shaketable.store import Run
-from shaketable.store.explore import FACTORS, OUTCOMES, OWN, Explorer, Selection
+from shaketable.store.explore import Explorer
+from shaketable.store.selection import FACTORS, OUTCOMES, OWN, Selection
 from shaketable.store.summary import RunSummary
 from shaketable.viewer.live_report import LiveReport
 from shaketable.viewer.question_page import question_values
@@ -73,7 +74,7 @@ class RunSite:
                 return self._records(name, given)
             case ["records.json"]:
                 found = explorer.find(_selection(given))
-                return Reply.json({"n": found.n, "records": found.rows})
+                return Reply.json({"n": found.n, "records": [asdict(row) for row in found.rows]})
             case ["questions"]:
                 return self._questions(name, given)
             case ["question", question_id]:

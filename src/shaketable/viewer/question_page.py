@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from shaketable.errors import RunError
 from shaketable.report.words import format_entry, name_evidence
 from shaketable.store.explore import Explorer
+from shaketable.store.explored import QuestionCell
 from shaketable.viewer.curve_picture import draw_curves
 
 N_SHADES = 10
@@ -40,9 +41,9 @@ def question_values(explorer: Explorer, question_id: str, metric: str | None) ->
     if question is None:
         raise RunError(f"This run has no question '{question_id}'. See the list of questions.")
     cells = explorer.cells(question_id, metric)
-    cool = [one["key"] for one in cells if one["temperature"] == 0]
+    cool = [cell.key for cell in cells if cell.temperature == 0]
     curves = [curve for curve in explorer.curves(cool) if curve.reason is None]
-    labels = {one["key"]: f"{one['model']} · {one['variation']}" for one in cells}
+    labels = {cell.key: f"{cell.model} · {cell.variation}" for cell in cells}
     return {
         "question": question,
         "metric": metric,
@@ -53,19 +54,19 @@ def question_values(explorer: Explorer, question_id: str, metric: str | None) ->
     }
 
 
-def grids(cells: Sequence[Mapping[str, Any]]) -> list[Grid]:
+def grids(cells: Sequence[QuestionCell]) -> list[Grid]:
     """One grid for each system, with the untouched evidence first."""
-    systems: dict[str, list[Mapping[str, Any]]] = {}
-    for one in cells:
-        system = " · ".join(part for part in (one["model"], one["method"], one["retriever"]) if part)
-        systems.setdefault(system, []).append(one)
+    systems: dict[str, list[QuestionCell]] = {}
+    for cell in cells:
+        system = " · ".join(part for part in (cell.model, cell.method, cell.retriever) if part)
+        systems.setdefault(system, []).append(cell)
     made = []
     for system, own in systems.items():
-        temperatures = sorted({one["temperature"] for one in own})
+        temperatures = sorted({cell.temperature for cell in own})
         lines: dict[tuple[str, str, str], dict[float, Square]] = {}
-        for one in own:
-            place = one["variation"], one["wording"], name_evidence(one["perturbation"])
-            lines.setdefault(place, {})[one["temperature"]] = _square(one)
+        for cell in own:
+            line = cell.variation, cell.wording, name_evidence(cell.perturbation)
+            lines.setdefault(line, {})[cell.temperature] = _square(cell)
         ordered = sorted(lines, key=lambda line: (line[0] != "original", line[:2], line[2] != "unchanged", line[2]))
         made.append(
             Grid(
@@ -77,14 +78,14 @@ def grids(cells: Sequence[Mapping[str, Any]]) -> list[Grid]:
     return made
 
 
-def _square(one: Mapping[str, Any]) -> Square:
-    value, n, n_failed = one["value"], one["n"], one["n_failed"]
+def _square(cell: QuestionCell) -> Square:
+    value, n, n_failed = cell.value, cell.n, cell.n_failed
     repeats = f"{n} repeat{'' if n == 1 else 's'}"
     if n_failed == n:
-        return Square(key=one["key"], shade="failed", mark="!", words=f"failed, {repeats}")
+        return Square(key=cell.key, shade="failed", mark="!", words=f"failed, {repeats}")
     if value is None:
-        return Square(key=one["key"], shade="none", mark="?", words=f"no score, {repeats}")
+        return Square(key=cell.key, shade="none", mark="?", words=f"no score, {repeats}")
     failed = f", {n_failed} failed" if n_failed else ""
     mark = "✓" if value >= 1 else "✗" if value <= 0 else format_entry(float(value))
     shade = f"m{round(N_SHADES * min(1.0, max(0.0, value)))}"
-    return Square(key=one["key"], shade=shade, mark=mark, words=f"mean {value:.3g} of {repeats}{failed}")
+    return Square(key=cell.key, shade=shade, mark=mark, words=f"mean {value:.3g} of {repeats}{failed}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,15 +28,15 @@ def record_values(explorer: Explorer, key: str, metric: str | None) -> dict[str,
         raise RunError(f"This run has no record '{key}'. See the list of records.")
     question = explorer.question(record.trial.question_id)
     assert question is not None
-    heats = explorer.heats(record)
-    cool = [one["key"] for one in heats if one["temperature"] == 0]
+    repeats = explorer.repeats(record)
+    cool = [repeat.key for repeat in repeats if repeat.temperature == 0]
     curves = [curve for curve in explorer.curves(cool) if curve.reason is None]
     return {
         "record": record,
         "question": question,
         "metric": metric,
         "scores": explorer.scores(key),
-        "heats": [(heat, list(group)) for heat, group in itertools.groupby(heats, lambda one: one["temperature"])],
+        "repeats": repeats,
         "diff": evidence_diff(record, explorer.untouched(record)),
         "trajectories": two_trajectories(record, explorer.original_wording(record), question),
         "events": [event_values(event, question) for event in record.trace],
