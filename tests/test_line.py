@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -72,6 +73,13 @@ NEVER = {
 
 STAGES = ("vary", "plan", "answer", "score", "analyze", "report")
 """The arrows from left to right; none imports one to its right."""
+
+SQL = re.compile(
+    r"\b(SELECT|INSERT (OR \w+ )?INTO|DELETE FROM|UPDATE \w+ SET|CREATE (TEMP )?TABLE|PRAGMA|ORDER BY|GROUP BY)\b"
+    r"|\b(IN|VALUES) \(|\bIS (NOT )?NULL\b|\bWHERE \w"
+)
+"""What tells a statement, or a piece of one, from other texts."""
+EXECUTING = ("execute", "executemany", "executescript")
 
 HEAVY = ("torch", "transformers", "spacy", "altair", "vl_convert", "openai", "statsmodels", "scipy")
 LIGHT = (
@@ -191,12 +199,41 @@ def _bend(one: Import, parts: dict[str, set[str]]) -> str | None:
     return None
 
 
+def sql_outside_the_store(package: Path) -> list[str]:
+    """One sentence for each place outside `store/` that speaks SQL: file, line, what it does."""
+    sentences = []
+    for file in sorted(package.rglob("*.py")):
+        inside = file.relative_to(package)
+        if inside.parts[0] != "store":
+            tree = ast.parse(file.read_text("utf-8"))
+            sentences += [f"{inside}:{node.lineno}: {done}" for node in ast.walk(tree) if (done := _speaks_sql(node))]
+    return sentences
+
+
+def _speaks_sql(node: ast.AST) -> str | None:
+    match node:
+        case ast.Import(names=names) if any(alias.name == "sqlite3" for alias in names):
+            return "imports sqlite3"
+        case ast.ImportFrom(module="sqlite3"):
+            return "imports sqlite3"
+        case ast.Call(func=ast.Attribute(attr=name)) if name in EXECUTING:
+            return f"calls {name}"
+        case ast.Constant(value=str(text)) if SQL.search(text):
+            return f"holds SQL: {' '.join(text.split())[:60]}"
+    return None
+
+
 # --- the package ----------------------------------------------------------------------------------
 
 
 def test_every_import_points_left():
     found = bends(PACKAGE)
     assert not found, "These imports bend:\n" + "\n".join(found)
+
+
+def test_nothing_but_the_store_speaks_sql():
+    sentences = sql_outside_the_store(PACKAGE)
+    assert not sentences, "The store has typed queries; give it another where one is missing:\n" + "\n".join(sentences)
 
 
 def test_every_folder_has_a_place_on_the_line():
@@ -291,3 +328,20 @@ def test_a_straight_package_has_no_bends(bent):
 def test_a_bent_import_is_named(bent, path, text, names):
     (found,) = bent(path, text)
     assert found.startswith(f"{path}:{text.count(chr(10)) + 1}: {names}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "done"),
+    [
+        ("import sqlite3", "imports sqlite3"),
+        ("from sqlite3 import connect", "imports sqlite3"),
+        ("connection.executemany(text, rows)", "calls executemany"),
+        ("rows = store.rows('SELECT key FROM records')", "holds SQL: SELECT key FROM records"),
+        ("records = store.select_records(f'r.key IN ({marks})')", "holds SQL: r.key IN ("),
+    ],
+)
+def test_sql_outside_the_store_is_named(tmp_path, text, done):
+    for folder in ("viewer", "store"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "pages.py").write_text(f'"""Select what is where, in order."""\n{text}\n')
+    assert sql_outside_the_store(tmp_path) == [f"viewer/pages.py:2: {done}"]

@@ -13,8 +13,7 @@ from shaketable.errors import RunError
 from shaketable.stages.analyze import findings_of
 from shaketable.store import Run
 from shaketable.store.score_file import score_frame
-from shaketable.store.tables import record_table
-from shaketable.viewer.first_questions import first_questions
+from shaketable.viewer.first_questions import first_questions, first_records
 from shaketable.viewer.results import CHEAP
 
 N_MOST = 20_000
@@ -55,7 +54,7 @@ class PartialRun(Run):
         self.store = run.store
         self.left_out: list[str] = []
         self._first = first_questions(self.store, N_MOST)
-        self._records = record_table(run.store, first_questions=self._first.n)
+        self._records = first_records(run, N_MOST)
         self._scores = run.scores() if run.has_current_scores() else self._cheap_scores()
 
     def records(self) -> pl.DataFrame:

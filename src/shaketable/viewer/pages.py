@@ -17,6 +17,7 @@ from shaketable.store import Run
 from shaketable.store.explore import Explorer
 from shaketable.store.selection import FACTORS, OUTCOMES, OWN, Selection
 from shaketable.store.summary import RunSummary
+from shaketable.viewer.first_questions import first_records
 from shaketable.viewer.live_report import LiveReport
 from shaketable.viewer.question_page import question_values
 from shaketable.viewer.record_page import record_values
@@ -95,12 +96,13 @@ class RunSite:
         run, summary = self.runs[name], _summary(self.runs[name])
         with run.reading() as fresh:
             failures = fresh.failures() if summary.failed else ()
+            records = first_records(fresh) if summary.done else None
             # Those of a run that went on since are out of date.
             is_current = summary.is_finished and fresh.has_current_findings()
         sections = _sections(run) if is_current else []
         values = {
             "summary": summary,
-            "facts": list_facts(summary, run.score_table()) if summary.done else [],
+            "facts": [] if records is None else list_facts(summary, records),
             "banner": make_banner(summary, run.folder),
             "sentences": [(section.question, section.sentences) for section in sections if section.sentences],
             "partial": first_results(run) if summary.done and not is_current else None,

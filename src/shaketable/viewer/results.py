@@ -10,14 +10,12 @@ from shaketable import catalog
 from shaketable.factors import judges, numbers_of
 from shaketable.store import RecordStore, Run
 from shaketable.types import OldFinding
-from shaketable.viewer.first_questions import first_questions
+from shaketable.viewer.first_questions import N_FIRST, first_questions
 
 ROUNDING = 12
 """Decimals kept of an interval: a bound at 0 may come as 7e-16."""
 CHEAP = ("correct", "contains", "exact_match", "token_f1", "refusal", "terse")
 """Metrics that need neither weights, nor a model, nor references that a model writes."""
-N_FIRST = 2000
-"""Records that first results are made of, at most: enough to see, few enough not to wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
