@@ -326,3 +326,12 @@ class AliasMetric(Metric, Protocol):
     @property
     def aliases(self) -> bool:
         """Whether every accepted answer counts, or the canonical one alone."""
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class EvidenceResult(Protocol):
+    tells_of_evidence: ClassVar[bool]
+    """True: it tells of disturbed evidence, and is asked again without evidence that was not disturbed as asked."""

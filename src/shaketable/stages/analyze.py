@@ -12,6 +12,7 @@ import polars as pl
 from shaketable import catalog
 from shaketable.analyses.evidence.flagged import left_out
 from shaketable.analyses.tables import Tables
+from shaketable.protocols import EvidenceResult
 from shaketable.stages import score
 from shaketable.stages.heat_check import at_one_temperature, curves_that_count, not_applied
 from shaketable.statistics.intervals import Bootstrap
@@ -92,7 +93,7 @@ def _ask(text: str, tables: Tables) -> object:
 
 def _tells_of_evidence(text: str, result: object) -> bool:
     """Whether a result tells of disturbed evidence, and so again of evidence that was disturbed as asked."""
-    return bool(getattr(result, "tells_of_evidence", False)) or catalog.parse(text)[0] in TOLD_TWICE
+    return (isinstance(result, EvidenceResult) and result.tells_of_evidence) or catalog.parse(text)[0] in TOLD_TWICE
 
 
 TOLD_TWICE = (
