@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import altair as alt
 
-from shaketable.report.charts.layout import Axis, Channels, Picture, channels, in_panels, panel_width
+from shaketable.report.charts.layout import (
+    LABEL_LIMIT,
+    Axis,
+    Channels,
+    Picture,
+    RowNames,
+    channels,
+    in_panels,
+    label_room,
+    panel_width,
+)
 from shaketable.report.charts.looks import INK, WIDTH, Look
 from shaketable.report.charts.marks import Mark, Titles, as_data, drawable, names_in
 
-LETTER, LABEL_LIMIT = 8, 380
-"""Pixels of a letter on the axis of names, and of its longest name."""
 SHOWN = "temperature_shown"
 """The name of the slider's value."""
 
@@ -23,7 +30,9 @@ class ForestStyle:
     has_zero_line: bool = False
     has_numbers: bool = False
     """Whether values are also written beside their marks."""
-    row_names: Literal["left", "top"] = "top"
+    row_names: RowNames = "top"
+    step: int | None = None
+    """Pixels of a mark; None: more where marks of different series stand alone on their lines."""
     width: int = WIDTH
     """Pixels of all panels with their names: less where several forests stand side by side."""
 
@@ -49,12 +58,12 @@ def forest(
     """
     style, axis, shown = style or ForestStyle(), axis or Axis(), drawable(marks)
     names = names_in(str(mark.x) for mark in shown)
-    room = style.width - _label_room(names)
+    room = style.width - label_room(names)
     width = panel_width(shown, beside=0, whole=room)
     ticks = replace(axis, n_ticks=axis.n_ticks if width > 200 else 3)
     layers = _layers(shown, titles, channels(shown, titles, looks, width=room), ticks, style, names)
     return in_panels(
-        layers.properties(height=alt.Step(_step(shown))),
+        layers.properties(height=alt.Step(style.step or _step(shown))),
         shown,
         width=width,
         row_names=style.row_names,
@@ -83,7 +92,7 @@ def sliding_forest(
         _layers(shown, titles, channels(shown, titles, looks), one_scale, style, largest_first)
         .properties(
             data=alt.InlineData(as_data(shown)),
-            width=style.width - _label_room([str(mark.x) for mark in shown]),
+            width=style.width - label_room([str(mark.x) for mark in shown]),
             height=alt.Step(30),
         )
         .transform_filter(f"abs(datum.temperature - {SHOWN}) < 1e-6")
@@ -116,7 +125,8 @@ def _layers(
     ]
     if style.has_zero_line:  # once in each panel, not for each of its marks
         once = alt.Chart().transform_aggregate(n="count()")
-        layers.insert(0, once.mark_rule(opacity=0.7).encode(x=alt.datum(0)))
+        x_zero = alt.XDatum(0, title=axis.name(titles), axis=axis.draw(is_share), scale=axis.scale())
+        layers.insert(0, once.mark_rule(opacity=0.7).encode(x=x_zero))
     if style.has_numbers:
         words = "format(100 * datum.value, '.0f') + ' %'" if is_share else "format(datum.value, '.3~g')"
         written = base.transform_calculate(words=words).encode(x=x("value"), text="words:N", color=alt.value(INK))
@@ -134,10 +144,6 @@ def _step(marks: Sequence[Mark]) -> int:
     if _is_crowded(marks):
         return 13
     return 17 if len({mark.series for mark in marks}) == 1 else 30
-
-
-def _label_room(names: Sequence[str]) -> int:
-    return min(LETTER * max(len(name) for name in names), LABEL_LIMIT + 10)
 
 
 def _input(temperatures: Sequence[float], title: str) -> alt.BindRange | alt.BindRadioSelect:

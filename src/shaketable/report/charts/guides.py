@@ -78,7 +78,7 @@ def before(guides: Sequence[Guide], x_title: str) -> list[alt.Chart]:
             .mark_text(align="right", baseline="bottom", dy=-3, fontSize=11)
             .encode(x=alt.value("width"), y="at:Q", text="words:N"),
         ],
-        "half": [_of("half").mark_rule(strokeDash=[4, 3], opacity=0.5).encode(y="at:Q")],
+        "half": [_of("half").mark_rule(strokeDash=[4, 3], opacity=0.8).encode(y="at:Q")],
     }
     kinds = {guide.kind for guide in guides}
     return [layer for kind, drawn in layers.items() if kind in kinds for layer in drawn]

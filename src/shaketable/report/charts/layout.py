@@ -14,8 +14,8 @@ from shaketable.types import Json
 
 GAP = 24
 """Pixels between panels."""
-HEADER_LETTER = 9
-"""Pixels of a letter above a panel."""
+HEADER_LETTER, LETTER, LABEL_LIMIT = 9, 8, 380
+"""Pixels of a letter above a panel and on an axis of names, and of the longest name there."""
 BROKEN = "replace(replace(datum.label, '(', ' · '), regexp('[()\"\\']', 'g'), '')"
 """A label that also breaks before its settings, without their brackets and quotes."""
 PLAIN = "format(datum.value, '~g')"
@@ -55,6 +55,8 @@ class Axis:
         return alt.Scale(domain=list(ends), nice=self.is_rounded, clamp=ends == (0.0, 1.0))
 
 
+RowNames = Literal["left", "beside", "top"]
+"""Names of rows of panels: turned, to the left; not turned, where panels are low; above them, where names are long."""
 Picture: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart
 """What a form gives: it is drawn as it is, or beside and above others."""
 
@@ -87,6 +89,11 @@ def channels(
     )
 
 
+def label_room(names: Sequence[str]) -> int:
+    """Pixels that names beside an axis take."""
+    return min(LETTER * max(len(name) for name in names), LABEL_LIMIT + 10)
+
+
 def panel_width(marks: Sequence[Mark], *, beside: int = 60, most: int | None = None, whole: int = WIDTH) -> int:
     """Of each panel, where `beside` pixels of the whole are taken by labels, and `most` panels stand in one line."""
     n = len(names_in(mark.panel for mark in marks))
@@ -99,14 +106,11 @@ def in_panels(
     *,
     width: int,
     more: Sequence[Mapping[str, Json]] = (),
-    row_names: Literal["left", "top"] = "left",
+    row_names: RowNames = "left",
     row_gap: int = GAP,
     wrap: int | None = None,
 ) -> Picture:
-    """The layers once for each panel and row, in the order of the marks; `more` are rows that only some layers draw.
-
-    Names of rows stand to the left where they are short, and above their panels where they are long.
-    """
+    """The layers once for each panel and row, in the order of the marks; `more` are rows that only some layers draw."""
     panels, rows = names_in(mark.panel for mark in marks), names_in(mark.row for mark in marks)
     data = alt.InlineData([*as_data(marks), *more])
     layers = layers.properties(width=width)
@@ -116,9 +120,12 @@ def in_panels(
         header = alt.Header(title=None, labelAnchor="start", labelLimit=width)
         facet = alt.Facet("panel:N", sort=panels, header=header)
         return layers.facet(data=data, facet=facet, columns=min(wrap, len(panels)), spacing=GAP)
-    above = alt.Header(title=None, labelOrient="top", labelAnchor="start", labelLimit=width)
-    left = alt.Header(title=None, labelOrient="left", labelLimit=200)
-    row = alt.Row("row:N", sort=rows, header=left if row_names == "left" else above)
+    headers = {
+        "left": alt.Header(title=None, labelOrient="left", labelLimit=200),
+        "beside": alt.Header(title=None, labelOrient="left", labelAngle=0, labelAlign="left", labelLimit=110),
+        "top": alt.Header(title=None, labelOrient="top", labelAnchor="start", labelLimit=width),
+    }
+    row = alt.Row("row:N", sort=rows, header=headers[row_names])
     return layers.facet(
         data=data,
         column=alt.Column("panel:N", sort=panels, header=panel_header(panels, width) if panels != [""] else None),
@@ -148,4 +155,4 @@ def beside(*pictures: Picture) -> alt.HConcatChart:
 
 def above(*pictures: Picture) -> alt.VConcatChart:
     """One above the other, each on its own axes and in its own colours."""
-    return alt.vconcat(*pictures, spacing=8).resolve_scale(color="independent")
+    return alt.vconcat(*pictures, spacing=GAP).resolve_scale(color="independent")

@@ -10,7 +10,7 @@ import altair as alt
 
 from shaketable.report.charts import guides as guiding
 from shaketable.report.charts.guides import Guide
-from shaketable.report.charts.layout import PLAIN, Axis, Channels, Picture, channels, in_panels, panel_width
+from shaketable.report.charts.layout import PLAIN, Axis, Channels, Picture, RowNames, channels, in_panels, panel_width
 from shaketable.report.charts.looks import INK, Look
 from shaketable.report.charts.marks import Mark, Titles, drawable
 
@@ -25,7 +25,7 @@ class LineStyle:
     height: int = 200
     has_points: bool = True
     """False: lines alone, in bands that are easier to see, where numbers are many."""
-    row_names: Literal["left", "top"] = "left"
+    row_names: RowNames = "left"
     """`top` where names of rows are long, such as those of systems."""
     wrap: int | None = None
     """Panels in one line, at most; the rest follow below. None: all, with rows one above the other."""
