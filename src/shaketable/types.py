@@ -511,6 +511,19 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class JudgeEffort:
+    """What the verdicts of one judging model took."""
+
+    judge: str
+    """The metric, as labels show it."""
+    n_calls: int
+    n_prompt_tokens: int
+    n_tokens: int
+    n_unclear: int
+    """Replies that were no verdict."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Estimate:
     value: float | None
     low: float | None

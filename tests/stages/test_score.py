@@ -96,10 +96,10 @@ def test_a_judge_is_asked_once_and_its_verdicts_are_kept_with_the_run(run, monke
     score(Run(run.folder), [judge, "contains"])
     assert len(asked) == len(answers), "Nothing is asked twice."
     assert Run(run.folder).scores().equals(first)
-    [told] = Run(run.folder).verdicts()
-    assert told["judge"] == judge
-    assert (told["n_calls"], told["n_tokens"], told["n_unclear"]) == (len(answers), 2 * len(answers), 0)
-    assert told["n_prompt_tokens"] > 50 * len(answers)
+    [effort] = Run(run.folder).verdicts()
+    assert effort.judge == judge
+    assert (effort.n_calls, effort.n_tokens, effort.n_unclear) == (len(answers), 2 * len(answers), 0)
+    assert effort.n_prompt_tokens > 50 * len(answers)
     other = "judge(model=\"scripted(replies=('VERDICT: incorrect',))\", rubric='{question} {gold} {answer}')"
     score(run, [other])
     assert len(asked) == 2 * len(answers), "Another rubric is another judge."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from shaketable.factors import judging_metric, main_metric
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.types import Curve, Json, NotApplied, Scan
+from shaketable.types import Curve, JudgeEffort, NotApplied, Scan
 
 
 def _nothing() -> pl.DataFrame:
@@ -26,7 +26,7 @@ class Tables:
     read_records: Callable[[], pl.DataFrame] = _nothing
     read_searches: Callable[[], pl.DataFrame] = _nothing
     read_calls: Callable[[], pl.DataFrame] = _nothing
-    read_verdicts: Callable[[], Sequence[Mapping[str, Json]]] = tuple
+    read_verdicts: Callable[[], Sequence[JudgeEffort]] = tuple
     read_curves: Callable[[], Sequence[Curve]] = tuple
     chosen_metric: str | None = None
     """The number that the study speaks of; None: by the rule."""
@@ -51,7 +51,7 @@ class Tables:
         return self.read_calls()
 
     @functools.cached_property
-    def verdicts(self) -> Sequence[Mapping[str, Json]]:
+    def verdicts(self) -> Sequence[JudgeEffort]:
         return self.read_verdicts()
 
     @functools.cached_property

@@ -17,13 +17,13 @@ from shaketable.store.evidence_flags import FlagCount, count_flags, evidence_fla
 from shaketable.store.examples import Example, choose_examples
 from shaketable.store.findings_file import has_findings, load_findings, write_findings
 from shaketable.store.folder import STUDY, prepare_folder
-from shaketable.store.judges import judge_effort
+from shaketable.store.judges import judge_efforts
 from shaketable.store.lock import hold_lock, is_locked
 from shaketable.store.records import RecordStore
 from shaketable.store.summary import RunSummary, summarize
 from shaketable.store.temperature import systems_without_temperature
 from shaketable.study import load_study
-from shaketable.types import Curve, Findings, Json, Score, Study
+from shaketable.types import Curve, Findings, Json, JudgeEffort, Score, Study
 
 
 class Run:
@@ -218,9 +218,9 @@ class Run:
         """What is odd about the reference answers that the scores compare with: how many, by flag."""
         return counts.count_reference_flags(self.store)
 
-    def verdicts(self) -> list[dict[str, Json]]:
+    def verdicts(self) -> tuple[JudgeEffort, ...]:
         """What each judge behind the scores was asked: calls, tokens, and replies that were no verdict."""
-        return judge_effort(self.store, self.asked_metrics() or self.study.metrics)
+        return judge_efforts(self.store, self.asked_metrics() or self.study.metrics)
 
     def rejected(self) -> tuple[counts.RejectedCount, ...]:
         """Wordings that were not asked: how many, by variation and kind of reason, with one of them."""

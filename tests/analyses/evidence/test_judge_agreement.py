@@ -5,6 +5,7 @@ import pytest
 from score_rows import score_rows
 
 from shaketable.analyses.evidence.judge_agreement import judge_agreement
+from shaketable.types import JudgeEffort
 
 
 def table(**numbers):
@@ -62,8 +63,8 @@ def test_without_a_judge_it_says_what_is_missing():
 
 
 def test_what_the_judge_was_asked_is_told():
-    told = {"judge": "judge(model='x')", "n_calls": 1200, "n_prompt_tokens": 90000, "n_tokens": 3000, "n_unclear": 4}
-    (caveat,) = judge_agreement(table(contains=(2, 1, 1, 2)), verdicts=[told]).caveats
+    effort = JudgeEffort(judge="judge(model='x')", n_calls=1200, n_prompt_tokens=90000, n_tokens=3000, n_unclear=4)
+    (caveat,) = judge_agreement(table(contains=(2, 1, 1, 2)), verdicts=[effort]).caveats
     assert caveat == (
         "judge(model='x') was asked 1,200 times: 90,000 tokens read, 3,000 written; 4 replies had no verdict."
     )

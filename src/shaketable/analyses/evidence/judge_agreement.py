@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from shaketable.statistics.agreement import Agreement, agreement_of
-from shaketable.types import OldFinding
+from shaketable.types import JudgeEffort, OldFinding
 
 JUDGE = "judge"
 RULES = ("contains", "correct", "exact_match")
@@ -19,7 +19,7 @@ QUESTION = "How far does the judge agree with the rules on which answers are cor
 def judge_agreement(
     table: pl.DataFrame,
     *,
-    verdicts: Sequence[Mapping[str, Any]] = (),
+    verdicts: Sequence[JudgeEffort] = (),
     confidence: float = 0.95,
     n_resamples: int = 2000,
 ) -> OldFinding:
@@ -104,8 +104,8 @@ def _sentence(row: Mapping[str, Any]) -> str:
     )
 
 
-def _cost(one: Mapping[str, Any]) -> str:
+def _cost(effort: JudgeEffort) -> str:
     return (
-        f"{one['judge']} was asked {one['n_calls']:,} times: {one['n_prompt_tokens']:,} tokens read, "
-        f"{one['n_tokens']:,} written; {one['n_unclear']:,} replies had no verdict."
+        f"{effort.judge} was asked {effort.n_calls:,} times: {effort.n_prompt_tokens:,} tokens read, "
+        f"{effort.n_tokens:,} written; {effort.n_unclear:,} replies had no verdict."
     )
