@@ -68,6 +68,22 @@ class Labels:
         """For a table with the columns of the factors, such as the scores of a run."""
         return cls(differing=frozenset(name for name in FACTORS if table[name].drop_nulls().n_unique() > 1))
 
+    @classmethod
+    def of_cells(cls, cells: Iterable[Cell]) -> Labels:
+        """For the cells of a result, or of the results of several runs."""
+        known = list(cells)
+        systems = [cell.system for cell in known if cell.system is not None]
+        values: dict[Factor, set[str | float | None]] = {
+            "dataset": {cell.dataset for cell in known},
+            "model": {system.model for system in systems},
+            "method": {system.method for system in systems},
+            "retriever": {system.retriever for system in systems},
+            "perturbation": {cell.perturbation for cell in known},
+            "variation": {cell.variation for cell in known},
+            "temperature": {cell.temperature for cell in known},
+        }
+        return cls(differing=frozenset(name for name, several in values.items() if len(several - {None}) > 1))
+
     def system(self, system: System | None) -> str:
         """`smollm2`, or `smollm2 · closed_book` where methods differ."""
         if system is None:

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 from polars import selectors
 
-from shaketable.factors import measure_of
+from shaketable.factors import Cell, System, measure_of
 
 FACTORS = ("dataset", "model", "method", "retriever", "perturbation", "variation", "temperature")
 CONDITION = ("metric", *FACTORS)
@@ -38,6 +38,24 @@ def pooled_and_by_type(questions: pl.DataFrame) -> pl.DataFrame:
     """Every row once with type None (all types pooled), and once under its own type."""
     pooled = questions.with_columns(type=pl.lit(None, dtype=pl.String))
     return pl.concat([pooled, questions.filter(pl.col("type").is_not_null())])
+
+
+def cells_of(conditions: pl.DataFrame) -> list[Cell]:
+    """Where each row of a table of conditions belongs."""
+    columns = ("dataset", "model", "method", "retriever", "variation", "perturbation", "temperature", "type")
+    return [
+        Cell(
+            dataset=dataset,
+            system=System(model=model, method=method, retriever=retriever),
+            variation=variation,
+            perturbation=perturbation,
+            temperature=temperature,
+            group=group,
+        )
+        for dataset, model, method, retriever, variation, perturbation, temperature, group in conditions.select(
+            columns
+        ).iter_rows()
+    ]
 
 
 def labelled_rows(analysis: str, cells: pl.DataFrame, table: pl.DataFrame) -> list[dict[str, Any]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import altair as alt
 
-from shaketable.factors import Cell
+from shaketable.analyses.evidence.correctness import Correctness
+from shaketable.factors import Cell, System
 from shaketable.report.charts.marks import Titles
 from shaketable.report.charts.score_by_temperature import Band
 from shaketable.report.drawing import Drawing
@@ -19,10 +21,11 @@ from shaketable.report.old_figures import Figure as OldFigure
 from shaketable.report.old_figures import draw_figures, figure_name
 from shaketable.report.old_words import bounds, difference, holds_zero, level, said
 from shaketable.report.section import Figure, Headline, Matrix, MatrixCell, Page, Section, Table
+from shaketable.report.sections.correctness import make_headlines
 from shaketable.report.together_chapter import together_blocks, together_figures
 from shaketable.report.wording_chapter import wording_blocks, wording_figures
 from shaketable.report.words import format_entry
-from shaketable.types import OldFinding
+from shaketable.types import Estimate, OldFinding
 
 Row = Mapping[str, Any]
 UNCLEAR = ("undecided", "no change shown", "no clear winner", "not shown")
@@ -48,17 +51,74 @@ def findings_of(page: Page) -> list[OldFinding]:
     ]
 
 
+def with_correctness(page: Page) -> list[OldFinding]:
+    """Those, and rows of correctness for pictures that are still drawn from rows."""
+    result = page.result(Correctness)
+    return [*([] if result is None else [_old_correctness(result, page)]), *findings_of(page)]
+
+
+def _old_correctness(result: Correctness, page: Page) -> OldFinding:
+    sentences = {(headline.kind, headline.cell): headline for headline in make_headlines(result, page)}
+
+    def row(kind: str, cell: Cell, metric: str, estimate: Estimate, contrast: str | None, **more: Any) -> Row:
+        headline = sentences.get((kind, cell)) if metric == result.metric and not more.get("is_as_asked") else None
+        system = cell.system or System(model="")
+        parts = {"dataset": cell.dataset, "method": system.method, "retriever": system.retriever}
+        parts |= {"variation": cell.variation}
+        names = [system.model, *(value for name, value in parts.items() if value and name in page.labels.differing)]
+        perturbation = cell.perturbation
+        return {
+            "system": " · ".join(names),
+            "metric": metric,
+            "model": system.model,
+            **parts,
+            "perturbation": f"{perturbation}, as asked" if more.pop("is_as_asked", False) else perturbation,
+            "temperature": cell.temperature,
+            "type": cell.group,
+            **dataclasses.asdict(estimate),
+            "contrast": contrast,
+            "headline": headline and kind,
+            "sentence": headline and headline.sentence,
+            "detail": headline and headline.detail,
+            **more,
+        }
+
+    levels = [
+        row("level", one.cell, one.metric, one.mean, None, sd_runs=one.sd_runs, n_missing=one.n_missing)
+        for one in result.levels
+    ]
+    drops = [
+        row(
+            *("evidence", one.cell, one.metric, one.drop, f"unchanged - {one.cell.perturbation}"),
+            n_missing=one.n_missing,
+            is_as_asked=one.is_as_asked,
+        )
+        for one in result.evidence_drops
+    ]
+    heat = [
+        row("heat", one.cell, one.metric, one.drop, "temperature", n_missing=one.n_missing) for one in result.heat_drops
+    ]
+    return OldFinding(
+        analysis="correctness",
+        question="",
+        rows=(*levels, *drops, *heat),
+        sentences=tuple(headline.text for headline in sentences.values()),
+        settings={"main_metric": result.metric, "confidence": page.bootstrap.confidence},
+    )
+
+
 def sections_of(page: Page) -> list[Section]:
     return [_section(finding, (), page) for finding in findings_of(page)]
 
 
 def draw(page: Page, band: Band) -> tuple[list[Section], list[Drawing]]:
     findings = findings_of(page)
+    drawn = with_correctness(page)
     figures = [
-        *draw_figures(findings, page.scores, band),
+        *draw_figures(drawn, page.scores, band),
         *fact_figures(findings),
         *wording_figures(findings),
-        *together_figures(findings),
+        *together_figures(drawn),
     ]
     store = _Store(page)
     blocks = [

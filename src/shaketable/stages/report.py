@@ -84,7 +84,7 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
     targets |= {section.name for section in sections if section.has_block}
     cards, more = make_cards(sections, targets)
     judged = page.scores.filter(metric=page.findings.judging_metric or "")
-    cases = cases_of(old.findings_of(page), run.store, judged)
+    cases = cases_of(old.with_correctness(page), run.store, judged)
     examples = [show_case(case) for case in cases or map(case_of, run.examples(N_EXAMPLES))]
     chapters = [
         chapter for chapter in make_chapters(sections, drawings) if chapter or (chapter.name == "evidence" and examples)

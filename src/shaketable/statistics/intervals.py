@@ -54,6 +54,32 @@ class Bootstrap:
         estimates = estimated(statistic, question_ids, n_conditions, **settings)
         return [self.estimate(*row, n=len(question_ids), unit=unit) for row in estimates.tolist()]
 
+    def of_conditions(
+        self,
+        statistic_of: Callable[[Sequence[int]], Statistic],
+        question_ids: Sequence[Sequence[str]],
+        units: Sequence[Unit],
+        *,
+        is_difference: bool = False,
+    ) -> list[Estimate]:
+        """A statistic of conditions that need not have the same questions; `statistic_of` takes places of conditions.
+
+        Conditions that share their questions are resampled together, so paired comparisons stay paired. Shares are
+        widened as in `means`.
+        """
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for i, ids in enumerate(question_ids):
+            groups.setdefault(tuple(ids), []).append(i)
+        settings: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
+        estimates = np.full((len(question_ids), 3), np.nan)
+        for ids, places in groups.items():
+            widen = np.array([units[i] == "share" and not is_difference for i in places])
+            estimates[places] = estimated(statistic_of(places), ids, len(places), is_share=widen, **settings)
+        return [
+            self.estimate(*row, n=len(ids), unit=unit, reason=None if ids else "no scores")
+            for row, ids, unit in zip(estimates.tolist(), question_ids, units, strict=True)
+        ]
+
     def estimate(
         self, value: float, low: float, high: float, *, n: int, unit: Unit = "score", reason: str | None = None
     ) -> Estimate:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaketable import catalog
-from shaketable.factors import judges, numbers_of
+from shaketable.analyses.evidence.correctness import Correctness, Level
+from shaketable.factors import Cell, Labels, judges, numbers_of
+from shaketable.report.words import name_evidence
 from shaketable.store import RecordStore, Run
-from shaketable.types import OldFinding
 from shaketable.viewer.first_questions import N_FIRST, first_questions
+from shaketable.types import Estimate
 
 ROUNDING = 12
 """Decimals kept of an interval: a bound at 0 may come as 7e-16."""
@@ -71,33 +73,60 @@ def _untouched_first(system: str, evidence: str | None) -> tuple[Any, ...]:
     return system, evidence not in (None, "unchanged"), evidence or ""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """One condition in several runs."""
+
+    system: str
+    evidence: str
+    variation: str
+    temperature: float
+    numbers: list[Estimate | None]
+    """One for each run; None: not in it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SideBySide:
     metric: str
     metrics: list[str]
-    lines: list[tuple[tuple[Any, ...], list[Mapping[str, Any] | None]]]
-    """Condition (system, evidence, wording, temperature), and a row of the analysis for each run; None: not in it."""
+    lines: list[Line]
 
 
 def side_by_side(runs: Mapping[str, Run], metric: str | None) -> SideBySide | None:
-    """What the analysis `correctness` found in each run, condition by condition; None: no run was analyzed."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for name, run in runs.items():
-        with run.reading() as fresh:
-            findings = fresh.findings().findings if fresh.has_current_findings() else ()
-        olds = [one.result for one in findings if isinstance(one.result, OldFinding)]
-        rows = [row for one in olds if one.analysis == "correctness" for row in one.rows]
-        found[name] = [row for row in rows if row["contrast"] is None and row["type"] is None]
-    metrics = list(dict.fromkeys(str(row["metric"]) for rows in found.values() for row in rows))
+    """What the analysis `correctness` gave in each run, condition by condition; None: no run was analyzed."""
+    levels = {name: _levels(run) for name, run in runs.items()}
+    metrics = list(dict.fromkeys(level.metric for of_run in levels.values() for level in of_run))
     if not metrics:
         return None
     chosen = metric if metric in metrics else str(next(iter(runs.values())).main_metric(metrics))
-    names = ("system", "perturbation", "variation", "temperature")
-    cells: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
-    for name, rows in found.items():
-        for row in rows:
-            if row["metric"] == chosen:
-                cells.setdefault(tuple(row[part] for part in names), {})[name] = row
-    ordered = sorted(cells, key=lambda one: (*_untouched_first(one[0], one[1]), str(one[2]), one[3]))
-    lines = [(condition, [cells[condition].get(name) for name in runs]) for condition in ordered]
+    cells: dict[Cell, dict[str, Estimate]] = {}
+    for name, of_run in levels.items():
+        for level in of_run:
+            if level.metric == chosen:
+                cells.setdefault(level.cell, {})[name] = level.mean
+    labels = Labels.of_cells(cells)
+    lines = [
+        Line(
+            system=labels.name(cell, "dataset"),
+            evidence=name_evidence(cell.perturbation),
+            variation=cell.variation or "",
+            temperature=cell.temperature or 0.0,
+            numbers=[numbers.get(name) for name in runs],
+        )
+        for cell, numbers in sorted(cells.items(), key=lambda pair: _order(pair[0], labels))
+    ]
     return SideBySide(metric=chosen, metrics=metrics, lines=lines)
+
+
+def _order(cell: Cell, labels: Labels) -> tuple[str, bool, str, str, float]:
+    """Systems by name, each with undisturbed evidence first."""
+    evidence = cell.perturbation or ""
+    return labels.name(cell, "dataset"), not cell.is_undisturbed, evidence, cell.variation or "", cell.temperature or 0
+
+
+def _levels(run: Run) -> list[Level]:
+    """Of all questions together."""
+    with run.reading() as fresh:
+        findings = fresh.findings().findings if fresh.has_current_findings() else ()
+    results = [finding.result for finding in findings if isinstance(finding.result, Correctness)]
+    return [level for result in results for level in result.levels if level.cell.group is None]

@@ -1,6 +1,10 @@
-"""How good are the answers in each condition, and what do disturbed evidence and heat cost?"""
+"""How good are the answers in each condition, and what do disturbed evidence and sampling temperature cost?"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -10,105 +14,193 @@ from shaketable.analyses.conditions import (
     FACTORS,
     ORIGINAL,
     by_question,
-    labelled_rows,
-    names_in,
+    cells_of,
     pooled_and_by_type,
     units,
 )
-from shaketable.analyses.evidence import correctness_words as words
 from shaketable.analyses.evidence.flagged import done_as_asked, flagged_in
-from shaketable.factors import main_metric
-from shaketable.statistics.intervals import Statistic, mean_of, with_estimates
-from shaketable.types import OldFinding
+from shaketable.analyses.tables import Tables
+from shaketable.factors import Cell
+from shaketable.statistics.intervals import mean_of
+from shaketable.types import Estimate
 
 
-def correctness(
-    table: pl.DataFrame,
-    *,
-    metric: str | None = None,
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-    ddof: int = 1,
-) -> OldFinding:
-    """Means over runs, then over questions, with bootstrap intervals over questions.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Level:
+    """How good the answers of one condition are."""
 
-    Rows without `contrast` are condition means. Rows with one are differences paired by question: `unchanged - X`
-    is what perturbation X costs (`X, as asked`: without questions whose evidence carries a flag, where some do),
-    `temperature A - B` what heating from A to B costs; positive means worse at X or B.
-    """
-    questions = by_question(table, ddof=ddof)
-    conditions = questions.with_columns(contrast=pl.lit(None, dtype=pl.String))
-    compared = pl.concat(
-        [conditions, _evidence_drops(questions, flagged_in(table)), _heat_drops(questions)], how="diagonal"
-    )
-    shares = units(table).filter(unit="share")["metric"].to_list()
-    cells = with_estimates(
-        _conditions(compared, ddof),
-        _mean,
-        confidence=confidence,
-        n_resamples=n_resamples,
-        is_share=pl.col("metric").is_in(shares) & pl.col("contrast").is_null(),
-    )
-    rows = labelled_rows("correctness", cells, table)
-    main = main_metric(names_in(table), metric)
-    words.add_sentences(rows, main)
-    return OldFinding(
-        analysis="correctness",
-        question="How good are the answers, and what do disturbed evidence and heat cost?",
-        rows=tuple(rows),
-        sentences=tuple(f"{row['sentence']} {row['detail']}" for row in words.by_importance(rows)),
-        caveats=words.caveats(rows, confidence, n_resamples),
-        settings={"main_metric": main, "confidence": confidence, "n_resamples": n_resamples, "ddof": ddof},
+    cell: Cell
+    metric: str
+    mean: Estimate
+    """Over runs, then over questions."""
+    sd_runs: float | None
+    """Standard deviation between the runs of a question, averaged; None: single runs."""
+    sd_questions: float | None
+    """Standard deviation between questions; None: a single question."""
+    n_missing: int
+    """Records without a score."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvidenceDrop:
+    """Unchanged minus disturbed evidence, paired by question."""
+
+    cell: Cell
+    metric: str
+    drop: Estimate
+    """Positive: worse when disturbed."""
+    is_as_asked: bool
+    """Without the questions whose evidence carries a flag; there only where some carry one."""
+    sd_questions: float | None
+    n_missing: int
+    """Records without a score among both."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeatDrop:
+    """The coolest temperature of all minus the hottest, paired by question."""
+
+    cell: Cell
+    """Its temperature is the hottest."""
+    metric: str
+    coolest: float
+    drop: Estimate
+    """Positive: worse when hot."""
+    sd_questions: float | None
+    n_missing: int
+    """Records without a score among both."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Correctness:
+    """How good are the answers, and what do disturbed evidence and temperature cost?"""
+
+    metric: str | None
+    """The number that is spoken of; None: nothing was scored."""
+    levels: tuple[Level, ...]
+    evidence_drops: tuple[EvidenceDrop, ...]
+    heat_drops: tuple[HeatDrop, ...]
+
+
+def correctness(tables: Tables, *, metric: str | None = None, ddof: int = 1) -> Correctness:
+    """Means over runs, then over questions, of every metric, pooled and by type of question."""
+    questions = by_question(tables.scores, ddof=ddof)
+    coolest, heated = _heat_drops(questions)
+    evidence = _evidence_drops(questions, flagged_in(tables.scores))
+    return Correctness(
+        metric=tables.metric(metric),
+        levels=tuple(
+            Level(
+                cell=own.cell,
+                metric=own.metric,
+                mean=own.mean,
+                sd_runs=own.sd_runs,
+                sd_questions=own.sd_questions,
+                n_missing=own.n_missing,
+            )
+            for own in _estimated(_conditions(questions, ddof), tables)
+        ),
+        evidence_drops=tuple(
+            EvidenceDrop(
+                cell=own.cell,
+                metric=own.metric,
+                drop=own.mean,
+                is_as_asked=own.is_as_asked,
+                sd_questions=own.sd_questions,
+                n_missing=own.n_missing,
+            )
+            for own in _estimated(_conditions(evidence, ddof), tables, is_difference=True)
+        ),
+        heat_drops=tuple(
+            HeatDrop(
+                cell=own.cell,
+                metric=own.metric,
+                coolest=coolest,
+                drop=own.mean,
+                sd_questions=own.sd_questions,
+                n_missing=own.n_missing,
+            )
+            for own in _estimated(_conditions(heated, ddof), tables, is_difference=True)
+        ),
     )
 
 
 def _evidence_drops(questions: pl.DataFrame, flagged: pl.DataFrame) -> pl.DataFrame:
     """Unchanged minus disturbed evidence, by question, at each temperature; of flagged perturbations also as asked."""
     disturbed = questions.filter(pl.col("perturbation") != ORIGINAL)
-    disturbed = pl.concat([disturbed, done_as_asked(disturbed, flagged)])
     original = questions.filter(pl.col("perturbation") == ORIGINAL)
-    contrast = pl.concat_str(pl.lit(f"{ORIGINAL} - "), "perturbation")
-    return _paired(original, disturbed, but="perturbation").with_columns(contrast=contrast)
+    return pl.concat(
+        _paired(original, own, but="perturbation").with_columns(is_as_asked=pl.lit(is_as_asked))
+        for is_as_asked, own in ((False, disturbed), (True, done_as_asked(disturbed, flagged)))
+    )
 
 
-def _heat_drops(questions: pl.DataFrame) -> pl.DataFrame:
-    """Coolest minus hottest temperature, by question, for each evidence."""
+def _heat_drops(questions: pl.DataFrame) -> tuple[float, pl.DataFrame]:
+    """The coolest temperature, and it minus the hottest, by question, for each evidence."""
     temperatures = sorted(questions["temperature"].unique())
     if len(temperatures) < 2:
-        return questions.clear()
+        return 0.0, questions.clear()
     coolest, hottest = temperatures[0], temperatures[-1]
-    return _paired(
-        questions.filter(temperature=coolest), questions.filter(temperature=hottest), but="temperature"
-    ).with_columns(contrast=pl.lit(f"temperature {coolest:g} - {hottest:g}"))
+    cool, hot = questions.filter(temperature=coolest), questions.filter(temperature=hottest)
+    return coolest, _paired(cool, hot, but="temperature")
 
 
 def _paired(first: pl.DataFrame, second: pl.DataFrame, *, but: str) -> pl.DataFrame:
     """First minus second for questions that have both, in conditions that are the same but for one factor."""
     same = ["metric", "question_id", "type", *(factor for factor in FACTORS if factor != but)]
-    return second.join(first, on=same, nulls_equal=True, suffix="_first").select(
-        *CONDITION,
-        "question_id",
-        "type",
-        mean=pl.col("mean_first") - pl.col("mean"),
-        n_missing=pl.col("n_missing_first") + pl.col("n_missing"),
+    return (
+        second.join(first, on=same, nulls_equal=True, suffix="_first")
+        .select(
+            *CONDITION,
+            "question_id",
+            "type",
+            mean=pl.col("mean_first") - pl.col("mean"),
+            sd=pl.lit(None, dtype=pl.Float64),
+            n_missing=pl.col("n_missing_first") + pl.col("n_missing"),
+        )
+        .sort(*CONDITION, "question_id")
     )
 
 
 def _conditions(questions: pl.DataFrame, ddof: int) -> pl.DataFrame:
+    if "is_as_asked" not in questions.columns:
+        questions = questions.with_columns(is_as_asked=pl.lit(False))
     has_value = pl.col("mean").is_not_null()
     return (
         pooled_and_by_type(questions)
-        .group_by(*CONDITION, "type", "contrast", maintain_order=True)
+        .group_by(*CONDITION, "type", "is_as_asked", maintain_order=True)
         .agg(
             means=pl.col("mean").filter(has_value),
             question_ids=pl.col("question_id").filter(has_value),
             sd_runs=pl.col("sd").mean(),
             sd_questions=pl.col("mean").std(ddof=ddof),
-            n=pl.col("mean").count().cast(pl.Int64),
             n_missing=pl.col("n_missing").sum(),
         )
+        .sort(*CONDITION, "type", "is_as_asked")
     )
 
 
-def _mean(cells: pl.DataFrame) -> Statistic:
-    return mean_of(np.array(cells["means"].to_list()))
+class _Estimated(NamedTuple):
+    """One condition of question means, or of their differences."""
+
+    cell: Cell
+    mean: Estimate
+    metric: str
+    is_as_asked: bool
+    sd_runs: float | None
+    sd_questions: float | None
+    n_missing: int
+
+
+def _estimated(conditions: pl.DataFrame, tables: Tables, *, is_difference: bool = False) -> Iterator[_Estimated]:
+    means = conditions["means"].to_list()
+    unit_of = dict(units(tables.scores).iter_rows())
+    estimates = tables.bootstrap.of_conditions(
+        lambda places: mean_of(np.array([means[i] for i in places])),
+        conditions["question_ids"].to_list(),
+        [unit_of[name] for name in conditions["metric"]],
+        is_difference=is_difference,
+    )
+    rest = conditions.select("metric", "is_as_asked", "sd_runs", "sd_questions", "n_missing").iter_rows()
+    for cell, mean, columns in zip(cells_of(conditions), estimates, rest, strict=True):
+        yield _Estimated(cell, mean, *columns)

@@ -7,8 +7,6 @@ import polars as pl
 from shaketable.analyses.conditions import CONDITION
 from shaketable.types import LeftOut
 
-AS_ASKED = ", as asked"
-"""Behind the name of a perturbation: without the questions whose evidence carries a flag."""
 NO_FLAGS = {**dict.fromkeys(CONDITION, pl.String), "temperature": pl.Float64, "question_id": pl.String}
 
 
@@ -24,8 +22,7 @@ def done_as_asked(questions: pl.DataFrame, flagged: pl.DataFrame) -> pl.DataFram
     place = [*CONDITION, "question_id"]
     scored = questions.filter(pl.col("mean").is_not_null())
     mixed = scored.join(flagged, on=place, how="semi", nulls_equal=True).select("perturbation").unique()
-    kept = scored.join(flagged, on=place, how="anti", nulls_equal=True).join(mixed, on="perturbation", how="semi")
-    return kept.with_columns(pl.concat_str("perturbation", pl.lit(AS_ASKED)))
+    return scored.join(flagged, on=place, how="anti", nulls_equal=True).join(mixed, on="perturbation", how="semi")
 
 
 def left_out(table: pl.DataFrame) -> tuple[LeftOut, ...]:

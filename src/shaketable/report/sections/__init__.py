@@ -1,6 +1,7 @@
 """One section per kind of result: what the page tells of it."""
 
 CATALOG: dict[str, str] = {
+    "Correctness": "correctness:section",
     "Dominance": "dominance:section",
     "Degradation": "degradation:section",
 }

@@ -1,0 +1,270 @@
+"""How good the answers are, and what disturbed evidence and temperature cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from shaketable.analyses.evidence.correctness import Correctness, EvidenceDrop, HeatDrop, Level
+from shaketable.factors import Cell, judges, measure_of, title_of
+from shaketable.report.charts.marks import Point
+from shaketable.report.old_figures import figure_name
+from shaketable.report.section import Headline, Page, Section
+from shaketable.report.words import (
+    caveats_of_agreement,
+    count_questions,
+    format_amount,
+    format_difference,
+    format_interval,
+    format_level,
+    format_value,
+    holds_zero,
+    name_part,
+    negate,
+    sentence_case,
+)
+from shaketable.types import Estimate
+
+QUESTION = "How good are the answers, and what do disturbed evidence and heat cost?"
+
+
+def section(result: Correctness, page: Page) -> Section:
+    return Section(
+        chapter="evidence",
+        name="correctness",
+        title="",
+        question=QUESTION,
+        headlines=make_headlines(result, page),
+        shown=(),
+        caveats=_caveats(result, page),
+    )
+
+
+Rank = tuple[bool, float]
+"""Clear effects before unclear ones, large before small."""
+
+
+class Pooled(NamedTuple):
+    """What is known of the number that is spoken of, on questions of all types."""
+
+    levels: list[Level]
+    evidence_drops: list[EvidenceDrop]
+    heat_drops: list[HeatDrop]
+
+
+def make_headlines(result: Correctness, page: Page) -> tuple[Headline, ...]:
+    """Temperature before evidence before levels, clear and large effects first."""
+    pooled = _pooled(result)
+    temperatures = [level.cell.temperature or 0.0 for level in pooled.levels]
+    if not temperatures:
+        return ()
+    coolest, hottest = min(temperatures), max(temperatures)
+    heat = [_heat_headline(drop, pooled, page) for drop in pooled.heat_drops if drop.cell.is_undisturbed]
+    evidence = [
+        _evidence_headline(drop, pooled, hottest, page)
+        for drop in pooled.evidence_drops
+        if drop.cell.temperature == coolest and not drop.is_as_asked
+    ]
+    levels = [
+        _level_headline(level, page) for level in pooled.levels if coolest == hottest and level.cell.is_undisturbed
+    ]
+    return tuple(
+        headline for ranked in (heat, evidence, levels) for _, headline in sorted(ranked, key=lambda pair: pair[0])
+    )
+
+
+def _pooled(result: Correctness) -> Pooled:
+    def is_told(metric: str, cell: Cell, estimate: Estimate) -> bool:
+        return metric == result.metric and cell.group is None and estimate.value is not None
+
+    return Pooled(
+        [level for level in result.levels if is_told(level.metric, level.cell, level.mean)],
+        [drop for drop in result.evidence_drops if is_told(drop.metric, drop.cell, drop.drop)],
+        [drop for drop in result.heat_drops if is_told(drop.metric, drop.cell, drop.drop)],
+    )
+
+
+def _rank(drop: Estimate) -> Rank:
+    return holds_zero(drop), -abs(drop.value or 0.0)
+
+
+# --- temperature ----------------------------------------------------------------------------------
+
+
+def _heat_headline(heat: HeatDrop, pooled: Pooled, page: Page) -> tuple[Rank, Headline]:
+    line = _levels_of(heat.cell, pooled.levels)
+    system = _name(heat.cell, page)
+    cool = next(level for level in line if level.cell.temperature == heat.coolest)
+    hot = next(level for level in line if level.cell.temperature == heat.cell.temperature)
+    return _rank(heat.drop), Headline(
+        kind="heat",
+        cell=heat.cell,
+        system=system,
+        sentence=_heat_sentence(heat, system),
+        detail=f"{_subject(cool, page)} {_describe_level(cool)}, {format_level(hot.mean)} at "
+        f"{hot.cell.temperature:g} ({count_questions(cool.mean.n)}).",
+        number=format_amount(heat.drop),
+        interval=format_interval(heat.drop),
+        is_clear=not holds_zero(heat.drop) and page.is_applied(heat.cell),
+        links=(figure_name("heat", heat.metric),),
+        spark_title=f"{title_of(heat.metric)} by temperature",
+        spark=make_spark(line),
+    )
+
+
+def _heat_sentence(heat: HeatDrop, system: str) -> str:
+    cause = f"Heating from temperature {heat.coolest:g} to {heat.cell.temperature:g}"
+    if holds_zero(heat.drop):
+        return f"{cause}: no difference was found for {system} ({format_difference(heat.drop)})."
+    return f"{_describe_effect(cause, system, heat.drop, heat.metric)}."
+
+
+# --- evidence -------------------------------------------------------------------------------------
+
+
+def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page: Page) -> tuple[Rank, Headline]:
+    line = sorted(
+        (
+            other
+            for other in pooled.evidence_drops
+            if replace(other.cell, temperature=None) == replace(drop.cell, temperature=None)
+        ),
+        key=lambda other: other.cell.temperature or 0.0,
+    )
+    as_asked = next((own for own in line if own.is_as_asked and own.cell == drop.cell), None)
+    plain = [own for own in line if not own.is_as_asked]
+    hot = next((own for own in plain if own.cell.temperature == hottest and own is not drop), None)
+    return _rank(drop.drop), Headline(
+        kind="evidence",
+        cell=drop.cell,
+        system=_name(drop.cell, page),
+        sentence=_evidence_sentence(drop, _name(drop.cell, page)),
+        detail=_describe_when_hot(drop, hot) + _describe_as_asked(as_asked),
+        number=format_amount(drop.drop),
+        interval=format_interval(drop.drop),
+        is_clear=not holds_zero(drop.drop) and page.is_applied(drop.cell),
+        links=(figure_name("evidence", drop.metric),),
+        spark_title="Loss by temperature",
+        spark=tuple(_point(own.cell, own.drop, is_difference=True) for own in plain),
+    )
+
+
+def _evidence_sentence(drop: EvidenceDrop, system: str) -> str:
+    cause, where = name_part(drop.cell.perturbation or ""), f"at temperature {drop.cell.temperature:g}"
+    if holds_zero(drop.drop):
+        difference = format_difference(drop.drop)
+        return f"{sentence_case(cause)}: no difference was found for {system} {where} ({difference})."
+    return f"{sentence_case(_describe_effect(cause, system, drop.drop, drop.metric))} {where}."
+
+
+def _describe_when_hot(drop: EvidenceDrop, hot: EvidenceDrop | None) -> str:
+    if hot is None:
+        return f"Measured on {drop.drop.n:,} questions."
+    where, n = f"At temperature {hot.cell.temperature:g}", count_questions(drop.drop.n)
+    if holds_zero(hot.drop):
+        return f"{where} no difference was found ({format_difference(hot.drop)}; {n})."
+    return f"{where} the difference is {format_difference(hot.drop)} ({n})."
+
+
+def _describe_as_asked(drop: EvidenceDrop | None) -> str:
+    """What stays without the questions whose evidence carries a flag."""
+    if drop is None:
+        return ""
+    return f" Where it was done as asked: {format_difference(drop.drop)} ({count_questions(drop.drop.n)})."
+
+
+# --- levels ---------------------------------------------------------------------------------------
+
+
+def _level_headline(level: Level, page: Page) -> tuple[Rank, Headline]:
+    return (False, -(level.mean.value or 0.0)), Headline(
+        kind="level",
+        cell=level.cell,
+        system=_name(level.cell, page),
+        sentence=f"{_subject(level, page)} {_describe_level(level)}.",
+        detail=f"Measured on {level.mean.n:,} questions.",
+        number=format_value(level.mean),
+        interval=format_interval(level.mean),
+        is_clear=page.is_applied(level.cell),
+    )
+
+
+def _levels_of(cell: Cell, levels: Sequence[Level]) -> list[Level]:
+    """The same condition at all temperatures, the coolest first."""
+    same = [level for level in levels if replace(level.cell, temperature=None) == replace(cell, temperature=None)]
+    return sorted(same, key=lambda level: level.cell.temperature or 0.0)
+
+
+def make_spark(line: Sequence[Level]) -> tuple[Point, ...]:
+    return tuple(_point(level.cell, level.mean) for level in line if level.mean.value is not None)
+
+
+def _point(cell: Cell, estimate: Estimate, *, is_difference: bool = False) -> Point:
+    return Point(
+        temperature=cell.temperature or 0.0,
+        value=estimate.value or 0.0,
+        low=estimate.low,
+        high=estimate.high,
+        unit=estimate.unit,
+        is_difference=is_difference,
+    )
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _name(cell: Cell, page: Page) -> str:
+    return page.labels.name(cell, "dataset", "variation")
+
+
+def _subject(level: Level, page: Page) -> str:
+    perturbation = level.cell.perturbation
+    evidence = f" with {name_part(perturbation)} evidence" if perturbation else ""
+    return f"{_name(level.cell, page)}{evidence}"
+
+
+def _tells_correct_answers(metric: str) -> bool:
+    """Whether a number is what people call correctness, and not one of the stricter measures of it."""
+    return judges(metric) and bool(measure_of(metric).words)
+
+
+def _describe_level(level: Level) -> str:
+    value = f"{format_level(level.mean)} at temperature {level.cell.temperature:g}"
+    if _tells_correct_answers(level.metric):
+        return f"is correct in {value}"
+    return f"has a mean {level.metric} of {value}"
+
+
+def _describe_effect(cause: str, system: str, drop: Estimate, metric: str) -> str:
+    """`Cause costs smollm2 19 points of correctness [8, 30]`, in neutral words for other metrics."""
+    is_loss = (drop.value or 0.0) > 0
+    size = drop if (drop.value or 0.0) >= 0 else negate(drop)
+    interval = f" {format_interval(size)}".rstrip()
+    if _tells_correct_answers(metric):
+        words = measure_of(metric).words
+        return f"{cause} {'costs' if is_loss else 'gains'} {system} {format_amount(size)} of {words}{interval}"
+    return f"{cause} {'lowers' if is_loss else 'raises'} the {metric} of {system} by {format_amount(size)}{interval}"
+
+
+def _caveats(result: Correctness, page: Page) -> tuple[str, ...]:
+    estimates = [
+        *(level.mean for level in result.levels),
+        *(drop.drop for drop in result.evidence_drops),
+        *(drop.drop for drop in result.heat_drops),
+    ]
+    caveats = [
+        f"Intervals hold {100 * page.bootstrap.confidence:g} % of {page.bootstrap.n_resamples:,} bootstrap resamples "
+        "of the questions; they speak of questions like these, not of others.",
+        "Many comparisons are shown, and the intervals are not widened for that: some will miss by chance.",
+        *caveats_of_agreement(estimates),
+    ]
+    if any(estimate.low is not None and estimate.low == estimate.high for estimate in estimates):
+        caveats.append("An interval without width means that all questions agreed, not that the value is certain.")
+    if any(drop.is_as_asked for drop in result.evidence_drops):
+        caveats.append(
+            "'As asked' leaves out questions whose evidence carries a flag, such as a fallback; see the flags."
+        )
+    if any(level.n_missing for level in result.levels):
+        caveats.append("Records without a score are left out of the means and counted; they are never zeros.")
+    return tuple(caveats)
