@@ -7,9 +7,11 @@ import made_run
 import pytest
 from asked_viewer import Client, serving
 
+from shaketable.analyses.evidence.correctness import Correctness, Level
 from shaketable.errors import RunError
+from shaketable.factors import Cell, System
 from shaketable.store import Run
-from shaketable.types import OldFinding
+from shaketable.types import Estimate, Finding, Findings
 from shaketable.viewer.pages import RunSite
 from shaketable.viewer.server import LOOPBACK, LocalServer
 
@@ -203,17 +205,29 @@ def test_what_is_not_there_says_so(client):
 
 
 def test_runs_stand_side_by_side(tmp_path):
-    def found(**changes):
-        row = {
-            "metric": "contains", "system": "plain", "perturbation": "unchanged", "variation": "original",
-            "temperature": 0.6, "contrast": None, "type": None, "unit": "share", "value": 0.5, "low": 0.4,
-            "high": 0.6, "n": 8, **changes,
-        }  # fmt: skip
-        return OldFinding(analysis="correctness", question="How often is it right?", rows=(row,))
+    def found(*levels):
+        result = Correctness(metric="contains", levels=levels, evidence_drops=(), heat_drops=())
+        return Findings(findings=(Finding(analysis="correctness", result=result),))
+
+    def level(value, high=0.6, perturbation="unchanged"):
+        return Level(
+            cell=Cell(
+                dataset="builtin",
+                system=System(model="plain", method="closed_book"),
+                variation="original",
+                perturbation=perturbation,
+                temperature=0.6,
+            ),
+            metric="contains",
+            mean=Estimate(value=value, low=0.4, high=high, level=0.95, n=8, how="by hand", unit="share"),
+            sd_runs=None,
+            sd_questions=None,
+            n_missing=0,
+        )
 
     runs = [made_run.made_run(tmp_path / name / "made run") for name in ("a", "b")]
-    runs[0].write_findings([found(), found(perturbation="sentence_removal", value=0.25)])
-    runs[1].write_findings([found(value=0.75, high=0.875)])
+    runs[0].write_findings(found(level(0.5), level(0.25, perturbation="sentence_removal")))
+    runs[1].write_findings(found(level(0.75, high=0.875)))
     with serving(*runs) as viewer:
         client = Client(viewer)
         words = " ".join(" ".join(Tags(client.ask("/")[2]).words).split())

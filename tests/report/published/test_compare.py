@@ -19,6 +19,7 @@ from shaketable.analyses.evidence.correctness import correctness
 from shaketable.analyses.evidence.guidelines import guidelines
 from shaketable.analyses.evidence.ranking import ranking
 from shaketable.analyses.facts.factual_robustness import factual_robustness
+from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.wording_accuracy import wording_accuracy
 from shaketable.cli.app import app
 from shaketable.factors import Labels
@@ -26,6 +27,7 @@ from shaketable.report.published import context_temperature, query_variation
 from shaketable.report.published import factual_robustness as facts
 from shaketable.report.published.comparison import Own
 from shaketable.report.published.verdicts import exactly, least, ordered, signed, within
+from shaketable.statistics.intervals import Bootstrap
 from shaketable.study import load_study, shipped_studies
 from shaketable.types import Estimate, Finding, Findings, Study
 
@@ -106,7 +108,7 @@ def context(model: str, **more: Any) -> dict[str, Any]:
     found = own(
         study,
         "bertscore",
-        correctness(table, **settings),
+        correctness(Tables(scores=table, bootstrap=Bootstrap(n_resamples=199))),
         guidelines(table, margin=0.01, **settings),
         ranking(table, **settings),
     )

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shaketable.analyses.evidence.dominance import Dominance
+from shaketable.analyses.evidence.correctness import Correctness, Level
+from shaketable.factors import UNCHANGED
 from shaketable.report.published.comparison import (
     Claim,
     Comparison,
     Own,
     Row,
+    by_system,
     compare,
     estimate_of,
     format_own,
@@ -35,11 +38,11 @@ NO_MODEL = "the system is none of the study's models"
 
 def level(own: Own) -> Iterator[Comparison]:
     has_encoder = any("roberta-large" in text for text in own.study.metrics)
-    for system, rows in own.by_system(
-        "correctness", metric="bertscore", contrast=None, type=None, perturbation="unchanged"
-    ).items():
+    levels = [level for level in _unchanged(own) if level.metric == "bertscore" and level.cell.group is None]
+    for cell, of_system in by_system(levels).items():
+        system = own.name(cell)
         model = model_of(system, MODELS)
-        span = mean_estimate([estimate_of(row) for row in rows if row["temperature"] < HOT])
+        span = mean_estimate([level.mean for level in of_system if (level.cell.temperature or 0.0) < HOT])
         judgement = Judgement(
             "cannot be said", NO_MODEL if model is None else "needs bertscore(encoder='roberta-large')"
         )
@@ -104,15 +107,25 @@ def masking_hurts_least_when_hot(own: Own) -> Iterator[Comparison]:
 
 
 def bridge_above_comparison(own: Own) -> Iterator[Comparison]:
-    for system, kinds in _by_type(own, "correctness", contrast=None, perturbation="unchanged").items():
-        judgement = ordered(kinds["comparison"], kinds["bridge"])
+    levels = [level for level in _unchanged(own) if level.metric == own.findings.main_metric]
+    for cell, of_system in by_system(levels).items():
+        bridge, comparison = (
+            mean_estimate([level.mean for level in of_system if level.cell.group == kind])
+            for kind in ("bridge", "comparison")
+        )
         yield compare(
             claim="Bridge questions score above comparison questions",
             published="all models",
-            system=system,
-            own=f"bridge {format_own(kinds['bridge'])}; comparison {format_own(kinds['comparison'])}",
-            judgement=judgement,
+            system=own.name(cell),
+            own=f"bridge {format_own(bridge)}; comparison {format_own(comparison)}",
+            judgement=ordered(comparison, bridge),
         )
+
+
+def _unchanged(own: Own) -> list[Level]:
+    """How good answers are with evidence as it was found."""
+    levels = [level for result in own.results(Correctness) for level in result.levels]
+    return [level for level in levels if level.cell.perturbation == UNCHANGED]
 
 
 def temperature_dominates(own: Own) -> Iterator[Comparison]:
