@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shaketable.analyses.evidence.dominance import Dominance
 from shaketable.analyses.evidence.correctness import Correctness, Level
+from shaketable.analyses.evidence.dominance import Dominance
 from shaketable.factors import UNCHANGED
 from shaketable.report.published.comparison import (
     Claim,
