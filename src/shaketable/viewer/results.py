@@ -11,8 +11,8 @@ from shaketable.analyses.evidence.correctness import Correctness, Level
 from shaketable.factors import Cell, Labels, judges, numbers_of
 from shaketable.report.words import name_evidence
 from shaketable.store import RecordStore, Run
-from shaketable.viewer.first_questions import N_FIRST, first_questions
 from shaketable.types import Estimate
+from shaketable.viewer.first_questions import N_FIRST, first_questions
 
 ROUNDING = 12
 """Decimals kept of an interval: a bound at 0 may come as 7e-16."""
