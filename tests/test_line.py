@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "report": ("core", "helpers", "facts", "statistics", "store", "report", "analyses", "stages"),
     "stages": ("core", "text", "facts", "engine", "helpers", "statistics", "store", "report", "stages"),
     "annotation": ("core", "text", "statistics", "helpers", "report", "viewer", "annotation"),
-    "viewer": ("core", "text", "facts", "helpers", "store", "stages", "report", "viewer"),
+    "viewer": ("core", "text", "facts", "helpers", "analyses", "store", "stages", "report", "viewer"),
     "cli": ("core", "text", "helpers", "store", "stages", "report", "annotation", "viewer", "cli"),
     "door": ("core", "store", "stages"),
 }
