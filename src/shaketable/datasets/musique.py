@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from shaketable.datasets.reading.gather import gather, needed
 from shaketable.datasets.reading.rows import (
@@ -25,8 +25,6 @@ ADVICE = (
 
 
 class _Paragraph(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     idx: int
     title: str
     paragraph_text: str
@@ -34,15 +32,11 @@ class _Paragraph(BaseModel):
 
 
 class _Hop(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     paragraph_support_idx: int | None = None
     """None in unanswerable questions, whose paragraphs are not all there."""
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     id: str
     question: str
     answer: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, Field
 
 from shaketable.datasets.reading.gather import gather, id_from, needed, question_and_answers
 from shaketable.datasets.reading.rows import Row, every_sentence, fields_of, make_question, scan_rows, text_paragraph
@@ -16,16 +16,12 @@ ADVICE = (
 
 
 class _Passage(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     title: str
     text: str
     isgold: bool = False
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     id: str | int | None = None
     question: str
     answer: list[str] = Field(validation_alias=AliasChoices("answer", "answers"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, field_validator
 
 from shaketable.datasets.reading.gather import gather, needed
 from shaketable.datasets.reading.rows import Row, RowError, fields_of, make_question, nested, paragraph, scan_rows
@@ -22,16 +22,12 @@ ADVICE = (
 
 
 class _Answer(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     text: str
     answer_start: int = -1
     """The character of the context at which it begins; -1: not said."""
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     id: str
     title: str = ""
     context: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, Field
 
 from shaketable.datasets.reading.gather import gather, id_from, needed, question_and_answers
 from shaketable.datasets.reading.rows import Row, RowError, fields_of, make_question, nested, scan_rows
@@ -19,8 +19,6 @@ ADVICE = (
 
 
 class _Answer(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     value: str = Field(validation_alias=AliasChoices("Value", "value"))
     aliases: list[str] = Field([], validation_alias=AliasChoices("Aliases", "aliases"))
     human_answers: list[str] = Field([], validation_alias=AliasChoices("HumanAnswers", "human_answers"))
@@ -30,8 +28,6 @@ class _Answer(BaseModel):
 class _Record(BaseModel):
     """A record of the official files, or of the data hub."""
 
-    model_config = ConfigDict(extra="ignore")
-
     id: str = Field(validation_alias=AliasChoices("QuestionId", "question_id"))
     question: str = Field(validation_alias=AliasChoices("Question", "question"))
     answer: _Answer = Field(validation_alias=AliasChoices("Answer", "answer"))
@@ -40,8 +36,6 @@ class _Record(BaseModel):
 
 
 class _Plain(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     id: str | int | None = None
     question: str
     answers: list[str]

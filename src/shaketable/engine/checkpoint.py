@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -20,9 +20,18 @@ N_TAG = 16
 """Tokens at the end of a prompt that hold the tag of an opened thought, letter by letter at worst."""
 
 
+class EngineSettings(TypedDict, total=False):
+    device: str
+    dtype: str
+    n_rows: int
+    """Rows of a batch at most."""
+    batching: Literal["exact", "free"]
+
+
 class Checkpoint:
-    def __init__(self, path: Path, *, device: str = "cpu", dtype: str = "float32") -> None:
-        self.path, self.device, self.dtype = path, device, dtype
+    def __init__(self, path: Path, **settings: Unpack[EngineSettings]) -> None:
+        self.path = path
+        self.device, self.dtype = settings.get("device", "cpu"), settings.get("dtype", "float32")
         self.model, self.tokenizer = self._load()
         self.window = int(getattr(self.model.config.get_text_config(), "max_position_embeddings", 0)) or 1 << 30
         """Tokens that the model can read."""

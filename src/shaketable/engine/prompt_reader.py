@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Unpack
 
 import torch
 from transformers import DynamicCache
 
-from shaketable.engine.checkpoint import Checkpoint
+from shaketable.engine.checkpoint import Checkpoint, EngineSettings
 from shaketable.engine.row_pool import FIXED_ROWS, RowPools
 from shaketable.engine.shared_prefix import PooledPrefix, Prefix, PrefixCache, ReadPrompt
 from shaketable.engine.side_by_side import Opening, SideBySide
@@ -24,17 +24,9 @@ FEW_ROWS = 8
 
 
 class PromptReader(Checkpoint):
-    def __init__(
-        self,
-        path: Path,
-        *,
-        device: str = "cpu",
-        dtype: str = "float32",
-        n_rows: int = 128,
-        batching: Literal["exact", "free"] = "exact",
-    ) -> None:
-        super().__init__(path, device=device, dtype=dtype)
-        self.n_rows, self.batching = n_rows, batching
+    def __init__(self, path: Path, **settings: Unpack[EngineSettings]) -> None:
+        super().__init__(path, **settings)
+        self.n_rows, self.batching = settings.get("n_rows", 128), settings.get("batching", "exact")
         self.openings: OrderedDict[tuple[int, ...], Opening] = OrderedDict()
         self.pools = RowPools()
 

@@ -13,13 +13,14 @@ import platform
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 
 import torch
 import transformers
 from transformers import DynamicCache
 
 from shaketable.engine.batch_invariance import Invariance, prove
+from shaketable.engine.checkpoint import EngineSettings
 from shaketable.engine.completing import EMPTY_PROMPT, complete, finish_reason, too_long
 from shaketable.engine.prompt_reader import PromptReader
 from shaketable.engine.row_pool import FIXED_ROWS, RowPools
@@ -35,16 +36,8 @@ Replies = list[tuple[int, Completion | Failure]]
 
 
 class SweepEngine(PromptReader):
-    def __init__(
-        self,
-        path: Path,
-        *,
-        device: str = "cpu",
-        dtype: str = "float32",
-        n_rows: int = 128,
-        batching: Literal["exact", "free"] = "exact",
-    ) -> None:
-        super().__init__(path, device=device, dtype=dtype, n_rows=n_rows, batching=batching)
+    def __init__(self, path: Path, **settings: Unpack[EngineSettings]) -> None:
+        super().__init__(path, **settings)
         self.waiting: dict[tuple[Literal["chat", "plain"], tuple[Message, ...]], list[tuple[int, Prompt]]] = {}
         """Layout and messages → the tickets that ask them."""
         self.failed: Replies = []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.methods.asking import Layout, converse, laid_out, numbered
+from shaketable.methods.asking import Layout, converse, gathered, laid_out, numbered, search
 from shaketable.prompts import CHAIN_EXAMPLES, CHAIN_QUESTION, CHAIN_QUESTION_FROM_CONTEXT, Template
 from shaketable.text.language import sentences
 from shaketable.types import Answer, Completion, Effort, Hit, Message, Reply, Step
@@ -80,6 +80,22 @@ class ChainOfThought:
         """Rounds of as many calls of full length, and the one that completes the answer."""
         n_tokens = n * n_calls * self.max_length + CLOSING_TOKENS
         return Effort(n_calls=n * n_calls + 1, n_tokens=n_tokens, n_passages=n_passages)
+
+    def search_as_it_writes(
+        self, wording: str, k: int, piece_of: Callable[[Completion], tuple[str, float]], n_tokens: int | None = None
+    ) -> Generator[Step, Reply, Answer]:
+        """A search before every piece of text, with the piece before it; a piece comes with its number of tokens."""
+        text, query, n_written = "", wording, 0.0
+        found: tuple[Hit, ...] = ()
+        while True:
+            hits = yield from search(query, k)
+            found = gathered(found, hits)
+            reply = yield from self.ask(wording, text, hits, n_tokens=n_tokens)
+            query, n_new = piece_of(reply)
+            text = join(text, query)
+            n_written += n_new
+            if not query or PHRASE in text or n_written > self.max_length:
+                return (yield from self.conclude(wording, text, found))
 
     def conclude(
         self, wording: str, text: str, hits: tuple[Hit, ...] = (), shown: tuple[Hit, ...] = ()

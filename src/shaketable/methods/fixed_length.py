@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.methods.asking import gathered, search
-from shaketable.methods.chain_of_thought import CLOSING_TOKENS, PHRASE, ChainOfThought, join
+from shaketable.methods.chain_of_thought import CLOSING_TOKENS, ChainOfThought
 from shaketable.protocols import Steps
-from shaketable.types import Effort, Hit
+from shaketable.types import Completion, Effort
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,19 +26,13 @@ class FixedLength(ChainOfThought):
             raise ValueError(f"block_tokens is {self.block_tokens}; it must be above 0.")
 
     def answer(self, wording: str) -> Steps:
-        text, query, n_tokens = "", wording, 0
-        found: tuple[Hit, ...] = ()
-        while True:
-            hits = yield from search(query, self.k)
-            found = gathered(found, hits)
-            reply = yield from self.ask(wording, text, hits, n_tokens=self.block_tokens)
-            query = reply.text.strip()
-            text = join(text, query)
-            n_tokens += reply.n_tokens
-            if not query or PHRASE in text or n_tokens > self.max_length:
-                return (yield from self.conclude(wording, text, found))
+        return (yield from self.search_as_it_writes(wording, self.k, _block, self.block_tokens))
 
     def at_most(self, max_tokens: int) -> Effort:
         # Blocks may end early, after one token each; together they are no longer than the text and one block.
         n_tokens = self.max_length + self.block_tokens + CLOSING_TOKENS
         return Effort(n_calls=self.max_length + 2, n_tokens=n_tokens, n_passages=self.k)
+
+
+def _block(reply: Completion) -> tuple[str, float]:
+    return reply.text.strip(), reply.n_tokens

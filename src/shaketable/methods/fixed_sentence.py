@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.methods.asking import gathered, search
-from shaketable.methods.chain_of_thought import PHRASE, ChainOfThought, first_sentence, join, share_of_tokens
+from shaketable.methods.chain_of_thought import ChainOfThought, first_sentence, share_of_tokens
 from shaketable.protocols import Steps
-from shaketable.types import Effort, Hit
+from shaketable.types import Completion, Effort
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,18 +20,13 @@ class FixedSentence(ChainOfThought):
     wants: ClassVar[tuple[str, ...]] = ()
 
     def answer(self, wording: str) -> Steps:
-        text, query, n_tokens = "", wording, 0.0
-        found: tuple[Hit, ...] = ()
-        while True:
-            hits = yield from search(query, self.k)
-            found = gathered(found, hits)
-            reply = yield from self.ask(wording, text, hits)
-            query = first_sentence(reply.text)
-            text = join(text, query)
-            n_tokens += share_of_tokens(reply, query)
-            if not query or PHRASE in text or n_tokens > self.max_length:
-                return (yield from self.conclude(wording, text, found))
+        return (yield from self.search_as_it_writes(wording, self.k, _sentence))
 
     def at_most(self, max_tokens: int) -> Effort:
         # Each sentence has a token at least, and the text ends with the one that makes it too long.
         return self.rounds(self.max_length + 1, n_passages=self.k)
+
+
+def _sentence(reply: Completion) -> tuple[str, float]:
+    sentence = first_sentence(reply.text)
+    return sentence, share_of_tokens(reply, sentence)

@@ -22,7 +22,7 @@ from shaketable.models.endpoint.failures import EndpointError, backoff, endpoint
 from shaketable.models.endpoint.honors import CheckError, Honors
 from shaketable.models.endpoint.line import Line
 from shaketable.models.endpoint.reply import read_reply
-from shaketable.models.endpoint.request import Dialect, request_body
+from shaketable.models.endpoint.request import request_body
 from shaketable.types import Completion, EndpointFact, Failure, Json, Prompt
 
 DEFAULT_ENDPOINT = "https://api.openai.com/v1"
@@ -179,19 +179,8 @@ class Openai:
 
     # --- asking ---------------------------------------------------------------------------------
 
-    @functools.cached_property
-    def _dialect(self) -> Dialect:
-        return Dialect(
-            model=self.model,
-            max_tokens_field=self.max_tokens_field,
-            extended=self.extended,
-            send_seed=self.send_seed,
-            stop_at=self.stop_at,
-            top_logprobs=self.top_logprobs,
-        )
-
     async def _answer(self, prompt: Prompt) -> Completion | Failure:
-        body = request_body(prompt, self._dialect)
+        body = request_body(prompt, self)
         try:
             content, seconds = await self._ask(body)
         except EndpointError as error:
@@ -213,7 +202,7 @@ class Openai:
     def _choices(self, prompt: Prompt, n: int) -> int | None:
         """How many replies came to a prompt that asked for n at once."""
         try:
-            reply, _ = self._line.start(self._ask(request_body(prompt, self._dialect) | {"n": n})).result()
+            reply, _ = self._line.start(self._ask(request_body(prompt, self) | {"n": n})).result()
         except EndpointError as error:
             raise CheckError(self._failure(error)) from error
         choices = reply.get("choices") if isinstance(reply, dict) else None

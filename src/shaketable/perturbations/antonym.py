@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.perturbations.altered import Target, Which, sentence_rng
-from shaketable.perturbations.word_forms import Exchange, WordExchange, exchange_words
+from shaketable.perturbations.word_forms import Choose, Exchange, Lookup, WordExchange
 from shaketable.text import language
 from shaketable.text.lexicon import Lexicon
-from shaketable.types import Evidence, Hit, Question
+from shaketable.types import Hit, Question
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,17 +31,12 @@ class Antonym(WordExchange):
     """Tags the words."""
     seed: int = 0
 
-    def _exchanged(self, question: Question, hits: Sequence[Hit], words: Lexicon) -> Evidence:
+    def lookup(self, words: Lexicon) -> Lookup:
+        return words.antonyms
+
+    def choice(self, question: Question, hits: Sequence[Hit]) -> Choose:
 
         def choose(target: Target, possible: Sequence[Exchange]) -> list[Exchange]:
             return sentence_rng(self.seed, "antonym", question, target).sample(possible, min(self.m, len(possible)))
 
-        return exchange_words(
-            question,
-            hits,
-            sentences=self.sentences,
-            pipeline=self.pipeline,
-            lexicon=words,
-            lookup=words.antonyms,
-            choose=choose,
-        )
+        return choose

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.perturbations.altered import Target, Which, sentence_rng
-from shaketable.perturbations.word_forms import Exchange, WordExchange, exchange_words
+from shaketable.perturbations.word_forms import Choose, Exchange, Lookup, WordExchange
 from shaketable.text import language
 from shaketable.text.lexicon import Lexicon
 from shaketable.text.ranking import Documents
-from shaketable.types import Evidence, Hit, Question
+from shaketable.types import Hit, Question
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,10 @@ class Synonym(WordExchange):
     """Tags the words."""
     seed: int = 0
 
-    def _exchanged(self, question: Question, hits: Sequence[Hit], words: Lexicon) -> Evidence:
+    def lookup(self, words: Lexicon) -> Lookup:
+        return words.synonyms
+
+    def choice(self, question: Question, hits: Sequence[Hit]) -> Choose:
         documents = Documents.of([passage.text for passage in question.documents or [hit.passage for hit in hits]])
 
         def choose(target: Target, possible: Sequence[Exchange]) -> list[Exchange]:
@@ -43,12 +46,4 @@ class Synonym(WordExchange):
                 return sorted(possible, key=lambda one: -documents.idf(one.before.casefold()))[: self.m]
             return sentence_rng(self.seed, "synonym", question, target).sample(possible, min(self.m, len(possible)))
 
-        return exchange_words(
-            question,
-            hits,
-            sentences=self.sentences,
-            pipeline=self.pipeline,
-            lexicon=words,
-            lookup=words.synonyms,
-            choose=choose,
-        )
+        return choose

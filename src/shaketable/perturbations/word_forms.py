@@ -33,6 +33,10 @@ class Exchange:
     after: str
 
 
+Choose = Callable[[Target, Sequence[Exchange]], Sequence[Exchange]]
+"""Which of the words that could be exchanged are, in one sentence."""
+
+
 class WordExchange:
     """What antonym and synonym share. Each declares the settings itself: their order counts in keys."""
 
@@ -52,40 +56,33 @@ class WordExchange:
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
         if self.m == 0:
             return [Evidence(hits=tuple(own)) for own in hits]
-        words = load_lexicon(self.lexicon)
-        return [self._exchanged(question, own, words) for question, own in zip(questions, hits, strict=True)]
+        return [self._exchanged(question, own) for question, own in zip(questions, hits, strict=True)]
 
-    def _exchanged(self, question: Question, hits: Sequence[Hit], words: Lexicon) -> Evidence:
+    def _exchanged(self, question: Question, hits: Sequence[Hit]) -> Evidence:
+        """The evidence with some words of its chosen sentences exchanged; the notes read `BEFORE → AFTER`."""
+        words = load_lexicon(self.lexicon)
+        targets, flags = choose_targets(question, hits, self.sentences)
+        tagged = language.words_of_each([target.sentence.text for target in targets], self.pipeline) if targets else []
+        choose = self.choice(question, hits)
+        edits: list[Edit] = []
+        for target, tags in zip(targets, tagged, strict=True):
+            text = target.sentence.text
+            possible = exchanges(text, tags, words, self.lookup(words))
+            chosen = sorted(choose(target, possible), key=lambda exchange: exchange.start)
+            if chosen:
+                note = ", ".join(f"{exchange.before} → {exchange.after}" for exchange in chosen)
+                edits.append(rewrite(target, exchanged(text, chosen), note))
+        if len(edits) < len(targets):
+            flags.append("partly_replaced" if edits else "nothing_to_replace")
+        return disturbed(hits, edits, flags)
+
+    def lookup(self, words: Lexicon) -> Lookup:
+        """Where the other words of a word stand."""
         raise NotImplementedError
 
-
-Choose = Callable[[Target, Sequence[Exchange]], Sequence[Exchange]]
-"""Which of the words that could be exchanged are, in one sentence."""
-
-
-def exchange_words(
-    question: Question,
-    hits: Sequence[Hit],
-    *,
-    sentences: Which,
-    pipeline: str,
-    lexicon: Lexicon,
-    lookup: Lookup,
-    choose: Choose,
-) -> Evidence:
-    """The evidence with some words of its chosen sentences exchanged; the notes read `BEFORE → AFTER`."""
-    targets, flags = choose_targets(question, hits, sentences)
-    tagged = language.words_of_each([target.sentence.text for target in targets], pipeline) if targets else []
-    edits: list[Edit] = []
-    for target, words in zip(targets, tagged, strict=True):
-        text = target.sentence.text
-        chosen = sorted(choose(target, exchanges(text, words, lexicon, lookup)), key=lambda one: one.start)
-        if chosen:
-            note = ", ".join(f"{one.before} → {one.after}" for one in chosen)
-            edits.append(rewrite(target, exchanged(text, chosen), note))
-    if len(edits) < len(targets):
-        flags.append("partly_replaced" if edits else "nothing_to_replace")
-    return disturbed(hits, edits, flags)
+    def choice(self, question: Question, hits: Sequence[Hit]) -> Choose:
+        """Which of the words that could be exchanged are."""
+        raise NotImplementedError
 
 
 def exchanges(text: str, words: Iterable[Word], lexicon: Lexicon, lookup: Lookup) -> list[Exchange]:

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from shaketable import weights
 from shaketable.errors import PartError
-from shaketable.retrievers.corpus.corpora import BUILTIN, Corpus
+from shaketable.retrievers.corpus.corpora import BUILTIN
 from shaketable.retrievers.corpus.indexes import open_index
-from shaketable.retrievers.corpus.passages import Passages, passages_of
-from shaketable.retrievers.vectors import Embedding, Similarity, Vectors
+from shaketable.retrievers.vectors import EmbeddedCorpus, Similarity, Vectors
 from shaketable.text.encoder import Pooling
 from shaketable.types import Hit, Json, Query
 
@@ -38,7 +37,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dense:
+class Dense(EmbeddedCorpus):
     """A sentence encoder and the inner product of its vectors, which are computed once for each content of a corpus.
 
     Search is exact, or by a FAISS index of coarse cells and 8-bit vectors whose best rows get exact scores. An empty
@@ -57,9 +56,6 @@ class Dense:
     approximate: Literal["auto", "never", "always"] = "auto"
     """`auto`: for corpora of two million passages or more."""
     device: str = field(default="cpu", compare=False)
-
-    def contents(self) -> dict[str, str]:
-        return {"corpus": Corpus(name=self.corpus).digest}
 
     def lacks(self) -> str | None:
         return weights.lacks(self.encoder)
@@ -91,14 +87,6 @@ class Dense:
             rows: NDArray[np.int64] = self._cells.search(queries, max(n, N_COARSE))[1]
             return rows
         return _exact(self._blocks or _blocks(self._vectors, "cpu"), queries, n)
-
-    @functools.cached_property
-    def _passages(self) -> Passages:
-        return passages_of(self.corpus)
-
-    @functools.cached_property
-    def _embedding(self) -> Embedding:
-        return Embedding(encoder=self.encoder, pooling=self.pooling, similarity=self.similarity, device=self.device)
 
     @functools.cached_property
     def _vectors(self) -> Vectors:

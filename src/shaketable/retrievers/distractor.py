@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.types import Hit, Query
+from shaketable.retrievers.record_evidence import RecordEvidence
+from shaketable.types import Passage, Question
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distractor:
-    """The documents in the record's order; none for a question without documents.
+class Distractor(RecordEvidence):
+    """The documents in the record's order, whatever `k` is; none for a question without documents."""
 
-    All come back whatever `k` is: given evidence is not ranked, so it is not cut.
-    """
-
-    version: ClassVar[int] = 1
+    source: ClassVar[str] = "distractor"
     needs: ClassVar[Literal["documents", "supporting"]] = "documents"
-    """What records must have, some of them at least; a study on others is refused."""
 
-    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        return [
-            [
-                Hit(passage=document, rank=rank, score=None, source="distractor")
-                for rank, document in enumerate(query.question.documents, 1)
-            ]
-            for query in queries
-        ]
+    def passages(self, question: Question) -> Iterable[Passage]:
+        return question.documents

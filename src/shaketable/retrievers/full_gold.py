@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.types import Hit, Query
+from shaketable.retrievers.record_evidence import RecordEvidence
+from shaketable.types import Passage, Question
 
 
 @dataclass(frozen=True, kw_only=True)
-class FullGold:
-    """The gold documents in the order of their first fact; none for a question without facts.
+class FullGold(RecordEvidence):
+    """The gold documents in the order of their first fact, whatever `k` is; none for a question without facts."""
 
-    All come back whatever `k` is: given evidence is not ranked, so it is not cut.
-    """
-
-    version: ClassVar[int] = 1
+    source: ClassVar[str] = "full_gold"
     needs: ClassVar[Literal["documents", "supporting"]] = "supporting"
-    """What records must have, some of them at least; a study on others is refused."""
 
-    def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        return [_gold_documents(query) for query in queries]
-
-
-def _gold_documents(query: Query) -> list[Hit]:
-    home = {sentence.id: document for document in query.question.documents for sentence in document.sentences}
-    documents = {home[id].id: home[id] for id in query.question.supporting}
-    return [
-        Hit(passage=document, rank=rank, score=None, source="full_gold")
-        for rank, document in enumerate(documents.values(), 1)
-    ]
+    def passages(self, question: Question) -> Iterable[Passage]:
+        home = {sentence.id: document for document in question.documents for sentence in document.sentences}
+        return {home[id].id: home[id] for id in question.supporting}.values()

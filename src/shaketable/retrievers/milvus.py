@@ -15,11 +15,10 @@ from typing import Any, ClassVar, Literal
 from shaketable import weights
 from shaketable.errors import PartError, RetrieverDown
 from shaketable.identity import digest
-from shaketable.retrievers.corpus.corpora import BUILTIN, Corpus
+from shaketable.retrievers.corpus.corpora import BUILTIN
 from shaketable.retrievers.corpus.indexes import with_news
-from shaketable.retrievers.corpus.passages import Passages, passages_of
 from shaketable.retrievers.postings.english import ANALYSIS, terms
-from shaketable.retrievers.vectors import Embedding, Similarity
+from shaketable.retrievers.vectors import EmbeddedCorpus, Similarity
 from shaketable.text.encoder import Pooling
 from shaketable.types import Hit, Query
 
@@ -34,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Milvus:
+class Milvus(EmbeddedCorpus):
     """BM25 full text, or vectors, through Milvus' own client. The passages themselves stay on this machine.
 
     `bm25` gives Milvus the terms of title and text as one field, found by the same English analysis as `bm25`'s, so
@@ -58,9 +57,6 @@ class Milvus:
     user cache. A token is read from the environment, `MILVUS_TOKEN`."""
     device: str = field(default="cpu", compare=False)
     timeout_seconds: float = field(default=60.0, compare=False)
-
-    def contents(self) -> dict[str, str]:
-        return {"corpus": Corpus(name=self.corpus).digest}
 
     def lacks(self) -> str | None:
         return None if self.mode == "bm25" else weights.lacks(self.encoder)
@@ -215,14 +211,6 @@ class Milvus:
                 f"Milvus at {self._address} could not {task}: {str(error).strip() or type(error).__name__}. "
                 "Check that it runs and can be reached, then run again: what is done stays done."
             ) from error
-
-    @functools.cached_property
-    def _passages(self) -> Passages:
-        return passages_of(self.corpus)
-
-    @functools.cached_property
-    def _embedding(self) -> Embedding:
-        return Embedding(encoder=self.encoder, pooling=self.pooling, similarity=self.similarity, device=self.device)
 
     @functools.cached_property
     def _vectors(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -12,14 +12,36 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shaketable.retrievers.corpus.corpora import Corpus
 from shaketable.retrievers.corpus.indexes import open_index, with_news
-from shaketable.retrievers.corpus.passages import Passages
+from shaketable.retrievers.corpus.passages import Passages, passages_of
 from shaketable.text.encoder import Encoder, Pooling, encoder
 from shaketable.types import Json
 
 PASSAGES_AT_ONCE = 2048
 Similarity = Literal["cosine", "dot"]
 Vectors = NDArray[np.float32]
+
+
+class EmbeddedCorpus:
+    """What retrievers over vectors share: a corpus, and how its passages become vectors."""
+
+    corpus: str
+    encoder: str
+    pooling: Pooling
+    similarity: Similarity
+    device: str
+
+    def contents(self) -> dict[str, str]:
+        return {"corpus": Corpus(name=self.corpus).digest}
+
+    @cached_property
+    def _passages(self) -> Passages:
+        return passages_of(self.corpus)
+
+    @cached_property
+    def _embedding(self) -> Embedding:
+        return Embedding(encoder=self.encoder, pooling=self.pooling, similarity=self.similarity, device=self.device)
 
 
 @dataclass(frozen=True, kw_only=True)

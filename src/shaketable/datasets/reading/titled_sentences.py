@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StrictInt, field_validator
+from pydantic import AliasChoices, BaseModel, Field, StrictInt, field_validator
 
 from shaketable.datasets.reading.rows import RowError, make_question, passage, trouble
 from shaketable.errors import DataError
@@ -18,8 +18,6 @@ Unresolved = Literal["reject", "keep"]
 
 
 class TitledRecord(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     id: str = Field(validation_alias=AliasChoices("_id", "id"))
     question: str
     answer: str

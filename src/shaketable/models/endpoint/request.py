@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from shaketable.types import Json, Prompt, Sampling
 
@@ -11,16 +10,21 @@ from shaketable.types import Json, Prompt, Sampling
 N_SEEDS = 2**31 - 1
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Dialect:
+class Dialect(Protocol):
     """The settings of the part that shape its requests."""
 
-    model: str
-    max_tokens_field: Literal["max_tokens", "max_completion_tokens"]
-    extended: bool
-    send_seed: bool
-    stop_at: Literal["server", "client"]
-    top_logprobs: int
+    @property
+    def model(self) -> str: ...
+    @property
+    def max_tokens_field(self) -> Literal["max_tokens", "max_completion_tokens"]: ...
+    @property
+    def extended(self) -> bool: ...
+    @property
+    def send_seed(self) -> bool: ...
+    @property
+    def stop_at(self) -> Literal["server", "client"]: ...
+    @property
+    def top_logprobs(self) -> int: ...
 
 
 def request_body(prompt: Prompt, dialect: Dialect) -> dict[str, Json]:

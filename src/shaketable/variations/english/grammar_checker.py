@@ -32,6 +32,8 @@ TIMEOUT_SECONDS = 30.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Flag:
+    """Something a checker holds to be wrong."""
+
     rule: str
     message: str
     text: str
