@@ -26,7 +26,6 @@ TOO_LARGE_YET = {
     "analyses/wording/drift_chain.py: drift_chain",
     "report/charts/score_boxes.py: score_boxes",
     "report/facts_chapter.py: _figure",
-    "report/old_blocks.py: _ranking",
     "report/old_figures.py: _figure",
     "report/old_figures.py: finding_figure",
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import polars as pl
 
-from shaketable.factors import measure_of
+from shaketable.analyses.conditions import ORIGINAL, by_question
+from shaketable.factors import Cell, System, measure_of
 
 Level = Literal["per_question", "ratio_of_means", "across_questions"]
 
@@ -38,3 +40,24 @@ def coefficient_of_variation(level: Level, ddof: int) -> pl.Expr:
     else:
         over, under = pl.when(mean.count() > ddof).then(mean.std(ddof=ddof)), mean.mean()
     return pl.when(under > 0).then(over / under)
+
+
+def stability_baselines(table: pl.DataFrame, metric: str) -> Mapping[Cell, float]:
+    """The mean over temperatures of the coefficient of variation over runs with original evidence, of each system."""
+    if metric in crossing_zero(table):
+        return {}
+    place = ("dataset", "model", "method", "retriever", "variation")
+    is_original = pl.col("perturbation").is_null() | (pl.col("perturbation") == ORIGINAL)
+    baselines = (
+        by_question(table.filter(is_original, metric=metric))
+        .group_by(*place, "temperature", maintain_order=True)
+        .agg(cv=coefficient_of_variation("per_question", 1))
+        .sort("temperature")
+        .group_by(place, maintain_order=True)
+        .agg(pl.col("cv").mean())
+        .drop_nulls("cv")
+    )
+    return {
+        Cell(dataset=dataset, system=System(model=model, method=method, retriever=retriever), variation=variation): cv
+        for dataset, model, method, retriever, variation, cv in baselines.iter_rows()
+    }

@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 
 from shaketable.analyses.evidence.correctness import Correctness
+from shaketable.analyses.evidence.guidelines import Guidelines
 from shaketable.factors import Cell, System
 from shaketable.report.charts.marks import Titles
 from shaketable.report.charts.score_by_temperature import Band
@@ -22,6 +23,8 @@ from shaketable.report.old_figures import draw_figures, figure_name
 from shaketable.report.old_words import bounds, difference, holds_zero, level, said
 from shaketable.report.section import Figure, Headline, Matrix, MatrixCell, Page, Section, Table
 from shaketable.report.sections.correctness import make_headlines
+from shaketable.report.sections.guidelines import group_noise, is_told
+from shaketable.report.sections.guidelines_words import ceiling_sentence, noise_sentence
 from shaketable.report.together_chapter import together_blocks, together_figures
 from shaketable.report.wording_chapter import wording_blocks, wording_figures
 from shaketable.report.words import format_entry
@@ -65,10 +68,9 @@ def _old_correctness(result: Correctness, page: Page) -> OldFinding:
         system = cell.system or System(model="")
         parts = {"dataset": cell.dataset, "method": system.method, "retriever": system.retriever}
         parts |= {"variation": cell.variation}
-        names = [system.model, *(value for name, value in parts.items() if value and name in page.labels.differing)]
         perturbation = cell.perturbation
         return {
-            "system": " · ".join(names),
+            "system": _old_name(cell, page),
             "metric": metric,
             "model": system.model,
             **parts,
@@ -107,6 +109,40 @@ def _old_correctness(result: Correctness, page: Page) -> OldFinding:
     )
 
 
+def _old_guidelines(page: Page) -> list[OldFinding]:
+    """Ceilings and what they say, for pictures that are still drawn from rows."""
+    result = page.result(Guidelines)
+    if result is None:
+        return []
+    margins = {margin.metric: margin for margin in result.margins}
+    ceilings: list[Row] = [
+        {
+            "metric": ceiling.metric,
+            "system": _old_name(ceiling.cell, page),
+            "decides": True,
+            "value": ceiling.ceiling.value,
+            "next_temperature": ceiling.next_temperature,
+            "headline": "ceiling" if is_told(ceiling) else None,
+            "sentence": ceiling_sentence(ceiling, margins[ceiling.metric], page),
+        }
+        for ceiling in result.ceilings
+    ]
+    noise: list[Row] = [
+        {"metric": line[0].metric, "headline": "noise", "sentence": noise_sentence(line, page)}
+        for line in group_noise(result.noise)
+    ]
+    return [OldFinding(analysis="guidelines", question="", rows=(*ceilings, *noise))]
+
+
+def _old_name(cell: Cell, page: Page) -> str:
+    system = cell.system or System(model="")
+    parts = {"dataset": cell.dataset, "method": system.method, "retriever": system.retriever}
+    parts |= {"variation": cell.variation}
+    return " · ".join(
+        [system.model, *(value for name, value in parts.items() if value and name in page.labels.differing)]
+    )
+
+
 def sections_of(page: Page) -> list[Section]:
     return [_section(finding, (), page) for finding in findings_of(page)]
 
@@ -115,7 +151,7 @@ def draw(page: Page, band: Band) -> tuple[list[Section], list[Drawing]]:
     findings = findings_of(page)
     drawn = with_correctness(page)
     figures = [
-        *draw_figures(drawn, page.scores, band),
+        *draw_figures([*drawn, *_old_guidelines(page)], page.scores, band),
         *fact_figures(findings),
         *wording_figures(findings),
         *together_figures(drawn),
@@ -220,7 +256,7 @@ def _headline(text: str, row: Row | None, page: Page) -> Headline:
 
 
 def _is_unclear(row: Row) -> bool:
-    if row.get("contrast") or row["headline"] == "amplification":
+    if row.get("contrast"):
         return holds_zero(row)
     if row["headline"] in ("variance_shares", "context_reliance", "outcome", "decision", "confidence"):
         return row["low"] is None or row["low"] <= 0 or bool(row.get("is_floored"))

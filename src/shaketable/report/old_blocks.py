@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shaketable.report.content import NOT_APPLIED, rows_of
-from shaketable.report.old_words import bounds, difference, measured, named, number
+from shaketable.report.old_words import bounds, measured, named, number
+from shaketable.report.words import format_margin
 from shaketable.types import OldFinding
 
 Row = Mapping[str, Any]
@@ -66,77 +67,6 @@ def make_blocks(findings: Sequence[OldFinding]) -> list[Block]:
 
 
 # --- dice -----------------------------------------------------------------------------------------
-
-
-def _guidelines(finding: OldFinding) -> Block:
-    onsets = {_line_key(row): row for row in rows_of(finding) if row["kind"] == "onset"}
-    deciding, others = [], []
-    for row in rows_of(finding):
-        if row["kind"] != "ceiling":
-            continue
-        shared = _line(row, ceiling=row["reason"] or f"{row['value']:g}{_ends(row)}")
-        if row["decides"]:
-            places = [_line_key({**row, "type": None, "perturbation": name}) for name in ("unchanged", None)]
-            original = next((onsets[place] for place in places if place in onsets), None)
-            deciding.append(shared | {"worst": _worst(row), "next": _next_loss(row)} | _onset(original))
-        else:
-            others.append(shared | {"evidence": _evidence(row)} | _onset(onsets.get(_line_key(row))))
-    margins = {_margin(row["delta"], row["score_unit"]) for row in rows_of(finding) if row["decides"]}
-    return _block(
-        finding,
-        "dice",
-        "Ceiling and onset",
-        sentences=_headlines(finding, "ceiling", "onset", "choice"),
-        tables=[
-            *_table(
-                f"Ceilings for a loss of at most {' or '.join(sorted(margins))}",
-                deciding,
-                ceiling="Keep at or below",
-                worst="Decided by",
-                next="Loss one step above",
-                onset="Begins to fall at",
-            ),
-            *_table(
-                "By evidence and type of question",
-                others,
-                is_folded=True,
-                evidence="Evidence",
-                ceiling="Ceiling",
-                slope="Change per unit beyond the onset",
-                onset="Begins to fall at",
-            ),
-        ],
-    )
-
-
-def _onset(row: Row | None) -> dict[str, Any]:
-    if row is None:
-        return {"onset": None, "slope": None}
-    slope = {"value": row["slope"], "low": row["slope_low"], "high": row["slope_high"], "unit": "score"}
-    return {
-        "onset": row["reason"] or f"{row['value']:g}{_ends(row)}",
-        "slope": None if slope["value"] is None else number(slope["value"], "score") + bounds(slope),
-    }
-
-
-def _ends(row: Row) -> str:
-    return "" if row["low"] is None else f" [{row['low']:g}, {row['high']:g}]"
-
-
-def _margin(delta: float, unit: str) -> str:
-    return f"{100 * delta:.3g} points" if unit == "share" else f"{delta:.3g}"
-
-
-def _worst(row: Row) -> str:
-    parts = (named(row["worst_perturbation"] or ""), row.get("worst_variation"), row["worst_type"])
-    return ", ".join(part for part in parts if part)
-
-
-def _next_loss(row: Row) -> str | None:
-    if row["next_loss"] is None:
-        return None
-    loss = {name: row[f"next_loss{end}"] for name, end in (("value", ""), ("low", "_low"), ("high", "_high"))}
-    return f"{difference({**loss, 'unit': row['score_unit']})} at {row['next_temperature']:g}"
 
 
 def _variability(finding: OldFinding) -> Block:
@@ -200,7 +130,7 @@ def _equivalence(finding: OldFinding) -> Block:
         return Cell(*looks[row["verdict"]], _short(row))
 
     margins = sorted({(row["delta"], row["unit"]) for row in rows_of(finding) if row["delta"] is not None})
-    within = ", ".join(_margin(*margin) for margin in margins)
+    within = ", ".join(format_margin(*margin) for margin in margins)
     return _block(
         finding,
         "evidence",
@@ -210,103 +140,9 @@ def _equivalence(finding: OldFinding) -> Block:
     )
 
 
-def _ranking(finding: OldFinding) -> Block:
-    def cell(row: Row) -> Cell:
-        if row["rank"] is None:
-            return NOTHING
-        return Cell("even" if row["rank"] > 1 else "bad", f"rank {row['rank']}", _short(row))
-
-    def drop(row: Row) -> str:
-        return f"{' '.join(_short(row))} at {row['temperature']:g}"
-
-    of = {kind: [row for row in rows_of(finding) if row["kind"] == kind] for kind in ("drop", "contrast", "tau")}
-    contrasts = []
-    for pair in _grouped(of["contrast"], "other"):
-        known = [row for row in pair if row["value"] is not None]
-        if known:
-            first = pair[0]
-            least, most = (pick(known, key=lambda row: row["value"]) for pick in (min, max))
-            contrasts.append(
-                _line(
-                    first,
-                    pair=f"{named(first['perturbation'])} − {named(first['other'])}",
-                    verdict=first["verdict"],
-                    p=_p(first["p_holm"]),
-                    least=drop(least),
-                    most=drop(most),
-                )
-            )
-    coolest = min((row["temperature"] for row in of["tau"]), default=None)
-    taus = [
-        _line(
-            row,
-            between=f"{row['temperature']:g} and {row['other_temperature']:g}",
-            tau=row["reason"] if row["value"] is None else number(row["value"], "ratio") + bounds(row),
-        )
-        for row in of["tau"]
-        if row["temperature"] == coolest
-    ]
-    return _block(
-        finding,
-        "evidence",
-        finding.question,
-        note="Cells hold the rank, 1 for the largest drop, and the drop with its interval.",
-        matrices=_matrices(of["drop"], cell),
-        tables=[
-            *_table(
-                "Pairs of disturbances",
-                contrasts,
-                pair="Drop of",
-                verdict="With temperature",
-                p="Interaction test",
-                least="Least",
-                most="Most",
-            ),
-            *_table(
-                "Kendall's tau of the ranking with that at the coolest temperature",
-                taus,
-                is_folded=True,
-                between="Temperatures",
-                tau="Tau",
-            ),
-        ],
-    )
-
-
-def _amplification(finding: OldFinding) -> Block:
-    def cell(row: Row) -> Cell:
-        if row["value"] is None:
-            return _none(row)
-        ratio, *interval = _short(row)
-        return Cell("even", f"× {ratio}", tuple(interval))
-
-    slopes = {_line_key(row): row for row in rows_of(finding) if row["kind"] == "slope"}
-
-    def slope(line: Sequence[Row]) -> Cell:
-        row = slopes.get(_line_key(line[0]))
-        if row is None or row["value"] is None:
-            return NOTHING
-        is_clear = row["low"] is not None and not row["low"] <= 0 <= row["high"]
-        grows = row["value"] > 0
-        mark = ("▲ grows" if grows else "▼ shrinks") if is_clear else "○ no change found"
-        return Cell(("bad" if grows else "even") if is_clear else "quiet", mark, _short(row))
-
-    ratios = [row for row in rows_of(finding) if row["kind"] == "ratio"]
-    return _block(
-        finding,
-        "evidence",
-        finding.question,
-        note="Cells hold the drop as a multiple of that at the coolest temperature.",
-        matrices=_matrices(ratios, cell, last=("Slope per unit", slope)),
-    )
-
-
 MAKERS: dict[str, Callable[[OldFinding], Block]] = {
-    "guidelines": _guidelines,
     "variability": _variability,
     "equivalence": _equivalence,
-    "ranking": _ranking,
-    "amplification": _amplification,
 }
 
 
@@ -334,16 +170,6 @@ def _block(
         matrices=matrices,
         tables=tables,
     )
-
-
-def _headlines(finding: OldFinding, *kinds: str) -> list[str]:
-    """Its sentences of these kinds, in their order."""
-    wanted = {
-        f"{row['sentence']} {row['detail']}" if row["detail"] else row["sentence"]
-        for row in rows_of(finding)
-        if row["headline"] in kinds
-    }
-    return [sentence for sentence in finding.sentences if sentence in wanted]
 
 
 def _matrices(

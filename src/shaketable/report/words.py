@@ -115,9 +115,14 @@ def format_margin(delta: float, unit: Unit) -> str:
     return f"{100 * delta:.3g} points" if unit == "share" else f"{delta:.3g}"
 
 
+def name_questions(n: int) -> str:
+    """`24 questions`."""
+    return f"{n:,} question{'' if n == 1 else 's'}"
+
+
 def count_questions(n: int) -> str:
     """`n = 24 questions`."""
-    return f"n = {n:,} question{'' if n == 1 else 's'}"
+    return f"n = {name_questions(n)}"
 
 
 def join_temperatures(some: Sequence[float], tried: Sequence[float]) -> str:
@@ -152,11 +157,13 @@ def negate(estimate: Estimate) -> Estimate:
     return replace(estimate, value=minus(estimate.value), low=minus(estimate.high), high=minus(estimate.low))
 
 
+def name_resamples(bootstrap: Bootstrap) -> str:
+    """`95 % of 2,000 bootstrap resamples of the questions`."""
+    return f"{100 * bootstrap.confidence:g} % of {bootstrap.n_resamples:,} bootstrap resamples of the questions"
+
+
 def describe_bootstrap(bootstrap: Bootstrap) -> str:
-    return (
-        f"Intervals hold {100 * bootstrap.confidence:g} % of {bootstrap.n_resamples:,} bootstrap resamples of the "
-        "questions."
-    )
+    return f"Intervals hold {name_resamples(bootstrap)}."
 
 
 def caveats_of_agreement(estimates: Iterable[Estimate]) -> tuple[str, ...]:

@@ -97,7 +97,7 @@ def _tells_of_evidence(text: str, result: object) -> bool:
 
 
 TOLD_TWICE = (
-    *("equivalence", "ranking", "amplification", "variability", "guidelines"),
+    *("equivalence", "variability"),
     *("variance_shares", "context_reliance"),
 )
 

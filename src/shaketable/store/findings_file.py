@@ -88,8 +88,8 @@ def load_findings(folder: Path) -> StoredFindings:
 def tidy_rows(findings: Findings) -> list[dict[str, Json]]:
     """One row for each value in each table of each result: the analysis, the table, and what the value has.
 
-    A cell becomes the columns of its factors. The first estimate of a value becomes value, low, high, level, n, unit
-    and reason; others have columns of their own name.
+    A cell becomes the columns of its factors; those of a second cell begin with its name. The first estimate of a
+    value becomes value, low, high, level, n, unit and reason; others have columns of their own name.
     """
     old = [dict(row) for finding in findings.findings for row in getattr(finding.result, "rows", ())]
     return old + [
@@ -112,7 +112,8 @@ def _columns(value: object) -> dict[str, Json]:
     for field in dataclasses.fields(typing.cast(Any, value)):
         own = getattr(value, field.name)
         if isinstance(own, Cell):
-            columns |= _factors(own)
+            beside = f"{field.name}_" if "dataset" in columns else ""
+            columns |= {f"{beside}{name}": factor for name, factor in _factors(own).items()}
         elif isinstance(own, System):
             columns |= {f"{field.name}_{name}": part for name, part in dataclasses.asdict(own).items()}
         elif isinstance(own, Estimate):

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from few_resamples import few_tables
 from made_study import made_study
 from scipy import stats
 from score_rows import score_rows
 
 from shaketable.analyses.evidence.amplification import amplification
+from shaketable.types import Estimate
 
 
 def drops(*by_temperature: tuple[float, ...]) -> pl.DataFrame:
@@ -27,55 +29,48 @@ def drops(*by_temperature: tuple[float, ...]) -> pl.DataFrame:
     )
 
 
-def ratios(table: pl.DataFrame) -> list[dict[str, object]]:
-    return [dict(row) for row in amplification(table).rows if row["kind"] == "ratio"]
+def ratios(table: pl.DataFrame) -> list[Estimate]:
+    return [ratio.ratio for ratio in amplification(few_tables(table)).ratios]
 
 
 def test_ratios_are_of_mean_drops() -> None:
-    found = ratios(drops((0.01, 0.03), (0.02, 0.04), (0.05, 0.07)))
-    assert [row["value"] for row in found] == pytest.approx([1, 1.5, 3])
-    assert (found[0]["low"], found[0]["high"]) == (1, 1)
+    made = ratios(drops((0.01, 0.03), (0.02, 0.04), (0.05, 0.07)))
+    assert [ratio.value for ratio in made] == pytest.approx([1, 1.5, 3])
+    assert (made[0].low, made[0].high) == (1, 1)
 
 
 def test_a_ratio_to_next_to_nothing_is_undefined() -> None:
-    found = ratios(drops((0.0004, 0.0006), (0.02, 0.04)))
+    made = ratios(drops((0.0004, 0.0006), (0.02, 0.04)))
     reason = "the drop at the coolest temperature is below 0.001"
-    assert [(row["value"], row["low"], row["reason"]) for row in found] == [(None, None, reason)] * 2
+    assert [(ratio.value, ratio.low, ratio.reason) for ratio in made] == [(None, None, reason)] * 2
 
 
 def test_a_ratio_that_some_resamples_leave_undefined_has_no_interval() -> None:
     hot = ratios(drops((0.01, -0.002), (0.02, 0.04)))[1]
-    assert hot["value"] == pytest.approx(7.5)
-    assert (hot["low"], hot["reason"]) == (None, "the drop at the coolest temperature is below 0.001 in some resamples")
+    assert hot.value == pytest.approx(7.5)
+    assert (hot.low, hot.reason) == (None, "the drop at the coolest temperature is below 0.001 in some resamples")
 
 
 def test_the_slope_is_that_of_the_line_through_the_means() -> None:
     losses = ((0.01, 0.03, 0.02), (0.02, 0.04, 0.01), (0.05, 0.07, 0.09))
-    (slope,) = (row for row in amplification(drops(*losses)).rows if row["kind"] == "slope")
-    expected = stats.linregress([0, 1, 2], [sum(of_one) / 3 for of_one in losses]).slope
-    assert slope["value"] == pytest.approx(expected)
-    assert slope["low"] <= expected <= slope["high"]
-    assert slope["n"] == 3
+    (slope,) = (own.slope for own in amplification(few_tables(drops(*losses))).slopes)
+    expected = stats.linregress([0, 1, 2], [sum(of_temperature) / 3 for of_temperature in losses]).slope
+    assert slope.value == pytest.approx(expected)
+    assert slope.low is not None and slope.high is not None and slope.low <= expected <= slope.high
+    assert slope.n == 3
 
 
-def test_growing_costs_are_told() -> None:
-    table = made_study(costs={"unchanged": 0.0, "noise": 0.05}, growth=1.0)
-    (sentence,) = amplification(table).sentences
-    assert sentence.startswith("The hotter smollm2 runs, the more noise costs it: 0.0")
-
-
-def test_steady_costs_are_not_said_to_change() -> None:
-    (sentence,) = amplification(made_study(costs={"unchanged": 0.0, "noise": 0.05})).sentences
-    assert sentence.startswith("Noise: no change of its cost with temperature was found for smollm2 (")
+def test_the_slope_of_growing_costs_lies_above_zero_and_that_of_steady_ones_does_not() -> None:
+    for growth, is_growing in ((1.0, True), (0.0, False)):
+        table = made_study(costs={"unchanged": 0.0, "noise": 0.05}, growth=growth)
+        pooled, *_ = amplification(few_tables(table)).slopes
+        assert pooled.slope.low is not None
+        assert (pooled.slope.low > 0) == is_growing
 
 
 def test_a_missing_score_leaves_a_question_out_of_the_slope_only_where_it_must() -> None:
     table = drops((0.01, 0.03), (0.02, 0.04), (0.05, 0.07))
     hole = (pl.col("question_id") == "q1") & (pl.col("temperature") == 1) & (pl.col("perturbation") == "noise")
-    rows = amplification(table.with_columns(value=pl.when(hole).then(None).otherwise("value"))).rows
-    assert [(row["kind"], row["n"], row["n_missing"]) for row in rows] == [
-        ("ratio", 2, 0),
-        ("ratio", 1, 1),
-        ("ratio", 2, 0),
-        ("slope", 1, 1),
-    ]
+    result = amplification(few_tables(table.with_columns(value=pl.when(hole).then(None).otherwise("value"))))
+    assert [(own.ratio.n, own.n_missing) for own in result.ratios] == [(2, 0), (1, 1), (2, 0)]
+    assert [(own.slope.n, own.n_missing, own.n_left_out) for own in result.slopes] == [(1, 1, 1)]

@@ -5,20 +5,25 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from few_resamples import quick
+from few_resamples import few_tables
 from made_study import TEMPERATURES, made_study
 from score_rows import score_rows
 
-from shaketable.analyses.evidence.guidelines import guidelines as with_all_resamples
+from shaketable.analyses.evidence.guidelines import Guidelines
+from shaketable.analyses.evidence.guidelines import guidelines as guidelines_of
+from shaketable.analyses.evidence.heat_ceilings import Bound, Ceiling
 from shaketable.statistics.ceilings import ceiling_index, hinge
-from shaketable.types import OldFinding
-
-every_margin = quick(with_all_resamples)
+from shaketable.types import NotApplied
 
 
-def guidelines(table: pl.DataFrame, margin: float | str | None = 0.01, **settings: Any) -> OldFinding:
+def guidelines(
+    table: pl.DataFrame,
+    margin: float | str | None = 0.01,
+    bound: Bound = "interval",
+    not_applied: tuple[NotApplied, ...] = (),
+) -> Guidelines:
     """With the published margin, which fits these made scores, unless another is asked for."""
-    return every_margin(table, margin=margin, **settings)
+    return guidelines_of(few_tables(table, not_applied=not_applied), margin=margin, bound=bound)
 
 
 # The worked examples of the specification, section 12.3.
@@ -34,9 +39,9 @@ def curve(means: tuple[float, ...], **factors: Any) -> pl.DataFrame:
     )
 
 
-def of_system(table: pl.DataFrame, **settings: Any) -> dict[str, Any]:
-    (row,) = (row for row in guidelines(table, **settings).rows if row["kind"] == "ceiling" and row["decides"])
-    return dict(row)
+def of_system(table: pl.DataFrame, **settings: Any) -> Ceiling:
+    (ceiling,) = guidelines(table, **settings).ceilings
+    return ceiling
 
 
 @pytest.mark.parametrize(
@@ -52,24 +57,24 @@ def of_system(table: pl.DataFrame, **settings: Any) -> dict[str, Any]:
     ],
 )
 def test_the_ceilings_of_the_specification_come_out(means: tuple[float, ...], delta: float, ceiling: float) -> None:
-    row = of_system(curve(means), margin=delta, bound="point")
-    assert (row["value"], row["point"]) == (ceiling, ceiling)
+    own = of_system(curve(means), margin=delta, bound="point")
+    assert (own.ceiling.value, own.by_means) == (ceiling, ceiling)
 
 
 @pytest.mark.parametrize(("means", "onset", "slope"), [(GPT, 1.4, -0.327839), (LLAMA, 0.6, -0.0651587)])
 def test_the_hinges_of_the_specification_come_out(means: tuple[float, ...], onset: float, slope: float) -> None:
-    found = hinge(TEMPERATURES, np.array(means)[:, None])
-    assert found[0][0] == pytest.approx(onset)
-    assert found[1][0] == pytest.approx(slope, abs=1e-6)
-    (row,) = (row for row in guidelines(curve(means), bound="point").rows if row["kind"] == "onset")
-    assert (row["value"], row["slope"]) == (pytest.approx(onset), pytest.approx(slope, abs=1e-6))
+    onsets, slopes = hinge(TEMPERATURES, np.array(means)[:, None])
+    assert onsets[0] == pytest.approx(onset)
+    assert slopes[0] == pytest.approx(slope, abs=1e-6)
+    (own,) = guidelines(curve(means), bound="point").onsets
+    assert (own.onset.value, own.slope.value) == (pytest.approx(onset), pytest.approx(slope, abs=1e-6))
 
 
 def test_with_the_published_margin_the_papers_ceilings_come_out() -> None:
     """GPT 1.4, Llama 0.6, deepseek none: 2.0 is the hottest that was tried."""
-    found = {name: of_system(curve(means), bound="point") for name, means in (("g", GPT), ("l", LLAMA), ("f", FLAT))}
-    assert {name: row["value"] for name, row in found.items()} == {"g": 1.4, "l": 0.6, "f": 2.0}
-    assert found["f"]["sentence"].startswith("smollm2 may run as hot as was tried (2): it loses by its point values no")
+    ceilings = [of_system(curve(means), bound="point") for means in (GPT, LLAMA, FLAT)]
+    assert [own.ceiling.value for own in ceilings] == [1.4, 0.6, 2.0]
+    assert [own.next_temperature for own in ceilings] == [1.6, 0.8, None]
 
 
 def test_a_recovery_does_not_lift_the_ceiling() -> None:
@@ -82,8 +87,8 @@ def test_a_loss_of_exactly_the_margin_is_allowed() -> None:
 
 def test_an_unknown_loss_is_not_within_the_margin() -> None:
     assert ceiling_index(np.array([np.nan, 0.0]), 0.01) == -1
-    row = of_system(curve(GPT))
-    assert (row["value"], row["reason"]) == (None, "too few questions for an interval")
+    own = of_system(curve(GPT)).ceiling
+    assert (own.value, own.reason) == (None, "too few questions for an interval")
 
 
 def test_the_worst_evidence_and_type_decide() -> None:
@@ -95,14 +100,12 @@ def test_the_worst_evidence_and_type_decide() -> None:
             curve(GPT, perturbation="sentence_removal", type="comparison").with_columns(question_id=pl.lit("r")),
         ]
     )
-    row = of_system(table, bound="point")
-    assert row["value"] == 0.6
-    assert (row["worst_perturbation"], row["worst_type"]) == ("sentence_removal", "bridge")
-    assert "with the worst evidence (sentence removal, bridge)." in row["sentence"]
+    own = of_system(table, bound="point")
+    assert own.ceiling.value == 0.6
+    assert (own.worst.perturbation, own.worst.group) == ("sentence_removal", "bridge")
     pairs = {
-        (row["perturbation"], row["type"]): row["value"]
-        for row in guidelines(table, bound="point").rows
-        if row["kind"] == "ceiling" and not row["decides"]
+        (pair.cell.perturbation, pair.cell.group): pair.ceiling.value
+        for pair in guidelines(table, bound="point").pair_ceilings
     }
     assert pairs == {
         ("unchanged", "bridge"): 1.4,
@@ -114,96 +117,102 @@ def test_the_worst_evidence_and_type_decide() -> None:
 
 def test_the_upper_end_of_the_interval_decides_and_lies_in_the_interval_of_the_ceiling() -> None:
     table = made_study(onset=1.0, steepness=0.05, noise=0.02)
-    found = guidelines(table)
-    row = of_system(table)
-    heat = [row for row in found.rows if row["kind"] == "heat"]
-    allowed = [t for t in TEMPERATURES if all(one["high"] <= 0.01 + 1e-9 for one in heat if one["temperature"] <= t)]
-    assert row["value"] == max(allowed)
-    assert row["value"] <= row["point"]
-    assert row["low"] <= row["value"] <= row["high"]
-    assert "cannot be ruled out with the worst evidence" in row["sentence"]
+    result = guidelines(table)
+    (own,) = result.ceilings
+    highs = {(loss.cell.temperature or 0.0): loss.loss.high or 0.0 for loss in result.losses}
+    highs = {
+        temperature: max(loss.loss.high or 0.0 for loss in result.losses if loss.cell.temperature == temperature)
+        for temperature in highs
+    }
+    allowed = [t for t in TEMPERATURES if all(high <= 0.01 + 1e-9 for hot, high in highs.items() if hot <= t)]
+    value, low, high = own.ceiling.value, own.ceiling.low, own.ceiling.high
+    assert value is not None and low is not None and high is not None and own.by_means is not None
+    assert value == max(allowed)
+    assert value <= own.by_means
+    assert low <= value <= high
 
 
-def test_a_clear_loss_is_told_as_one() -> None:
-    row = of_system(made_study(onset=1.0, steepness=0.3, noise=0.002))
-    assert row["value"] == 1.0
-    assert row["sentence"].startswith(
-        "Keep smollm2 at or below 1: at 1.2, answers lose more than 0.01 bertscore with the worst evidence ("
-    )
-    assert row["detail"].startswith("The ceiling is 1 [1, 1]. With undisturbed evidence its bertscore is 0.9")
-    assert "its stability baseline is 0.0" in row["detail"]
+def test_a_clear_loss_has_a_ceiling_without_doubt() -> None:
+    own = of_system(made_study(onset=1.0, steepness=0.3, noise=0.002))
+    assert (own.ceiling.value, own.ceiling.low, own.ceiling.high) == (1.0, 1.0, 1.0)
+    assert own.next_temperature == 1.2
+    assert own.next_loss is not None and own.next_loss.low is not None and own.next_loss.low > 0.01
+    assert own.cool is not None and own.cool.value == pytest.approx(0.95, abs=0.01)
+    assert own.hot is not None and own.hot.value == pytest.approx(0.65, abs=0.01)
+    assert own.baseline_cv == pytest.approx(0.002, abs=0.001)
 
 
 def test_the_onset_of_a_made_decline_is_found() -> None:
-    onsets = [
-        row for row in guidelines(made_study(onset=1.0, steepness=0.3, noise=0.002)).rows if row["kind"] == "onset"
-    ]
-    assert {row["value"] for row in onsets} == {1.0}
-    assert all(row["low"] <= 1.0 <= row["high"] and row["slope_high"] < 0 for row in onsets)
+    onsets = guidelines(made_study(onset=1.0, steepness=0.3, noise=0.002)).onsets
+    assert {own.onset.value for own in onsets} == {1.0}
+    for own in onsets:
+        assert own.onset.low is not None and own.onset.high is not None and own.slope.high is not None
+        assert own.onset.low <= 1.0 <= own.onset.high and own.slope.high < 0
 
 
 def test_a_flat_line_has_no_onset() -> None:
-    onsets = [row for row in guidelines(made_study(steepness=0.0, seed=3)).rows if row["kind"] == "onset"]
-    pooled = [row for row in onsets if row["type"] is None and row["perturbation"] == "unchanged"]
-    assert [(row["value"], row["reason"]) for row in pooled] == [(None, "no decline was found")]
+    onsets = guidelines(made_study(steepness=0.0, seed=3)).onsets
+    pooled = [own.onset for own in onsets if own.cell.group is None and own.cell.perturbation == "unchanged"]
+    assert [(onset.value, onset.reason) for onset in pooled] == [(None, "no decline was found")]
 
 
 def test_a_model_that_ignores_temperature_has_no_ceiling() -> None:
     table = made_study(models=("deepseek", "smollm2"), steepness=0.3, noise=0.002)
-    found = guidelines(table, not_applied=(("deepseek", table["method"][0]),))
-    rows = {row["system"]: row for row in found.rows if row["kind"] == "ceiling" and row["decides"]}
-    assert (rows["deepseek"]["value"], rows["deepseek"]["reason"]) == (None, "temperature not applied")
-    assert rows["smollm2"]["value"] == 1.0
-    assert {row["value"] for row in found.rows if row["kind"] == "onset" and row["model"] == "deepseek"} == {None}
-    assert any(text.startswith("deepseek does not apply the temperature") for text in found.sentences)
+    flat = NotApplied(model="deepseek", method=table["method"][0], reason="it says so")
+    result = guidelines(table, not_applied=(flat,))
+    ceilings = {own.cell.system.model: own for own in result.ceilings if own.cell.system is not None}
+    deepseek = ceilings["deepseek"]
+    assert (deepseek.ceiling.value, deepseek.ceiling.reason) == (None, "temperature not applied")
+    assert not deepseek.is_applied and deepseek.by_means is None
+    assert ceilings["smollm2"].ceiling.value == 1.0 and ceilings["smollm2"].is_applied
+    ignored = [own for own in result.onsets if own.cell.system == deepseek.cell.system]
+    assert {(own.onset.value, own.slope.value, own.is_applied) for own in ignored} == {(None, None, False)}
 
 
 def test_the_margin_of_a_share_is_five_points() -> None:
     shares = made_study(metric="contains", steepness=2.0, onset=0.9)
     shares = shares.with_columns(value=(pl.col("value") > 0.5).cast(pl.Float64))
-    row = of_system(shares, margin=None)
-    assert row["delta"] == 0.05
-    assert "answers lose more than 5 points of correctness with" in row["sentence"]
+    (margin,) = guidelines(shares, margin=None).margins
+    assert (margin.metric, margin.value, margin.unit) == ("contains", 0.05, "share")
 
 
-def test_which_noise_hurts_where_is_told() -> None:
-    found = guidelines(made_study(costs={"unchanged": 0.0, "harmless": 0.0, "harmful": 0.05}))
-    verdicts = {row["verdict"] for row in found.rows if row["kind"] == "noise" and row["perturbation"] == "harmful"}
-    assert verdicts == {"hurts"}
-    assert any("harmful at every temperature tried" in text for text in found.sentences)
+def test_which_noise_hurts_where_is_found() -> None:
+    noise = guidelines(made_study(costs={"unchanged": 0.0, "harmless": 0.0, "harmful": 0.05})).noise
+    assert {own.effect for own in noise if own.cell.perturbation == "harmful"} == {"hurts"}
+    assert "unclear" in {own.effect for own in noise if own.cell.perturbation == "harmless"}
 
 
 def test_the_best_model_is_named_only_where_it_is_clear() -> None:
     strong = made_study(models=("strong",), steepness=0.3, noise=0.002)
     steady = made_study(models=("steady",), steepness=0.0).with_columns(pl.col("value") - 0.05)
     twin = made_study(models=("twin",), steepness=0.0, seed=0).with_columns(pl.col("value") - 0.05)
-    choices = [row for row in guidelines(pl.concat([strong, steady])).rows if row["kind"] == "choice"]
-    assert [(row["temperature"], row["system"], row["verdict"]) for row in choices] == [
-        (0.0, "strong", "best"),
-        (2.0, "steady", "best"),
+    choices = guidelines(pl.concat([strong, steady])).choices
+    assert [(own.cell.temperature, own.cell.system and own.cell.system.model, own.is_clear) for own in choices] == [
+        (0.0, "strong", True),
+        (2.0, "steady", True),
     ]
-    same = [row for row in guidelines(pl.concat([steady, twin])).rows if row["kind"] == "choice"]
-    assert {row["verdict"] for row in same} == {"no clear winner"}
+    assert choices[0].other.system is not None and choices[0].other.system.model == "steady"
+    assert {own.is_clear for own in guidelines(pl.concat([steady, twin])).choices} == {False}
 
 
 def test_a_method_that_does_not_search_has_a_ceiling_too() -> None:
     table = made_study(costs={"unchanged": 0.0}, steepness=0.3, noise=0.002).with_columns(
         perturbation=pl.lit(None, dtype=pl.String), retriever=pl.lit(None, dtype=pl.String)
     )
-    row = of_system(table)
-    assert row["value"] == 1.0
-    assert row["worst_perturbation"] is None
+    own = of_system(table)
+    assert own.ceiling.value == 1.0
+    assert own.worst.perturbation is None
 
 
-def test_a_system_that_may_not_be_heated_is_told_so() -> None:
-    row = of_system(made_study(onset=0.0, steepness=0.3, noise=0.002))
-    assert row["sentence"].startswith("Keep smollm2 at 0: at 0.2, answers lose more than 0.01 bertscore")
+def test_a_system_that_may_not_be_heated_has_the_coolest_as_its_ceiling() -> None:
+    own = of_system(made_study(onset=0.0, steepness=0.3, noise=0.002))
+    assert (own.ceiling.value, own.coolest, own.next_temperature) == (0.0, 0.0, 0.2)
 
 
 def test_an_onset_at_the_first_place_it_can_have_may_be_earlier() -> None:
-    found = guidelines(made_study(onset=0.0, steepness=0.3, noise=0.002))
-    (sentence,) = (text for text in found.sentences if "begins to fall" in text)
-    assert "begins to fall at about temperature 0.2 [0.2, 0.2] or before, by 0.3" in sentence
+    early, late = (guidelines(made_study(onset=at, steepness=0.3, noise=0.002)).onsets[0] for at in (0.0, 1.0))
+    assert (early.onset.value, early.is_first) == (0.2, True)
+    assert (late.onset.value, late.is_first) == (1.0, False)
 
 
 def test_over_several_wordings_the_worst_evidence_in_the_worst_wording_decides() -> None:
@@ -215,18 +224,20 @@ def test_over_several_wordings_the_worst_evidence_in_the_worst_wording_decides()
             curve(LLAMA, variation="spelling", perturbation="sentence_removal"),
         ]
     )
-    finding = guidelines(table, bound="point")
-    over, *each = sorted(
-        (row for row in finding.rows if row["kind"] == "ceiling" and row["decides"]),
-        key=lambda row: row["worst_variation"] is None,
-    )
-    assert (over["system"], over["variation"], over["value"]) == ("smollm2", None, 0.6)
-    assert (over["worst_perturbation"], over["worst_variation"]) == ("sentence_removal", "spelling")
-    assert {row["variation"]: row["value"] for row in each} == {"original": 1.4, "spelling": 0.6}
-    # The one over all wordings speaks for them.
-    assert [row["sentence"] is not None for row in (over, *each)] == [True, False, False]
-    assert "with the worst evidence and wording (sentence removal, spelling)." in over["sentence"]
+    *each, over = guidelines(table, bound="point").ceilings
+    assert (over.cell.variation, over.ceiling.value) == (None, 0.6)
+    assert (over.worst.perturbation, over.worst.variation) == ("sentence_removal", "spelling")
+    assert {own.cell.variation: own.ceiling.value for own in each} == {"original": 1.4, "spelling": 0.6}
+    assert [own.is_part for own in (*each, over)] == [True, True, False]
 
 
 def test_one_wording_has_no_ceiling_over_wordings() -> None:
-    assert of_system(curve(GPT), bound="point").get("worst_variation") is None
+    own = of_system(curve(GPT), bound="point")
+    assert (own.cell.variation, own.is_part) == ("original", False)
+
+
+def test_the_margin_of_the_study_holds_for_its_own_number_alone() -> None:
+    both = pl.concat([made_study(temperatures=(0.0, 1.0), metric=metric) for metric in ("rouge1", "bertscore")])
+    tables = few_tables(both, margin=0.5)
+    assert [margin.value for margin in guidelines_of(tables).margins] == [0.5]
+    assert guidelines_of(tables, metric="bertscore").margins[0].times == 0.2

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from few_resamples import few_tables
 from score_rows import score_rows
 
 from shaketable.analyses.evidence.equivalence import equivalence
@@ -30,10 +31,7 @@ def study(**factors: str) -> pl.DataFrame:
 def test_a_margin_in_spreads_is_that_of_the_clean_case_at_the_lowest_temperature() -> None:
     margin = margins_of(list(systems(study(), None)), "0.5 sd")["bertscore"]
     assert (margin.value, margin.sd) == (pytest.approx(0.1), pytest.approx(0.2))
-    assert margin.caveat("bertscore") == (
-        "The margin is 0.1 of bertscore: 0.5 times its standard deviation between questions with undisturbed "
-        "evidence at the lowest temperature, 0.200."
-    )
+    assert (margin.metric, margin.times, margin.unit) == ("bertscore", 0.5, "score")
 
 
 def test_all_systems_are_held_to_one_margin() -> None:
@@ -50,17 +48,16 @@ def test_without_one_a_share_has_five_points_and_anything_else_a_fifth_of_its_sp
     assert margins["bertscore"].value == pytest.approx(0.04)
 
 
-def test_the_margin_of_a_finding_is_stated_with_its_value() -> None:
-    for finding in (equivalence(study(), margin="0.5 sd"), guidelines(study(), margin="0.5 sd")):
-        assert {round(row["delta"], 9) for row in finding.rows if row["delta"] is not None} == {0.1}
-        assert "0.5 times its standard deviation" in finding.caveats[0]
-        assert finding.settings["margin"] == "0.5 sd"
+def test_the_margin_of_a_result_is_stated_with_its_value() -> None:
+    (margin,) = guidelines(few_tables(study()), margin="0.5 sd").margins
+    assert margin.value == pytest.approx(0.1)
+    finding = equivalence(study(), margin="0.5 sd")
+    assert {round(row["delta"], 9) for row in finding.rows if row["delta"] is not None} == {0.1}
 
 
 def test_a_spread_that_is_not_there_makes_no_margin_and_says_so() -> None:
     (margin,) = margins_of(list(systems(score_rows({"a": (0.5,)}), None)), "0.2 sd").values()
-    assert margin.value == 0
-    assert "the clean case has none" in margin.caveat("bertscore")
+    assert (margin.value, margin.times, margin.sd) == (0, 0.2, None)
 
 
 def test_a_margin_that_cannot_be_read_is_named() -> None:

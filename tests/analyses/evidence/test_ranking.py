@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-from itertools import product
-
-import numpy as np
 import polars as pl
-import pytest
+from few_resamples import few_tables
 from made_study import made_study
-from scipy import stats
 from score_rows import score_rows
 
-from shaketable.analyses.evidence.ranking import interaction_test, rank_agreement, ranking
+from shaketable.analyses.evidence.ranking import Ranking, ranking
+
+
+def ranked(table: pl.DataFrame) -> Ranking:
+    return ranking(few_tables(table), n_permutations=199)
 
 
 def crossing(n_questions: int = 12) -> pl.DataFrame:
@@ -28,60 +28,24 @@ def crossing(n_questions: int = 12) -> pl.DataFrame:
     )
 
 
-def test_a_reversal_is_found_and_told() -> None:
-    found = ranking(crossing())
-    contrasts = [row for row in found.rows if row["kind"] == "contrast"]
-    assert [(row["perturbation"], row["other"]) for row in contrasts] == [("masking", "removal")] * 2
-    assert {row["verdict"] for row in contrasts} == {"reversal"}
-    assert contrasts[0]["low"] > 0 > contrasts[1]["high"]
-    (sentence,) = found.sentences
-    assert sentence.startswith("Masking hurts smollm2 more than removal at temperature 0, and less at 1.")
-    (tau,) = (row for row in found.rows if row["kind"] == "tau")
-    assert (tau["temperature"], tau["other_temperature"], tau["value"]) == (0, 1, -1)
+def test_a_reversal_is_found() -> None:
+    result = ranked(crossing())
+    assert [(own.cell.perturbation, own.other) for own in result.contrasts] == [("masking", "removal")] * 2
+    assert {own.change for own in result.contrasts} == {"reversal"}
+    cool, hot = (own.difference for own in result.contrasts)
+    assert cool.low is not None and hot.high is not None and cool.low > 0 > hot.high
+    (agreement,) = result.agreements
+    assert (agreement.cell.temperature, agreement.other_temperature, agreement.tau.value) == (0, 1, -1)
 
 
 def test_ranks_put_the_largest_drop_first() -> None:
-    ranks = {
-        (row["perturbation"], row["temperature"]): row["rank"]
-        for row in ranking(crossing()).rows
-        if row["kind"] == "drop"
-    }
+    ranks = {(own.cell.perturbation, own.cell.temperature): own.rank for own in ranked(crossing()).drops}
     assert ranks == {("masking", 0.0): 1, ("removal", 0.0): 2, ("masking", 1.0): 2, ("removal", 1.0): 1}
 
 
-def test_the_interaction_test_tries_every_shuffle_of_a_small_table() -> None:
-    """Worked by counting: 3 questions at 2 temperatures have 2³ equally likely tables."""
-    contrasts = np.array([[[0.1, 0.3, 0.2], [-0.1, 0.1, 0.4]]])
-    cool, hot = contrasts[0]
-    spreads = []
-    for swaps in product((False, True), repeat=3):
-        first, second = np.where(swaps, hot, cool).mean(), np.where(swaps, cool, hot).mean()
-        spreads.append(((np.array([first, second]) - (first + second) / 2) ** 2).sum())
-    expected = np.mean(np.array(spreads) >= spreads[0] - 1e-12)
-    assert interaction_test(contrasts, ["a", "b", "c"], 1000) == pytest.approx([expected])
-
-
-def test_the_interaction_test_keeps_its_level_without_interaction() -> None:
-    """p values of 200 tables without interaction are spread evenly; a fixed seed, so this never flickers."""
-    rng = np.random.default_rng(0)
-    p = interaction_test(rng.normal(size=(200, 4, 15)), [f"q{i}" for i in range(15)], 500)
-    assert stats.kstest(p, "uniform").pvalue > 0.01
-
-
-def test_kendalls_tau_is_that_of_scipy() -> None:
-    rng = np.random.default_rng(1)
-    drops = rng.integers(-2, 3, (5, 6, 1)).astype(float)  # Small integers tie often.
-    first, second = np.triu_indices(6, k=1)
-    expected = [stats.kendalltau(drops[:, a, 0], drops[:, b, 0]).statistic for a, b in zip(first, second, strict=True)]
-    assert rank_agreement(drops, first, second)(np.ones((1, 1)))[:, 0] == pytest.approx(expected, nan_ok=True)
-
-
 def test_without_interaction_nothing_is_claimed() -> None:
-    found = ranking(made_study(temperatures=(0.0, 1.0, 2.0), n_questions=30))
-    assert {row["verdict"] for row in found.rows if row["kind"] == "contrast" and row["type"] is None} == {
-        "no change shown"
-    }
-    assert found.sentences[0].startswith("No change with temperature was shown in which disturbance hurts smollm2")
+    result = ranked(made_study(temperatures=(0.0, 1.0, 2.0), n_questions=30))
+    assert {own.change for own in result.contrasts if own.cell.group is None} == {"not shown"}
 
 
 def test_questions_with_a_hole_are_left_out_of_contrasts_and_counted() -> None:
@@ -90,10 +54,11 @@ def test_questions_with_a_hole_are_left_out_of_contrasts_and_counted() -> None:
         .then(None)
         .otherwise("value")
     )
-    contrasts = [row for row in ranking(table).rows if row["kind"] == "contrast"]
-    assert {(row["n"], row["n_left_out"], row["n_missing"]) for row in contrasts} == {(11, 1, 2)}
+    contrasts = ranked(table).contrasts
+    assert {(own.difference.n, own.n_left_out, own.n_missing) for own in contrasts} == {(11, 1, 2)}
 
 
 def test_one_disturbance_has_a_rank_and_no_rival() -> None:
-    rows = ranking(crossing().filter(pl.col("perturbation") != "removal")).rows
-    assert [(row["kind"], row["rank"]) for row in rows] == [("drop", 1), ("drop", 1)]
+    result = ranked(crossing().filter(pl.col("perturbation") != "removal"))
+    assert [own.rank for own in result.drops] == [1, 1]
+    assert result.contrasts == result.agreements == ()

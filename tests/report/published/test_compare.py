@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from few_resamples import few_tables
 from made_facts import made_facts
 from made_studies import STUDY
 from made_wordings import made, trial
@@ -19,7 +20,6 @@ from shaketable.analyses.evidence.correctness import correctness
 from shaketable.analyses.evidence.guidelines import guidelines
 from shaketable.analyses.evidence.ranking import ranking
 from shaketable.analyses.facts.factual_robustness import factual_robustness
-from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.wording_accuracy import wording_accuracy
 from shaketable.cli.app import app
 from shaketable.factors import Labels
@@ -27,7 +27,6 @@ from shaketable.report.published import context_temperature, query_variation
 from shaketable.report.published import factual_robustness as facts
 from shaketable.report.published.comparison import Own
 from shaketable.report.published.verdicts import exactly, least, ordered, signed, within
-from shaketable.statistics.intervals import Bootstrap
 from shaketable.study import load_study, shipped_studies
 from shaketable.types import Estimate, Finding, Findings, Study
 
@@ -103,15 +102,8 @@ def test_a_published_number_is_met_inside_the_interval_alone() -> None:
 
 def context(model: str, **more: Any) -> dict[str, Any]:
     study = load_study("published/context_temperature")
-    table = curves(model, GPT_LIKE, **more)
-    settings: dict[str, Any] = {"n_resamples": 199}
-    found = own(
-        study,
-        "bertscore",
-        correctness(Tables(scores=table, bootstrap=Bootstrap(n_resamples=199))),
-        guidelines(table, margin=0.01, **settings),
-        ranking(table, **settings),
-    )
+    tables = few_tables(curves(model, GPT_LIKE, **more), n_resamples=199)
+    found = own(study, "bertscore", correctness(tables), guidelines(tables, margin=0.01), ranking(tables))
     return {one.claim: one for claim in context_temperature.CLAIMS for one in claim(found)}
 
 

@@ -54,7 +54,9 @@ def degradation(tables: Tables, *, metric: str | None = None, alpha: float = 0.0
     A p is adjusted over the temperatures of a line, which is a system, a type of question and a disturbance.
     """
     losses = [
-        loss for grid in grids(tables.scores, tables.metric(metric)) for loss in _losses(grid, alpha, tables.bootstrap)
+        loss
+        for grid in grids(tables.scores, metric or tables.metric())
+        for loss in _losses(grid, alpha, tables.bootstrap)
     ]
     return Degradation(losses=tuple(losses), alpha=alpha)
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from shaketable.analyses.evidence.margins import margins_of
 from shaketable.analyses.grids import Grid, Row, even, systems
+from shaketable.report.margins import describe_margin
 from shaketable.report.old_words import (
     at_temperatures,
     difference,
@@ -56,7 +57,7 @@ def equivalence(
         question="At which temperatures are answers from disturbed evidence as good as from the original?",
         rows=even(rows),
         sentences=tuple(said(row) for row in rows if row["sentence"]),
-        caveats=(*(one.caveat(name) for name, one in margins.items()), *_caveats(rows, alpha, confidence, n_resamples)),
+        caveats=(*(describe_margin(one) for one in margins.values()), *_caveats(rows, alpha, confidence, n_resamples)),
         settings={
             "metric": metric,
             "margin": margin,

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from shaketable.analyses.grids import Grid
+from shaketable.analyses.tables import Tables
 from shaketable.errors import PartError
-from shaketable.report.old_words import measured, number
+from shaketable.types import Unit
 
 POINTS = 0.05
 """Of a share, where the study says nothing."""
@@ -20,30 +21,23 @@ tells models apart, and those of all-MiniLM-L6-v2 spread several times as far (d
 WRITTEN = re.compile(r"\s*(\d*\.?\d+)\s*sd\s*")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Margin:
+    metric: str
     value: float
     """In the unit of the number; 0 where its spread is not known."""
     times: float | None
     """How many spreads it is; None: it was given as an amount."""
     sd: float | None
     """The spread; None: it was not asked for, or there is none."""
-    unit: str
+    unit: Unit
 
-    @property
-    def words(self) -> str:
-        """`0.012`, or `5 points`."""
-        return f"{100 * self.value:.3g} points" if self.unit == "share" else f"{self.value:.3g}"
 
-    def caveat(self, metric: str) -> str:
-        if self.times is None:
-            return f"The margin is {self.words} of {measured(metric)}, as the study or the default says."
-        if self.sd is None:
-            return f"The margin is 0: it is told in spreads of {measured(metric)}, and the clean case has none."
-        return (
-            f"The margin is {self.words} of {measured(metric)}: {self.times:g} times its standard deviation between "
-            f"questions with undisturbed evidence at the lowest temperature, {number(self.sd, 'score')}."
-        )
+def choose_margin(tables: Tables, margin: float | str | None, metric: str | None) -> float | str | None:
+    """What an analysis was told, else what the study says, which is of its own number alone; None: by the rule."""
+    if margin is None and metric in (None, tables.metric()):
+        return tables.margin
+    return margin
 
 
 def margins_of(systems: Sequence[Grid], given: float | str | None) -> Mapping[str, Margin]:
@@ -51,20 +45,20 @@ def margins_of(systems: Sequence[Grid], given: float | str | None) -> Mapping[st
     by_metric: dict[str, list[Grid]] = {}
     for grid in systems:
         by_metric.setdefault(grid.metric, []).append(grid)
-    return {metric: _margin(found, given) for metric, found in by_metric.items()}
+    return {metric: _margin(alike, given) for metric, alike in by_metric.items()}
 
 
 def _margin(systems: Sequence[Grid], given: float | str | None) -> Margin:
-    unit = systems[0].unit
+    metric, unit = systems[0].metric, systems[0].unit
     if given is None:
         given = POINTS if unit == "share" else SPREAD
     if not isinstance(given, str):
-        return Margin(value=float(given), times=None, sd=None, unit=unit)
+        return Margin(metric=metric, value=float(given), times=None, sd=None, unit=unit)
     match = WRITTEN.fullmatch(given)
     if match is None:
         raise PartError(f"margin is {given!r}. Write an amount, such as 0.01, or spreads, such as '0.2 sd'.")
     times, sd = float(match[1]), _spread(systems)
-    return Margin(value=times * (sd or 0.0), times=times, sd=sd, unit=unit)
+    return Margin(metric=metric, value=times * (sd or 0.0), times=times, sd=sd, unit=unit)
 
 
 def _spread(systems: Sequence[Grid]) -> float | None:

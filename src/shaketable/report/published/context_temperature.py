@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from shaketable.analyses.evidence.correctness import Correctness, Level
 from shaketable.analyses.evidence.dominance import Dominance
-from shaketable.factors import UNCHANGED
+from shaketable.analyses.evidence.guidelines import Guidelines
+from shaketable.analyses.evidence.ranking import Ranking
+from shaketable.factors import UNCHANGED, Cell
 from shaketable.report.published.comparison import (
     Claim,
     Comparison,
@@ -18,7 +21,7 @@ from shaketable.report.published.comparison import (
     format_own,
     model_of,
 )
-from shaketable.report.published.verdicts import Judgement, is_known, least, mean_estimate, ordered, signed
+from shaketable.report.published.verdicts import Judgement, is_known, least, mean_estimate, ordered, signed, within
 from shaketable.types import Estimate
 
 MODELS = {
@@ -62,47 +65,54 @@ def level(own: Own) -> Iterator[Comparison]:
 
 
 def onset(own: Own) -> Iterator[Comparison]:
-    rows = own.rows("guidelines", kind="onset", type=None, perturbation="unchanged")
-    yield from _temperature(rows, "Answers begin to get worse at this temperature")
+    for result in own.results(Guidelines):
+        for fall in result.onsets:
+            if fall.cell.group is None and fall.cell.perturbation == UNCHANGED:
+                yield _temperature(own, fall.cell, fall.onset, "Answers begin to get worse at this temperature")
 
 
 def ceiling(own: Own) -> Iterator[Comparison]:
-    rows = own.rows("guidelines", kind="ceiling", decides=True)
-    yield from _temperature(rows, "The hottest temperature that loses no more than the margin")
+    claim = "The hottest temperature that loses no more than the margin"
+    for result in own.results(Guidelines):
+        for limit in result.ceilings:
+            yield _temperature(own, limit.cell, limit.ceiling, claim)
 
 
-def _temperature(rows: list[Row], claim: str) -> Iterator[Comparison]:
-    for row in rows:
-        model = model_of(str(row["system"]), MODELS)
-        span = estimate_of(row)
-        judgement = Judgement("cannot be said", NO_MODEL)
-        if model is not None and span.value is None:
-            judgement = Judgement("cannot be said", span.reason or "the run has no such temperature")
-        elif model is not None and (wanted := ONSETS[model]) is not None:
-            is_inside = is_known(span) and span.low <= wanted <= span.high  # type: ignore[operator]
-            judgement = Judgement("agrees" if is_inside else "differs", f"published {wanted:g}")
-        yield compare(
-            claim=claim,
-            published="GPT 1.4, Llama 0.6, deepseek-reasoner none (it ignores its temperature)",
-            system=str(row["system"]),
-            own=span,
-            judgement=judgement,
-        )
+def _temperature(own: Own, cell: Cell, estimate: Estimate, claim: str) -> Comparison:
+    model = _model(cell)
+    wanted = None if model is None else ONSETS[model]
+    judgement = Judgement("cannot be said", NO_MODEL)
+    if model is not None and estimate.value is None:
+        judgement = Judgement("cannot be said", estimate.reason or "the run has no such temperature")
+    elif wanted is not None:
+        is_inside = within(estimate, wanted).verdict == "agrees"
+        judgement = Judgement("agrees" if is_inside else "differs", f"published {wanted:g}")
+    return compare(
+        claim=claim,
+        published="GPT 1.4, Llama 0.6, deepseek-reasoner none (it ignores its temperature)",
+        system=own.name(cell),
+        own=estimate,
+        judgement=judgement,
+    )
+
+
+def _model(cell: Cell) -> str | None:
+    """Which of the study's models it is of; None: none of them."""
+    return None if cell.system is None else model_of(cell.system.model, MODELS)
 
 
 def masking_hurts_least_when_hot(own: Own) -> Iterator[Comparison]:
-    for system, rows in own.by_system("ranking", kind="drop", type=None).items():
-        hottest = max(row["temperature"] for row in rows)
-        drops = {str(row["perturbation"]): estimate_of(row) for row in rows if row["temperature"] == hottest}
-        judgement = least(drops, "entity_masking")
-        if hottest < 2:
-            judgement = Judgement("cannot be said", "the run stops below temperature 2")
+    drops = [drop for result in own.results(Ranking) for drop in result.drops if drop.cell.group is None]
+    for system, every in by_system(drops).items():
+        hottest = max(drop.cell.temperature or 0.0 for drop in every)
+        hot = {str(drop.cell.perturbation): drop.drop for drop in every if drop.cell.temperature == hottest}
+        stops_early = Judgement("cannot be said", "the run stops below temperature 2")
         yield compare(
             claim="At temperature 2 masked entities cost least of the three disturbances",
             published="gpt-4o",
-            system=system,
-            own=drops.get("entity_masking"),
-            judgement=judgement,
+            system=own.name(system),
+            own=hot.get("entity_masking"),
+            judgement=stops_early if hottest < 2 else least(hot, "entity_masking"),
         )
 
 
@@ -171,27 +181,47 @@ def original_varies_least(own: Own) -> Iterator[Comparison]:
 
 
 def cool_is_safe_and_hot_is_not(own: Own) -> Iterator[Comparison]:
-    losses = own.by_system("guidelines", kind="heat", perturbation="unchanged")
-    kinds = [(system, kind) for system, rows in losses.items() for kind in dict.fromkeys(row["type"] for row in rows)]
-    for system, kind in kinds:
-        rows = [row for row in losses[system] if row["type"] == kind]
-        known = [row for row in rows if is_known(estimate_of(row))]
-        cool = [row for row in known if 0 < row["temperature"] <= COOL]
-        hot = [row for row in known if row["temperature"] >= HOT]
-        judgement = Judgement("cannot be said", "the run has not both cool and hot temperatures")
-        if cool and hot:
-            judgement = Judgement("cannot be said", "the intervals hold the margin")
-            if all(row["high"] <= row["delta"] for row in cool) and all(row["low"] > row["delta"] for row in hot):
-                judgement = Judgement("agrees", "every interval lies on its side of the margin")
-            elif any(row["low"] > row["delta"] for row in cool) or any(row["high"] <= row["delta"] for row in hot):
-                judgement = Judgement("differs", "an interval lies on the other side of the margin")
-        yield compare(
-            claim="Up to temperature 0.6 little is lost, from 1.4 on much",
-            published="all models taken together",
-            system=system if kind is None else f"{system}, {kind}",
-            own="; ".join(f"{row['temperature']:g}: {row['value']:.3g}" for row in (*cool, *hot)),
-            judgement=judgement,
-        )
+    for result in own.results(Guidelines):
+        allowed = {margin.metric: margin.value for margin in result.margins}
+        undisturbed = [loss for loss in result.losses if loss.cell.perturbation == UNCHANGED]
+        for system, losses in by_system(undisturbed).items():
+            for kind in dict.fromkeys(loss.cell.group for loss in losses):
+                known = {
+                    loss.cell.temperature or 0.0: loss.loss
+                    for loss in losses
+                    if loss.cell.group == kind and is_known(loss.loss)
+                }
+                name = own.name(system)
+                yield compare(
+                    claim="Up to temperature 0.6 little is lost, from 1.4 on much",
+                    published="all models taken together",
+                    system=name if kind is None else f"{name}, {kind}",
+                    own="; ".join(
+                        f"{temperature:g}: {loss.value:.3g}"
+                        for temperature, loss in known.items()
+                        if 0 < temperature <= COOL or temperature >= HOT
+                    ),
+                    judgement=_sides(known, allowed[losses[0].metric]),
+                )
+
+
+def _sides(losses: Mapping[float, Estimate], allowed: float) -> Judgement:
+    """Does every cool loss lie within the margin, and every hot one beyond?"""
+    cool = {_side(loss, allowed) for temperature, loss in losses.items() if 0 < temperature <= COOL}
+    hot = {_side(loss, allowed) for temperature, loss in losses.items() if temperature >= HOT}
+    if not cool or not hot:
+        return Judgement("cannot be said", "the run has not both cool and hot temperatures")
+    if cool == {"within"} and hot == {"beyond"}:
+        return Judgement("agrees", "every interval lies on its side of the margin")
+    if "beyond" in cool or "within" in hot:
+        return Judgement("differs", "an interval lies on the other side of the margin")
+    return Judgement("cannot be said", "the intervals hold the margin")
+
+
+def _side(loss: Estimate, allowed: float) -> Literal["within", "beyond", "both"]:
+    if loss.high is not None and loss.high <= allowed:
+        return "within"
+    return "beyond" if loss.low is not None and loss.low > allowed else "both"
 
 
 def _of_main(own: Own, rows: list[Row]) -> list[Row]:

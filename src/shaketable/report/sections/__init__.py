@@ -2,7 +2,10 @@
 
 CATALOG: dict[str, str] = {
     "Correctness": "correctness:section",
+    "Guidelines": "guidelines:section",
     "Dominance": "dominance:section",
     "Degradation": "degradation:section",
+    "Ranking": "ranking:section",
+    "Amplification": "amplification:section",
 }
 """The name of a result's type → what makes its section, in the order of the page."""

@@ -1,0 +1,111 @@
+"""What disturbed evidence costs when it is hot, against when it is cool: a matrix of ratios, and slopes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shaketable.analyses.evidence.amplification import Amplification, Ratio, Slope
+from shaketable.report.matrices import Line, make_matrices
+from shaketable.report.section import NOTHING, Headline, MatrixCell, Page, Section
+from shaketable.report.words import (
+    describe_bootstrap,
+    format_amount,
+    format_cost,
+    format_interval,
+    format_lines,
+    holds_zero,
+    name_part,
+    name_questions,
+    sentence_case,
+)
+
+QUESTION = "Does heat amplify the harm of disturbed evidence?"
+
+
+def section(result: Amplification, page: Page) -> Section:
+    told = [slope for slope in result.slopes if slope.cell.group is None and slope.slope.low is not None]
+    return Section(
+        chapter="evidence",
+        name="amplification",
+        title=QUESTION,
+        question=QUESTION,
+        headlines=tuple(_headline(slope, page) for slope in told),
+        matrices=make_matrices(_matrix_lines(result), page, last="Slope per unit"),
+        notes=("Cells hold the drop as a multiple of that at the coolest temperature.",),
+        caveats=_caveats(result, page),
+    )
+
+
+def _headline(slope: Slope, page: Page) -> Headline:
+    return Headline(
+        kind="amplification",
+        cell=slope.cell,
+        system=page.labels.name(slope.cell, "dataset", "variation"),
+        sentence=_sentence(slope, page),
+        detail=f"Measured on {name_questions(slope.slope.n)}.",
+        number=format_amount(slope.slope),
+        interval=format_interval(slope.slope),
+        is_clear=not holds_zero(slope.slope) and page.is_applied(slope.cell),
+    )
+
+
+def _sentence(slope: Slope, page: Page) -> str:
+    cause, system = name_part(slope.cell.perturbation or ""), page.labels.name(slope.cell, "dataset", "variation")
+    per = f"{format_cost(slope.slope, slope.metric)} per unit of temperature"
+    if holds_zero(slope.slope):
+        return f"{sentence_case(cause)}: no change of its cost with temperature was found for {system} ({per})."
+    more = "more" if (slope.slope.value or 0.0) > 0 else "less"
+    return f"The hotter {system} runs, the {more} {cause} costs it: {per}."
+
+
+def _matrix_lines(result: Amplification) -> list[Line]:
+    slopes = {(slope.metric, slope.cell): slope for slope in result.slopes}
+    lines: dict[object, list[Ratio]] = {}
+    for ratio in result.ratios:
+        lines.setdefault((ratio.metric, replace(ratio.cell, temperature=None)), []).append(ratio)
+    return [
+        _matrix_line(line, slopes.get((line[0].metric, replace(line[0].cell, temperature=None))))
+        for line in lines.values()
+    ]
+
+
+def _matrix_line(line: Sequence[Ratio], slope: Slope | None) -> Line:
+    return Line(
+        cell=line[0].cell,
+        metric=line[0].metric,
+        cells={ratio.cell.temperature: _matrix_cell(ratio) for ratio in line},
+        last=NOTHING if slope is None else _slope_cell(slope),
+    )
+
+
+def _matrix_cell(ratio: Ratio) -> MatrixCell:
+    lines = format_lines(ratio.ratio)
+    if ratio.ratio.value is None:
+        return replace(NOTHING, lines=lines)
+    return MatrixCell(look="even", mark=f"× {lines[0]}", lines=lines[1:])
+
+
+def _slope_cell(slope: Slope) -> MatrixCell:
+    value = slope.slope.value
+    if value is None:
+        return NOTHING
+    lines = format_lines(slope.slope)
+    if holds_zero(slope.slope):
+        return MatrixCell(look="quiet", mark="○ no change found", lines=lines)
+    if value > 0:
+        return MatrixCell(look="bad", mark="▲ grows", lines=lines)
+    return MatrixCell(look="even", mark="▼ shrinks", lines=lines)
+
+
+def _caveats(result: Amplification, page: Page) -> tuple[str, ...]:
+    caveats = [
+        describe_bootstrap(page.bootstrap),
+        "Where heat alone ruins every answer, nothing is left for disturbed evidence to cost: a falling cost is then "
+        "no sign of robustness.",
+    ]
+    if any(ratio.ratio.reason and ratio.ratio.n for ratio in result.ratios):
+        caveats.append(f"Ratios are left out where the drop they are divided by may be below {result.min_drop:g}.")
+    if any(ratio.coolest for ratio in result.ratios):
+        caveats.append("Temperature 0 was not tried; ratios are to the coolest temperature there is.")
+    return tuple(caveats)

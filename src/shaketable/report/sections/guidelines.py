@@ -1,0 +1,250 @@
+"""How hot each system may run, where it begins to fall, and which system to choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shaketable.analyses.evidence.choices import Choice, Noise
+from shaketable.analyses.evidence.correctness import Correctness
+from shaketable.analyses.evidence.guidelines import Guidelines
+from shaketable.analyses.evidence.heat_ceilings import Ceiling, PairCeiling
+from shaketable.analyses.evidence.margins import Margin
+from shaketable.analyses.evidence.onsets import Onset
+from shaketable.factors import Cell, title_of
+from shaketable.report.charts.marks import Point
+from shaketable.report.margins import describe_margin
+from shaketable.report.old_figures import figure_name
+from shaketable.report.section import Headline, Page, Section, Table
+from shaketable.report.sections.guidelines_words import (
+    ceiling_detail,
+    ceiling_sentence,
+    choice_sentence,
+    name_sample,
+    name_system,
+    name_worst,
+    noise_detail,
+    noise_sentence,
+    onset_sentence,
+)
+from shaketable.report.tables import TableLine, make_tables
+from shaketable.report.words import (
+    MISSING,
+    format_amount,
+    format_difference,
+    format_interval,
+    format_level,
+    format_margin,
+    format_value,
+    name_evidence,
+    name_part,
+    name_resamples,
+)
+
+Place = tuple[str, Cell]
+"""A metric, and a cell with the evidence but without a temperature."""
+
+
+def section(result: Guidelines, page: Page) -> Section:
+    margins = {margin.metric: margin for margin in result.margins}
+    ceilings = [ceiling for ceiling in result.ceilings if is_told(ceiling)]
+    onsets = [onset for onset in result.onsets if _is_of_system(onset.cell) and onset.onset.value is not None]
+    shown = (
+        *(_ceiling_headline(ceiling, margins[ceiling.metric], page) for ceiling in ceilings),
+        *(_onset_headline(onset, page) for onset in onsets),
+        *(_choice_headline(choice, page) for choice in result.choices),
+    )
+    return Section(
+        chapter="dice",
+        name="guidelines",
+        title="Ceiling and onset",
+        question="How hot may each model run, which disturbance hurts where, and which model to choose?",
+        headlines=(*shown, *(_noise_headline(line, page) for line in group_noise(result.noise))),
+        shown=shown,
+        tables=_tables(result, page),
+        caveats=_caveats(result, page),
+    )
+
+
+def is_told(ceiling: Ceiling) -> bool:
+    """That over all wordings says more than those of single ones."""
+    return not ceiling.is_part and (ceiling.ceiling.value is not None or not ceiling.is_applied)
+
+
+def group_noise(noise: Sequence[Noise]) -> list[list[Noise]]:
+    """What is known of all questions of a system together."""
+    systems: dict[Place, list[Noise]] = {}
+    for own in noise:
+        if own.cell.group is None and own.effect is not None:
+            cell = replace(own.cell, perturbation=None, temperature=None)
+            systems.setdefault((own.metric, cell), []).append(own)
+    return list(systems.values())
+
+
+def _is_of_system(cell: Cell) -> bool:
+    return cell.group is None and cell.is_undisturbed
+
+
+# --- headlines ------------------------------------------------------------------------------------
+
+
+def _ceiling_headline(ceiling: Ceiling, margin: Margin, page: Page) -> Headline:
+    worst = ", ".join([name_evidence(ceiling.worst.perturbation), *_wording_and_group(ceiling)])
+    return Headline(
+        kind="ceiling",
+        cell=ceiling.worst,
+        system=name_system(ceiling.cell, page),
+        sentence=ceiling_sentence(ceiling, margin, page),
+        detail=ceiling_detail(ceiling),
+        number="no ceiling" if ceiling.ceiling.value is None else f"≤ {format_value(ceiling.ceiling)}",
+        interval=format_interval(ceiling.ceiling),
+        is_clear=ceiling.is_applied,
+        links=(figure_name("heat", ceiling.metric),),
+        spark_title=f"{title_of(ceiling.metric)} by temperature, {worst}",
+        spark=_spark(ceiling, page),
+    )
+
+
+def _wording_and_group(ceiling: Ceiling) -> list[str]:
+    wording = ceiling.worst.variation if ceiling.cell.variation is None else None
+    return [part for part in (wording, ceiling.worst.group) if part]
+
+
+def _spark(ceiling: Ceiling, page: Page) -> tuple[Point, ...]:
+    """How good the answers of the pair are that decides."""
+    correctness = page.result(Correctness)
+    levels = () if correctness is None else correctness.levels
+    return tuple(
+        Point(
+            temperature=level.cell.temperature,
+            value=level.mean.value,
+            low=level.mean.low,
+            high=level.mean.high,
+            unit=level.mean.unit,
+        )
+        for level in levels
+        if level.metric == ceiling.metric and replace(level.cell, temperature=None) == ceiling.worst
+        if level.cell.temperature is not None and level.mean.value is not None
+    )
+
+
+def _onset_headline(onset: Onset, page: Page) -> Headline:
+    return Headline(
+        kind="onset",
+        cell=onset.cell,
+        system=name_system(onset.cell, page),
+        sentence=onset_sentence(onset, page),
+        detail=name_sample(onset.onset.n),
+        number=format_value(onset.onset),
+        interval=format_interval(onset.onset),
+        links=(figure_name("heat", onset.metric),),
+    )
+
+
+def _choice_headline(choice: Choice, page: Page) -> Headline:
+    return Headline(
+        kind="choice",
+        cell=choice.cell,
+        system=name_system(choice.cell, page),
+        sentence=choice_sentence(choice, page),
+        detail=name_sample(choice.lead.n),
+        number=format_amount(choice.lead),
+        interval=format_interval(choice.lead),
+        is_clear=choice.is_clear and page.is_applied(choice.cell),
+    )
+
+
+def _noise_headline(line: Sequence[Noise], page: Page) -> Headline:
+    """A sentence without a card: costs of evidence have one elsewhere."""
+    largest = max(line, key=lambda noise: noise.cost.value or 0.0)
+    return Headline(
+        kind="noise",
+        cell=largest.cell,
+        system=name_system(largest.cell, page),
+        sentence=noise_sentence(line, page),
+        detail=noise_detail(largest),
+    )
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _tables(result: Guidelines, page: Page) -> tuple[Table, ...]:
+    onsets = {(onset.metric, onset.cell): onset for onset in result.onsets}
+    allowed = sorted({format_margin(margin.value, margin.unit) for margin in result.margins})
+    return (
+        *make_tables(
+            f"Ceilings for a loss of at most {' or '.join(allowed)}",
+            ("Keep at or below", "Decided by", "Loss one step above", "Begins to fall at"),
+            [_system_line(ceiling, result.onsets) for ceiling in result.ceilings],
+            page,
+        ),
+        *make_tables(
+            "By evidence and type of question",
+            ("Evidence", "Ceiling", "Change per unit beyond the onset", "Begins to fall at"),
+            [_pair_line(ceiling, onsets.get((ceiling.metric, ceiling.cell))) for ceiling in result.pair_ceilings],
+            page,
+            is_folded=True,
+        ),
+    )
+
+
+def _system_line(ceiling: Ceiling, onsets: Sequence[Onset]) -> TableLine:
+    original = next(
+        (
+            onset
+            for onset in onsets
+            if onset.metric == ceiling.metric and _is_of_system(onset.cell)
+            if replace(onset.cell, perturbation=None) == ceiling.cell
+        ),
+        None,
+    )
+    beyond = ceiling.next_loss
+    return TableLine(
+        cell=ceiling.cell,
+        metric=ceiling.metric,
+        entries=(
+            format_level(ceiling.ceiling),
+            ", ".join(name_worst(ceiling)),
+            None if beyond is None else f"{format_difference(beyond)} at {ceiling.next_temperature:g}",
+            None if original is None else format_level(original.onset),
+        ),
+        n=ceiling.ceiling.n,
+    )
+
+
+def _pair_line(ceiling: PairCeiling, onset: Onset | None) -> TableLine:
+    has_slope = onset is not None and onset.slope.value is not None
+    return TableLine(
+        cell=ceiling.cell,
+        metric=ceiling.metric,
+        entries=(
+            name_part(ceiling.cell.perturbation or "no evidence"),
+            format_level(ceiling.ceiling),
+            format_level(replace(onset.slope, unit="score")) if onset is not None and has_slope else None,
+            None if onset is None else format_level(onset.onset),
+        ),
+        n=ceiling.ceiling.n,
+    )
+
+
+def _caveats(result: Guidelines, page: Page) -> tuple[str, ...]:
+    caveats = [
+        *(describe_margin(margin) for margin in result.margins),
+        f"Intervals hold {name_resamples(page.bootstrap)}; that of a ceiling is of the ceilings by mean losses, moved "
+        "outward to temperatures that were tried.",
+        "A ceiling is a rule for questions like these and for the worst evidence tried; few questions make it lower, "
+        "because less can be ruled out.",
+    ]
+    if result.bound == "point":
+        caveats.append("Ceilings go by point values: chance alone can put them too high.")
+    if any(not ceiling.is_applied for ceiling in result.ceilings):
+        caveats.append("A model that does not apply the temperature is flat whatever is asked; that is no robustness.")
+    if result.noise:
+        caveats.append(
+            "Which disturbance hurts where is read off many intervals that are not widened for their number."
+        )
+    rows = (result.ceilings, result.losses, result.onsets, result.noise, result.choices)
+    if any(row.n_missing for table in rows for row in table):
+        caveats.append(MISSING)
+    return tuple(caveats)

@@ -1,0 +1,140 @@
+"""The sentences of guidelines, made by rule; none says more than its interval allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shaketable.analyses.evidence.choices import Choice, Noise
+from shaketable.analyses.evidence.heat_ceilings import Ceiling
+from shaketable.analyses.evidence.margins import Margin
+from shaketable.analyses.evidence.onsets import Onset
+from shaketable.factors import Cell, word_for
+from shaketable.report.section import Page
+from shaketable.report.words import (
+    count_questions,
+    format_cost,
+    format_difference,
+    format_level,
+    format_margin,
+    format_number,
+    join_temperatures,
+    name_part,
+    name_questions,
+    negate,
+    sentence_case,
+)
+from shaketable.types import Unit
+
+
+def name_system(cell: Cell, page: Page) -> str:
+    return page.labels.name(cell, "dataset", "variation")
+
+
+# --- how hot --------------------------------------------------------------------------------------
+
+
+def ceiling_sentence(ceiling: Ceiling, margin: Margin, page: Page) -> str:
+    system = name_system(ceiling.cell, page)
+    if not ceiling.is_applied:
+        return f"{system} does not apply the temperature: it has no ceiling, and its flat line is no robustness."
+    loss = f"{_format_amount(margin.value, margin.unit)} {word_for(ceiling.metric)}"
+    worst = _with_the_worst(ceiling)
+    value, beyond = ceiling.ceiling.value or 0.0, ceiling.next_loss
+    if beyond is None:
+        held = "no more than" if ceiling.ceiling.low is not None else "by its point values no more than"
+        return f"{system} may run as hot as was tried ({ceiling.hottest:g}): it loses {held} {loss}{worst}."
+    keep = f"Keep {system} at {'or below ' if value > ceiling.coolest else ''}{value:g}"
+    if beyond.low is None:
+        return f"{keep}: at {ceiling.next_temperature:g}, answers lose by point values more than {loss}{worst}."
+    if beyond.low > margin.value:
+        return f"{keep}: at {ceiling.next_temperature:g}, answers lose more than {loss}{worst}."
+    return f"{keep}: at {ceiling.next_temperature:g}, a loss of more than {loss} cannot be ruled out{worst}."
+
+
+def name_worst(ceiling: Ceiling) -> list[str]:
+    """What the pair that decides is of: evidence, wording where several were asked, type of question."""
+    worst = ceiling.worst
+    wording = worst.variation if ceiling.cell.variation is None else None
+    return [
+        *(name_part(part) for part in (worst.perturbation, wording) if part),
+        *([worst.group] if worst.group else []),
+    ]
+
+
+def _with_the_worst(ceiling: Ceiling) -> str:
+    """` with the worst evidence (sentence removal, comparison)`."""
+    has_wording, has_evidence = ceiling.cell.variation is None, ceiling.worst.perturbation is not None
+    what = "evidence and wording" if has_wording and has_evidence else "wording" if has_wording else "evidence"
+    names = name_worst(ceiling)
+    return f" with the worst {what} ({', '.join(names)})" if names else ""
+
+
+def ceiling_detail(ceiling: Ceiling) -> str:
+    """Ceiling with its interval, mean scores at both ends, stability baseline."""
+    sentences = []
+    estimate, cool, hot = ceiling.ceiling, ceiling.cool, ceiling.hot
+    if estimate.value is not None and estimate.low is not None:
+        sentences.append(f"The ceiling is {format_level(estimate)}.")
+        if ceiling.by_means is not None and ceiling.by_means > estimate.value:
+            sentences.append(f"By the means alone it would be {ceiling.by_means:g}; more questions can tell.")
+    if cool is not None and hot is not None and cool.value is not None and hot.value is not None:
+        baseline = ceiling.baseline_cv
+        steady = "" if baseline is None else f"; its stability baseline is {format_number(baseline, 'ratio')}"
+        sentences.append(
+            f"With undisturbed evidence its {word_for(ceiling.metric)} is {format_level(cool)} at {ceiling.coolest:g}, "
+            f"{format_level(hot)} at {ceiling.hottest:g}{steady} ({count_questions(estimate.n)})."
+        )
+    return " ".join(sentences)
+
+
+def onset_sentence(onset: Onset, page: Page) -> str:
+    system, metric = name_system(onset.cell, page), word_for(onset.metric)
+    at = f"{format_level(onset.onset)}{' or before' if onset.is_first else ''}"
+    loss = format_difference(negate(onset.slope))
+    return f"The {metric} of {system} begins to fall at about temperature {at}, by {loss} per unit of temperature."
+
+
+def name_sample(n: int) -> str:
+    return f"Measured on {name_questions(n)} with undisturbed evidence."
+
+
+# --- which disturbance, which model ---------------------------------------------------------------
+
+
+def choice_sentence(choice: Choice, page: Page) -> str:
+    system, other = name_system(choice.cell, page), name_system(choice.other, page)
+    where, metric, lead = (
+        f"At temperature {choice.cell.temperature:g}",
+        word_for(choice.metric),
+        format_difference(choice.lead),
+    )
+    if choice.is_clear:
+        return f"{where} {system} has the best {metric}, {lead} above {other}, the next."
+    return f"{where} no clear winner was found: {system} and {other} lead in {metric}, {lead} apart."
+
+
+def noise_sentence(line: Sequence[Noise], page: Page) -> str:
+    """`Evidence that hurts smollm2: sentence removal at every temperature tried; masking at temperature 0.`"""
+    tried = sorted({noise.cell.temperature or 0.0 for noise in line})
+    hurting: dict[str, list[float]] = {}
+    for noise in line:
+        if noise.effect == "hurts":
+            hurting.setdefault(noise.cell.perturbation or "", []).append(noise.cell.temperature or 0.0)
+    system = name_system(line[0].cell, page)
+    if not hurting:
+        return f"No disturbance was found to hurt {system} at any temperature."
+    causes = [f"{name_part(name)} {join_temperatures(some, tried)}" for name, some in hurting.items()]
+    return f"Evidence that hurts {system}: {'; '.join(causes)}."
+
+
+def noise_detail(largest: Noise) -> str:
+    cause = sentence_case(name_part(largest.cell.perturbation or ""))
+    cost = format_cost(largest.cost, largest.metric)
+    return (
+        f"{cause} at temperature {largest.cell.temperature:g} costs most: {cost} ({count_questions(largest.cost.n)})."
+    )
+
+
+def _format_amount(value: float, unit: Unit) -> str:
+    """`5 points of` or `0.01`."""
+    return f"{format_margin(value, unit)}{' of' if unit == 'share' else ''}"

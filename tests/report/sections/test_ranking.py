@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import polars as pl
+from few_resamples import few_tables
+from made_page import made_page
+from made_study import made_study
+from score_rows import score_rows
+
+from shaketable.analyses.evidence.ranking import ranking
+from shaketable.report.section import Section
+from shaketable.report.sections.ranking import section
+
+
+def crossing() -> pl.DataFrame:
+    """Masking costs 0.1 when cool and nothing when hot, removal the other way round; questions differ a little."""
+    costs = {"unchanged": (0.0, 0.0), "masking": (0.1, 0.0), "removal": (0.0, 0.1)}
+    return pl.concat(
+        [
+            score_rows(
+                {f"q{i:02}": (0.9 - cost * (1 + i / 20),) for i in range(12)},
+                perturbation=perturbation,
+                temperature=float(temperature),
+            )
+            for perturbation, both in costs.items()
+            for temperature, cost in enumerate(both)
+        ]
+    )
+
+
+def told(table: pl.DataFrame) -> Section:
+    tables = few_tables(table)
+    return section(ranking(tables, n_permutations=199), made_page(tables))
+
+
+def test_a_reversal_is_told_with_both_differences() -> None:
+    (headline,) = told(crossing()).headlines
+    assert headline.sentence == "Masking hurts smollm2 more than removal at temperature 0, and less at 1."
+    assert headline.detail.startswith("The difference in lost bertscore is 0.1") and " and −0.1" in headline.detail
+    assert headline.is_clear and headline.number.startswith("0.1")
+
+
+def test_without_interaction_nothing_is_claimed() -> None:
+    (headline,) = told(made_study(temperatures=(0.0, 1.0, 2.0), n_questions=30)).headlines
+    assert headline.sentence == "No change with temperature was shown in which disturbance hurts smollm2 more."
+    assert headline.detail.startswith("Interaction test of entity masking against sentence removal: p = ")
+    assert not headline.is_clear
+
+
+def test_cells_hold_ranks_and_tables_the_pairs() -> None:
+    made = told(crossing())
+    (matrix,) = made.matrices
+    ((name, rows),) = matrix.groups
+    assert name == "smollm2, bertscore"
+    assert [(line, [cell.mark for cell in cells]) for line, cells in rows] == [
+        ("masking", ["rank 1", "rank 2"]),
+        ("removal", ["rank 2", "rank 1"]),
+    ]
+    pairs, taus = made.tables
+    assert pairs.rows[0][1:3] == ("masking − removal", "reversal")
+    assert str(pairs.rows[0][4]).endswith(" at 1") and str(pairs.rows[0][5]).endswith(" at 0")
+    assert taus.is_folded and taus.rows[0][1:] == ("0 and 1", "−1.00 [−1.00, −1.00]", 12)
