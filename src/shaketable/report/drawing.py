@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from markupsafe import Markup
@@ -16,6 +15,7 @@ from shaketable.report.charts.interactive import interactive
 from shaketable.report.charts.marks import Mark, as_data
 from shaketable.report.section import Figure, Table
 from shaketable.report.words import Entry, format_entry
+from shaketable.types import Json
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +23,7 @@ class Drawing:
     figure: Figure
     svg: Markup
     """As it is printed, and shown where scripts are off."""
-    spec: Mapping[str, Any]
+    spec: Mapping[str, Json]
     """The same for the page: it answers to the pointer."""
     draw_png: Callable[[], bytes]
     """Makes the file, which the page does not need."""

@@ -52,7 +52,15 @@ def guide_data(guides: Sequence[Guide], marks: Sequence[Mark]) -> list[dict[str,
 
 def behind(guides: Sequence[Guide], x_title: str) -> list[alt.Chart]:
     """What is drawn first: the shade beyond a ceiling."""
-    shade = _of("ceiling").mark_rect(opacity=0.07, color=INK).encode(x=_x(x_title), x2=alt.value("width"))
+    shade = (
+        _of("ceiling")
+        .mark_rect(opacity=0.07, color=INK)
+        .encode(
+            x=_x(x_title),
+            x2=alt.value("width"),
+            tooltip=alt.value(None),  # it stands for no number
+        )
+    )
     return [shade] if any(guide.kind == "ceiling" for guide in guides) else []
 
 

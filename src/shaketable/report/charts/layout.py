@@ -75,7 +75,7 @@ def channels(
     """Without `looks` series get theirs in order; a series without a title has no legend, others one of this width."""
     names = names_in(mark.series for mark in marks)
     shown = {name: look for name, look in (looks or ordered_looks(names)).items() if name in names}
-    legend = names_legend(shown, width=width, symbolStrokeWidth=0) if titles.series else None
+    legend = names_legend(shown, width=width) if titles.series else None
 
     def scale(values: Iterable[str | Sequence[int]]) -> alt.Scale:
         return alt.Scale(domain=list(shown), range=list(values))

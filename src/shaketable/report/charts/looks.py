@@ -81,7 +81,7 @@ def evidence_channels(rows: Sequence[Mapping[str, Any]], *, legend: bool = True)
     shared = {
         "title": "Evidence",
         "sort": None,
-        "legend": names_legend(shown, symbolStrokeWidth=0) if legend else None,
+        "legend": names_legend(shown) if legend else None,
     }
 
     def scale(part: str) -> alt.Scale:
@@ -94,11 +94,11 @@ def evidence_channels(rows: Sequence[Mapping[str, Any]], *, legend: bool = True)
     }
 
 
-def names_legend(names: Collection[str], *, width: int = WIDTH, **more: Any) -> alt.Legend:
+def names_legend(names: Collection[str], *, width: int = WIDTH) -> alt.Legend:
     """In as many columns as fit side by side; long names under one another."""
     widest = max((min(len(name) * LETTER, LABEL_LIMIT) for name in names), default=0) + AROUND_LABEL
     columns = max(1, min(len(names), int(width // widest)))
-    return alt.Legend(symbolSize=90, symbolOpacity=1, labelLimit=LABEL_LIMIT, columns=columns, **more)
+    return alt.Legend(symbolSize=90, symbolOpacity=1, symbolStrokeWidth=0, labelLimit=LABEL_LIMIT, columns=columns)
 
 
 def themed(chart: alt.TopLevelMixin, *, background: str = "transparent") -> alt.TopLevelMixin:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import altair as alt
 
 from shaketable.factors import Cell
+from shaketable.report.charts.layout import PLAIN
 from shaketable.report.charts.looks import evidence_looks, themed
 from shaketable.report.charts.marks import Point
-from shaketable.report.charts.panels import PLAIN
 
 
 def spark(points: Sequence[Point], cell: Cell) -> alt.TopLevelMixin:
