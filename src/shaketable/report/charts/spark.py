@@ -9,11 +9,11 @@ import altair as alt
 
 from shaketable.factors import Cell
 from shaketable.report.charts.layout import PLAIN
-from shaketable.report.charts.looks import evidence_looks, themed
+from shaketable.report.charts.looks import evidence_looks
 from shaketable.report.charts.marks import Point
 
 
-def spark(points: Sequence[Point], cell: Cell) -> alt.TopLevelMixin:
+def spark(points: Sequence[Point], cell: Cell) -> alt.LayerChart:
     """The values behind a headline at every temperature, in the colour of its evidence."""
     ends = [points[0].temperature, points[-1].temperature]
     evidence = (cell.perturbation or "no_evidence").replace("_", " ")
@@ -33,13 +33,11 @@ def spark(points: Sequence[Point], cell: Cell) -> alt.TopLevelMixin:
             axis=alt.Axis(tickCount=2, domain=False, labelExpr=_labels(points[0])),
         ),
     )
-    return themed(
-        alt.layer(
-            base.mark_area(opacity=0.16, color=color).encode(y="low:Q", y2="high:Q"),
-            alt.Chart().mark_rule(opacity=0.4).encode(y=alt.datum(0)),
-            base.mark_line(strokeWidth=2, color=color, point=alt.OverlayMarkDef(color=color, size=22)),
-        ).properties(width=230, height=64)
-    )
+    return alt.layer(
+        base.mark_area(opacity=0.16, color=color).encode(y="low:Q", y2="high:Q"),
+        alt.Chart().mark_rule(opacity=0.4).encode(y=alt.datum(0)),
+        base.mark_line(strokeWidth=2, color=color, point=alt.OverlayMarkDef(color=color, size=22)),
+    ).properties(width=230, height=64)
 
 
 def _labels(point: Point) -> str:
