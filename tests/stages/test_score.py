@@ -48,7 +48,7 @@ class Short(Watching):
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     own = catalog.known
-    fakes = {name: f"test_score:{name.capitalize()}" for name in ("watching", "blind", "short")}
+    fakes = {name: f"{__name__}:{name.capitalize()}" for name in ("watching", "blind", "short")}
     monkeypatch.setattr(catalog, "known", lambda kind: own(kind) | (fakes if kind == "metric" else {}))
     seen.clear()
     study = small_study(tmp_path)

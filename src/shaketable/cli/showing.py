@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -14,7 +13,8 @@ from shaketable.cli.running import JsonOption, RunArgument
 from shaketable.errors import RunError
 from shaketable.identity import canonical
 from shaketable.store import RecordStore, Run
-from shaketable.types import Hit, Question, Record
+from shaketable.types import Generate, Hit, Probe, Question, Record, Search
+from shaketable.viewer.shown_event import ShownEvent, ShownNote, show_event
 
 
 @guarded
@@ -24,12 +24,10 @@ def show(
     json_: JsonOption = False,
 ) -> None:
     """Show one record and its trace: searches with hits and scores, decisions with their values, what was written."""
-    from shaketable.viewer.record_page import event_values
-
     record, question = _find(Run(run_folder), key)
-    events = [event_values(event, question) for event in record.trace]
+    events = [show_event(event, question) for event in record.trace]
     if json_:
-        gold_hits = [event["gold_hit"] for event in events if "gold_hit" in event]
+        gold_hits = [event.evidence.gold_hit for event in events if event.evidence]
         print_json({"question": question.text, "gold_hits": gold_hits, **json.loads(canonical(record))})
         return
     trial = record.trial
@@ -37,7 +35,7 @@ def show(
     out.print(Text(trial.variant.text, style="bold"))
     out.print(Text(f"{' · '.join(filter(None, system))} · temperature {trial.temperature:g}, repeat {trial.repeat}"))
     for n, event in enumerate(events, 1):
-        heading, lines = _told(event)
+        heading, lines = _format_event(event)
         out.print(Text(f"{n:>3}. ").append(heading, style="bold"))
         for line in lines:
             out.print(Text("     ").append(line))
@@ -57,25 +55,27 @@ def _find(run: Run, key: str) -> tuple[Record, Question]:
     return record, question
 
 
-def _told(event: Mapping[str, Any]) -> tuple[str, list[str]]:
+def _format_event(event: ShownEvent) -> tuple[str, list[str]]:
     """A step in one line, and what came of it."""
-    failed = [f"failed: {event['failure'].kind}: {event['failure'].message}"] if event["failure"] else []
-    match event["kind"]:
-        case "search":
-            gold = {True: ", gold hit", False: ", no gold hit", None: ""}[event.get("gold_hit")]
-            return f"search “{event['query']}”, k = {event['k']}{gold}", failed or [*map(_hit_words, event["hits"])]
-        case "generate":
-            reply = event.get("completion")
+    failed = [f"failed: {event.failure.kind}: {event.failure.message}"] if event.failure else []
+    match event.step:
+        case Search(query=query, k=k):
+            if event.evidence is None:
+                return f"search “{query}”, k = {k}", failed
+            gold = {True: ", gold hit", False: ", no gold hit", None: ""}[event.evidence.gold_hit]
+            return f"search “{query}”, k = {k}{gold}", [_hit_words(*hit) for hit in event.evidence.hits]
+        case Generate():
+            reply = event.completion
             how = f", {reply.n_tokens:,} tokens, ended by {reply.finish_reason}" if reply else ""
-            return f"{event['title'].lower()}{how}", failed or (reply.text.splitlines() if reply else [])
-        case "probe":
-            return f"probe for {', '.join(event['wants'])}: “{event['text']}”", failed
+            return f"{event.title.lower()}{how}", failed or (reply.text.splitlines() if reply else [])
+        case Probe(text=text, wants=wants):
+            return f"probe for {', '.join(wants)}: “{text}”", failed
         case _:
-            scored = "  ".join(f"{'▸' if decides else ''}{word} {n:.3g}" for word, n, decides in event["words"])
-            return event["title"], [*filter(None, [scored]), *(f"{k}: {v}" for k, v in event["values"].items())]
+            note = event.note or ShownNote()
+            scored = "  ".join(f"{'▸' if decides else ''}{word} {n:.3g}" for word, n, decides in note.words)
+            return event.title, [*filter(None, [scored]), *(f"{k}: {v}" for k, v in note.values.items())]
 
 
-def _hit_words(marked: tuple[Hit, bool]) -> str:
-    hit, is_gold = marked
+def _hit_words(hit: Hit, is_gold: bool) -> str:
     score = "" if hit.score is None else f", {hit.score:.4g}"
     return f"{hit.rank}. {hit.passage.title or hit.passage.id} ({hit.source}{score}){' ★ gold' if is_gold else ''}"

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from shaketable import weights
-from shaketable.analyses.wording.hops import Hop, Trails
+from shaketable.analyses.wording.hops import Hop, HopPair, Trails
 from shaketable.analyses.wording.vectors import ENCODER, Vectors, vectors_of
 from shaketable.store.tables import GOLD_HIT
 from shaketable.text.gold import gold_among
 from shaketable.types import Evidence, Note, Question, Record, Search
 
 
-def two_trajectories(record: Record, original: Record | None, question: Question) -> dict[str, Any] | None:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TwoTrajectories:
+    original: Record
+    """The trial of the original wording."""
+    pairs: tuple[HopPair, ...]
+    mss: float | None
+    """Mean similarity of the queries that both made; None: nothing could be measured."""
+    reason: str | None
+    """Why similarities are missing."""
+
+
+def two_trajectories(record: Record, original: Record | None, question: Question) -> TwoTrajectories | None:
     """None: this is the original wording, it was not asked in this run, or neither trial searched."""
     if original is None:
         return None
-    hops = {one.trial.key: _hops(one, question) for one in (original, record)}
+    hops = {trial.trial.key: _hops(trial, question) for trial in (original, record)}
     if not any(hops.values()):
         return None
     trails = Trails(hops=hops, vectors=_vectors(hops), missing="skip")
-    return {
-        "original": original,
-        "pairs": trails.side_by_side(original.trial.key, record.trial.key),
-        "mss": trails.mss(original.trial.key, record.trial.key),
-        "reason": trails.vectors.reason,
-    }
+    return TwoTrajectories(
+        original=original,
+        pairs=tuple(trails.side_by_side(original.trial.key, record.trial.key)),
+        mss=trails.mss(original.trial.key, record.trial.key),
+        reason=trails.vectors.reason,
+    )
 
 
 def _hops(record: Record, question: Question) -> list[Hop]:
