@@ -85,7 +85,7 @@ def sliding_forest(
     style, axis, shown = style or ForestStyle(), axis or Axis(), drawable(marks)
     ends = [0.0, *(end for mark in shown for end in (mark.value, mark.low, mark.high) if end is not None)]
     temperatures = sorted({mark.temperature for mark in shown if mark.temperature is not None})
-    slider = alt.param(SHOWN, value=temperatures[0], bind=_input(temperatures, titles.temperature))
+    slider = alt.param(SHOWN, value=temperatures[0], bind=_input(temperatures, titles.temperature or titles.x))
     largest_first = alt.EncodingSortField(field="value", op="max", order="descending")
     one_scale = replace(axis, domain=(min(ends), max(ends)), is_rounded=True)
     return (
