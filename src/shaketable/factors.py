@@ -11,7 +11,7 @@ import polars as pl
 
 from shaketable import catalog
 from shaketable.errors import PartError, did_you_mean
-from shaketable.protocols import DeclaredMetric
+from shaketable.protocols import DeclaredMetric, WrittenVariation
 from shaketable.types import Measure, NotApplied
 
 Factor = Literal["dataset", "model", "method", "retriever", "perturbation", "variation", "temperature"]
@@ -25,6 +25,8 @@ UNCHANGED = "unchanged"
 """The perturbation that leaves the evidence as it was found."""
 ORIGINAL = "original"
 """The variation that leaves the wording as it was given."""
+HUMAN = "human"
+"""How answers that were made elsewhere name wordings by people."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
@@ -105,6 +107,16 @@ def is_applied(cell: Cell, not_applied: Iterable[NotApplied]) -> bool:
     """Whether temperature reached the system of a cell."""
     system = cell.system
     return system is None or all((flat.model, flat.method) != (system.model, system.method) for flat in not_applied)
+
+
+@functools.cache
+def is_by_people(variation: str) -> bool:
+    """Whether people wrote the wordings of a variation: its part says so."""
+    try:
+        part = catalog.find("variation", catalog.parse(variation)[0])
+    except PartError:  # Answers that were made elsewhere name their variations as they like.
+        return variation == HUMAN
+    return isinstance(part, WrittenVariation) and part.by_people
 
 
 def measure_of(name: str) -> Measure:

@@ -115,6 +115,12 @@ class ReadyVariation(Variation, Protocol):
 
 
 @runtime_checkable
+class WrittenVariation(Variation, Protocol):
+    by_people: ClassVar[bool]
+    """True: people wrote its wordings."""
+
+
+@runtime_checkable
 class Perturbation(Part, Protocol):
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
         """The evidence that each question gets instead of its hits. Draws come from the part's seed

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shaketable.analyses.tables import Tables
+from shaketable.statistics.intervals import Bootstrap
 from shaketable.store.tables import SEARCH_SCHEMA
 
 PLACE = {
@@ -103,7 +105,19 @@ def several() -> tuple[list[dict[str, Any]], Any]:
     return trials, searches(*made_)
 
 
-def only(finding: Any, **wanted: Any) -> dict[str, Any]:
-    """The one row with these values."""
-    (row,) = [row for row in finding.rows if all(row.get(name) == value for name, value in wanted.items())]
-    return dict(row)
+def tables_of(trials: Iterable[Mapping[str, Any]], **tables: pl.DataFrame) -> Tables:
+    """What analyses read of these trials; of `searches` and `calls` what is given."""
+    scores, records = made(trials)
+    read = {f"read_{name}": lambda table=table: table for name, table in tables.items()}
+    return Tables(scores=scores, read_records=lambda: records, bootstrap=Bootstrap(n_resamples=99), **read)
+
+
+def only(numbers: Iterable[Any], **wanted: Any) -> Any:
+    """The one number with these values, in its cell or itself."""
+    (number,) = [number for number in numbers if all(_field(number, name) == value for name, value in wanted.items())]
+    return number
+
+
+def _field(number: Any, name: str) -> Any:
+    owners = (number, number.cell, number.cell.system)
+    return next(getattr(owner, name) for owner in owners if hasattr(owner, name))

@@ -6,6 +6,7 @@ import pytest
 from real_questions import DATA, lines
 from typer.testing import CliRunner
 
+from shaketable.analyses.wording.consistency import Consistency
 from shaketable.catalog import build
 from shaketable.cli.app import app
 from shaketable.errors import DataError
@@ -154,7 +155,11 @@ def test_rewrites_by_people_run_as_a_study(tmp_path, file, id, texts):
             app, ["run", str(tmp_path / "study.toml"), "--out", str(tmp_path / "run"), "--json"]
         )
     assert result.exit_code == 0, result.output
-    findings = {found.analysis: found for found in Run(tmp_path / "run").findings()}
-    by_people = [row for row in findings["consistency"].rows if row["metric"] == "similarity"]
-    assert [(row["method"], row["n"]) for row in by_people] == [("closed_book", 5), ("single_retrieval", 5)]
+    results = [finding.result for finding in Run(tmp_path / "run").findings().findings]
+    (result,) = [result for result in results if isinstance(result, Consistency)]
+    alike = [number for number in result.numbers if number.metric == "similarity" and not number.answered_only]
+    assert [(number.cell.system.method, number.estimate.n) for number in alike] == [
+        ("closed_book", 5),
+        ("single_retrieval", 5),
+    ]
     assert "people" in (tmp_path / "run" / "report.html").read_text("utf-8")

@@ -26,21 +26,16 @@ from shaketable.report.sections.correctness import make_headlines
 from shaketable.report.sections.guidelines import group_noise, is_told
 from shaketable.report.sections.guidelines_words import ceiling_sentence, noise_sentence
 from shaketable.report.together_chapter import together_blocks, together_figures
-from shaketable.report.wording_chapter import wording_blocks, wording_figures
 from shaketable.report.words import format_entry
 from shaketable.types import Estimate, OldFinding
 
 Row = Mapping[str, Any]
 UNCLEAR = ("undecided", "no change shown", "no clear winner", "not shown")
-LEVELS = ("level", "variability", "factual_robustness", "decision", "confidence", "outcome", "variance_shares")
+LEVELS = ("level", "variability", "factual_robustness", "variance_shares")
 LINKS = {
     "ceiling": "guidelines",
     "onset": "guidelines",
     "choice": "guidelines",
-    "wording": "wording_accuracy",
-    "decision": "search_decisions",
-    "confidence": "confidence_by_wording",
-    "outcome": "outcomes",
     "variance_shares": "variance_bar",
     "context_reliance": "reliance_by_temperature",
 }
@@ -153,14 +148,12 @@ def draw(page: Page, band: Band) -> tuple[list[Section], list[Drawing]]:
     figures = [
         *draw_figures([*drawn, *_old_guidelines(page)], page.scores, band),
         *fact_figures(findings),
-        *wording_figures(findings),
         *together_figures(drawn),
     ]
     store = _Store(page)
     blocks = [
         *make_blocks(findings),
         *fact_blocks(findings, store),
-        *wording_blocks(findings),
         *together_blocks(findings),
     ]
     drawings = [_drawing(figure) for figure in figures]
@@ -258,7 +251,7 @@ def _headline(text: str, row: Row | None, page: Page) -> Headline:
 def _is_unclear(row: Row) -> bool:
     if row.get("contrast"):
         return holds_zero(row)
-    if row["headline"] in ("variance_shares", "context_reliance", "outcome", "decision", "confidence"):
+    if row["headline"] in ("variance_shares", "context_reliance"):
         return row["low"] is None or row["low"] <= 0 or bool(row.get("is_floored"))
     return row.get("verdict") in UNCLEAR
 

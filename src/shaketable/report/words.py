@@ -148,6 +148,11 @@ def holds_zero(estimate: Estimate) -> bool:
     return estimate.low is None or estimate.high is None or estimate.low <= 0 <= estimate.high
 
 
+def is_above_zero(estimate: Estimate) -> bool:
+    """Whether the interval of a level claims that there is something; without an interval nothing is claimed."""
+    return estimate.low is not None and estimate.low > 0
+
+
 def negate(estimate: Estimate) -> Estimate:
     """A loss as a gain, a gain as a loss."""
 

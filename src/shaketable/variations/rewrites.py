@@ -29,6 +29,7 @@ class Rewrites:
 
     version: ClassVar[int] = 1
     loads_nothing: ClassVar[bool] = True
+    by_people: ClassVar[bool] = True
 
     path: str
     """May be gzipped."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from few_resamples import few_tables
 from score_rows import score_rows
 
 from shaketable.analyses.wording.retrieval_quality import retrieval_quality
@@ -20,26 +21,19 @@ def table():
 
 
 def test_means_before_and_after_and_what_lies_between():
-    rows = retrieval_quality(table()).rows
-    assert [(row["perturbation"], row["contrast"], row["n"]) for row in rows] == [
-        ("unchanged", None, 3),
-        ("sentence_removal", None, 2),
-        ("sentence_removal", "unchanged - sentence_removal", 2),
-    ]
+    result = retrieval_quality(few_tables(table()))
+    levels = {number.cell.perturbation: number.estimate for number in result.levels}
+    losses = {number.cell.perturbation: number.estimate for number in result.losses}
+    assert {name: estimate.n for name, estimate in levels.items()} == {"unchanged": 3, "sentence_removal": 2}
+    assert {name: estimate.n for name, estimate in losses.items()} == {"sentence_removal": 2}
     # Before: (1 + 0.5 + 1) / 3. After: (0.25 + 0.5) / 2. Paired by question: (0.75 + 0) / 2.
-    assert [row["value"] for row in rows] == pytest.approx([2.5 / 3, 0.375, 0.375])
-    assert all(row["low"] <= row["value"] <= row["high"] for row in rows)
-    assert {row["metric"] for row in rows} == {"recall@5"}
-
-
-def test_sentences_say_what_was_measured():
-    sentences = retrieval_quality(table()).sentences
-    assert sentences[0].startswith("bm25, unchanged: recall@5 is 0.83 [")
-    assert sentences[2].startswith("bm25: sentence removal costs 0.38 [")
-    assert "(n = 2)" in sentences[2]
+    estimates = [*levels.values(), *losses.values()]
+    assert [estimate.value for estimate in estimates] == pytest.approx([2.5 / 3, 0.375, 0.375])
+    assert all(estimate.low <= estimate.value <= estimate.high for estimate in estimates)
+    numbers = (*result.levels, *result.losses)
+    assert {(number.metric, number.retriever) for number in numbers} == {("recall@5", "bm25")}
 
 
 def test_without_retrieval_scores_it_says_so():
-    (row,) = retrieval_quality(table().filter(metric="contains")).rows
-    assert row["value"] is None
-    assert "add retrieval to score.metrics" in row["reason"]
+    result = retrieval_quality(few_tables(table().filter(metric="contains")))
+    assert result.levels == () and "add retrieval to score.metrics" in result.reason

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+import polars as pl
 import pytest
-from made_wordings import NO_RETRIEVAL, Compass, made, only, searches, several, trial
+from made_wordings import NO_RETRIEVAL, Compass, made, only, searches, several, tables_of, trial
 from scipy.stats import binomtest
 
+from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording import vectors
 from shaketable.analyses.wording.consistency import consistency
 from shaketable.analyses.wording.cost_stability import cost_stability
-from shaketable.analyses.wording.drift_chain import drift_chain
+from shaketable.analyses.wording.drift_chain import Correlation, DriftChain, drift_chain
 from shaketable.analyses.wording.outcomes import outcomes
 from shaketable.analyses.wording.query_difficulty import query_difficulty
 from shaketable.analyses.wording.search_decisions import search_decisions
 from shaketable.analyses.wording.trajectories import trajectories
 from shaketable.analyses.wording.wording_accuracy import wording_accuracy
 from shaketable.errors import WeightsError
-from shaketable.identity import canonical
-from shaketable.types import OldFinding
+from shaketable.factors import System
+from shaketable.types import Estimate
 
-Analysis = Callable[..., OldFinding]
+Analysis = Callable[..., Any]
 EVERY: tuple[Analysis, ...] = (
     wording_accuracy,
     consistency,
@@ -42,11 +44,17 @@ def compass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "encoder", lambda name: Compass())
 
 
-def ask(analysis: Analysis, trials: Sequence[dict[str, Any]], **more: Any) -> OldFinding:
-    table, records = made(trials)
-    if "records" in inspect.signature(analysis).parameters:
-        more = {"records": records, **more}
-    return analysis(table, n_resamples=99, **more)
+def ask(analysis: Analysis, trials: Sequence[dict[str, Any]], searches: Any = None, **settings: Any) -> Any:
+    given = {} if searches is None else {"searches": searches}
+    return analysis(tables_of(trials, **given), **settings)
+
+
+def numbers_of(result: Any) -> Sequence[Any]:
+    return result.correlations if isinstance(result, DriftChain) else result.numbers
+
+
+def estimate_of(number: Any) -> Estimate:
+    return number.rho if isinstance(number, Correlation) else number.estimate
 
 
 # --- accuracy -------------------------------------------------------------------------------------
@@ -56,12 +64,11 @@ def test_the_cost_of_a_wording_is_paired_by_question() -> None:
     trials = [trial(f"q{i}", correct=float(i < 8)) for i in range(10)]
     trials += [trial(f"q{i}", "spelling", correct=float(i < 3)) for i in range(10)]
     found = ask(wording_accuracy, trials)
-    assert only(found, variation="original", contrast=None)["value"] == 0.8
-    lost = only(found, contrast="original - spelling")
-    assert (lost["value"], lost["n"], lost["unit"]) == (0.5, 10, "share")
+    assert only(found.numbers, variation="original", is_loss=False).estimate.value == 0.8
+    lost = only(found.numbers, variation="spelling", is_loss=True)
+    assert (lost.estimate.value, lost.estimate.n, lost.estimate.unit) == (0.5, 10, "share")
     # Five differences of one sign and five of none: 2 / 2^5.
-    assert lost["p"] == pytest.approx(2 / 32)
-    assert found.sentences[0].startswith("Spelling costs m on squad 50 points")
+    assert lost.p == pytest.approx(2 / 32)
 
 
 def test_holm_counts_the_variations_of_one_system() -> None:
@@ -69,9 +76,9 @@ def test_holm_counts_the_variations_of_one_system() -> None:
     trials += [trial(f"q{i}", "spelling", correct=0.0) for i in range(8)]
     trials += [trial(f"q{i}", "formality", correct=float(i > 2)) for i in range(8)]
     found = ask(wording_accuracy, trials)
-    assert only(found, contrast="original - spelling")["p"] == pytest.approx(2 / 2**8)
-    assert only(found, contrast="original - spelling")["p_holm"] == pytest.approx(4 / 2**8)
-    assert only(found, contrast="original - formality")["p_holm"] == pytest.approx(2 / 2**3)
+    assert only(found.numbers, variation="spelling", is_loss=True).p == pytest.approx(2 / 2**8)
+    assert only(found.numbers, variation="spelling", is_loss=True).p_adjusted == pytest.approx(4 / 2**8)
+    assert only(found.numbers, variation="formality", is_loss=True).p_adjusted == pytest.approx(2 / 2**3)
 
 
 def test_two_rewrites_of_a_question_are_averaged_and_a_failure_is_no_zero() -> None:
@@ -80,8 +87,8 @@ def test_two_rewrites_of_a_question_are_averaged_and_a_failure_is_no_zero() -> N
         trial("a", "rewrites(path='r')", wording=text, correct=right) for text, right in (("x", 1.0), ("y", 0.0))
     ]
     trials += [trial("b", "rewrites(path='r')", wording="x", answer=None, correct=None)]
-    row = only(ask(wording_accuracy, trials), variation="rewrites(path='r')", contrast=None)
-    assert (row["value"], row["n"], row["n_missing"]) == (0.5, 1, 1)
+    row = only(ask(wording_accuracy, trials).numbers, variation="rewrites(path='r')", is_loss=False)
+    assert (row.estimate.value, row.estimate.n, row.n_failed) == (0.5, 1, 1)
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -91,17 +98,17 @@ def test_similarity_and_diversity_by_hand() -> None:
     # (1,0), (0,1), (.6,.8) have diversity 0.533333.
     trials = [trial("q", answer="1,0"), trial("q", "spelling", answer="0,1"), trial("q", "formality", answer="0.6,0.8")]
     found = ask(consistency, trials)
-    assert only(found, metric="similarity", variation="spelling")["value"] == pytest.approx(0, abs=1e-7)
-    assert only(found, metric="similarity", variation="formality")["value"] == pytest.approx(0.6)
-    assert only(found, metric="diversity")["value"] == pytest.approx(0.533333, abs=1e-6)
+    assert only(found.numbers, metric="similarity", variation="spelling").estimate.value == pytest.approx(0, abs=1e-7)
+    assert only(found.numbers, metric="similarity", variation="formality").estimate.value == pytest.approx(0.6)
+    assert only(found.numbers, metric="diversity").estimate.value == pytest.approx(0.533333, abs=1e-6)
 
 
 def test_two_empty_answers_are_alike_and_empty_answers_are_counted() -> None:
     found = ask(
         consistency, [trial("q", answer=" "), trial("q", "spelling", answer=""), trial("r"), trial("r", "spelling")]
     )
-    assert only(found, metric="similarity")["value"] == pytest.approx(1)
-    assert only(found, metric="empty", variation="spelling")["value"] == 0.5
+    assert only(found.numbers, metric="similarity", answered_only=False).estimate.value == pytest.approx(1)
+    assert only(found.numbers, metric="empty", variation="spelling").estimate.value == 0.5
 
 
 def test_accuracy_and_similarity_are_told_among_answered_trials_too() -> None:
@@ -111,29 +118,28 @@ def test_accuracy_and_similarity_are_told_among_answered_trials_too() -> None:
         trials.append(trial(name, answer=before, correct=float(bool(before))))
         trials.append(trial(name, "spelling", answer=after, correct=float(bool(after))))
     found = ask(consistency, trials)
-    alone = only(found, metric="similarity_answered")
-    assert (alone["value"], alone["n"]) == (pytest.approx(0.6), 1)
-    assert only(found, metric="both_empty")["value"] == 0.25
-    assert "Of pairs where neither answer is empty: 0.600 (n = 1 question)." in found.sentences[0]
+    alone = only(found.numbers, metric="similarity", answered_only=True)
+    assert (alone.estimate.value, alone.estimate.n) == (pytest.approx(0.6), 1)
+    assert only(found.numbers, metric="both_empty").estimate.value == 0.25
     found = ask(wording_accuracy, trials)
-    assert only(found, metric="contains", variation="original", contrast=None)["value"] == 0.5
-    alone = only(found, metric="contains_answered", variation="original", contrast=None)
-    assert (alone["value"], alone["n"]) == (1.0, 2)
-    lost = only(found, metric="contains_answered", contrast="original - spelling")
-    assert (lost["value"], lost["n"]) == (0.0, 1), "Of the one question that is answered both times."
+    assert only(found.numbers, answered_only=False, variation="original", is_loss=False).estimate.value == 0.5
+    alone = only(found.numbers, metric="contains", answered_only=True, variation="original", is_loss=False)
+    assert (alone.estimate.value, alone.estimate.n) == (1.0, 2)
+    lost = only(found.numbers, metric="contains", answered_only=True, variation="spelling", is_loss=True)
+    assert (lost.estimate.value, lost.estimate.n) == (0.0, 1), "Of the one question that is answered both times."
 
 
 def test_where_nothing_is_empty_nothing_is_told_of_answered_trials_alone() -> None:
     trials = [trial("q"), trial("q", "spelling")]
-    metrics = {row["metric"] for analysis in (consistency, wording_accuracy) for row in ask(analysis, trials).rows}
-    assert not {name for name in metrics if name.endswith("_answered")}
+    for analysis in (consistency, wording_accuracy):
+        assert not any(number.answered_only for number in ask(analysis, trials).numbers)
 
 
 def test_sets_with_and_without_people_stand_side_by_side() -> None:
     trials = [trial("q", answer="1,0"), trial("q", "spelling", answer="1,0"), trial("q", "human", answer="0,1")]
     found = ask(consistency, trials)
-    assert only(found, wordings="all wordings")["value"] == pytest.approx(2 / 3)
-    assert only(found, wordings="without rewrites by people")["value"] == pytest.approx(0)
+    assert only(found.numbers, metric="diversity", with_people=True).estimate.value == pytest.approx(2 / 3)
+    assert only(found.numbers, with_people=False).estimate.value == pytest.approx(0)
 
 
 # --- cost -----------------------------------------------------------------------------------------
@@ -143,38 +149,38 @@ def test_sets_with_and_without_people_stand_side_by_side() -> None:
 def test_the_relative_change_of_searches_by_hand(zero: str, expected: float, n: int) -> None:
     trials = [trial(f"q{i}", n_searches=count) for i, count in enumerate((2, 0, 3, 1))]
     trials += [trial(f"q{i}", "spelling", n_searches=count) for i, count in enumerate((1, 2, 3, 4))]
-    row = only(ask(cost_stability, trials, zero=zero), metric="re_searches")
-    assert (row["value"], row["n"]) == (pytest.approx(expected), n)
-
-
-def test_what_no_rewording_changes_is_said_so() -> None:
-    trials = [trial(f"q{i}", name, n_searches=1) for i in range(3) for name in ("original", "grammar", "spelling")]
-    (told,) = ask(cost_stability, trials).sentences
-    assert told.startswith("No rewording changes how often m on squad searches. Steadiness")
+    row = only(ask(cost_stability, trials, zero=zero).numbers, metric="re_searches")
+    assert (row.estimate.value, row.estimate.n) == (pytest.approx(expected), n)
 
 
 def test_steadiness_is_over_all_wordings_of_a_question() -> None:
     names = ("original", "a", "b", "c", "d", "e", "f")
     trials = [trial("q", name, n_searches=n) for name, n in zip(names, (2, 2, 2, 2, 2, 2, 1), strict=True)]
-    assert only(ask(cost_stability, trials), metric="cvr_searches")["value"] == pytest.approx(0.841452, abs=1e-6)
+    assert only(ask(cost_stability, trials).numbers, metric="cvr_searches").estimate.value == pytest.approx(
+        0.841452, abs=1e-6
+    )
     found = ask(cost_stability, trials, steady="one_minus")
-    assert only(found, metric="cvr_searches")["value"] == pytest.approx(0.811578, abs=1e-6)
+    assert only(found.numbers, metric="cvr_searches").estimate.value == pytest.approx(0.811578, abs=1e-6)
 
 
 def test_model_calls_are_those_of_the_method_where_they_are_told() -> None:
     trials = [trial("q", n_generations=5), trial("q", "spelling", n_generations=9)]
-    told = made(trials)[1].select("key", n_calls="n_generations").with_columns(n_calls="n_calls")
-    fewer = told.with_columns(n_calls=told["n_calls"] - 4)
-    assert only(ask(cost_stability, trials), metric="re_calls")["value"] == pytest.approx(4 / 5)
-    assert only(ask(cost_stability, trials, calls=fewer), metric="re_calls")["value"] == pytest.approx(4)
+    records = made(trials)[1]
+    fewer = records.select("key", n_calls=pl.col("n_generations") - 4)
+    assert only(ask(cost_stability, trials).numbers, metric="re_calls").estimate.value == pytest.approx(4 / 5)
+    assert only(
+        cost_stability(tables_of(trials, calls=fewer)).numbers, metric="re_calls"
+    ).estimate.value == pytest.approx(4)
 
 
 def test_what_was_not_counted_is_none_with_a_reason_and_closed_book_has_no_searches() -> None:
     trials = [trial("q", v, n_generations=0, n_tokens=0, **NO_RETRIEVAL) for v in ("original", "spelling")]
     found = ask(cost_stability, trials)
-    assert {row["metric"] for row in found.rows} == {"n_calls", "n_tokens"}
-    for row in found.rows:
-        assert (row["value"], row["reason"]) == (None, f"no {row['metric'][2:]} were counted in these records")
+    reasons = {number.metric: (number.estimate.value, number.estimate.reason) for number in found.numbers}
+    assert reasons == {
+        "n_calls": (None, "no calls were counted in these records"),
+        "n_tokens": (None, "no tokens were counted in these records"),
+    }
 
 
 # --- decisions ------------------------------------------------------------------------------------
@@ -185,17 +191,17 @@ def test_over_and_under_confidence_by_hand() -> None:
     trials = [trial(f"q{i}", n_searches=n) for i, n in enumerate((1, 0, 1, 0, 0))]
     trials += [trial(f"q{i}", correct=float(right), **NO_RETRIEVAL) for i, right in enumerate((1, 0, 0, 1, 0))]
     found = ask(search_decisions, trials)
-    assert only(found, metric="over_confidence")["value"] == pytest.approx(0.4)
-    assert only(found, metric="under_confidence")["value"] == pytest.approx(0.2)
-    assert only(found, metric="act")["value"] == pytest.approx(0.4)
+    assert only(found.numbers, metric="over_confidence").estimate.value == pytest.approx(0.4)
+    assert only(found.numbers, metric="under_confidence").estimate.value == pytest.approx(0.2)
+    assert only(found.numbers, metric="act").estimate.value == pytest.approx(0.4)
 
 
 def test_need_is_told_by_the_same_wording_or_by_the_original() -> None:
     trials = [trial("q", n_searches=0), trial("q", "spelling", n_searches=0)]
     trials += [trial("q", correct=1.0, **NO_RETRIEVAL), trial("q", "spelling", correct=0.0, **NO_RETRIEVAL)]
     wanted = {"metric": "over_confidence", "variation": "spelling"}
-    assert only(ask(search_decisions, trials), **wanted)["value"] == 1
-    assert only(ask(search_decisions, trials, need="original"), **wanted)["value"] == 0
+    assert only(ask(search_decisions, trials).numbers, **wanted).estimate.value == 1
+    assert only(ask(search_decisions, trials, need="original").numbers, **wanted).estimate.value == 0
 
 
 FORMS = ("closed_book", "closed_book(n_examples=4)", "closed_book(n_examples=6)")
@@ -221,26 +227,26 @@ def test_no_retrieval_is_the_closed_book_that_is_asked_like_the_system(
     for form, right in zip(FORMS, (1.0, 1.0, 0.0), strict=True):
         trials += [trial(name, correct=right, **NO_RETRIEVAL | {"method": form}) for name in ("q", "p")]
     found = ask(search_decisions, trials)
-    assert only(found, metric="need")["value"] == needed
-    assert only(found, metric="over_confidence")["value"] == needed
-    assert only(ask(outcomes, trials), metric="helpful")["value"] == needed
+    assert only(found.numbers, metric="need").estimate.value == needed
+    assert only(found.numbers, metric="over_confidence").estimate.value == needed
+    assert only(ask(outcomes, trials).numbers, metric="helpful").estimate.value == needed
     is_alike = not method.startswith(("flare", "search_o1"))
-    for finding in (found, ask(outcomes, trials)):
-        assert any(f"{closed_book} stands for no retrieval" in caveat for caveat in finding.caveats)
-        assert any("mix prompt and retrieval" in caveat for caveat in finding.caveats) != is_alike
+    for result in (found, ask(outcomes, trials)):
+        (chosen,) = {own for own in result.closed_books if own.system.method == method}
+        assert (chosen.method, chosen.is_alike) == (closed_book, is_alike)
 
 
 def test_a_closed_book_that_is_named_with_its_settings_is_taken() -> None:
     trials = [trial("q", method="dragin", n_searches=0)]
     for form, right in zip(FORMS, (0.0, 0.0, 1.0), strict=True):
         trials.append(trial("q", correct=right, **NO_RETRIEVAL | {"method": form}))
-    assert only(ask(search_decisions, trials, closed_book="closed_book"), metric="need")["value"] == 0.0
-    assert only(ask(search_decisions, trials, closed_book=FORMS[1]), metric="need")["value"] == 1.0
+    assert only(ask(search_decisions, trials, closed_book="closed_book").numbers, metric="need").estimate.value == 0.0
+    assert only(ask(search_decisions, trials, closed_book=FORMS[1]).numbers, metric="need").estimate.value == 1.0
 
 
 def test_without_closed_book_answers_need_is_not_known() -> None:
-    row = only(ask(search_decisions, [trial("q", n_searches=1)]), metric="over_confidence")
-    assert row["value"] is None and "closed_book was not asked" in row["reason"]
+    row = only(ask(search_decisions, [trial("q", n_searches=1)]).numbers, metric="over_confidence")
+    assert row.estimate.value is None and "closed_book was not asked" in row.estimate.reason
 
 
 def flipping(repeats: int = 1) -> list[dict[str, Any]]:
@@ -256,11 +262,10 @@ def flipping(repeats: int = 1) -> list[dict[str, Any]]:
 
 def test_flips_by_hand() -> None:
     found = ask(search_decisions, flipping())
-    assert only(found, metric="flip_any")["value"] == pytest.approx(0.75)
-    assert only(found, metric="flip_pair")["value"] == pytest.approx(0.625)
-    noise = only(found, metric="noise_any")
-    assert noise["value"] is None and "too few runs" in noise["reason"]
-    assert "is not known" in found.sentences[0]
+    assert only(found.numbers, metric="flip_any").estimate.value == pytest.approx(0.75)
+    assert only(found.numbers, metric="flip_pair").estimate.value == pytest.approx(0.625)
+    noise = only(found.numbers, metric="noise_any")
+    assert noise.estimate.value is None and "too few runs" in noise.estimate.reason
 
 
 def test_no_flip_of_any_question_is_not_never() -> None:
@@ -273,31 +278,29 @@ def test_no_flip_of_any_question_is_not_never() -> None:
     found = ask(search_decisions, trials)
     never = binomtest(0, 10).proportion_ci(0.95, method="exact").high
     for metric, high in (("flip_any", never), ("noise_any", never), ("excess_any", 0.0)):
-        row = only(found, metric=metric, variation="spelling")
-        assert (row["value"], row["low"], row["high"]) == pytest.approx((0.0, 0.0, high))
+        row = only(found.numbers, metric=metric, variation="spelling")
+        assert (row.estimate.value, row.estimate.low, row.estimate.high) == pytest.approx((0.0, 0.0, high))
 
 
 def test_what_repeats_do_alone_is_taken_off_the_flips() -> None:
     steady = ask(search_decisions, flipping(repeats=3))
-    assert only(steady, metric="noise_any")["value"] == 0
-    assert only(steady, metric="excess_any")["value"] == pytest.approx(0.75)
+    assert only(steady.numbers, metric="noise_any").estimate.value == 0
+    assert only(steady.numbers, metric="excess_any").estimate.value == pytest.approx(0.75)
     trials = flipping(repeats=3)
     for one in trials:  # One run of the first question's original does otherwise.
         if (one["question_id"], one["variation"], one["repeat"]) == ("q0", "original", 2):
             one["n_searches"] = 0
     shaken = ask(search_decisions, trials)
     # Of three runs one differs: 2/3 of the pairs, and always one of two others.
-    assert only(shaken, metric="noise_pair")["value"] == pytest.approx(2 / 3 / 4)
-    assert only(shaken, metric="noise_any")["value"] == pytest.approx(1 / 4)
-    assert "Rewriting by people changes the decision to search in 75 %" in shaken.sentences[0]
-    assert "runs of the same wording alone change it in 25 %" in shaken.sentences[0]
+    assert only(shaken.numbers, metric="noise_pair").estimate.value == pytest.approx(2 / 3 / 4)
+    assert only(shaken.numbers, metric="noise_any").estimate.value == pytest.approx(1 / 4)
 
 
 def test_outcomes_sum_to_one() -> None:
     rights = ((0, 1), (1, 0), (1, 1), (0, 0), (0, 1))
     trials = [trial(f"q{i}", correct=float(after), n_searches=1) for i, (_, after) in enumerate(rights)]
     trials += [trial(f"q{i}", correct=float(before), **NO_RETRIEVAL) for i, (before, _) in enumerate(rights)]
-    found = {row["metric"]: row["value"] for row in ask(outcomes, trials).rows}
+    found = {number.metric: number.estimate.value for number in ask(outcomes, trials).numbers}
     assert found == {
         name: pytest.approx(v)
         for name, v in zip(("helpful", "harmful", "stable", "unhelpful"), (0.4, 0.2, 0.2, 0.2), strict=True)
@@ -320,16 +323,20 @@ def drifting() -> tuple[list[dict[str, Any]], Any]:
 def test_trajectories_by_hand() -> None:
     trials, made_ = drifting()
     found = ask(trajectories, trials, searches=made_)
-    row = functools.partial(only, found, variation="spelling", contrast=None, hop=None)
-    assert row(metric="mss")["value"] == pytest.approx(0.8)
-    assert row(metric="collapse")["value"] == pytest.approx(0.75)
-    assert row(metric="disjoint")["value"] == pytest.approx(0.5)
-    assert row(metric="rfr")["value"] == pytest.approx(2 / 3)
-    assert only(found, variation="original", metric="rfr")["value"] == 0
-    assert only(found, variation="spelling", metric="mss", hop=2)["value"] == pytest.approx(0.6)
-    assert [only(found, variation="spelling", metric="gold", hop=hop)["value"] for hop in (1, 2, 3)] == [1, 0, 0]
+    row = functools.partial(only, found.numbers, variation="spelling", is_loss=False, hop=None)
+    assert row(metric="mss").estimate.value == pytest.approx(0.8)
+    assert row(metric="collapse").estimate.value == pytest.approx(0.75)
+    assert row(metric="disjoint").estimate.value == pytest.approx(0.5)
+    assert row(metric="rfr").estimate.value == pytest.approx(2 / 3)
+    assert only(found.numbers, variation="original", metric="rfr", is_loss=False).estimate.value == 0
+    assert only(found.numbers, variation="spelling", metric="mss", hop=2).estimate.value == pytest.approx(0.6)
+    assert [only(found.numbers, variation="spelling", metric="gold", hop=hop).estimate.value for hop in (1, 2, 3)] == [
+        1,
+        0,
+        0,
+    ]
     zero = ask(trajectories, trials, searches=made_, missing_hops="zero")
-    assert only(zero, variation="spelling", metric="mss", hop=None)["value"] == pytest.approx(1.6 / 3)
+    assert only(zero.numbers, variation="spelling", metric="mss", hop=None).estimate.value == pytest.approx(1.6 / 3)
 
 
 def test_hops_of_questions_without_known_documents_are_in_no_failure_rate() -> None:
@@ -337,8 +344,11 @@ def test_hops_of_questions_without_known_documents_are_in_no_failure_rate() -> N
     found = ask(
         trajectories, [before, after], searches=searches((before, [("a", "a", None)]), (after, [("b", "a", None)]))
     )
-    assert only(found, metric="rfr", variation="spelling", contrast=None)["reason"] == "no question has a value"
-    assert only(found, metric="collapse")["value"] == 0
+    assert (
+        only(found.numbers, metric="rfr", variation="spelling", is_loss=False).estimate.reason
+        == "no question has a value"
+    )
+    assert only(found.numbers, metric="collapse").estimate.value == 0
 
 
 def test_the_chain_correlates_wordings() -> None:
@@ -351,11 +361,13 @@ def test_the_chain_correlates_wordings() -> None:
         hops = [("1,0", "a", True), ("1,0", "b", True)]
         made_ += [(before, hops), (after, [(f"1,{i / 4}", "a" if i < 3 else "z", i < 4), ("1,0", "b", i < 2)])]
     found = ask(drift_chain, trials, searches=searches(*made_))
-    assert only(found, metric="length_mss")["value"] == pytest.approx(1)
+    assert only(found.correlations, first="length", second="mss").rho.value == pytest.approx(1)
     # RFR is 0 0 .5 .5 1: spearmanr((5, 4, 3, 2, 1), (0, 0, .5, .5, 1)) = -0.9487.
-    assert only(found, metric="mss_rfr")["value"] == pytest.approx(-0.948683, abs=1e-6)
-    assert only(found, metric="rfr_gap")["reason"].startswith("fewer than three wordings, or one side does not vary")
-    assert only(found, metric="loss_mss")["reason"].startswith("query_loss was not scored")
+    assert only(found.correlations, first="mss", second="rfr").rho.value == pytest.approx(-0.948683, abs=1e-6)
+    assert only(found.correlations, first="rfr", second="gap").rho.reason.startswith(
+        "fewer than three wordings, or one side does not vary"
+    )
+    assert only(found.correlations, first="loss", second="mss").rho.reason.startswith("query_loss was not scored")
 
 
 # --- the wordings ---------------------------------------------------------------------------------
@@ -365,62 +377,66 @@ def test_wordings_count_once_however_often_they_are_asked() -> None:
     trials = [trial(f"q{i}", wording="one two three", repeat=r) for i in range(2) for r in range(2)]
     trials += [trial(f"q{i}", "human", wording="one", repeat=r, **NO_RETRIEVAL) for i in range(2) for r in range(2)]
     found = ask(query_difficulty, trials)
-    lost = only(found, metric="query_words", contrast="original - human")
-    assert (lost["value"], lost["n"], lost["model"], lost["method"]) == (2, 2, "m", None)
-    assert only(found, metric="query_loss")["reason"].startswith("query_loss was not scored")
+    lost = only(found.numbers, metric="query_words", variation="human", is_loss=True)
+    assert (lost.estimate.value, lost.estimate.n, lost.cell.system) == (2, 2, System(model="m"))
+    assert only(found.numbers, metric="query_loss").estimate.reason.startswith("query_loss was not scored")
 
 
 # --- what all of them promise ----------------------------------------------------------------------
 
 
-def given(analysis: Analysis, trials: Sequence[dict[str, Any]], made_: Any) -> OldFinding:
-    more = {"searches": made_} if "searches" in inspect.signature(analysis).parameters else {}
-    return ask(analysis, trials, **more)
-
-
 @pytest.mark.parametrize("analysis", EVERY, ids=lambda one: one.__name__)
 def test_the_order_of_records_changes_nothing(analysis: Analysis) -> None:
     trials, made_ = several()
-    found = given(analysis, trials, made_)
-    assert any(row["value"] is not None for row in found.rows)
-    turned = given(analysis, trials[::-1], made_.reverse())
-    assert canonical(turned) == canonical(found)
+    result = ask(analysis, trials, made_)
+    assert any(estimate_of(number).value is not None for number in numbers_of(result))
+    assert ask(analysis, trials[::-1], made_.reverse()) == result
 
 
 @pytest.mark.parametrize("analysis", EVERY, ids=lambda one: one.__name__)
-def test_every_row_has_its_columns_and_a_reason_where_it_has_no_value(analysis: Analysis) -> None:
-    wanted = {"analysis", "metric", "system", "model", "method", "dataset", "variation", "perturbation", "type"}
-    for row in given(analysis, *several()).rows:
-        assert set(row) >= wanted | {"temperature", "value", "low", "high", "n", "n_missing", "unit", "reason"}
-        assert (row["value"] is None) is (row["reason"] is not None)
+def test_every_number_has_its_system_and_a_reason_where_it_has_no_value(analysis: Analysis) -> None:
+    for number in numbers_of(ask(analysis, *several())):
+        assert (number.cell.system.model, number.cell.dataset) == ("m", "squad")
+        estimate = estimate_of(number)
+        assert (estimate.value is None) is (estimate.reason is not None)
 
 
 @pytest.mark.parametrize("analysis", EVERY, ids=lambda one: one.__name__)
 def test_a_failed_trial_changes_no_number_by_being_listed(analysis: Analysis) -> None:
     trials, made_ = several()
-    numbers = [
-        [[row[name] for name in ("metric", "variation", "value", "low", "high", "n")] for row in found.rows]
-        for found in (given(analysis, trials, made_), given(analysis, [t for t in trials if t["answer"]], made_))
-    ]
-    assert numbers[0] == numbers[1]
+    results = [ask(analysis, trials, made_), ask(analysis, [t for t in trials if t["answer"]], made_)]
+    first, second = ([replace(number, n_failed=0) for number in numbers_of(result)] for result in results)
+    assert first == second
+    # A wording counts once, by a trial of it that did not fail.
+    assert any(number.n_failed for number in numbers_of(results[0])) is (analysis is not query_difficulty)
 
 
 @pytest.mark.parametrize("analysis", EVERY[1:], ids=lambda one: one.__name__)
 def test_without_records_an_analysis_says_what_it_needs(analysis: Analysis) -> None:
-    (row,) = analysis(made(several()[0])[0], n_resamples=99).rows
-    assert row["value"] is None and "records()" in row["reason"]
+    result = analysis(Tables(scores=made(several()[0])[0]))
+    assert not numbers_of(result) and "records()" in result.reason
 
 
 @pytest.mark.parametrize("analysis", EVERY, ids=lambda one: one.__name__)
 def test_without_the_original_wording_nothing_is_compared(analysis: Analysis) -> None:
     trials, made_ = several()
-    found = given(analysis, [one for one in trials if one["variation"] != "original"], made_)
-    compared = [row for row in found.rows if row["contrast"] or row["metric"] in ("similarity", "flip_any", "mss")]
-    assert not any(row["value"] for row in compared if not row.get("hop"))
+    result = ask(analysis, [one for one in trials if one["variation"] != "original"], made_)
+    if analysis is drift_chain:
+        assert not any(link.rho.value for link in result.correlations)
+        return
+    compared = [
+        number.estimate
+        for number in result.numbers
+        if (number.is_loss or number.metric in ("similarity", "flip_any", "mss")) and not number.hop
+    ]
+    assert not any(estimate.value for estimate in compared)
     if analysis in (wording_accuracy, consistency, search_decisions, trajectories):
-        assert {row["reason"] for row in compared} == {
+        assert {estimate.reason for estimate in compared} == {
             "the original wording was not asked; add original to the variations"
         }
+
+
+NEEDS_VECTORS = ("similarity", "diversity", "query_similarity", "mss")
 
 
 @pytest.mark.parametrize("analysis", EVERY, ids=lambda one: one.__name__)
@@ -429,13 +445,15 @@ def test_without_the_encoder_nothing_fails(analysis: Analysis, monkeypatch: pyte
         raise WeightsError(f"Weights '{name}' are not here. shaketable models fetch {name}.")
 
     monkeypatch.setattr(vectors, "encoder", missing)
-    found = given(analysis, *several())
-    needs = ("similarity", "diversity", "query_similarity", "mss", "loss_mss", "length_mss", "mss_collapse", "mss_rfr")
-    unmeasured = [row for row in found.rows if row["metric"] in needs and row["metric"] != "loss_mss"]
-    assert all(row["value"] is None for row in unmeasured)
-    assert all(row["reason"].startswith("not measured: Weights 'all-MiniLM-L6-v2'") for row in unmeasured)
-    if analysis is not drift_chain:
-        assert any(row["value"] is not None for row in found.rows)
+    result = ask(analysis, *several())
+    if analysis is drift_chain:
+        unmeasured = [link.rho for link in result.correlations if "mss" in (link.first, link.second)]
+        unmeasured = [rho for rho in unmeasured if not rho.reason.startswith("query_loss")]
+    else:
+        unmeasured = [number.estimate for number in result.numbers if number.metric in NEEDS_VECTORS]
+        assert any(number.estimate.value is not None for number in result.numbers)
+    assert all(estimate.value is None for estimate in unmeasured)
+    assert all(estimate.reason.startswith("not measured: Weights 'all-MiniLM-L6-v2'") for estimate in unmeasured)
 
 
 def test_a_system_on_two_datasets_has_a_row_for_both_together() -> None:
@@ -443,46 +461,13 @@ def test_a_system_on_two_datasets_has_a_row_for_both_together() -> None:
     trials = [trial(f"q{i}", correct=float(i < 3)) for i in range(4)]
     trials += [trial(f"q{i}", correct=float(i < 1), dataset="nq", wording=f"{i}?") for i in range(2)]
     found = ask(wording_accuracy, trials)
-    shares = {row["dataset"]: (row["value"], row["n"]) for row in found.rows}
-    assert shares == {"squad": (0.75, 4), "nq": (0.5, 2), "all datasets": (pytest.approx(4 / 6), 6)}
-
-
-def test_over_confidence_is_told_of_the_wording_that_has_the_most() -> None:
-    trials = [
-        trial(f"q{i}", variation, correct=0.0, **NO_RETRIEVAL)
-        for i in range(4)
-        for variation in ("original", "grammar", "spelling")
-    ]
-    searched = {"original": 3, "grammar": 4, "spelling": 1}
-    trials += [trial(f"q{i}", name, n_searches=int(i < n)) for name, n in searched.items() for i in range(4)]
-    told = [text for text in ask(search_decisions, trials).sentences if "leaves out" in text]
-    assert len(told) == 1
-    assert told[0].startswith("After spelling, m · search_o1 on squad leaves out a search")
-    assert "in 75 % [" in told[0] and "the most of 2 rewordings; with the original wording in 25 % [" in told[0]
+    shares = {number.cell.dataset: (number.estimate.value, number.estimate.n) for number in found.numbers}
+    assert shares == {"squad": (0.75, 4), "nq": (0.5, 2), None: (pytest.approx(4 / 6), 6)}
 
 
 def test_over_confidence_of_the_original_wording_alone_is_not_compared() -> None:
     trials = [trial(f"q{i}", correct=0.0, **NO_RETRIEVAL) for i in range(4)]
     trials += [trial(f"q{i}", name, n_searches=int(i < 2)) for name in ("original", "spelling") for i in range(4)]
     found = ask(search_decisions, trials)
-    assert only(found, metric="over_confidence", variation="original")["value"] == 0.5
-    assert only(found, metric="over_confidence", variation="spelling")["value"] is None
-    assert not any("leaves out" in text for text in found.sentences)
-
-
-def test_the_most_notable_sentence_comes_first() -> None:
-    trials = [trial(f"q{i}", "original", correct=1.0, method=method) for i in range(9) for method in "ab"]
-    trials += [
-        trial(f"q{i}", "spelling", correct=float(i < n), method=method)
-        for method, n in (("a", 7), ("b", 2))
-        for i in range(9)
-    ]
-    lost = [text for text in ask(wording_accuracy, trials).sentences if "spelling" in text.lower()]
-    assert ["m · b" in text for text in lost] == [True, False]
-
-
-def test_what_always_searches_is_not_said_to_decide() -> None:
-    trials = [trial(f"q{i}", variation, n_searches=1) for i in range(3) for variation in ("original", "spelling")]
-    found = ask(search_decisions, trials)
-    assert only(found, metric="flip_any")["value"] == 0
-    assert found.sentences == ()
+    assert only(found.numbers, metric="over_confidence", variation="original").estimate.value == 0.5
+    assert only(found.numbers, metric="over_confidence", variation="spelling").estimate.value is None

@@ -3,178 +3,178 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import polars as pl
 
-from shaketable.analyses.wording.hops import MissingHops, Trails, trails_of
-from shaketable.analyses.wording.rewording import (
-    NO_RECORDS,
-    Asked,
-    Row,
-    asked_of,
-    by_people,
-    finding_of,
-    nothing_row,
-    place_row,
-    scores_of,
-    tell,
-    told_variation,
-    where,
-)
-from shaketable.analyses.wording.unaided import searching
+from shaketable.analyses.tables import Tables
+from shaketable.analyses.wording.answers import NO_RECORDS, Asked, Reply, group_replies, read_scores
+from shaketable.analyses.wording.hops import MissingHops, Trails, read_trails
+from shaketable.analyses.wording.numbers import count_failed
 from shaketable.analyses.wording.vectors import ENCODER
-from shaketable.report.old_words import bounds, number
-from shaketable.statistics.intervals import Numbers, estimated, known
+from shaketable.factors import Cell
+from shaketable.statistics.intervals import Bootstrap
 from shaketable.statistics.stability import spearman_of
-from shaketable.types import OldFinding
+from shaketable.types import Estimate
 
-NAME = "drift_chain"
-LINKS = {
-    "loss_mss": "query loss and similarity of queries",
-    "length_mss": "query length and similarity of queries",
-    "mss_collapse": "similarity of queries and collapse of what they find",
-    "mss_rfr": "similarity of queries and failed searches",
-    "rfr_gap": "failed searches and change in correctness",
-}
-"""What is correlated, from the wording to the answer."""
+NO_SEARCHES = "no search was recorded"
 NO_LOSS = "query_loss was not scored; add query_loss to score.metrics"
 TOO_FEW = "fewer than three wordings, or one side does not vary"
 Length = Literal["words", "tokens"]
+Stage = Literal["loss", "length", "mss", "collapse", "rfr", "gap"]
+"""Query loss and length, similarity of queries, collapse of what they find, failed searches, change in correctness."""
+LINKS: tuple[tuple[Stage, Stage], ...] = (
+    *(("loss", "mss"), ("length", "mss"), ("mss", "collapse"), ("mss", "rfr"), ("rfr", "gap")),
+)
+"""What is correlated, from the wording to the answer."""
+Scores = Mapping[str, float | None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Correlation:
+    """How two stages of the chain go together over wordings."""
+
+    cell: Cell
+    """Its variation is None for all rewordings together, its dataset where all datasets are taken together."""
+    first: Stage
+    second: Stage
+    rho: Estimate
+    """Spearman's; n counts questions."""
+    n_wordings: int
+    n_failed: int
+    """Trials that failed, and are in no number."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DriftChain:
+    """Does the drift of queries explain lost answers?"""
+
+    correct: str | None
+    """The metric whose change is the gap."""
+    length: Length
+    encoder: str
+    missing_hops: MissingHops
+    correlations: tuple[Correlation, ...]
+    reason: str | None = None
+    """Why there are no correlations at all."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wording:
+    """One point: a wording of a question, averaged over runs."""
+
+    question_id: str
+    variation: str
+    values: Mapping[Stage, float | None]
 
 
 def drift_chain(
-    table: pl.DataFrame,
+    tables: Tables,
     *,
-    records: pl.DataFrame | None = None,
-    searches: pl.DataFrame | None = None,
-    correct: str = "contains",
+    correct: str | None = None,
     length: Length = "words",
     encoder: str = ENCODER,
     missing_hops: MissingHops = "skip",
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-) -> OldFinding:
+) -> DriftChain:
     """Spearman's rho along the chain, for each variation and for all rewordings together (variation None).
 
     One point is one wording of a question, averaged over runs. The gap is correctness of the rewording minus that of
-    the original. Query loss needs the metric `query_loss`; length in tokens its `query_tokens`.
+    the original, by the metric `correct`. Query loss needs the metric `query_loss`; length in tokens its
+    `query_tokens`.
     """
-    rows: list[Row] = []
-    if records is not None and searches is not None and len(table):
-        trails = trails_of(searches, encoder, missing_hops)
-        every = asked_of(
-            records,
-            correct=scores_of(table, correct),
-            query_loss=scores_of(table, "query_loss"),
-            query_tokens=scores_of(table, "query_tokens"),
-        )
-        for asked in searching(every):
-            rows += _rows(asked, trails, length, confidence, n_resamples)
-        rows = rows or [nothing_row(NAME, "no search was recorded")]
-    elif len(table):
-        rows = [nothing_row(NAME, NO_RECORDS if records is None else "no search was recorded")]
-    _add_sentences(rows)
-    return finding_of(
-        NAME,
-        "Does the drift of queries explain lost answers?",
-        rows,
-        ("Spearman's rho, ties at average ranks; questions are resampled with all their wordings. It shows no cause.",),
-        confidence=confidence,
-        n_resamples=n_resamples,
-        correct=correct,
-        length=length,
-        encoder=encoder,
-        missing_hops=missing_hops,
+    correct = correct or tables.judging_metric()
+    empty = DriftChain(correct=correct, length=length, encoder=encoder, missing_hops=missing_hops, correlations=())
+    if tables.records.is_empty():
+        return replace(empty, reason=NO_RECORDS if len(tables.scores) else None)
+    searching = [asked for asked in group_replies(tables.records) if asked.searches]
+    if tables.searches.is_empty() or not searching:
+        return replace(empty, reason=NO_SEARCHES)
+    reader = _Reader(
+        trails=read_trails(tables.searches, encoder, missing_hops),
+        correct=read_scores(tables, correct),
+        losses=read_scores(tables, "query_loss"),
+        tokens=read_scores(tables, "query_tokens") if length == "tokens" else None,
     )
+    correlations = [link for asked in searching for link in _correlate(asked, reader, tables.bootstrap)]
+    return replace(empty, correlations=tuple(correlations))
 
 
-def _rows(asked: Asked, trails: Trails, length: Length, confidence: float, n_resamples: int) -> list[Row]:
-    points = _points(asked, trails, length)
-    variations = [*asked.reworded, *([None] if len(asked.reworded) > 1 else [])]
-    rows = []
-    for link in LINKS:
-        x, y = link.split("_")
-        for variation in variations:
-            chosen = [
-                (question, point[x], point[y])
-                for (question, of, _), point in points.items()
-                if variation in (None, of) and point[x] is not None and point[y] is not None
-            ]
-            reason = trails.vectors.reason if "mss" in (x, y) else None
-            if x == "loss" and not any(point["loss"] is not None for point in points.values()):
-                reason = NO_LOSS
-            estimate = _estimate(chosen, confidence, n_resamples)
-            rows.append(
-                place_row(
-                    NAME,
-                    asked,
-                    metric=link,
-                    variation=variation,
-                    **known(estimate),
-                    n=len({question for question, _, _ in chosen}),
-                    n_wordings=len(chosen),
-                    unit="score",
-                    reason=(reason or TOO_FEW) if math.isnan(estimate[0]) else None,
-                    p=None,
-                    p_holm=None,
-                )
-            )
-    return rows
+@dataclass(frozen=True, kw_only=True)
+class _Reader:
+    """Reads the stages of the chain from two trials."""
 
+    trails: Trails
+    correct: Scores
+    losses: Scores
+    tokens: Scores | None
+    """None: length is counted in words."""
 
-def _points(asked: Asked, trails: Trails, length: Length) -> dict[tuple[str, str, str], dict[str, float | None]]:
-    """Question, variation and wording → its numbers, averaged over runs."""
-    found: dict[tuple[str, str, str], dict[str, list[float]]] = {}
-    for original, reworded in asked.pairs():
-        keys = original["key"], reworded["key"]
-        right = original["correct"], reworded["correct"]
-        values = {
-            "loss": reworded["query_loss"],
-            "length": len(reworded["wording"].split()) if length == "words" else reworded["query_tokens"],
-            "mss": trails.mss(*keys),
-            "collapse": trails.collapse(*keys),
-            "rfr": trails.failure_rate(reworded["key"]),
-            "gap": None if None in right else right[1] - right[0],
+    def read(self, original: Reply, reworded: Reply) -> dict[Stage, float | None]:
+        keys = original.key, reworded.key
+        before, after = (self.correct.get(key) for key in keys)
+        words = len(reworded.wording.split())
+        return {
+            "loss": self.losses.get(reworded.key),
+            "length": words if self.tokens is None else self.tokens.get(reworded.key),
+            "mss": self.trails.mss(*keys),
+            "collapse": self.trails.collapse(*keys),
+            "rfr": self.trails.failure_rate(reworded.key),
+            "gap": None if before is None or after is None else after - before,
         }
-        place = (original["question_id"], reworded["variation"], reworded["wording"])
-        of_wording = found.setdefault(place, {name: [] for name in values})
-        for name, value in values.items():
+
+
+def _correlate(asked: Asked, reader: _Reader, bootstrap: Bootstrap) -> Iterable[Correlation]:
+    wordings = _wordings(asked, reader)
+    for first, second in LINKS:
+        reason = reader.trails.vectors.reason if "mss" in (first, second) else None
+        if first == "loss" and all(wording.values["loss"] is None for wording in wordings):
+            reason = NO_LOSS
+        for variation in [*asked.reworded, *([None] if len(asked.reworded) > 1 else [])]:
+            points = [
+                (wording.question_id, x, y)
+                for wording in wordings
+                if variation in (None, wording.variation)
+                and (x := wording.values[first]) is not None
+                and (y := wording.values[second]) is not None
+            ]
+            yield Correlation(
+                cell=replace(asked.cell, variation=variation),
+                first=first,
+                second=second,
+                rho=_estimate(points, bootstrap, reason or TOO_FEW),
+                n_wordings=len(points),
+                n_failed=count_failed(asked, variation),
+            )
+
+
+def _wordings(asked: Asked, reader: _Reader) -> list[Wording]:
+    values: dict[tuple[str, str, str], dict[Stage, list[float]]] = {}
+    for original, reworded in asked.pairs():
+        stages = reader.read(original, reworded)
+        of_wording = values.setdefault(
+            (original.question_id, reworded.variation, reworded.wording), {stage: [] for stage in stages}
+        )
+        for stage, value in stages.items():
             if value is not None:
-                of_wording[name].append(value)
-    return {
-        place: {name: math.fsum(values) / len(values) if values else None for name, values in numbers.items()}
-        for place, numbers in found.items()
-    }
+                of_wording[stage].append(value)
+    return [
+        Wording(
+            question_id=question,
+            variation=variation,
+            values={stage: math.fsum(own) / len(own) if own else None for stage, own in of_wording.items()},
+        )
+        for (question, variation, _), of_wording in values.items()
+    ]
 
 
-def _estimate(points: list[tuple[str, float | None, float | None]], confidence: float, n_resamples: int) -> Numbers:
-    if len(points) < 3:
-        return np.full(3, np.nan)
+def _estimate(points: Sequence[tuple[str, float, float]], bootstrap: Bootstrap, reason: str) -> Estimate:
     questions = sorted({question for question, _, _ in points})
+    if len(points) < 3:
+        nothing = math.nan, math.nan, math.nan
+        return bootstrap.estimate(*nothing, n=len(questions), reason=reason)
     x, y = (np.array([point[side] for point in points], dtype=np.float64) for side in (1, 2))
     statistic = spearman_of(x, y, [questions.index(question) for question, _, _ in points])
-    return estimated(statistic, questions, 1, confidence=confidence, n_resamples=n_resamples).ravel()
-
-
-def _add_sentences(rows: list[Row]) -> None:
-    """One for each system and dataset: the chain on rewrites by people where there are some, else on all."""
-    places: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        if row["value"] is not None:
-            places.setdefault((row["system"], row["dataset"], row["temperature"]), []).append(row)
-    for found in places.values():
-        people = [row for row in found if row["variation"] and by_people(row["variation"])]
-        overall = [row for row in found if row["variation"] is None]
-        chosen = people or overall or found
-        links = {row["metric"]: row for row in chosen if row["variation"] == chosen[0]["variation"]}
-        first = next(iter(links.values()))
-        told = "; ".join(f"{LINKS[name]} {number(row['value'], 'ratio')}{bounds(row)}" for name, row in links.items())
-        of = "all rewordings" if first["variation"] is None else told_variation(first["variation"])
-        tell(
-            first,
-            "chain",
-            f"Rank correlations of {where(first)}, {of}: {told}.",
-            f"On {first['n_wordings']:,} wordings of {first['n']:,} questions.",
-        )
+    (rho,) = bootstrap.statistics(statistic, questions, 1)
+    return replace(rho, reason=reason) if rho.value is None else rho

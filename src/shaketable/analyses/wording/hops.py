@@ -100,7 +100,7 @@ class Trails:
         return known.count(False) / len(known) if known else None
 
 
-def trails_of(searches: pl.DataFrame, encoder: str, missing: MissingHops) -> Trails:
+def read_trails(searches: pl.DataFrame, encoder: str, missing: MissingHops) -> Trails:
     hops: dict[str, list[Hop]] = {}
     for row in searches.sort("key", "hop").iter_rows(named=True):
         hop = Hop(query=row["query"], passages=frozenset(row["passages"]), is_hit=row["gold_hit"])

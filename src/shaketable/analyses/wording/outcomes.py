@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
-import polars as pl
+from shaketable.analyses.tables import Tables
+from shaketable.analyses.wording.answers import NO_RECORDS, NO_SEARCHING, Asked, Reply
+from shaketable.analyses.wording.numbers import Measurement, WordingNumber, estimate_numbers, measure
+from shaketable.analyses.wording.unaided import ClosedBook, Unaided, Wording, closed_books, compare_with_closed_book
 
-from shaketable.analyses.wording.rewording import (
-    NO_RECORDS,
-    ORIGINAL,
-    Asked,
-    Number,
-    Row,
-    asked_of,
-    finding_of,
-    nothing_row,
-    number_rows,
-    scores_of,
-    tell,
-    where,
-)
-from shaketable.analyses.wording.unaided import Unaided, Wording, searching, told_choice, unaided_of
-from shaketable.report.old_words import level, questions
-from shaketable.types import OldFinding
-
-NAME = "outcomes"
 CLASSES: dict[str, Callable[[float, float], float]] = {
     "helpful": lambda unaided, correct: (1 - unaided) * correct,
     "harmful": lambda unaided, correct: unaided * (1 - correct),
@@ -34,75 +19,57 @@ CLASSES: dict[str, Callable[[float, float], float]] = {
 """Wrong to right, right to wrong, right and right, wrong and wrong: closed book first."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcomes:
+    """When does searching help, and when does it harm?"""
+
+    correct: str | None
+    """The metric that tells right answers from wrong ones."""
+    closed_book: str
+    """The method that stands for no retrieval, as it was asked for."""
+    need: Wording
+    closed_books: tuple[ClosedBook, ...]
+    numbers: tuple[WordingNumber, ...]
+    """Shares that sum to 1 for each variation."""
+    reason: str | None = None
+    """Why there are no numbers at all."""
+
+
 def outcomes(
-    table: pl.DataFrame,
-    *,
-    records: pl.DataFrame | None = None,
-    correct: str = "contains",
-    closed_book: str = "closed_book",
-    need: Wording = "same",
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-) -> OldFinding:
+    tables: Tables, *, correct: str | None = None, closed_book: str = "closed_book", need: Wording = "same"
+) -> Outcomes:
     """Shares of answers that a search mended (`helpful`), spoiled (`harmful`), left right (`stable`) or left wrong
     (`unhelpful`), against the closed-book answer to the same wording. They sum to 1.
 
     Where there are several runs, each is compared with each closed-book run.
     """
-    rows: list[Row] = []
-    compared: list[tuple[Asked, Unaided]] = []
-    if records is not None and len(table):
-        every = asked_of(records, correct=scores_of(table, correct))
-        compared = [(asked, unaided_of(every, asked, closed_book, need)) for asked in searching(every)]
-        for asked, unaided in compared:
-            numbers = _numbers(asked, unaided)
-            rows += number_rows(NAME, asked, numbers, confidence=confidence, n_resamples=n_resamples)
-        rows = rows or [nothing_row(NAME, "no system of this run searches")]
-    elif len(table):
-        rows = [nothing_row(NAME, NO_RECORDS)]
-    _add_sentences(rows)
-    return finding_of(
-        NAME,
-        "When does searching help, and when does it harm?",
-        rows,
-        (f"Compared with {closed_book} of the same model, on the {need} wording.", *told_choice(compared)),
-        confidence=confidence,
-        n_resamples=n_resamples,
-        first="most",
-        correct=correct,
-        closed_book=closed_book,
-        need=need,
-    )
+    correct = correct or tables.judging_metric()
+    empty = Outcomes(correct=correct, closed_book=closed_book, need=need, closed_books=(), numbers=())
+    if tables.records.is_empty():
+        return replace(empty, reason=NO_RECORDS if len(tables.scores) else None)
+    compared, scores = compare_with_closed_book(tables, correct, closed_book, need)
+    numbers = [
+        number
+        for pair in compared
+        for number in estimate_numbers(pair.asked, _measure(pair.asked, pair.unaided, scores), tables.bootstrap)
+    ]
+    reason = None if compared else NO_SEARCHING
+    return replace(empty, closed_books=closed_books(compared), numbers=tuple(numbers), reason=reason)
 
 
-def _numbers(asked: Asked, unaided: Unaided) -> list[Number]:
-    numbers = []
-    for name, share in CLASSES.items():
-        found = asked.means(lambda row, share=share: _share(row, unaided.of(row), share))  # type: ignore[misc]
-        numbers += [
-            Number(
-                metric=name, variation=variation, values=found.get(variation, {}), unit="share", reason=unaided.reason
-            )
-            for variation in asked.variations
-        ]
-    return numbers
+def _measure(asked: Asked, unaided: Unaided, scores: Mapping[str, float | None]) -> list[Measurement]:
+    return [
+        measurement
+        for name, share in CLASSES.items()
+        for measurement in measure(asked, name, _share_of(share, unaided, scores), "share", reason=unaided.reason)
+    ]
 
 
-def _share(row: Row, unaided: float | None, share: Callable[[float, float], float]) -> float | None:
-    return None if unaided is None or row["correct"] is None else share(unaided, row["correct"])
+def _share_of(
+    share: Callable[[float, float], float], unaided: Unaided, scores: Mapping[str, float | None]
+) -> Callable[[Reply], float | None]:
+    def number(reply: Reply) -> float | None:
+        known, correct = unaided.of(reply), scores.get(reply.key)
+        return None if known is None or correct is None else share(known, correct)
 
-
-def _add_sentences(rows: list[Row]) -> None:
-    """One for each system and dataset, of the original wording."""
-    found = {
-        (row["system"], row["dataset"], row["temperature"], row["metric"]): row
-        for row in rows
-        if row["variation"] == ORIGINAL and row["value"] is not None
-    }
-    for (*place, metric), helped in found.items():
-        if metric == "helpful" and (harmed := found.get((*place, "harmful"))):
-            sentence = (
-                f"With the original wording, searching mends {level(helped)} of the answers of {where(helped)} "
-                f"and spoils {level(harmed)}."
-            )
-            tell(helped, "outcome", sentence, f"Against its closed-book answers ({questions(helped['n'])}).")
+    return number

@@ -2,63 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import polars as pl
 
-from shaketable.analyses.wording.rewording import (
-    NO_RECORDS,
-    ORIGINAL,
-    Asked,
-    Number,
-    Row,
-    asked_of,
-    differences,
-    finding_of,
-    nothing_row,
-    number_rows,
-    scores_of,
-    tell,
-    told_variation,
+from shaketable.analyses.tables import Tables
+from shaketable.analyses.wording.answers import NO_RECORDS, Asked, group_replies, read_scores
+from shaketable.analyses.wording.numbers import (
+    Measurement,
+    WordingNumber,
+    estimate_numbers,
+    measure_losses,
+    measure_pairs,
 )
 from shaketable.analyses.wording.vectors import ENCODER, Vectors, vectors_of
-from shaketable.report.old_words import bounds, number, questions, sentence_case
-from shaketable.types import OldFinding
 
-NAME = "query_difficulty"
-NO_NUMBERS = "query_loss was not scored; add query_loss to score.metrics"
+NO_LOSS = "query_loss was not scored; add query_loss to score.metrics"
+SCORED = ("query_loss", "query_tokens")
+"""What the metric `query_loss` gives."""
 
 
-def query_difficulty(
-    table: pl.DataFrame,
-    *,
-    records: pl.DataFrame | None = None,
-    encoder: str = ENCODER,
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-) -> OldFinding:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueryDifficulty:
+    """Are reworded questions harder to read for a model?"""
+
+    encoder: str
+    numbers: tuple[WordingNumber, ...]
+    """`query_words`, `query_loss`, `query_tokens` of each variation with their losses, and `query_similarity`."""
+    reason: str | None = None
+    """Why there are no numbers at all."""
+
+
+def query_difficulty(tables: Tables, *, encoder: str = ENCODER) -> QueryDifficulty:
     """Length in words (`query_words`) and tokens, loss under the answering model, and similarity of each wording.
 
     Wordings count once, however many systems and runs were asked. Loss is the mean negative log-likelihood of the
     wording's tokens, in nats; it and `query_tokens` come from the metric `query_loss`.
     """
-    rows: list[Row] = []
-    if records is not None and len(table):
-        once = _once(records)
-        numbers = {name: scores_of(table, name) for name in ("query_loss", "query_tokens")}
-        vectors = vectors_of(once["wording"], encoder)
-        for asked in asked_of(once, **numbers):
-            rows += number_rows(NAME, asked, _numbers(asked, vectors), confidence=confidence, n_resamples=n_resamples)
-    elif len(table):
-        rows = [nothing_row(NAME, NO_RECORDS)]
-    _add_sentences(rows)
-    return finding_of(
-        NAME,
-        "Are reworded questions harder to read for a model?",
-        rows,
-        (f"Wordings are compared as vectors of {encoder}.",),
-        confidence=confidence,
-        n_resamples=n_resamples,
-        encoder=encoder,
-    )
+    if tables.records.is_empty():
+        return QueryDifficulty(encoder=encoder, numbers=(), reason=NO_RECORDS if len(tables.scores) else None)
+    once = _once(tables.records)
+    scores = {name: read_scores(tables, name) for name in SCORED}
+    vectors = vectors_of(once["wording"], encoder)
+    numbers = [
+        number
+        for asked in group_replies(once)
+        for number in estimate_numbers(asked, _measure(asked, scores, vectors), tables.bootstrap)
+    ]
+    return QueryDifficulty(encoder=encoder, numbers=tuple(numbers))
 
 
 def _once(records: pl.DataFrame) -> pl.DataFrame:
@@ -71,38 +63,19 @@ def _once(records: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _numbers(asked: Asked, vectors: Vectors) -> list[Number]:
-    numbers = differences(asked, "query_words", lambda row: float(len(row["wording"].split())), "count")
-    for name in ("query_loss", "query_tokens"):
-        if any(row[name] is not None for rows in asked.answers.values() for row in rows):
-            numbers += differences(asked, name, lambda row, name=name: row[name], "score")  # type: ignore[misc]
-        else:
-            numbers.append(Number(metric=name, variation=None, values={}, reason=NO_NUMBERS))
-    alike = asked.paired(lambda original, reworded: vectors.similarity(original["wording"], reworded["wording"]))
-    return numbers + [
-        Number(metric="query_similarity", variation=variation, values=alike.get(variation, {}), reason=vectors.reason)
-        for variation in asked.reworded
-    ]
+def _measure(asked: Asked, scores: Mapping[str, Mapping[str, float | None]], vectors: Vectors) -> list[Measurement]:
+    measurements = measure_losses(asked, "query_words", lambda reply: float(len(reply.wording.split())), "count")
+    for name, by_key in scores.items():
+        measurements += _scored(asked, name, by_key)
+    return measurements + measure_pairs(
+        asked,
+        "query_similarity",
+        lambda original, reworded: vectors.similarity(original.wording, reworded.wording),
+        reason=vectors.reason,
+    )
 
 
-def _add_sentences(rows: list[Row]) -> None:
-    """One for each model and dataset: the wording with the highest loss, else the longest change in length."""
-    places: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        if row["value"] is not None and not row["contrast"] and row["variation"]:
-            places.setdefault((row["system"], row["dataset"]), []).append(row)
-    for found in places.values():
-        of = {(row["metric"], row["variation"]): row for row in found}
-        losses = [row for row in found if row["metric"] == "query_loss" and row["variation"] != ORIGINAL]
-        original = of.get(("query_loss", ORIGINAL))
-        if not losses or original is None:
-            continue
-        most = max(losses, key=lambda row: row["value"])
-        words, before = of["query_words", most["variation"]], of["query_words", ORIGINAL]
-        sentence = (
-            f"{sentence_case(told_variation(most['variation']))} makes the least likely questions for {most['model']} "
-            f"on {most['dataset']}: {number(most['value'], 'score')}{bounds(most)} nats a token, "
-            f"{number(original['value'], 'score')}{bounds(original)} before."
-        )
-        lengths = f"{number(words['value'], 'score')} words, {number(before['value'], 'score')} before"
-        tell(most, "query", sentence, f"{lengths} ({questions(most['n'])}).")
+def _scored(asked: Asked, name: str, scores: Mapping[str, float | None]) -> list[Measurement]:
+    if all(scores.get(reply.key) is None for reply in asked.every_reply()):
+        return [Measurement(metric=name, variation=None, values={}, reason=NO_LOSS)]
+    return measure_losses(asked, name, lambda reply: scores.get(reply.key))

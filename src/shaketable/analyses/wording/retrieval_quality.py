@@ -2,87 +2,83 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.conditions import ORIGINAL
-from shaketable.report.old_words import named
-from shaketable.statistics.intervals import known, mean_estimates
-from shaketable.types import OldFinding
+from shaketable.analyses.tables import Tables
+from shaketable.factors import UNCHANGED, Cell
+from shaketable.statistics.intervals import Bootstrap
+from shaketable.types import Estimate
 
-PLACE = ("metric", "dataset", "retriever", "variation")
+GROUP = ("metric", "dataset", "retriever", "variation")
 NUMBERS = ("recall@", "precision@", "ndcg@", "mrr@")
-QUESTION = "How well are the supporting documents found, before and after the evidence is disturbed?"
+NOT_SCORED = "no retrieval metric was scored; add retrieval to score.metrics"
+NO_VALUE = "no record has a value"
 
 
-def retrieval_quality(table: pl.DataFrame, *, confidence: float = 0.95, n_resamples: int = 2000) -> OldFinding:
-    """The numbers of the metric `retrieval` for each retriever, wording and perturbation, over questions.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RetrievalNumber:
+    """A mean over questions; models, temperatures and repeats that share a search are averaged within a question."""
 
-    Rows without `contrast` are means; rows with one are differences paired by question, `unchanged - X`: what
-    perturbation X costs. Models, temperatures and repeats that share a search are averaged within a question.
-    """
-    scored = table.filter(pl.col("metric").str.contains_any(list(NUMBERS)))
-    settings = {"confidence": confidence, "n_resamples": n_resamples}
-    rows: list[dict[str, Any]] = []
-    for place, group in sorted(scored.group_by(*PLACE), key=lambda one: [str(part) for part in one[0]]):
-        rows += _rows(dict(zip(PLACE, place, strict=True)), group, confidence, n_resamples)
-    if not rows and not table.is_empty():
-        reason = "no retrieval metric was scored; add retrieval to score.metrics"
-        rows = [_row(dict.fromkeys(PLACE), None, None, np.full(3, np.nan), 0, reason)]
-    caveats = (f"Intervals: {confidence:.0%}, percentile bootstrap over questions ({n_resamples:,} resamples).",)
-    return OldFinding(
-        analysis="retrieval_quality",
-        question=QUESTION,
-        rows=tuple(rows),
-        sentences=tuple(_sentence(row) for row in rows if row["value"] is not None and row["metric"][:6] == "recall"),
-        caveats=caveats if rows else (),
-        settings=settings,
-    )
+    cell: Cell
+    """Of all systems that use the retriever."""
+    retriever: str | None
+    metric: str
+    estimate: Estimate
 
 
-def _rows(place: dict[str, Any], group: pl.DataFrame, confidence: float, n_resamples: int) -> list[dict[str, Any]]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RetrievalQuality:
+    """How well are the supporting documents found, before and after the evidence is disturbed?"""
+
+    levels: tuple[RetrievalNumber, ...]
+    losses: tuple[RetrievalNumber, ...]
+    """Unchanged minus disturbed, paired by question: what a perturbation costs."""
+    reason: str | None = None
+    """Why there are no numbers at all."""
+
+
+def retrieval_quality(tables: Tables) -> RetrievalQuality:
+    """The numbers of the metric `retrieval` for each retriever, wording and perturbation, over questions."""
+    scored = tables.scores.filter(pl.col("metric").str.contains_any(list(NUMBERS)))
+    levels: list[RetrievalNumber] = []
+    losses: list[RetrievalNumber] = []
+    for (metric, dataset, retriever, variation), group in sorted(
+        scored.group_by(*GROUP), key=lambda pair: [str(part) for part in pair[0]]
+    ):
+        means, differences = _estimates(group, tables.bootstrap)
+        for numbers, estimates in ((levels, means), (losses, differences)):
+            numbers += [
+                RetrievalNumber(
+                    cell=Cell(dataset=dataset, variation=variation, perturbation=perturbation),
+                    retriever=retriever,
+                    metric=metric,
+                    estimate=estimate,
+                )
+                for perturbation, estimate in estimates.items()
+            ]
+    reason = NOT_SCORED if not levels and not tables.scores.is_empty() else None
+    return RetrievalQuality(levels=tuple(levels), losses=tuple(losses), reason=reason)
+
+
+def _estimates(group: pl.DataFrame, bootstrap: Bootstrap) -> tuple[dict[str, Estimate], dict[str, Estimate]]:
+    """By perturbation: the mean, and what is lost against unchanged evidence."""
     wide = (
         group.sort("question_id", "perturbation", "key")
         .group_by("question_id", "perturbation", maintain_order=True)
         .agg(pl.col("value").mean())
-        .with_columns(pl.col("perturbation").fill_null(ORIGINAL))
+        .with_columns(pl.col("perturbation").fill_null(UNCHANGED))
         .pivot("perturbation", index="question_id", values="value", aggregate_function="mean")
     )
-    names = sorted((name for name in wide.columns if name != "question_id"), key=lambda name: (name != ORIGINAL, name))
+    names = sorted((name for name in wide.columns if name != "question_id"), key=lambda name: (name != UNCHANGED, name))
     means = wide.select(pl.col(names).cast(pl.Float64)).to_numpy().T
-    labels: list[tuple[str, str | None]] = [(name, None) for name in names]
-    if ORIGINAL in names:
-        labels += [(name, f"{ORIGINAL} - {name}") for name in names[1:]]
+    disturbed = names[1:] if UNCHANGED in names else []
+    if disturbed:
         means = np.concatenate([means, means[:1] - means[1:]])
-    estimates, counts = mean_estimates(
-        means.astype(np.float64), wide["question_id"].to_list(), confidence=confidence, n_resamples=n_resamples
-    )
-    return [
-        _row(place, perturbation, contrast, estimate, int(n), None if n else "no record has a value")
-        for (perturbation, contrast), estimate, n in zip(labels, estimates, counts, strict=True)
+    estimates = [
+        estimate if estimate.n else replace(estimate, reason=NO_VALUE)
+        for estimate in bootstrap.means(means.astype(np.float64), wide["question_id"].to_list())
     ]
-
-
-def _row(
-    place: dict[str, Any], perturbation: str | None, contrast: str | None, estimate: Any, n: int, reason: str | None
-) -> dict[str, Any]:
-    return {
-        "analysis": "retrieval_quality",
-        **place,
-        "perturbation": perturbation,
-        "contrast": contrast,
-        **known(estimate),
-        "n": n,
-        "unit": "score",
-        "reason": reason,
-    }
-
-
-def _sentence(row: dict[str, Any]) -> str:
-    interval = f" [{row['low']:.2f}, {row['high']:.2f}]" if row["low"] is not None else ""
-    number = f"{row['value']:.2f}{interval} (n = {row['n']:,})"
-    if row["contrast"]:
-        return f"{row['retriever']}: {named(row['perturbation'])} costs {number} of {row['metric']}."
-    return f"{row['retriever']}, {named(row['perturbation'])}: {row['metric']} is {number}."
+    return dict(zip(names, estimates, strict=False)), dict(zip(disturbed, estimates[len(names) :], strict=True))

@@ -2,138 +2,76 @@
 
 from __future__ import annotations
 
-import polars as pl
+from dataclasses import dataclass, replace
 
-from shaketable.analyses.wording.hops import MissingHops, Trails, trails_of
-from shaketable.analyses.wording.rewording import (
-    NO_RECORDS,
-    Asked,
-    Number,
-    Row,
-    asked_of,
-    differences,
-    finding_of,
-    nothing_row,
-    number_rows,
-    tell,
-    told_variation,
-    where,
+from shaketable.analyses.tables import Tables
+from shaketable.analyses.wording.answers import NO_RECORDS, Asked, Reply, group_replies
+from shaketable.analyses.wording.hops import MissingHops, Trails, read_trails
+from shaketable.analyses.wording.numbers import (
+    Measurement,
+    WordingNumber,
+    estimate_numbers,
+    measure,
+    measure_losses,
+    measure_pairs,
 )
-from shaketable.analyses.wording.unaided import searching
 from shaketable.analyses.wording.vectors import ENCODER
-from shaketable.report.old_words import level, questions
-from shaketable.types import OldFinding
 
-NAME = "trajectories"
 NO_SEARCHES = "no search was recorded"
 
 
-def trajectories(
-    table: pl.DataFrame,
-    *,
-    records: pl.DataFrame | None = None,
-    searches: pl.DataFrame | None = None,
-    encoder: str = ENCODER,
-    missing_hops: MissingHops = "skip",
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-) -> OldFinding:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trajectories:
+    """Where do the searches of a reworded question go?"""
+
+    encoder: str
+    missing_hops: MissingHops
+    numbers: tuple[WordingNumber, ...]
+    """`mss`, `collapse`, `disjoint` and `rfr` of each variation; `mss` and `gold` hop by hop."""
+    reason: str | None = None
+    """Why there are no numbers at all."""
+
+
+def trajectories(tables: Tables, *, encoder: str = ENCODER, missing_hops: MissingHops = "skip") -> Trajectories:
     """Drift of queries and of what they find, against the original wording, in all and hop by hop.
 
     `mss`: mean similarity of the queries of aligned hops. `rfr`: share of hops without a supporting document.
     `collapse`: one minus the mean overlap (Jaccard) of the passages found at aligned hops; `disjoint`: share of aligned
-    hops with nothing in common. `gold`: share of searches that hold a supporting document, by `hop`.
+    hops with nothing in common. `gold`: share of searches that hold a supporting document, by hop.
     """
-    rows: list[Row] = []
-    if records is not None and searches is not None and len(table):
-        trails = trails_of(searches, encoder, missing_hops)
-        for asked in searching(asked_of(records)):
-            numbers = _numbers(asked, trails)
-            rows += number_rows(NAME, asked, numbers, confidence=confidence, n_resamples=n_resamples)
-        rows = rows or [nothing_row(NAME, NO_SEARCHES)]
-    elif len(table):
-        rows = [nothing_row(NAME, NO_RECORDS if records is None else NO_SEARCHES)]
-    _add_sentences(rows)
-    skipped = "are left out" if missing_hops == "skip" else "count as similarity 0"
-    return finding_of(
-        NAME,
-        "Where do the searches of a reworded question go?",
-        rows,
-        (
-            f"Queries are compared as vectors of {encoder}; hops that only one of two trials made {skipped}.",
-            "A supporting document is told by its title. Questions that name none are left out of rfr and gold. "
-            "Later hops are those of trials that came so far.",
-        ),
-        confidence=confidence,
-        n_resamples=n_resamples,
-        first="least",
-        encoder=encoder,
-        missing_hops=missing_hops,
-    )
+    empty = Trajectories(encoder=encoder, missing_hops=missing_hops, numbers=())
+    if tables.records.is_empty():
+        return replace(empty, reason=NO_RECORDS if len(tables.scores) else None)
+    searching = [asked for asked in group_replies(tables.records) if asked.searches]
+    if tables.searches.is_empty() or not searching:
+        return replace(empty, reason=NO_SEARCHES)
+    trails = read_trails(tables.searches, encoder, missing_hops)
+    numbers = [
+        number for asked in searching for number in estimate_numbers(asked, _measure(asked, trails), tables.bootstrap)
+    ]
+    return replace(empty, numbers=tuple(numbers))
 
 
-def _numbers(asked: Asked, trails: Trails) -> list[Number]:
-    numbers: list[Number] = []
-    for metric, unit, compare, reason in (
-        ("mss", "score", trails.mss, trails.vectors.reason),
-        ("collapse", "score", trails.collapse, None),
-        ("disjoint", "share", trails.disjoint, None),
-    ):
-        found = asked.paired(lambda a, b, compare=compare: compare(a["key"], b["key"]))  # type: ignore[misc]
-        numbers += [
-            Number(metric=metric, variation=variation, values=found.get(variation, {}), unit=unit, reason=reason)
-            for variation in asked.reworded
-        ]
-    numbers += differences(asked, "rfr", lambda row: trails.failure_rate(row["key"]), "share")
-    n_hops = max((len(trails.of(row["key"])) for rows in asked.answers.values() for row in rows), default=0)
-    for hop in range(n_hops):
-        numbers += _at_hop(asked, trails, hop)
-    return numbers
+def _measure(asked: Asked, trails: Trails) -> list[Measurement]:
+    n_hops = max((len(trails.of(reply.key)) for reply in asked.every_reply()), default=0)
+    return [
+        *measure_pairs(asked, "mss", lambda a, b: trails.mss(a.key, b.key), reason=trails.vectors.reason),
+        *measure_pairs(asked, "collapse", lambda a, b: trails.collapse(a.key, b.key)),
+        *measure_pairs(asked, "disjoint", lambda a, b: trails.disjoint(a.key, b.key), "share"),
+        *measure_losses(asked, "rfr", lambda reply: trails.failure_rate(reply.key), "share"),
+        *(measurement for hop in range(n_hops) for measurement in _at_hop(asked, trails, hop)),
+    ]
 
 
-def _at_hop(asked: Asked, trails: Trails, hop: int) -> list[Number]:
-    def similarity(original: Row, reworded: Row) -> float | None:
-        found = trails.similarities(original["key"], reworded["key"])
-        return found[hop] if hop < len(found) else None
+def _at_hop(asked: Asked, trails: Trails, hop: int) -> list[Measurement]:
+    def similarity(original: Reply, reworded: Reply) -> float | None:
+        similarities = trails.similarities(original.key, reworded.key)
+        return similarities[hop] if hop < len(similarities) else None
 
-    def gold(row: Row) -> float | None:
-        made = trails.of(row["key"])
-        is_hit = made[hop].is_hit if hop < len(made) else None
+    def gold(reply: Reply) -> float | None:
+        hops = trails.of(reply.key)
+        is_hit = hops[hop].is_hit if hop < len(hops) else None
         return None if is_hit is None else float(is_hit)
 
-    numbers = []
-    for metric, unit, found in (
-        ("mss", "score", asked.paired(similarity)),
-        ("gold", "share", asked.means(gold)),
-    ):
-        numbers += [
-            Number(metric=metric, variation=variation, values=found[variation], unit=unit, more={"hop": hop + 1})
-            for variation in asked.variations
-            if variation in found
-        ]
-    return numbers
-
-
-def _add_sentences(rows: list[Row]) -> None:
-    """One for each system and dataset: the rewording whose queries drift most."""
-    places: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        if row["metric"] in ("mss", "rfr") and not row.get("hop") and row["value"] is not None:
-            places.setdefault((row["system"], row["dataset"], row["temperature"]), []).append(row)
-    for found in places.values():
-        drifts = [row for row in found if row["metric"] == "mss"]
-        if not drifts:
-            continue
-        most = min(drifts, key=lambda row: row["value"])
-        rates = {row["variation"]: row for row in found if row["metric"] == "rfr" and not row["contrast"]}
-        sentence = (
-            f"After {told_variation(most['variation'])} the queries of {where(most)} keep a similarity of "
-            f"{level(most)} to those after the original wording, the least of {len(drifts)} rewordings."
-        )
-        detail = "Hops that both trials made"
-        if most["variation"] in rates and "original" in rates:
-            detail = (
-                f"Searches without a supporting document: {level(rates[most['variation']])}, "
-                f"{level(rates['original'])} with the original wording"
-            )
-        tell(most, "drift", sentence, f"{detail} ({questions(most['n'])}).")
+    measurements = measure_pairs(asked, "mss", similarity) + measure(asked, "gold", gold, "share")
+    return [replace(measurement, hop=hop + 1) for measurement in measurements if measurement.values]

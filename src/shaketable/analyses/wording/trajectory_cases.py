@@ -2,144 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-from shaketable.analyses.wording.hops import Trails, trails_of
-from shaketable.analyses.wording.rewording import (
-    NO_RECORDS,
-    POOLED,
-    Asked,
-    Row,
-    asked_of,
-    nothing_row,
-    place_row,
-    scores_of,
-    tell,
-    told_variation,
-    where,
-)
-from shaketable.analyses.wording.unaided import searching
+from shaketable.analyses.tables import Tables
+from shaketable.analyses.wording.answers import NO_RECORDS, Asked, Reply, group_replies, read_scores
+from shaketable.analyses.wording.hops import HopPair, Trails, read_trails
 from shaketable.analyses.wording.vectors import ENCODER
-from shaketable.report.old_words import said
-from shaketable.types import OldFinding
+from shaketable.factors import Cell
 
-NAME = "trajectory_cases"
-Pair = tuple[Row, Row]
-"""The trial of the original wording, and that of another in the same run."""
 NO_PAIR = "no two wordings of a question were both searched for"
-NOT_BOTH = "only one of the two trials made this search"
-RULE = (
-    "Of each system and dataset the pair of trials of one run is shown whose answer was right with the original "
-    "wording and wrong with another, where there is one; among these the one that lost most hits on supporting "
-    "documents, then the one with the least similar queries, then the first by id. They show how searches fail, not "
-    "how often."
-)
+Pair = tuple[Reply, Reply]
+"""The trial of the original wording, and that of another in the same run."""
+Scores = Mapping[str, float | None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrajectorySide:
+    """One of the two trials of a case."""
+
+    key: str
+    wording: str
+    answer: str
+    correct: float | None
+    """1 is right, 0 is wrong; None: not known."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrajectoryHop:
+    """What both trials searched for at the same hop."""
+
+    hop: int
+    """From 1."""
+    original_query: str | None
+    """None: this trial had made its last search."""
+    reworded_query: str | None
+    original_is_hit: bool | None
+    """Whether a supporting document was found; None: not known, or there was no search."""
+    reworded_is_hit: bool | None
+    similarity: float | None
+    """Of the two queries; None: there are not two, or they were not compared."""
+
+    @classmethod
+    def of(cls, pair: HopPair) -> TrajectoryHop:
+        original, reworded = pair.original, pair.reworded
+        return cls(
+            hop=pair.hop,
+            original_query=original.query if original else None,
+            reworded_query=reworded.query if reworded else None,
+            original_is_hit=original.is_hit if original else None,
+            reworded_is_hit=reworded.is_hit if reworded else None,
+            similarity=pair.similarity,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrajectoryCase:
+    """The searches of an original and of a reworded question in one run."""
+
+    cell: Cell
+    question_id: str
+    repeat: int
+    original: TrajectorySide
+    reworded: TrajectorySide
+    mss: float | None
+    """Mean similarity of the queries of both; None: not measured."""
+    hops: tuple[TrajectoryHop, ...]
+    """To the end of the longer trial."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrajectoryCases:
+    """Where did the searches of a reworded question go astray?"""
+
+    encoder: str
+    cases: tuple[TrajectoryCase, ...]
+    reason: str | None = None
+    """Why there are no cases at all."""
+    not_compared: str | None = None
+    """Why queries of the same hop have no similarity."""
 
 
 def trajectory_cases(
-    table: pl.DataFrame,
-    *,
-    records: pl.DataFrame | None = None,
-    searches: pl.DataFrame | None = None,
-    correct: str = "contains",
-    encoder: str = ENCODER,
-    n: int = 1,
-) -> OldFinding:
-    """The searches of an original and of a reworded question side by side: a row for each hop.
+    tables: Tables, *, correct: str | None = None, encoder: str = ENCODER, n: int = 1
+) -> TrajectoryCases:
+    """The searches of an original and of a reworded question side by side, hop by hop.
 
-    `value` is the similarity of the two queries, `hit_…` whether a supporting document was found. Both answers stand in
-    every row of a case. The caveat gives the rule by which the `n` cases of each system and dataset are picked, each of
-    another question.
+    Of each system and dataset `n` cases are picked, each of another question: answers first that were right with the
+    original wording and wrong with another (by the metric `correct`), among these the one that lost most hits on
+    supporting documents, then the one with the least similar queries, then the first by id.
     """
-    rows: list[Row] = []
-    if records is not None and searches is not None and len(table):
-        searched = frozenset(searches["key"])
-        every = searching(asked_of(records, correct=scores_of(table, correct)))
-        pools = [(asked, _pool(asked, searched, n)) for asked in every if asked.place["dataset"] != POOLED]
-        keys = {row["key"] for _, pool in pools for pair in pool for row in pair}
-        trails = trails_of(searches.filter(pl.col("key").is_in(keys)), encoder, "skip")
-        for asked, pool in pools:
-            for original, reworded in _picked(pool, trails, n):
-                rows += _case(asked, trails, original, reworded)
-        rows = rows or [nothing_row(NAME, NO_PAIR)]
-    elif len(table):
-        rows = [nothing_row(NAME, NO_RECORDS)]
-    return OldFinding(
-        analysis=NAME,
-        question="Where did the searches of a reworded question go astray?",
-        rows=tuple(rows),
-        sentences=tuple(said(row) for row in rows if row["sentence"]),
-        caveats=(RULE, f"Queries are compared as vectors of {encoder}.") if any(row["metric"] for row in rows) else (),
-        settings={"correct": correct, "encoder": encoder, "n": n},
-    )
+    empty = TrajectoryCases(encoder=encoder, cases=())
+    if tables.records.is_empty():
+        return replace(empty, reason=NO_RECORDS if len(tables.scores) else None)
+    if tables.searches.is_empty():
+        return replace(empty, reason=NO_PAIR)
+    scores = read_scores(tables, correct or tables.judging_metric())
+    searched = frozenset(tables.searches["key"])
+    every = [asked for asked in group_replies(tables.records) if asked.searches and asked.cell.dataset is not None]
+    pools = [(asked, _pool(asked, searched, scores, n)) for asked in every]
+    keys = {reply.key for _, pool in pools for pair in pool for reply in pair}
+    trails = read_trails(tables.searches.filter(pl.col("key").is_in(keys)), encoder, "skip")
+    cases = [
+        _case(asked.cell, trails, scores, *pair) for asked, pool in pools for pair in _picked(pool, trails, scores, n)
+    ]
+    return replace(empty, cases=tuple(cases), reason=None if cases else NO_PAIR, not_compared=trails.vectors.reason)
 
 
-def _pool(asked: Asked, searched: Collection[str], n: int) -> list[Pair]:
+def _pool(asked: Asked, searched: Collection[str], scores: Scores, n: int) -> list[Pair]:
     """The pairs to pick from: those that lost the answer where there are enough, so that few queries are compared."""
-    both = [pair for pair in asked.pairs() if all(row["key"] in searched for row in pair)]
-    lost = [pair for pair in both if _is_lost(*pair)]
-    return lost if len({original["question_id"] for original, _ in lost}) >= n else both
+    both = [pair for pair in asked.pairs() if all(reply.key in searched for reply in pair)]
+    lost = [pair for pair in both if _is_lost(pair, scores)]
+    return lost if len({original.question_id for original, _ in lost}) >= n else both
 
 
-def _picked(pool: list[Pair], trails: Trails, n: int) -> Iterator[Pair]:
+def _picked(pool: list[Pair], trails: Trails, scores: Scores, n: int) -> Iterator[Pair]:
     """The first n by the rule, each of another question."""
 
     def rank(pair: Pair) -> tuple[object, ...]:
         original, reworded = pair
-        mss = trails.mss(original["key"], reworded["key"])
-        kept = [sum(bool(hop.is_hit) for hop in trails.of(row["key"])) for row in pair]
-        names = ("question_id", "variation", "wording", "repeat", "key")
-        return (
-            not _is_lost(*pair),
-            kept[1] - kept[0],
-            1.0 if mss is None else mss,
-            *(reworded[name] for name in names),
-        )
+        mss = trails.mss(original.key, reworded.key)
+        before, after = (sum(bool(hop.is_hit) for hop in trails.of(reply.key)) for reply in pair)
+        ids = (reworded.question_id, reworded.variation, reworded.wording, reworded.repeat, reworded.key)
+        return not _is_lost(pair, scores), after - before, 1.0 if mss is None else mss, *ids
 
     seen: set[str] = set()
     for original, reworded in sorted(pool, key=rank):
-        if original["question_id"] not in seen and len(seen) < n:
-            seen.add(original["question_id"])
+        if original.question_id not in seen and len(seen) < n:
+            seen.add(original.question_id)
             yield original, reworded
 
 
-def _is_lost(original: Row, reworded: Row) -> bool:
-    return bool(original["correct"] == 1 and reworded["correct"] == 0)
+def _is_lost(pair: Pair, scores: Scores) -> bool:
+    original, reworded = pair
+    return scores.get(original.key) == 1 and scores.get(reworded.key) == 0
 
 
-def _case(asked: Asked, trails: Trails, original: Row, reworded: Row) -> list[Row]:
-    both: Row = {"question_id": original["question_id"], "repeat": original["repeat"]}
-    for name in ("wording", "answer", "correct", "key"):
-        both |= {f"{name}_original": original[name], f"{name}_reworded": reworded[name]}
-    both["mss"] = trails.mss(original["key"], reworded["key"])
-    rows = []
-    for pair in trails.side_by_side(original["key"], reworded["key"]):
-        reason = trails.vectors.reason if pair.original and pair.reworded else NOT_BOTH
-        rows.append(
-            place_row(NAME, asked, variation=reworded["variation"], metric="similarity", low=None, high=None)
-            | {"value": pair.similarity, "n": 1, "unit": "score", "reason": reason, "hop": pair.hop}
-            | {f"query_{side}": hop and hop.query for side, hop in pair.sides}
-            | {f"hit_{side}": hop and hop.is_hit for side, hop in pair.sides}
-            | both
-        )
-    _tell(rows)
-    return rows
-
-
-def _tell(rows: list[Row]) -> None:
-    first = rows[0]
-    kept = [sum(bool(row[f"hit_{side}"]) for row in rows) for side in ("original", "reworded")]
-    made = [sum(row[f"query_{side}"] is not None for row in rows) for side in ("original", "reworded")]
-    marks = {1.0: "right", 0.0: "wrong"}
-    before, after = (marks.get(first[f"correct_{side}"], "unknown") for side in ("original", "reworded"))
-    turned = f"its answer goes from {before} to {after}" if before != after else f"both answers are {before}"
-    drift = "" if first["mss"] is None else f" Their queries have a mean similarity of {first['mss']:.2f}."
-    tell(
-        first,
-        "trajectory",
-        f"Question {first['question_id']} after {told_variation(first['variation'])}, {where(first)}: {turned}.",
-        f"{kept[0]} of {made[0]} searches of the original wording found a supporting document, {kept[1]} of {made[1]} "
-        f"of the other.{drift}",
+def _case(cell: Cell, trails: Trails, scores: Scores, original: Reply, reworded: Reply) -> TrajectoryCase:
+    before, after = (
+        TrajectorySide(key=reply.key, wording=reply.wording, answer=reply.answer, correct=scores.get(reply.key))
+        for reply in (original, reworded)
+    )
+    return TrajectoryCase(
+        cell=replace(cell, variation=reworded.variation),
+        question_id=original.question_id,
+        repeat=original.repeat,
+        original=before,
+        reworded=after,
+        mss=trails.mss(original.key, reworded.key),
+        hops=tuple(map(TrajectoryHop.of, trails.side_by_side(original.key, reworded.key))),
     )

@@ -8,14 +8,27 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shaketable import catalog
-from shaketable.analyses.wording.rewording import ORIGINAL, Asked, Row
+from shaketable.analyses.tables import Tables
+from shaketable.analyses.wording.answers import Asked, Reply, group_replies, read_scores
 from shaketable.errors import PartError
+from shaketable.factors import ORIGINAL, System
 from shaketable.protocols import ExampleMethod, LaidOutMethod, PromptingPart
 
 EXAMPLES = "chain_examples"
 """The prompt that holds the worked examples."""
 Wording = Literal["same", "original"]
 """Which closed-book answer tells whether a search was needed: that to the same wording, or to the original."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClosedBook:
+    """What stands for no retrieval beside one system."""
+
+    system: System
+    method: str
+    """The closed-book method, as it is written in the study."""
+    is_alike: bool
+    """Whether it was asked in the form of the system it is compared with, so that searching alone differs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,50 +38,65 @@ class Unaided:
     correct: Mapping[tuple[str, str, str], float]
     """By question id, variation and wording."""
     wording: Wording
-    method: str = ""
-    """The closed-book method, as it is written in the study."""
-    is_alike: bool = False
-    """Whether it was asked in the form of the system it is compared with."""
+    closed_book: ClosedBook | None = None
+    """None: there is none."""
     reason: str | None = None
     """Why there is none."""
 
-    def of(self, row: Row) -> float | None:
+    def of(self, reply: Reply) -> float | None:
         """How likely the closed-book answer to this trial's question is correct."""
         if self.wording == "same":
-            return self.correct.get((row["question_id"], row["variation"], row["wording"]))
-        return self.correct.get((row["question_id"], ORIGINAL, ""))
+            return self.correct.get((reply.question_id, reply.variation, reply.wording))
+        return self.correct.get((reply.question_id, ORIGINAL, ""))
 
 
-def unaided_of(every: Sequence[Asked], asked: Asked, method: str, wording: Wording = "same") -> Unaided:
+def find_unaided(
+    every: Sequence[Asked], asked: Asked, method: str, scores: Mapping[str, float | None], wording: Wording
+) -> Unaided:
     """The closed-book answers of the same model to the same dataset at the same temperature.
 
     Of several such methods the one that is asked in the system's own form, with as many worked examples and the same
     layout, so that searching alone differs; where none is, the one with the most worked examples.
     """
-    same = ("dataset", "model", "temperature")
-    here = [one for one in every if all(one.place[name] == asked.place[name] for name in same)]
-    found = [one for one in here if method in (one.place["method"], str(one.place["method"]).partition("(")[0])]
-    if not found:
+    candidates = [
+        other
+        for other in every
+        if _conditions(other) == _conditions(asked)
+        and method in (other.system.method, other.system.method.partition("(")[0])
+    ]
+    if not candidates:
         return Unaided(
             correct={},
             wording=wording,
             reason=f"{method} was not asked with this model at this temperature; add it to the methods",
         )
-    own = _form(asked.place["method"])
-    chosen = max(found, key=lambda one: ((form := _form(one.place["method"])) == own, form or (0, ""), one.system))
-    values: dict[tuple[str, str, str], list[float]] = {}
-    for question, rows in chosen.answers.items():
-        for row in rows:
-            if row["correct"] is not None:
-                values.setdefault((question, row["variation"], row["wording"]), []).append(row["correct"])
-                if row["variation"] == ORIGINAL and row["wording"]:
-                    values.setdefault((question, ORIGINAL, ""), []).append(row["correct"])
-    return Unaided(
-        correct={key: math.fsum(one) / len(one) for key, one in values.items()},
-        wording=wording,
-        method=chosen.place["method"],
-        is_alike=own is not None and _form(chosen.place["method"]) == own,
+    own = _form(asked.system.method)
+    chosen = max(
+        candidates,
+        key=lambda other: ((form := _form(other.system.method)) == own, form or (0, ""), other.system.method),
     )
+    is_alike = own is not None and _form(chosen.system.method) == own
+    return Unaided(
+        correct=_mean_scores(chosen, scores),
+        wording=wording,
+        closed_book=ClosedBook(system=asked.system, method=chosen.system.method, is_alike=is_alike),
+    )
+
+
+def _conditions(asked: Asked) -> tuple[object, ...]:
+    return asked.cell.dataset, asked.system.model, asked.cell.temperature
+
+
+def _mean_scores(asked: Asked, scores: Mapping[str, float | None]) -> dict[tuple[str, str, str], float]:
+    """By question id, variation and wording, over runs; that of the original also without its wording."""
+    values: dict[tuple[str, str, str], list[float]] = {}
+    for reply in asked.every_reply():
+        score = scores.get(reply.key)
+        if score is not None:
+            values.setdefault((reply.question_id, reply.variation, reply.wording), []).append(score)
+            if reply.variation == ORIGINAL and reply.wording:
+                values.setdefault((reply.question_id, ORIGINAL, ""), []).append(score)
+    return {key: math.fsum(numbers) / len(numbers) for key, numbers in values.items()}
 
 
 def _form(method: str) -> tuple[int, str] | None:
@@ -83,28 +111,29 @@ def _form(method: str) -> tuple[int, str] | None:
     return (part.n_examples, layout) if isinstance(part, ExampleMethod) else None
 
 
-def told_choice(compared: Sequence[tuple[Asked, Unaided]]) -> list[str]:
-    """What stands for no retrieval, and whose numbers do not compare searching alone."""
-    known = [(str(asked.place["method"]), unaided) for asked, unaided in compared if unaided.method]
-    told = []
-    for method in sorted({unaided.method for _, unaided in known}):
-        told.append(
-            f"{method} stands for no retrieval: of several closed-book methods the one asked in the system's own form, "
-            "with as many worked examples and the same layout, else the one with the most examples."
-        )
-        others = sorted({own for own, unaided in known if unaided.method == method and not unaided.is_alike})
-        if others:
-            told.append(
-                f"{', '.join(others)}: not known to be asked in the form of {method}, so need, over- and "
-                "under-confidence, help and harm may mix prompt and retrieval."
-            )
-    return told
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Compared:
+    """A system that searches beside its closed-book answers."""
+
+    asked: Asked
+    unaided: Unaided
 
 
-def searching(every: Sequence[Asked]) -> list[Asked]:
-    return [one for one in every if one.searches]
+def compare_with_closed_book(
+    tables: Tables, correct: str | None, closed_book: str, need: Wording
+) -> tuple[list[Compared], Mapping[str, float | None]]:
+    """Every system that searches, and which trials are correct."""
+    scores = read_scores(tables, correct)
+    every = group_replies(tables.records)
+    compared = [
+        Compared(asked=asked, unaided=find_unaided(every, asked, closed_book, scores, need))
+        for asked in every
+        if asked.searches
+    ]
+    return compared, scores
 
 
-def act(row: Row) -> bool:
-    """Whether the trial searched at least once."""
-    return bool(row["n_searches"])
+def closed_books(compared: Sequence[Compared]) -> tuple[ClosedBook, ...]:
+    """What stood for no retrieval, once for each system."""
+    known = (pair.unaided.closed_book for pair in compared)
+    return tuple(dict.fromkeys(closed_book for closed_book in known if closed_book))

@@ -7,7 +7,7 @@ import altair as alt
 from shaketable.factors import title_of
 from shaketable.report.charts.looks import WIDTH, themed
 from shaketable.report.charts.panels import PLAIN, Row, panel_header, worded
-from shaketable.report.charts.wording_panels import asked, in_order
+from shaketable.report.wording_words import name_way, order_of_way
 from shaketable.types import OldFinding
 
 GAPS = alt.Scale(paddingInner=0.04)
@@ -52,7 +52,7 @@ def correctness_surface(finding: OldFinding, metric: str) -> alt.TopLevelMixin:
             column=alt.Column("panel:N", sort=panels, header=panel_header(len(panels))),
             row=alt.Row(
                 "asked:N",
-                sort=in_order(rows, "asked"),
+                sort=list(dict.fromkeys(row["asked"] for row in rows)),
                 header=alt.Header(title=None, labelOrient="left", labelAngle=0, labelAlign="left", labelLimit=110),
             ),
             spacing={"column": 16, "row": 10},
@@ -72,8 +72,8 @@ def surface_rows(finding: OldFinding, metric: str) -> list[Row]:
     named = several or ["model"]
     return sorted(
         (
-            {**row, "panel": " · ".join(str(row[name]) for name in named), "asked": asked(row["variation"])}
+            {**row, "panel": " · ".join(str(row[name]) for name in named), "asked": name_way(row["variation"])}
             for row in rows
         ),
-        key=lambda row: (row["panel"], row["asked"] != "original", row["asked"], row["evidence"] != "unchanged"),
+        key=lambda row: (row["panel"], order_of_way(row["variation"]), row["evidence"] != "unchanged"),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 import altair as alt
@@ -112,7 +112,7 @@ def in_panels(
 ) -> Picture:
     """The layers once for each panel and row, in the order of the marks; `more` are rows that only some layers draw."""
     panels, rows = names_in(mark.panel for mark in marks), names_in(mark.row for mark in marks)
-    data = alt.InlineData([*as_data(marks), *more])
+    data = alt.InlineData([*as_data([*marks, *_fill_empty_panels(marks, panels, rows)]), *more])
     layers = layers.properties(width=width)
     if panels == rows == [""]:
         return layers.properties(data=data)
@@ -132,6 +132,14 @@ def in_panels(
         row=row if rows != [""] else alt.Undefined,
         spacing={"column": GAP, "row": row_gap},
     )
+
+
+def _fill_empty_panels(marks: Sequence[Mark], panels: Sequence[str], rows: Sequence[str]) -> list[Mark]:
+    """A mark without a value for each panel of a row that has none: the library would sort an empty one first, and
+    push all others out of their place."""
+    full = {(mark.panel, mark.row) for mark in marks}
+    nothing = replace(marks[0], value=None, low=None, high=None, at_least=None, at_most=None)
+    return [replace(nothing, panel=panel, row=row) for row in rows for panel in panels if (panel, row) not in full]
 
 
 def panel_header(names: Sequence[str], width: int) -> alt.Header:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal, Protocol
 
 import polars as pl
 
-from shaketable.report.published.comparison import (
-    Claim,
-    Comparison,
-    Own,
-    Row,
-    compare,
-    estimate_of,
-    format_own,
-    model_of,
-    table,
-)
+from shaketable.analyses.wording.consistency import Consistency
+from shaketable.analyses.wording.cost_stability import CostStability
+from shaketable.analyses.wording.drift_chain import DriftChain, Stage
+from shaketable.analyses.wording.grouping import group_by_system
+from shaketable.analyses.wording.numbers import WordingNumber
+from shaketable.analyses.wording.search_decisions import SearchDecisions
+from shaketable.analyses.wording.trajectories import Trajectories
+from shaketable.analyses.wording.wording_accuracy import WordingAccuracy
+from shaketable.factors import ORIGINAL, Cell
+from shaketable.report.published.comparison import Claim, Comparison, Own, compare, format_own, model_of, table
 from shaketable.report.published.verdicts import Judgement, is_known, least, mean_estimate, ordered, signed, within
+from shaketable.types import Estimate
 
 MODELS = {"llama-3.1-8b": "Llama-3.1-8B", "qwq-32b": "QwQ-32B"}
 METHODS = {"closed_book": "NR", "single_retrieval": "WR", "dragin": "LB", "search_o1": "GB"}
@@ -44,23 +44,21 @@ COLUMNS = {
 
 def similarity(own: Own) -> Iterator[Comparison]:
     """Every printed number that the run has too."""
-    for row in own.rows("consistency", metric="similarity"):
-        cell = _printed(row, "answer_similarity", COLUMNS.get(str(row["variation"])))
-        if cell is not None:
-            judgement = within(estimate_of(row), cell)
-            yield _comparison(row, f"Similarity of answers to {row['variation']}", f"{cell:g}", judgement)
+    for number in _similarities(own):
+        printed = _printed(number.cell, "answer_similarity", COLUMNS.get(str(number.cell.variation)))
+        if printed is not None:
+            claim = f"Similarity of answers to {number.cell.variation}"
+            yield _compare(own, number, claim, f"{printed:g}", within(number.estimate, printed))
 
 
 def stability_of_searches(own: Own) -> Iterator[Comparison]:
-    for row in own.rows("cost_stability"):
-        if row["contrast"] is not None or row["metric"] not in ("re_searches", "cvr_searches"):
-            continue
-        column = "cvr" if row["metric"] == "cvr_searches" else f"re_{COLUMNS.get(str(row['variation']))}"
-        cell = _printed(row, "call_stability", column, target="retriever")
-        if cell is not None:
-            judgement = within(estimate_of(row), cell)
-            name = "CVR of searches" if column == "cvr" else f"RE of searches, {row['variation']}"
-            yield _comparison(row, name, f"{cell:g}", judgement)
+    for number in _numbers(own.results(CostStability), "re_searches", "cvr_searches"):
+        is_change, variation = number.metric == "re_searches", number.cell.variation
+        column = f"re_{COLUMNS.get(str(variation))}" if is_change else "cvr"
+        printed = _printed(number.cell, "call_stability", column, target="retriever")
+        if printed is not None:
+            claim = f"RE of searches, {variation}" if is_change else "CVR of searches"
+            yield _compare(own, number, claim, f"{printed:g}", within(number.estimate, printed))
 
 
 def spelling_is_least_similar(own: Own) -> Iterator[Comparison]:
@@ -72,14 +70,15 @@ def imperative_is_most_similar(own: Own) -> Iterator[Comparison]:
 
 
 def _extreme(own: Own, variation: str, sign: Literal[-1, 1], claim: str) -> Iterator[Comparison]:
-    for rows in own.by_system("consistency", metric="similarity").values():
-        for dataset in dict.fromkeys(row["dataset"] for row in rows):
-            here = [row for row in rows if row["dataset"] == dataset]
-            spans = {str(row["variation"]): estimate_of(row) for row in here if str(row["variation"]) in COLUMNS}
-            if variation in spans:
-                judgement = least(spans, variation, sign)
-                shown = next(row for row in here if row["variation"] == variation)
-                yield _comparison(shown, claim, f"in {_count(variation, sign)} sound rows", judgement)
+    for group in group_by_system(_similarities(own)):
+        numbers = {str(number.cell.variation): number for number in group if number.cell.variation in COLUMNS}
+        if variation in numbers:
+            judgement = least({name: number.estimate for name, number in numbers.items()}, variation, sign)
+            yield _compare(own, numbers[variation], claim, f"in {_count(variation, sign)} sound rows", judgement)
+
+
+def _similarities(own: Own) -> list[WordingNumber]:
+    return [number for number in _numbers(own.results(Consistency), "similarity") if not number.answered_only]
 
 
 def _count(variation: str, sign: Literal[-1, 1]) -> str:
@@ -92,69 +91,66 @@ def _count(variation: str, sign: Literal[-1, 1]) -> str:
 
 
 def misspelling_costs(own: Own) -> Iterator[Comparison]:
-    for row in own.rows("wording_accuracy", contrast="original - spelling"):
-        judgement = signed(estimate_of(row), 1)
-        claim = f"Misspelling lowers {row['metric']}"
-        yield _comparison(row, claim, "QwQ-32B, GB, 2WIKI: InAccuracy 63.4 to 50.6 %", judgement)
+    for number in _losses(own):
+        if number.cell.variation == "spelling":
+            claim = f"Misspelling lowers {number.metric}" + ", where not empty" * number.answered_only
+            published = "QwQ-32B, GB, 2WIKI: InAccuracy 63.4 to 50.6 %"
+            yield _compare(own, number, claim, published, signed(number.estimate, 1))
 
 
 def rewording_flips(own: Own) -> Iterator[Comparison]:
     """The study has no control; what two runs of one wording flip is taken off here."""
     rates = table("flip_rates")["flip_rate_pct"]
-    for row in own.rows("search_decisions", metric="excess_any"):
-        if row["contrast"] is None and estimate_of(row).value is not None:
-            judgement = signed(estimate_of(row), 1)
-            claim = f"Rewording ({row['variation']}) flips the decision to search, beyond what two runs flip"
+    for number in _numbers(own.results(SearchDecisions), "excess_any"):
+        if number.estimate.value is not None:
+            claim = f"Rewording ({number.cell.variation}) flips the decision to search, beyond what two runs flip"
             published = f"{min(rates):g} to {max(rates):g} % of SQuAD by temperature, up to 55 %; no control"
-            yield _comparison(row, claim, published, judgement)
+            yield _compare(own, number, claim, published, signed(number.estimate, 1))
 
 
 def misspelling_makes_over_confident(own: Own) -> Iterator[Comparison]:
-    for rows in own.by_system("search_decisions", metric="over_confidence", contrast=None).values():
-        spans = {str(row["variation"]): estimate_of(row) for row in rows}
-        if "spelling" in spans:
-            judgement = least(spans, "spelling", -1)
-            shown = next(row for row in rows if row["variation"] == "spelling")
+    for group in group_by_system(_numbers(own.results(SearchDecisions), "over_confidence")):
+        numbers = {str(number.cell.variation): number for number in group}
+        if "spelling" in numbers:
+            judgement = least({name: number.estimate for name, number in numbers.items()}, "spelling", -1)
             claim = "Over-confidence is highest when the question is misspelled"
-            yield _comparison(shown, claim, "up to 9.4 %", judgement)
+            yield _compare(own, numbers["spelling"], claim, "up to 9.4 %", judgement)
 
 
 def written_queries_use_more_tokens(own: Own) -> Iterator[Comparison]:
-    rows = own.rows("cost_stability", metric="n_tokens", variation="original", contrast=None)
-    printed = table("token_usage")
-    for written in (row for row in rows if _method(row) == "GB"):
-        for triggered in (row for row in rows if _method(row) == "LB" and _place(row) == _place(written)):
-            judgement = ordered(estimate_of(triggered), estimate_of(written))
-            usage = {row["method"]: row["original"] for row in printed.filter(model="Llama-3.1-8B").to_dicts()}
-            yield compare(
-                "Search-o1 writes many more tokens than DRAGIN",
-                f"Llama-3.1-8B {usage['GB']:,} against {usage['LB']:,}",
-                f"{written['system']}; {triggered['system']}",
-                f"{format_own(estimate_of(written))}; {format_own(estimate_of(triggered))}",
-                judgement,
-            )
+    tokens = _numbers(own.results(CostStability), "n_tokens")
+    levels = [number for number in tokens if number.cell.variation == ORIGINAL and not number.is_loss]
+    usage = dict(table("token_usage").filter(model="Llama-3.1-8B").select("method", "original").iter_rows())
+    for written in (number for number in levels if _method(number.cell) == "GB"):
+        for triggered in (number for number in levels if _method(number.cell) == "LB"):
+            if _model_and_dataset(triggered.cell) == _model_and_dataset(written.cell):
+                yield compare(
+                    "Search-o1 writes many more tokens than DRAGIN",
+                    f"Llama-3.1-8B {usage['GB']:,} against {usage['LB']:,}",
+                    f"{_name(own, written.cell)}; {_name(own, triggered.cell)}",
+                    f"{format_own(written.estimate)}; {format_own(triggered.estimate)}",
+                    ordered(triggered.estimate, written.estimate),
+                )
 
 
 def searches_change_more_on_several_hops(own: Own) -> Iterator[Comparison]:
     """Of methods that write queries; those that are triggered do not, in the published table either."""
-    rows = [row for row in own.rows("cost_stability", metric="re_searches") if _method(row) == "GB"]
-    for model in dict.fromkeys(str(row["model"]) for row in rows):
-        hops: dict[bool, list[Row]] = {True: [], False: []}
-        for row in rows:
-            name = model_of(str(row["dataset"]), DATASETS)
-            if row["model"] == model and name is not None:
-                hops[name in SEVERAL_HOPS].append(row)
-        if hops[True] and hops[False]:
-            several, single = (
-                mean_estimate([estimate_of(row) for row in hops[is_several]]) for is_several in (True, False)
-            )
-            judgement = ordered(single, several)
+    changes = _numbers(own.results(CostStability), "re_searches")
+    hops: dict[str, dict[bool, list[Estimate]]] = {}
+    for number in changes:
+        name = model_of(number.cell.dataset or "", DATASETS)
+        if _method(number.cell) == "GB" and name is not None and number.cell.system is not None:
+            of_model = hops.setdefault(number.cell.system.model, {True: [], False: []})
+            of_model[name in SEVERAL_HOPS].append(number.estimate)
+    for model, estimates in hops.items():
+        if estimates[True] and estimates[False]:
+            several, single = mean_estimate(estimates[True]), mean_estimate(estimates[False])
             yield compare(
                 "Searches change more with the wording on several hops than on one (RE, Search-o1)",
                 _printed_changes(),
                 model,
                 f"several {format_own(several)}; one {format_own(single)}",
-                judgement,
+                ordered(single, several),
             )
 
 
@@ -165,67 +161,89 @@ def _printed_changes() -> str:
 
 
 def later_hops_miss(own: Own) -> Iterator[Comparison]:
-    for rows in own.by_system("trajectories", metric="gold", variation="original").values():
-        by_hop = {row["hop"]: row for row in rows if row.get("hop") and is_known(estimate_of(row))}
+    gold = [
+        number
+        for number in _numbers(own.results(Trajectories), "gold")
+        if number.cell.variation == ORIGINAL and is_known(number.estimate)
+    ]
+    for group in group_by_system(gold):
+        by_hop = {number.hop: number for number in group if number.hop is not None}
         if len(by_hop) > 1:
             first, last = by_hop[min(by_hop)], by_hop[max(by_hop)]
-            judgement = ordered(estimate_of(last), estimate_of(first))
-            claim = f"Later searches bring gold documents less often (hop {max(by_hop)} against {min(by_hop)})"
-            yield _comparison(last, claim, "falls with the hop, fastest for human rewrites", judgement)
+            claim = f"Later searches bring gold documents less often (hop {last.hop} against {first.hop})"
+            published = "falls with the hop, fastest for human rewrites"
+            yield _compare(own, last, claim, published, ordered(last.estimate, first.estimate))
 
 
-CHAIN: dict[str, tuple[str, Literal[-1, 1], str]] = {
-    "loss_mss": ("The less likely a wording, the less alike its queries (loss and MSS)", -1, "−0.15"),
-    "length_mss": ("The longer a wording, the more alike its queries (length and MSS)", 1, "0.29"),
-    "mss_collapse": ("The less alike the queries, the more the evidence changes (MSS and collapse)", -1, "negative"),
-    "mss_rfr": ("The less alike the queries, the fewer gold documents (MSS and RFR)", -1, "negative"),
-    "rfr_gap": ("The fewer gold documents, the more correctness is lost (RFR and gap)", -1, "negative"),
+CHAIN: dict[tuple[Stage, Stage], tuple[str, Literal[-1, 1], str]] = {
+    ("loss", "mss"): ("The less likely a wording, the less alike its queries (loss and MSS)", -1, "−0.15"),
+    ("length", "mss"): ("The longer a wording, the more alike its queries (length and MSS)", 1, "0.29"),
+    ("mss", "collapse"): (
+        *("The less alike the queries, the more the evidence changes (MSS and collapse)", -1, "negative"),
+    ),
+    ("mss", "rfr"): ("The less alike the queries, the fewer gold documents (MSS and RFR)", -1, "negative"),
+    ("rfr", "gap"): ("The fewer gold documents, the more correctness is lost (RFR and gap)", -1, "negative"),
 }
 
 
 def chain(own: Own) -> Iterator[Comparison]:
-    for row in own.rows("drift_chain", variation=None):
-        if row["metric"] in CHAIN and estimate_of(row).value is not None:
-            claim, sign, published = CHAIN[row["metric"]]
-            judgement = signed(estimate_of(row), sign)
-            yield _comparison(row, claim, f"{published} (Search-o1, 2WIKI, human rewrites)", judgement)
+    for link in (link for result in own.results(DriftChain) for link in result.correlations):
+        if link.cell.variation is None and link.rho.value is not None:
+            claim, sign, published = CHAIN[link.first, link.second]
+            published = f"{published} (Search-o1, 2WIKI, human rewrites)"
+            yield compare(claim, published, _name(own, link.cell), link.rho, signed(link.rho, sign))
 
 
 def f1_falls_too(own: Own) -> Iterator[Comparison]:
     """F1 and InAccuracy lose together under the wordings that cost accuracy."""
-    drops = {
-        (str(row["system"]), str(row["dataset"]), str(row["variation"]), str(row["metric"])): row
-        for row in own.rows("wording_accuracy")
-        if row["contrast"] is not None
-    }
+    losses = [number for number in _losses(own) if not number.answered_only]
+    accuracy = {number.cell: number for number in losses if number.metric == "contains"}
     printed = table("token_f1").filter(dataset="2WIKI")["token_f1"].to_list()
-    for (system, dataset, variation, metric), row in drops.items():
-        other = drops.get((system, dataset, variation, "contains"))
-        if metric == "token_f1" and other is not None and signed(estimate_of(other), 1).verdict == "agrees":
-            judgement = signed(estimate_of(row), 1)
-            claim = f"F1 falls where InAccuracy falls ({variation})"
-            yield _comparison(row, claim, f"2WIKI, human: {printed[0]:g} to {printed[1]:g}", judgement)
+    for number in losses:
+        other = accuracy.get(number.cell)
+        if number.metric == "token_f1" and other is not None and signed(other.estimate, 1).verdict == "agrees":
+            claim = f"F1 falls where InAccuracy falls ({number.cell.variation})"
+            published = f"2WIKI, human: {printed[0]:g} to {printed[1]:g}"
+            yield _compare(own, number, claim, published, signed(number.estimate, 1))
 
 
-def _comparison(row: Row, claim: str, published: str, judgement: Judgement) -> Comparison:
-    return compare(claim, published, str(row["system"]), estimate_of(row), judgement)
+class Numbered(Protocol):
+    @property
+    def numbers(self) -> Sequence[WordingNumber]: ...
 
 
-def _printed(row: Row, name: str, column: str | None, **wanted: str) -> float | None:
+def _numbers(results: Sequence[Numbered], *metrics: str) -> list[WordingNumber]:
+    return [number for result in results for number in result.numbers if number.metric in metrics]
+
+
+def _losses(own: Own) -> list[WordingNumber]:
+    return [number for result in own.results(WordingAccuracy) for number in result.numbers if number.is_loss]
+
+
+def _compare(own: Own, number: WordingNumber, claim: str, published: str, judgement: Judgement) -> Comparison:
+    return compare(claim, published, _name(own, number.cell), number.estimate, judgement)
+
+
+def _name(own: Own, cell: Cell) -> str:
+    return own.labels.name(cell, "dataset", "perturbation")
+
+
+def _printed(cell: Cell, name: str, column: str | None, **wanted: str) -> float | None:
     """The published number for the same model, method and dataset; None: there is none that is sound."""
-    model, dataset = model_of(str(row["model"]), MODELS), model_of(str(row["dataset"]), DATASETS)
+    model = model_of(cell.system.model, MODELS) if cell.system else None
+    dataset = model_of(cell.dataset or "", DATASETS)
     if column is None or model is None or dataset is None or column not in table(name).columns:
         return None
-    rows = table(name).filter(model=model, dataset=dataset, method=_method(row), same_as_human_subset=0, **wanted)
+    rows = table(name).filter(model=model, dataset=dataset, method=_method(cell), same_as_human_subset=0, **wanted)
     return None if rows.is_empty() else float(rows[column][0])
 
 
-def _method(row: Row) -> str | None:
-    return METHODS.get(str(row["method"]).partition("(")[0])
+def _method(cell: Cell) -> str | None:
+    return METHODS.get(cell.system.method.partition("(")[0]) if cell.system else None
 
 
-def _place(row: Row) -> tuple[object, ...]:
-    return tuple(row[name] for name in ("model", "dataset"))
+def _model_and_dataset(cell: Cell) -> tuple[str | None, str | None]:
+    return cell.system.model if cell.system else None, cell.dataset
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -1,6 +1,17 @@
 """One section per kind of result: what the page tells of it."""
 
 CATALOG: dict[str, str] = {
+    "WordingAccuracy": "wording_accuracy:section",
+    "RunDeviation": "run_deviation:section",
+    "Consistency": "consistency:section",
+    "CostStability": "cost_stability:section",
+    "SearchDecisions": "search_decisions:section",
+    "Trajectories": "trajectories:section",
+    "TrajectoryCases": "trajectory_cases:section",
+    "DriftChain": "drift_chain:section",
+    "Outcomes": "outcomes:section",
+    "QueryDifficulty": "query_difficulty:section",
+    "RetrievalQuality": "retrieval_quality:section",
     "Correctness": "correctness:section",
     "Guidelines": "guidelines:section",
     "Dominance": "dominance:section",

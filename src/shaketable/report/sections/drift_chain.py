@@ -1,0 +1,134 @@
+"""The chain from wording to answer, as rank correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shaketable.analyses.wording.drift_chain import LINKS, Correlation, DriftChain, Stage
+from shaketable.analyses.wording.grouping import group_by_system
+from shaketable.factors import is_by_people
+from shaketable.report.charts.forest import ForestStyle, forest
+from shaketable.report.charts.layout import Axis, Picture
+from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.section import Headline, Page, Section, Table
+from shaketable.report.wording_figures import Plan, make_figures, name_panel
+from shaketable.report.wording_words import (
+    name_dataset,
+    name_rewording,
+    name_system,
+    name_system_and_heat,
+    name_way,
+    name_where,
+    order_of_way,
+)
+from shaketable.report.words import Entry, caveats_of_agreement, describe_bootstrap, format_level
+
+STAGES: dict[Stage, str] = {
+    "loss": "query loss",
+    "length": "query length",
+    "mss": "similarity of queries",
+    "collapse": "collapse of what they find",
+    "rfr": "failed searches",
+    "gap": "change in correctness",
+}
+SHORT: dict[Stage, str] = STAGES | {"loss": "loss", "length": "length", "collapse": "collapse"}
+"""In pictures and tables."""
+
+
+def _draw(marks: Sequence[Mark], titles: Titles) -> Picture:
+    axis = Axis(domain=(-1.0, 1.0))
+    return forest(marks, titles, axis=axis, style=ForestStyle(has_zero_line=True))
+
+
+FIGURE = Plan(
+    name="chain_correlations",
+    title="From the wording to the answer",
+    note="Rank correlations along the chain; left of the line the second falls as the first rises.",
+    titles=Titles(panel="Dataset", row="System", series="Asked", x="Link", value="Spearman's rho"),
+    draw=_draw,
+)
+
+
+def section(result: DriftChain, page: Page) -> Section:
+    known = [link for link in result.correlations if link.rho.value is not None]
+    headlines = tuple(_headline(group, page) for group in group_by_system(known))
+    caveats = (
+        describe_bootstrap(page.bootstrap),
+        *caveats_of_agreement(link.rho for link in result.correlations),
+        "Spearman's rho, ties at average ranks; questions are resampled with all their wordings. It shows no cause.",
+    )
+    return Section(
+        chapter="wording",
+        name="drift_chain",
+        title="Does drift explain lost answers?",
+        question="Does the drift of queries explain lost answers?",
+        headlines=headlines,
+        figures=make_figures(FIGURE, _marks(known, page), headlines, page),
+        tables=(_table(result.correlations, page),) if result.correlations else (),
+        caveats=caveats if result.correlations else (),
+    )
+
+
+def _headline(links: Sequence[Correlation], page: Page) -> Headline:
+    """The chain on rewrites by people where there are some, else on all rewordings."""
+    people = [link for link in links if link.cell.variation and is_by_people(link.cell.variation)]
+    overall = [link for link in links if link.cell.variation is None]
+    first = (people or overall or links)[0]
+    chain = [link for link in links if link.cell == first.cell]
+    described = "; ".join(f"{STAGES[link.first]} and {STAGES[link.second]} {format_level(link.rho)}" for link in chain)
+    return Headline(
+        kind="chain",
+        cell=first.cell,
+        system=name_system(first.cell, page),
+        sentence=f"Rank correlations of {name_where(first.cell, page)}, {name_rewording(first.cell.variation)}: "
+        f"{described}.",
+        detail=f"On {first.n_wordings:,} wordings of {first.rho.n:,} questions.",
+    )
+
+
+def _marks(links: Sequence[Correlation], page: Page) -> list[Mark]:
+    several = len({link.cell.temperature for link in links}) > 1
+    marks = [
+        Mark(
+            x=_name(link.first, link.second),
+            value=link.rho.value,
+            low=link.rho.low,
+            high=link.rho.high,
+            unit=link.rho.unit,
+            series=name_way(link.cell.variation),
+            panel=name_panel(link.cell, with_temperature=several),
+            row=name_system(link.cell, page),
+            n=link.rho.n,
+        )
+        for link in sorted(links, key=lambda link: order_of_way(link.cell.variation))
+    ]
+    order = [_name(*link) for link in LINKS]
+    return sorted(marks, key=lambda mark: (mark.panel, mark.row, order.index(str(mark.x))))
+
+
+def _table(links: Sequence[Correlation], page: Page) -> Table:
+    """A line per system and way of asking, a column per link."""
+    lines: dict[object, list[Correlation]] = {}
+    for link in links:
+        lines.setdefault(link.cell, []).append(link)
+    rows = [_row(line, page) for line in lines.values()]
+    titles = (_name(*link) for link in LINKS)
+    columns = ("System", "Dataset", "Asked", *titles, "Questions", "Trials missing")
+    return Table(columns=columns, rows=tuple(sorted(rows, key=lambda row: (str(row[0]), str(row[1])))))
+
+
+def _row(line: Sequence[Correlation], page: Page) -> tuple[Entry, ...]:
+    cell = line[0].cell
+    entries = {(link.first, link.second): format_level(link.rho) for link in line}
+    return (
+        name_system_and_heat(cell, page),
+        name_dataset(cell),
+        name_way(cell.variation),
+        *(entries.get(link) for link in LINKS),
+        max(link.rho.n for link in line),
+        max(link.n_failed for link in line),
+    )
+
+
+def _name(first: Stage, second: Stage) -> str:
+    return f"{SHORT[first]} → {SHORT[second]}"

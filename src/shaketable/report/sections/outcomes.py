@@ -1,0 +1,89 @@
+"""What searching did to the answer, for each way of asking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shaketable.analyses.wording.numbers import WordingNumber
+from shaketable.analyses.wording.outcomes import Outcomes
+from shaketable.factors import ORIGINAL
+from shaketable.report.charts.layout import Picture
+from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.charts.outcome_classes import stacked_bars
+from shaketable.report.section import Headline, Page, Section
+from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures, make_marks
+from shaketable.report.wording_tables import make_tables
+from shaketable.report.wording_words import describe_closed_books, describe_numbers, name_system, name_where
+from shaketable.report.words import count_questions, format_interval, format_level, format_value, is_above_zero
+
+TITLES = {
+    ("helpful", False): "helpful",
+    ("harmful", False): "harmful",
+    ("stable", False): "stable",
+    ("unhelpful", False): "unhelpful",
+}
+COLORS = {
+    "helpful: wrong to right": "#009E73",
+    "stable: right and right": "#56B4E9",
+    "unhelpful: wrong and wrong": "#E69F00",
+    "harmful: right to wrong": "#D55E00",
+}
+NAMES = dict(zip(("helpful", "stable", "unhelpful", "harmful"), COLORS, strict=True))
+
+
+def _draw(marks: Sequence[Mark], titles: Titles) -> Picture:
+    return stacked_bars(marks, titles, COLORS)
+
+
+FIGURE = Plan(
+    name="outcome_classes",
+    title="What searching did to the answer",
+    note="Against the closed-book answer to the same wording; the shares sum to one.",
+    titles=Titles(panel="Dataset", row="System", series="Searching was", x="Asked", value="Answers"),
+    draw=_draw,
+)
+
+
+def section(result: Outcomes, page: Page) -> Section:
+    headlines = _headlines(result, page)
+    drawn = choose_drawn(result.numbers, NAMES, page)
+    return Section(
+        chapter="wording",
+        name="outcomes",
+        title="Does searching help?",
+        question="When does searching help, and when does it harm?",
+        headlines=headlines,
+        figures=make_figures(FIGURE, make_marks(drawn), headlines, page) if has_several_ways(drawn) else (),
+        tables=make_tables(result.numbers, TITLES, page),
+        caveats=describe_numbers(
+            result.numbers,
+            page,
+            f"Compared with {result.closed_book} of the same model, on the {result.need} wording.",
+            *describe_closed_books(result.closed_books),
+        ),
+    )
+
+
+def _headlines(result: Outcomes, page: Page) -> tuple[Headline, ...]:
+    """One for each system and dataset, of the original wording; where most is mended comes first."""
+    known = [
+        number for number in result.numbers if number.cell.variation == ORIGINAL and number.estimate.value is not None
+    ]
+    harmful = {number.cell: number for number in known if number.metric == "harmful"}
+    helpful = [number for number in known if number.metric == "helpful" and number.cell in harmful]
+    helpful.sort(key=lambda number: -(number.estimate.value or 0.0))
+    return tuple(_headline(number, harmful[number.cell], page) for number in helpful)
+
+
+def _headline(helpful: WordingNumber, harmful: WordingNumber, page: Page) -> Headline:
+    return Headline(
+        kind="outcome",
+        cell=helpful.cell,
+        system=name_system(helpful.cell, page),
+        sentence=f"With the original wording, searching mends {format_level(helpful.estimate)} of the answers of "
+        f"{name_where(helpful.cell, page)} and spoils {format_level(harmful.estimate)}.",
+        detail=f"Against its closed-book answers ({count_questions(helpful.estimate.n)}).",
+        number=format_value(helpful.estimate),
+        interval=format_interval(helpful.estimate),
+        is_clear=is_above_zero(helpful.estimate),
+    )

@@ -1,0 +1,86 @@
+"""Do runs agree? Runs of the same questions beside each other, as published tables have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shaketable.analyses.wording.grouping import group_by_system
+from shaketable.analyses.wording.run_deviation import Deviation, RunDeviation
+from shaketable.factors import ORIGINAL, Cell, word_for
+from shaketable.report.section import Headline, Page, Section, Table
+from shaketable.report.wording_words import (
+    name_dataset,
+    name_rewording,
+    name_system,
+    name_system_and_heat,
+    name_way,
+    name_where,
+)
+from shaketable.report.words import Entry, format_number
+
+CAVEAT = (
+    "A run is a repeat of every question. Questions without a score in one of the runs are in none of them. The "
+    "deviation is that of whole runs; how far questions differ is told by the intervals elsewhere."
+)
+
+
+def section(result: RunDeviation, page: Page) -> Section:
+    metrics = list(dict.fromkeys(deviation.metric for deviation in result.deviations))
+    by_metric = [[one for one in result.deviations if one.metric == metric] for metric in metrics]
+    known = [[one for one in deviations if one.value is not None] for deviations in by_metric]
+    return Section(
+        chapter="wording",
+        name="run_deviation",
+        title="Do runs agree?",
+        question="How far do runs of the same questions lie apart?",
+        headlines=tuple(_headline(group, page) for deviations in known for group in group_by_system(deviations)),
+        tables=tuple(
+            _table(deviations, word_for(metric) if len(metrics) > 1 else "", page)
+            for metric, deviations in zip(metrics, by_metric, strict=True)
+        ),
+        caveats=(CAVEAT,) if metrics else (),
+    )
+
+
+def _headline(deviations: Sequence[Deviation], page: Page) -> Headline:
+    """The wording whose runs lie furthest apart."""
+    most = max(deviations, key=lambda deviation: deviation.value or 0.0)
+    points = " points" if most.unit == "share" else ""
+    among = f", the most of {len(deviations)} wordings" if len(deviations) > 1 else ""
+    is_original = most.cell.variation == ORIGINAL
+    wording = "the original wording" if is_original else name_rewording(most.cell.variation)
+    return Headline(
+        kind="deviation",
+        cell=most.cell,
+        system=name_system(most.cell, page),
+        sentence=f"Runs of {name_where(most.cell, page)} lie {format_number(most.value or 0.0, most.unit)}{points} of "
+        f"{word_for(most.metric)} apart (standard deviation) with {wording}{among}.",
+        detail=f"{most.n_runs} runs of {most.n} question{'s' * (most.n != 1)} each.",
+    )
+
+
+def _table(deviations: Sequence[Deviation], title: str, page: Page) -> Table:
+    """A line per system and dataset, a column per way of asking: mean ± standard deviation over runs."""
+    lines: dict[Cell, list[Deviation]] = {}
+    for deviation in deviations:
+        lines.setdefault(replace(deviation.cell, variation=None), []).append(deviation)
+    variations = list(dict.fromkeys(deviation.cell.variation for deviation in deviations))
+    rows: list[tuple[Entry, ...]] = []
+    for cell, own in lines.items():
+        entries = {deviation.cell.variation: _format(deviation) for deviation in own}
+        ways = (entries.get(variation) for variation in variations)
+        rows.append((name_system_and_heat(cell, page), name_dataset(cell), *ways, own[0].n_runs))
+    columns = ("System", "Dataset", *(name_way(variation) for variation in variations), "Runs")
+    return Table(title=title, columns=columns, rows=tuple(rows))
+
+
+def _format(deviation: Deviation) -> str:
+    """`63.4 ± 1.2 %`, with one digit as in published tables; the mean alone where one run has no deviation."""
+    if deviation.mean is None:
+        return deviation.reason or "–"
+    if deviation.unit == "share":
+        spread = "" if deviation.value is None else f" ± {100 * deviation.value:.1f}"
+        return f"{100 * deviation.mean:.1f}{spread} %"
+    spread = "" if deviation.value is None else f" ± {format_number(deviation.value, deviation.unit)}"
+    return f"{format_number(deviation.mean, deviation.unit)}{spread}"

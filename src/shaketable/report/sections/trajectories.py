@@ -1,0 +1,161 @@
+"""Where the searches of reworded questions go: drift of queries, and what they find, search by search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shaketable.analyses.wording.grouping import group_by_system
+from shaketable.analyses.wording.numbers import WordingNumber
+from shaketable.analyses.wording.trajectories import Trajectories
+from shaketable.factors import ORIGINAL
+from shaketable.report.charts.layout import Axis, Picture
+from shaketable.report.charts.lines import LineStyle, lines
+from shaketable.report.charts.looks import ordered_looks
+from shaketable.report.charts.marks import Mark, Titles, names_in
+from shaketable.report.section import Figure, Headline, Page, Section
+from shaketable.report.wording_figures import Drawn, Plan, choose_drawn, has_several_ways, make_figures, make_mark
+from shaketable.report.wording_tables import make_tables
+from shaketable.report.wording_words import describe_numbers, name_rewording, name_system, name_where
+from shaketable.report.words import count_questions, format_level
+from shaketable.types import Estimate
+
+TITLES = {
+    ("mss", False): "similarity of queries",
+    ("rfr", False): "failed searches",
+    ("collapse", False): "collapse of what is found",
+    ("disjoint", False): "nothing in common",
+}
+DRIFT = {"mss": "similarity of queries", "gold": "searches without a supporting document"}
+SKIPPED = {"skip": "are left out", "zero": "count as similarity 0"}
+
+
+def _draw_drift(marks: Sequence[Mark], titles: Titles) -> Picture:
+    # Only the second panel has the original, which comes first.
+    ways = names_in(mark.series for mark in sorted(marks, key=lambda mark: mark.panel == DRIFT["mss"]))
+    axis = Axis(title="", numbers="plain", domain=(0.0, 1.0))
+    style = LineStyle(x="steps", height=170, row_names="top")
+    return lines(marks, titles, looks=ordered_looks(ways), axis=axis, style=style)
+
+
+def _draw_gold(marks: Sequence[Mark], titles: Titles) -> Picture:
+    return lines(marks, titles, style=LineStyle(x="steps", height=190, row_names="top"))
+
+
+DRIFT_FIGURE = Plan(
+    name="drift_by_hop",
+    title="Drift of the searches",
+    note="Left or above: similarity of the queries of aligned searches. Then: searches without a supporting document.",
+    titles=Titles(panel="Number", row="System", series="Asked", x="Search"),
+    draw=_draw_drift,
+)
+GOLD_FIGURE = Plan(
+    name="gold_by_hop",
+    title="Supporting documents by search",
+    note="Of the trials that searched so often.",
+    titles=Titles(panel="Dataset", row="System", series="Asked", x="Search", value="Brings a supporting document"),
+    draw=_draw_gold,
+)
+
+
+def section(result: Trajectories, page: Page) -> Section:
+    headlines = _headlines(result, page)
+    return Section(
+        chapter="wording",
+        name="trajectories",
+        title="Where the searches go",
+        question="Where do the searches of a reworded question go?",
+        headlines=headlines,
+        figures=_figures(result, headlines, page),
+        tables=make_tables(result.numbers, TITLES, page),
+        caveats=describe_numbers(
+            result.numbers,
+            page,
+            f"Queries are compared as vectors of {result.encoder}; hops that only one of two trials made "
+            f"{SKIPPED[result.missing_hops]}.",
+            "A supporting document is told by its title. Questions that name none are left out of rfr and gold. "
+            "Later hops are those of trials that came so far.",
+        ),
+    )
+
+
+def _figures(result: Trajectories, headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+    by_hop = [number for number in result.numbers if number.hop is not None]
+    drift, gold = choose_drawn(by_hop, DRIFT, page), choose_drawn(by_hop, {"gold": "gold"}, page)
+    return (
+        *(make_figures(DRIFT_FIGURE, _drift_marks(drift), headlines, page) if has_several_ways(drift) else ()),
+        *(make_figures(GOLD_FIGURE, _gold_marks(gold), headlines, page) if has_several_ways(gold) else ()),
+    )
+
+
+def _drift_marks(drawn: Sequence[Drawn]) -> list[Mark]:
+    """Failed searches are those that gold inclusion leaves."""
+    several = len(names_in(one.panel for one in drawn)) > 1
+    drifts = [one for one in drawn if one.number == DRIFT["mss"]]
+    failed = [replace(one, estimate=_rest(one.estimate)) for one in drawn if one.number == DRIFT["gold"]]
+    return [
+        make_mark(
+            one,
+            x=one.hop or 0,
+            series=one.way,
+            panel=one.number,
+            row=f"{one.system} · {one.panel}" if several else one.system,
+        )
+        for one in (*drifts, *failed)
+    ]
+
+
+def _gold_marks(drawn: Sequence[Drawn]) -> list[Mark]:
+    return [make_mark(one, x=one.hop or 0, series=one.way, panel=one.panel, row=one.system) for one in drawn]
+
+
+def _rest(estimate: Estimate) -> Estimate:
+    """What a share leaves of 1."""
+
+    def rest(number: float | None) -> float | None:
+        return None if number is None else 1 - number
+
+    return replace(estimate, value=rest(estimate.value), low=rest(estimate.high), high=rest(estimate.low))
+
+
+def _headlines(result: Trajectories, page: Page) -> tuple[Headline, ...]:
+    """One for each system and dataset, the least similar queries first."""
+    known = [number for number in result.numbers if number.hop is None and number.estimate.value is not None]
+    failures = {number.cell: number for number in known if number.metric == "rfr" and not number.is_loss}
+    drifts = group_by_system(number for number in known if number.metric == "mss")
+    ranked = sorted((sorted(group, key=_value) for group in drifts), key=lambda group: _value(group[0]))
+    return tuple(
+        _headline(
+            group[0],
+            len(group),
+            failures.get(group[0].cell),
+            failures.get(replace(group[0].cell, variation=ORIGINAL)),
+            page,
+        )
+        for group in ranked
+    )
+
+
+def _value(number: WordingNumber) -> float:
+    return number.estimate.value or 0.0
+
+
+def _headline(
+    most: WordingNumber, n_rewordings: int, failed: WordingNumber | None, before: WordingNumber | None, page: Page
+) -> Headline:
+    """The rewording whose queries drift most."""
+    detail = "Hops that both trials made"
+    if failed is not None and before is not None:
+        detail = (
+            f"Searches without a supporting document: {format_level(failed.estimate)}, "
+            f"{format_level(before.estimate)} with the original wording"
+        )
+    return Headline(
+        kind="drift",
+        cell=most.cell,
+        system=name_system(most.cell, page),
+        sentence=f"After {name_rewording(most.cell.variation)} the queries of {name_where(most.cell, page)} keep a "
+        f"similarity of {format_level(most.estimate)} to those after the original wording, the least of {n_rewordings} "
+        "rewordings.",
+        detail=f"{detail} ({count_questions(most.estimate.n)}).",
+    )

@@ -1,0 +1,117 @@
+"""Numbers of wordings → marks and figures: a line per way of asking, a panel per dataset, a row per system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import altair as alt
+
+from shaketable.analyses.wording.numbers import WordingNumber
+from shaketable.factors import Cell
+from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.section import Figure, Headline, Page
+from shaketable.report.wording_words import name_dataset, name_system, name_way, order_of_way
+from shaketable.types import Estimate
+
+Draw = Callable[[Sequence[Mark], Titles], alt.TopLevelMixin]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawn:
+    """A number that is drawn, and how the picture names what stands around it."""
+
+    cell: Cell
+    estimate: Estimate
+    way: str
+    number: str
+    """What the picture calls the metric."""
+    panel: str
+    """The dataset, and the temperature where there are several."""
+    system: str
+    hop: int | None = None
+
+
+def choose_drawn(numbers: Iterable[WordingNumber], names: Mapping[str, str], page: Page) -> list[Drawn]:
+    """The means of these metrics that have a value, in the order of panels, systems, ways of asking and metrics."""
+    chosen = [
+        number
+        for number in numbers
+        if number.metric in names and number.estimate.value is not None and not (number.is_loss or number.answered_only)
+    ]
+    several = len({number.cell.temperature for number in chosen}) > 1
+    order = list(names)
+    chosen.sort(key=lambda number: (order_of_way(number.cell.variation), order.index(number.metric), number.hop or 0))
+    drawn = [
+        Drawn(
+            cell=number.cell,
+            estimate=number.estimate,
+            way=name_way(number.cell.variation),
+            number=names[number.metric],
+            panel=name_panel(number.cell, with_temperature=several),
+            system=name_system(number.cell, page),
+            hop=number.hop,
+        )
+        for number in chosen
+    ]
+    return sorted(drawn, key=lambda one: (one.panel, one.system))
+
+
+def name_panel(cell: Cell, *, with_temperature: bool) -> str:
+    return f"{name_dataset(cell)} · temperature {cell.temperature:g}" if with_temperature else name_dataset(cell)
+
+
+def make_mark(drawn: Drawn, *, x: float | str, series: str, panel: str, row: str = "") -> Mark:
+    estimate = drawn.estimate
+    return Mark(
+        x=x,
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        unit=estimate.unit,
+        series=series,
+        panel=panel,
+        row=row,
+        n=estimate.n,
+    )
+
+
+def make_marks(drawn: Iterable[Drawn]) -> list[Mark]:
+    """Ways of asking one below the other, a series per metric."""
+    return [make_mark(one, x=one.way, series=one.number, panel=one.panel, row=one.system) for one in drawn]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What a figure is called, and how it is drawn."""
+
+    name: str
+    title: str
+    note: str
+    """How to read it."""
+    titles: Titles
+    draw: Draw
+
+
+def make_figures(plan: Plan, marks: Sequence[Mark], headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+    """One, under the first of these headlines; none where there is nothing to draw."""
+    if not marks:
+        return ()
+    counts = sorted({mark.n for mark in marks if mark.n is not None})
+    n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return (
+        Figure(
+            name=plan.name,
+            title=plan.title,
+            caption=headlines[0].text if headlines else "",
+            note=f"{plan.note} Bars and bands are {100 * page.bootstrap.confidence:g} % intervals. n = {n} questions.",
+            marks=tuple(marks),
+            titles=plan.titles,
+            draw=lambda: plan.draw(marks, plan.titles),
+        ),
+    )
+
+
+def has_several_ways(drawn: Iterable[Drawn]) -> bool:
+    """Whether there is something to compare."""
+    return len({one.way for one in drawn}) > 1

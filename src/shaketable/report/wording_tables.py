@@ -1,0 +1,94 @@
+"""Numbers of wordings → tables: a line per system and way of asking, a column per metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from shaketable.analyses.wording.numbers import WordingNumber
+from shaketable.factors import ORIGINAL
+from shaketable.report.section import Page, Table
+from shaketable.report.wording_words import WITHOUT_PEOPLE, name_dataset, name_system_and_heat, name_way
+from shaketable.report.words import Entry, format_level
+
+NAMES = ("System", "Dataset", "Asked")
+Column = tuple[str, bool]
+"""A metric, and whether it is of answered trials only."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Line:
+    number: WordingNumber
+    """The first of the line."""
+    way: str
+    entries: dict[Column, str] = field(default_factory=dict)
+    counts: list[tuple[int, int]] = field(default_factory=list)
+    """Questions and failed trials of each entry."""
+
+
+def make_tables(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page: Page) -> tuple[Table, ...]:
+    """Means side by side, and, folded, what rewording takes away, each with its p; numbers of single hops aside."""
+    shown = [number for number in numbers if number.hop is None]
+    tables = (
+        _levels([number for number in shown if not number.is_loss], titles, page),
+        _losses([number for number in shown if number.is_loss], titles, page),
+    )
+    return tuple(table for table in tables if table is not None)
+
+
+def _levels(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page: Page) -> Table | None:
+    lines: dict[object, _Line] = {}
+    for number in numbers:
+        way = name_way(number.cell.variation) if number.with_people else WITHOUT_PEOPLE
+        line = lines.setdefault((number.cell, way), _Line(number=number, way=way))
+        line.entries[number.metric, number.answered_only] = format_level(number.estimate)
+        line.counts.append((number.estimate.n, number.n_failed))
+    columns = [column for column in titles if any(column in line.entries for line in lines.values())]
+    if not columns:
+        return None
+    return Table(
+        columns=(*NAMES, *(titles[column] for column in columns), "Questions", "Trials missing"),
+        rows=tuple(
+            (
+                *_names(line.number, line.way, page),
+                *(line.entries.get(column) for column in columns),
+                max(n for n, _ in line.counts),
+                max(n_failed for _, n_failed in line.counts),
+            )
+            for line in sorted(lines.values(), key=lambda line: _order(line, page))
+        ),
+    )
+
+
+def _losses(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page: Page) -> Table | None:
+    """A line per difference."""
+    rows = tuple(
+        (
+            *_names(number, name_way(number.cell.variation), page),
+            titles.get((number.metric, number.answered_only), number.metric),
+            format_level(number.estimate),
+            _format_bare_p(number.p_adjusted),
+            number.estimate.n,
+        )
+        for number in numbers
+        if number.estimate.value is not None
+    )
+    columns = (*NAMES, "Number", "Original minus reworded", "p, by Holm", "Questions")
+    return Table(title="Against the original wording", columns=columns, rows=rows, is_folded=True) if rows else None
+
+
+def _names(number: WordingNumber, way: str, page: Page) -> tuple[Entry, Entry, Entry]:
+    return name_system_and_heat(number.cell, page), name_dataset(number.cell), way
+
+
+def _order(line: _Line, page: Page) -> tuple[object, ...]:
+    """By system, dataset and temperature, the original wording first."""
+    cell = line.number.cell
+    return name_system_and_heat(cell, page), name_dataset(cell), cell.variation != ORIGINAL
+
+
+def _format_bare_p(p: float | None) -> str:
+    """In a column that says p."""
+    if p is None:
+        return "–"
+    return f"{p:.2g}" if p >= 0.001 else "< 0.001"
