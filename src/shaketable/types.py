@@ -61,6 +61,10 @@ class Question:
         raise KeyError(sentence_id)
 
 
+REFUSAL = "refusal"
+"""Where the provenance of a rejected wording says for what kind of reason."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Variant:
     question_id: str
@@ -72,6 +76,12 @@ class Variant:
     """Who made it and how: attempts, checker, rule, annotator ..."""
     rejected: str | None = None
     """Why the meaning gate refused it; None: accepted. Rejected variants are kept, never averaged."""
+
+    @property
+    def refusal(self) -> str | None:
+        """The kind of reason, by which like ones are counted; None: accepted, or its maker tells none."""
+        kind = self.provenance.get(REFUSAL)
+        return kind if isinstance(kind, str) else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

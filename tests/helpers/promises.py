@@ -76,6 +76,8 @@ CORPUS = ("bm25", "dense", "milvus")
 
 CHANGED = {
     **dict.fromkeys(((name, "corpus") for name in CORPUS), str(DATA / "bridge_corpus.jsonl")),
+    ("frozen", "path"): str(FOLDER / "human_rewrites.jsonl"),
+    ("rewrites", "path"): str(FOLDER / "frozen_wordings.jsonl"),
     ("sentence_removal", "indexes"): (1, 2),
     ("retrieval", "min_similarity"): 0.8,
     ("judge", "model"): "smollm2",

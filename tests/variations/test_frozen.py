@@ -21,7 +21,7 @@ MADE = {
                 question_id=q.id,
                 text=f"yo, {q.text} é",
                 variation="formality(seed=1)",
-                provenance={"by": "rules", "n_attempts": 1},
+                provenance={"by": "rules", "n_attempts": 1} | ({"refusal": "too_far"} if q.id == "q2" else {}),
                 rejected=None if q.id != "q2" else "similarity 0.4: too far",
             )
         ]
@@ -87,7 +87,7 @@ def test_questions_without_wordings_are_reported(file):
 
 def test_rejections_are_counted():
     assert count_wordings(MADE["formality(seed=1)"]) == WordingCounts(
-        made=3, accepted=2, rejected=1, reasons={"similarity 0.4": 1}
+        made=3, accepted=2, rejected=1, reasons={"too_far": 1}
     )
 
 

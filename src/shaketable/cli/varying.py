@@ -97,7 +97,7 @@ def vary(
 
 def _say_counts(summary: Mapping[str, WordingCounts]) -> None:
     for label, counts in summary.items():
-        reasons = "; ".join(f"{reason} ({n})" for reason, n in counts.reasons.items())
+        reasons = "; ".join(f"{reason.replace('_', ' ')} ({n})" for reason, n in counts.reasons.items())
         left_out = f"; left out: {reasons}" if reasons else ""
         say(f"{label}: {counts.made} wordings, {counts.accepted} accepted{left_out}.")
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import collections
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import polars as pl
 
+from shaketable.store.older import older_refusal
 from shaketable.store.records import RecordStore
-from shaketable.types import Curve
+from shaketable.types import REFUSAL, Curve
 
-NUMBER = re.compile(r"-?\d+(\.\d+)?")
 NO_WORD = "(TRIM(r.answer, ' ' || char(9, 10, 13)) = '')"
 """Whether an answer has nothing but white space."""
 NOTHING_WRITTEN = "nothing was written"
@@ -105,11 +104,11 @@ def count_reference_flags(store: RecordStore) -> tuple[ReferenceFlagCount, ...]:
 def count_rejected(store: RecordStore) -> tuple[RejectedCount, ...]:
     examples: dict[tuple[str, str], str] = {}
     counts: collections.Counter[tuple[str, str]] = collections.Counter()
-    for variation, reason, wording in store.rows(
-        "SELECT variation, rejected, wording FROM variants WHERE rejected IS NOT NULL ORDER BY variation, id"
+    for variation, reason, wording, refusal in store.rows(
+        f"""SELECT variation, rejected, wording, json_extract(provenance, '$.{REFUSAL}') FROM variants
+            WHERE rejected IS NOT NULL ORDER BY variation, id"""
     ):
-        # What was found in one wording is left out, so that like reasons are counted together.
-        kind = variation, NUMBER.sub("…", reason.partition(":")[0])
+        kind = variation, refusal.replace("_", " ") if refusal else older_refusal(reason)
         examples.setdefault(kind, wording)
         counts[kind] += 1
     ordered = sorted(counts, key=lambda kind: (kind[0], -counts[kind], kind[1]))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from shaketable.types import Completion, Edit
 
 Packed = Mapping[str, Any]
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 def _edit(packed: Packed) -> Packed:
@@ -28,6 +30,12 @@ def _completion(packed: Packed) -> Packed:
 
 OLDER: Mapping[type, Callable[[Packed], Packed]] = {Edit: _edit, Completion: _completion}
 """Type → its fields as they are called today, of its fields as a file has them."""
+
+
+def older_refusal(reason: str) -> str:
+    """The kind of reason for which a wording was rejected, where only its sentence was kept: what was found in the one
+    wording is left out, so that like ones are counted together."""
+    return NUMBER.sub("…", reason.partition(":")[0])
 
 
 def mend_event(packed: Packed) -> Packed:

@@ -10,6 +10,7 @@ from typing import ClassVar
 from shaketable.prompts import REWORD_DECLARATIVE, Template
 from shaketable.types import Question
 from shaketable.variations.english.indirect import Shape, framed
+from shaketable.variations.gate.refusal import Refusal
 from shaketable.variations.gate.reworded import Proposal, Reworded
 
 OPENINGS = (
@@ -47,7 +48,12 @@ class Declarative(Reworded):
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
         if proposal.text.rstrip("\"'”’) ").endswith("?"):
-            return replace(proposal, refused="it ends as a question, expected a statement")
+            return replace(
+                proposal, refused=Refusal(kind="ends_as_a_question", text="it ends as a question, expected a statement")
+            )
         if not WISH.search(proposal.text):
-            return replace(proposal, refused="it states something, expected the wish to know")
+            return replace(
+                proposal,
+                refused=Refusal(kind="states_something", text="it states something, expected the wish to know"),
+            )
         return proposal

@@ -12,6 +12,7 @@ from shaketable.prompts import REWORD_FORMALITY, Template
 from shaketable.types import Question
 from shaketable.variations.english.indirect import indirect, tidy
 from shaketable.variations.english.substitution import parse_table, substituted
+from shaketable.variations.gate.refusal import Refusal
 from shaketable.variations.gate.reworded import Proposal, Reworded
 
 OPENERS = ("Hey, ", "So, ", "Yo, ", "Ok so, ", "Hey there, ", "Hmm, ", "Quick one: ", "Alright, ")
@@ -84,7 +85,11 @@ class Formality(Reworded):
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
         lost = "?" in original and "?" not in proposal.text
-        return replace(proposal, refused="it is no question any more") if lost else proposal
+        return (
+            replace(proposal, refused=Refusal(kind="no_question_any_more", text="it is no question any more"))
+            if lost
+            else proposal
+        )
 
     def _casual(self, text: str, rng: random.Random, framed: bool) -> Proposal:
         turned = indirect(text, self.pipeline)

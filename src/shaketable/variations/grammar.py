@@ -13,6 +13,7 @@ from shaketable.types import Question
 from shaketable.variations.english import grammar_checker
 from shaketable.variations.english.indirect import AUXILIARIES, tidy
 from shaketable.variations.english.inflection import form
+from shaketable.variations.gate.refusal import Refusal
 from shaketable.variations.gate.reworded import Proposal, Reworded
 
 Errors = Iterator[tuple[int, int, str]]
@@ -173,11 +174,16 @@ class Grammar(Reworded):
     def checked(self, original: str, proposal: Proposal) -> Proposal:
         before = grammar_checker.check(original, self.checker)
         if before:
-            return replace(proposal, refused=f"the checker flags the original already: {before[0].rule}")
+            return replace(
+                proposal,
+                refused=Refusal(
+                    kind="error_in_the_original", text=f"the checker flags the original already: {before[0].rule}"
+                ),
+            )
         found = grammar_checker.check(proposal.text, self.checker)
         name = grammar_checker.described(self.checker)
         if not found:
-            return replace(proposal, refused=f"the checker finds no error: {name}")
+            return replace(proposal, refused=Refusal(kind="no_error_found", text=f"the checker finds no error: {name}"))
         facts = {"checker": name, "checker_rule": found[0].rule, "checker_message": found[0].message}
         return replace(proposal, facts={**proposal.facts, **facts})
 

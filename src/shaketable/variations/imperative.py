@@ -10,6 +10,7 @@ from shaketable.prompts import REWORD_IMPERATIVE, Template
 from shaketable.text import language
 from shaketable.types import Question
 from shaketable.variations.english.indirect import SENTENCE_END, Shape, framed
+from shaketable.variations.gate.refusal import Refusal
 from shaketable.variations.gate.reworded import RULES, Proposal, Reworded
 
 OPENINGS = ("Tell me", "Please tell me", "Let me know", "Please let me know", "Find out", "Please find out")
@@ -35,7 +36,12 @@ class Imperative(Reworded):
     def checked(self, original: str, proposal: Proposal) -> Proposal:
         if self.by == RULES or is_command(proposal.text, self.pipeline):
             return proposal
-        return replace(proposal, refused="it is no command, expected a verb at the beginning and no question mark")
+        return replace(
+            proposal,
+            refused=Refusal(
+                kind="no_command", text="it is no command, expected a verb at the beginning and no question mark"
+            ),
+        )
 
 
 def is_command(text: str, pipeline: str = language.PIPELINE) -> bool:

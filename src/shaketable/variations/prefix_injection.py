@@ -12,6 +12,7 @@ from shaketable.errors import PartError
 from shaketable.identity import seed_from
 from shaketable.text import lexicon
 from shaketable.types import Question, Variant
+from shaketable.variations.gate.refusal import Refusal, refuse
 
 Mode = Literal["fixed", "search"]
 Score = Callable[[Question, str], float]
@@ -70,12 +71,9 @@ class PrefixInjection:
         rng = random.Random(seed_from(self.seed, "prefix_injection", question.id))
         prefix = self._searched(question, rng) if self.mode == "search" else self._drawn(rng)
         if prefix is None:
-            return Variant(
-                question_id=question.id,
-                text=question.text,
-                variation=label,
-                rejected=f"nothing to add: no prefix has {self.m} words or fewer",
-            )
+            text = f"nothing to add: no prefix has {self.m} words or fewer"
+            untouched = Variant(question_id=question.id, text=question.text, variation=label)
+            return refuse(untouched, Refusal(kind="nothing_to_add", text=text))
         return Variant(
             question_id=question.id,
             text=f"{prefix} {question.text}",

@@ -13,6 +13,7 @@ from shaketable.types import Question
 from shaketable.variations.english.indirect import indirect, tidy
 from shaketable.variations.english.reading_ease import reading_ease
 from shaketable.variations.english.substitution import parse_table, substituted
+from shaketable.variations.gate.refusal import Refusal
 from shaketable.variations.gate.reworded import Proposal, Reworded
 
 FRAMES = (
@@ -117,10 +118,10 @@ class Readability(Reworded):
         before, after = round(reading_ease(original), 1), round(reading_ease(proposal.text), 1)
         marked = replace(proposal, facts={**proposal.facts, "reading_ease": [before, after]})
         if "?" in original and "?" not in proposal.text:
-            return replace(marked, refused="it is no question any more")
+            return replace(marked, refused=Refusal(kind="no_question_any_more", text="it is no question any more"))
         if after >= min(self.max_ease, before):
             reason = f"reading ease {after}, expected less than {min(self.max_ease, before)}"
-            return replace(marked, refused=reason)
+            return replace(marked, refused=Refusal(kind="too_easy_to_read", text=reason))
         return marked
 
     def _harder(self, text: str, rng: random.Random, frame: str, *, exchange: bool = True) -> Proposal:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from shaketable import catalog
 from shaketable.errors import DataError, did_you_mean
 from shaketable.types import Json, Question, Variant
+from shaketable.variations.gate.refusal import Refusal, refuse
 from shaketable.variations.variant_set import content_digest, own_id, read_lines
 
 ORIGINALS = ("original", "question")
@@ -74,15 +75,13 @@ class Rewrites:
                     provenance["annotator"] = annotator
                 if len(self.texts) > 1:
                     provenance["field"] = name
-                rejected = _trouble(question, row, text)
+                refusal = _trouble(question, row, text)
                 if annotator is not None and (annotator, name) in seen:
-                    rejected = f"a second rewrite by the same person: {annotator}"
+                    again = f"a second rewrite by the same person: {annotator}"
+                    refusal = Refusal(kind="second_rewrite_by_the_same_person", text=again)
                 seen.add((annotator, name))
-                made.append(
-                    Variant(
-                        question_id=question.id, text=text, variation=label, provenance=provenance, rejected=rejected
-                    )
-                )
+                variant = Variant(question_id=question.id, text=text, variation=label, provenance=provenance)
+                made.append(refuse(variant, refusal))
         return made
 
     @cached_property
@@ -105,13 +104,13 @@ class Rewrites:
         return found
 
 
-def _trouble(question: Question, row: dict[str, Any], text: str) -> str | None:
+def _trouble(question: Question, row: dict[str, Any], text: str) -> Refusal | None:
     if not text.strip():
-        return "empty"
+        return Refusal(kind="empty", text="empty")
     if text.strip() == question.text.strip():
-        return "the same as the original"
+        return Refusal(kind="same_as_the_original", text="the same as the original")
     for name in ORIGINALS:
         seen = row.get(name)
         if isinstance(seen, str) and seen.split() != question.text.split():
-            return f"written for another wording: '{seen}'"
+            return Refusal(kind="written_for_another_wording", text=f"written for another wording: '{seen}'")
     return None

@@ -15,6 +15,7 @@ from shaketable.identity import seed_from
 from shaketable.types import Json, Question, Variant
 from shaketable.variations.english import misspellings
 from shaketable.variations.gate.meaning import Gate
+from shaketable.variations.gate.refusal import Refusal, refuse
 
 WORD = re.compile(r"(\W)")
 DETOKENIZED = (
@@ -70,17 +71,19 @@ class Spelling:
             changes.append([tokens[place], after])
             tokens[place] = after
         text = detokenized(tokens) if changes else question.text
-        rejected: str | None = "no word of the question is in the list of misspellings"
+        refusal: Refusal | None = Refusal(
+            kind="nothing_to_misspell", text="no word of the question is in the list of misspellings"
+        )
         if changes:
             gate = Gate(min_similarity=0, keep_numbers=self.keep_numbers, keep_names=False, asks=False)
-            rejected = gate.judge([question.text], [text])[0].refused
-        return Variant(
+            refusal = gate.judge([question.text], [text])[0].refused
+        variant = Variant(
             question_id=question.id,
             text=text,
             variation=catalog.label(self),
             provenance={"by": "rules", "changes": changes},
-            rejected=rejected,
         )
+        return refuse(variant, refusal)
 
     def _others(self, tokens: Sequence[str], place: int) -> list[str]:
         token = tokens[place]

@@ -11,6 +11,7 @@ from typing import ClassVar
 from shaketable import catalog
 from shaketable.text.ranking import Documents, terms
 from shaketable.types import Passage, Question, Variant
+from shaketable.variations.gate.refusal import Refusal, refuse
 
 FUNCTION_WORDS = """
 a about after all also an and any are as at be been before both but by can could did do does each either for from had
@@ -57,7 +58,8 @@ class TermAugmentation:
             return variant
         gold = [place for place, document in enumerate(question.documents) if document.title in question.gold_titles]
         if not gold:
-            return _rejected(variant, "nothing to add: the question has no gold document")
+            text = "nothing to add: the question has no gold document"
+            return refuse(variant, Refusal(kind="nothing_to_add", text=text))
         documents = Documents.of([_shown(document) for document in question.documents])
         rank, place = max((documents.rank(question.text, place), -place) for place in gold)
         place, target = -place, question.documents[-place]
@@ -75,9 +77,8 @@ class TermAugmentation:
                         "rank_after": reached,
                     },
                 )
-        return _rejected(
-            variant, f"no set of {self.max_terms} terms or fewer lifts '{target.title}' from rank {rank} to {self.k}"
-        )
+        text = f"no set of {self.max_terms} terms or fewer lifts '{target.title}' from rank {rank} to {self.k}"
+        return refuse(variant, Refusal(kind="no_set_of_terms_is_enough", text=text))
 
     def _sets(self, question: Question, documents: Documents, place: int) -> Iterator[tuple[str, ...]]:
         asked = {*FUNCTION_WORDS.split(), *terms(question.text)}
@@ -93,7 +94,3 @@ def _shown(document: Passage) -> str:
 def _surface(document: Passage, term: str) -> str:
     """A term as the document first writes it."""
     return next((word for word in re.findall(r"\w+", _shown(document)) if terms(word) == [term]), term)
-
-
-def _rejected(variant: Variant, reason: str) -> Variant:
-    return Variant(question_id=variant.question_id, text=variant.text, variation=variant.variation, rejected=reason)

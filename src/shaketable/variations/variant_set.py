@@ -153,13 +153,13 @@ class WordingCounts:
     accepted: int
     rejected: int
     reasons: Mapping[str, int]
-    """Why they were rejected, the most frequent first."""
+    """Kinds of reasons why they were rejected, the most frequent first."""
 
 
 def count_wordings(wordings: Sequence[Sequence[Variant]]) -> WordingCounts:
     """How many wordings there are, how many are accepted, and why the others are not."""
     variants = [variant for of_question in wordings for variant in of_question]
-    reasons = Counter(variant.rejected.split(":")[0] for variant in variants if variant.rejected)
+    reasons = Counter(variant.refusal or variant.rejected for variant in variants if variant.rejected)
     return WordingCounts(
         made=len(variants),
         accepted=len(variants) - reasons.total(),

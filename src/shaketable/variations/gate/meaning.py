@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from shaketable.errors import WeightsError
 from shaketable.text import language
 from shaketable.text.encoder import encoder
+from shaketable.variations.gate.refusal import Refusal
 
 ENCODER = "all-MiniLM-L6-v2"
 MIN_SIMILARITY = 0.7
@@ -69,7 +70,10 @@ class Gate:
         except WeightsError as error:
             # Nothing unmeasured is asked, and a study of thousands does not stop here.
             similar = [None] * len(originals)
-            unmeasured = f"similarity was not measured: {error} Or set min_similarity=0."
+            unmeasured = Refusal(
+                kind="similarity_not_measured",
+                text=f"similarity was not measured: {error} Or set min_similarity=0.",
+            )
         return [
             Judgement(
                 similarity=similarity,
@@ -87,27 +91,30 @@ class Gate:
         # The last digits of a sum depend on the batch, and a wording must not.
         return [round(float(cosine), 4) for cosine in cosines]
 
-    def _trouble(self, original: str, wording: str, similarity: float | None) -> str | None:
+    def _trouble(self, original: str, wording: str, similarity: float | None) -> Refusal | None:
         if not wording.strip():
-            return "empty"
+            return Refusal(kind="empty", text="empty")
         if wording.strip() == original.strip():
-            return "the same as the original"
+            return Refusal(kind="same_as_the_original", text="the same as the original")
         if self.asks and REFUSING.match(wording) and not REFUSING.match(original):
-            return f"it declines instead of asking: '{_cut(wording)}'"
+            return Refusal(kind="declines_instead_of_asking", text=f"it declines instead of asking: '{_cut(wording)}'")
         if self.asks and ANSWERING.match(wording) and not ANSWERING.match(original):
-            return f"it answers instead of asking: '{_cut(wording)}'"
+            return Refusal(kind="answers_instead_of_asking", text=f"it answers instead of asking: '{_cut(wording)}'")
         if self.asks and ASKING.search(original) and not ASKING.search(wording):
-            return f"it does not ask: '{_cut(wording)}'"
+            return Refusal(kind="does_not_ask", text=f"it does not ask: '{_cut(wording)}'")
         if self.asks and (problem := _wanted_trouble(original, wording)):
             return problem
         if self.keep_numbers and (problem := _numbers_trouble(original, wording)):
             return problem
         if self.keep_names and (lost := lost_names(original, wording, self.pipeline)):
-            return f"names lost: {', '.join(lost)}"
+            return Refusal(kind="names_lost", text=f"names lost: {', '.join(lost)}")
         if self.keep_names and (added := added_names(original, wording)):
-            return f"names added: {', '.join(added)}"
+            return Refusal(kind="names_added", text=f"names added: {', '.join(added)}")
         if similarity is not None and similarity < self.min_similarity:
-            return f"similarity {similarity:.2f} to the original, expected {self.min_similarity} or more"
+            return Refusal(
+                kind="similarity_too_low",
+                text=f"similarity {similarity:.2f} to the original, expected {self.min_similarity} or more",
+            )
         return None
 
 
@@ -115,7 +122,7 @@ class Gate:
 class Judgement:
     similarity: float | None
     """From −1 to 1; None: not measured, because nobody asked or the encoder is not at hand, which `refused` tells."""
-    refused: str | None
+    refused: Refusal | None
     """Why the wording is not accepted; None: accepted."""
     is_unmeasured: bool = False
     """Whether it is refused for this alone, that its similarity could not be measured."""
@@ -151,23 +158,26 @@ def added_names(original: str, wording: str) -> list[str]:
     return [name for name in dict.fromkeys(INNER_CAPITAL.findall(wording)) if name.casefold() not in had]
 
 
-def _numbers_trouble(original: str, wording: str) -> str | None:
+def _numbers_trouble(original: str, wording: str) -> Refusal | None:
     before, after = numbers(original), numbers(wording)
     if lost := before - after:
-        return f"numbers lost: {', '.join(sorted(lost))}"
+        return Refusal(kind="numbers_lost", text=f"numbers lost: {', '.join(sorted(lost))}")
     # A digit inside a word, such as `0f`, is an error of spelling.
     if added := numbers(IN_A_WORD.sub("", wording)) - before:
-        return f"numbers added: {', '.join(sorted(added))}"
+        return Refusal(kind="numbers_added", text=f"numbers added: {', '.join(sorted(added))}")
     return None
 
 
-def _wanted_trouble(original: str, wording: str) -> str | None:
+def _wanted_trouble(original: str, wording: str) -> Refusal | None:
     """A wording that wants another kind of answer alone; one without such a word may ask in other ways."""
     before, after = (
         {ALIKE.get(word.lower(), word.lower()) for word in WANTED.findall(text)} for text in (original, wording)
     )
     if before and after and not before & after:
-        return f"it asks '{min(after)}' where the original asks '{min(before)}'"
+        return Refusal(
+            kind="asks_for_another_kind_of_answer",
+            text=f"it asks '{min(after)}' where the original asks '{min(before)}'",
+        )
     return None
 
 

@@ -28,6 +28,7 @@ from shaketable.types import (
     Variant,
 )
 from shaketable.variations.gate.meaning import ENCODER, MIN_SIMILARITY, Gate
+from shaketable.variations.gate.refusal import Refusal, refuse
 
 RULES = "rules"
 MAX_TOKENS = 200
@@ -46,7 +47,7 @@ class Proposal:
     text: str
     facts: dict[str, Json] = field(default_factory=dict)
     """How it was made: the rule, the model, what a checker said."""
-    refused: str | None = None
+    refused: Refusal | None = None
     """Why it is not accepted; None: nothing was found against it so far."""
     similarity: float | None = None
     """To the original; None: not measured."""
@@ -151,7 +152,9 @@ class Reworded:
         for original, proposal, verdict in zip(originals, proposals, verdicts, strict=True):
             refused = proposal.refused or verdict.refused
             if not refused and _words(proposal.text) == _words(original):
-                refused = "the words of the original, in other letters or marks"
+                refused = Refusal(
+                    kind="words_of_the_original", text="the words of the original, in other letters or marks"
+                )
             marked = replace(
                 proposal,
                 refused=refused,
@@ -185,18 +188,26 @@ class Reworded:
 
     def _variant(self, label: str, question: Question, tried: Sequence[Proposal]) -> Variant:
         if not tried:
-            tried = [Proposal(text=question.text, refused="no rule applies to this question")]
+            tried = [
+                Proposal(
+                    text=question.text, refused=Refusal(kind="no_rule_applies", text="no rule applies to this question")
+                )
+            ]
         *failed, last = tried
         provenance: dict[str, Json] = {"by": self.by, **last.facts, "n_attempts": len(tried)}
         if last.similarity is not None:
             provenance["similarity"] = last.similarity
         if failed:
             provenance["rejected_attempts"] = [
-                {"text": one.text, "reason": one.refused, **_without(one.facts, last.facts)} for one in failed
+                {
+                    "text": one.text,
+                    "reason": None if one.refused is None else one.refused.text,
+                    **_without(one.facts, last.facts),
+                }
+                for one in failed
             ]
-        return Variant(
-            question_id=question.id, text=last.text, variation=label, provenance=provenance, rejected=last.refused
-        )
+        variant = Variant(question_id=question.id, text=last.text, variation=label, provenance=provenance)
+        return refuse(variant, last.refused)
 
 
 def in_order(wordings: Callable[[Question], Sequence[Proposal]]) -> Propose:
@@ -225,14 +236,16 @@ def wording_of(reply: str) -> str:
 
 def _proposal(reply: Completion | Failure, facts: dict[str, Json]) -> Proposal:
     if isinstance(reply, Failure):
-        refused = f"the model failed: {reply.kind}: {reply.message}"
+        refused = Refusal(kind="model_failed", text=f"the model failed: {reply.kind}: {reply.message}")
         return Proposal(text="", facts=facts, refused=refused, reply=reply)
     whole = without_surrogates(reply.text)
     text = wording_of(whole)
     return Proposal(
         text=text,
         facts=facts if text == whole else {**facts, "reply": whole},
-        refused="the reply was cut off" if reply.finish_reason == "length" else None,
+        refused=Refusal(kind="reply_cut_off", text="the reply was cut off")
+        if reply.finish_reason == "length"
+        else None,
         reply=reply,
     )
 
