@@ -111,6 +111,24 @@ def answering(max_tokens: int, n_examples: int, n_passages: int = 0) -> Effort:
     return Effort(n_calls=2, n_tokens=max_tokens + CLOSING_TOKENS, n_passages=n_passages)
 
 
+class WithExamples:
+    """What methods share that may reason after worked examples, or ask the bare question."""
+
+    searches: ClassVar[bool] = True
+    wants: ClassVar[tuple[str, ...]] = ()
+
+    n_examples: int
+    layout: Layout
+
+    def __post_init__(self) -> None:
+        check_examples(self.n_examples, least=0)
+
+    def reason(self, wording: str, hits: tuple[Hit, ...]) -> Generator[Step, Reply, Answer]:
+        """The answer that a chain of thought after the examples ends in."""
+        reply = yield from converse(chain(wording, "", hits, self.n_examples, self.layout), layout=self.layout)
+        return (yield from conclude(wording, reply.text, hits, hits, self.n_examples, self.layout))
+
+
 def check_examples(n: int, least: int = 1) -> None:
     if not least <= n <= len(_examples()):
         raise ValueError(f"n_examples is {n}; give {least} to {len(_examples())}.")

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.methods.asking import Layout, converse, document, generate, search
-from shaketable.methods.chain_of_thought import PROMPTS, answering, chain, check_examples, conclude
+from shaketable.methods.asking import Layout, document, generate, search
+from shaketable.methods.chain_of_thought import PROMPTS, WithExamples, answering
 from shaketable.prompts import ANSWER_FROM_CONTEXT, Template
 from shaketable.protocols import Steps
 from shaketable.types import Answer, Effort
 
 
 @dataclass(frozen=True, kw_only=True)
-class SingleRetrieval:
+class SingleRetrieval(WithExamples):
     """One search, one generation. Titles are left out by default: they would give masked names away."""
+
+    version: ClassVar[int] = 1
+    prompts: ClassVar[tuple[Template, ...]] = (ANSWER_FROM_CONTEXT, *PROMPTS)
 
     k: int = 5
     with_titles: bool = False
@@ -23,19 +26,10 @@ class SingleRetrieval:
     layout: Layout = "chat"
     """`plain` asks by one text that goes on, for models without a chat template."""
 
-    version: ClassVar[int] = 1
-    searches: ClassVar[bool] = True
-    wants: ClassVar[tuple[str, ...]] = ()
-    prompts: ClassVar[tuple[Template, ...]] = (ANSWER_FROM_CONTEXT, *PROMPTS)
-
-    def __post_init__(self) -> None:
-        check_examples(self.n_examples, least=0)
-
     def answer(self, wording: str) -> Steps:
         hits = yield from search(wording, self.k)
         if self.n_examples:
-            reply = yield from converse(chain(wording, "", hits, self.n_examples, self.layout), layout=self.layout)
-            return (yield from conclude(wording, reply.text, hits, hits, self.n_examples, self.layout))
+            return (yield from self.reason(wording, hits))
         evidence = document(hits, with_titles=self.with_titles)
         reply = yield from generate(ANSWER_FROM_CONTEXT.fill(document=evidence, question=wording), self.layout)
         return Answer(text=reply.text.strip(), hits=hits)
