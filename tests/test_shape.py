@@ -23,7 +23,6 @@ TOO_LARGE_YET = {
     "analyses/facts/question_types.py: question_types",
     "analyses/facts/robustness_with_evidence.py: robustness_with_evidence",
     "analyses/facts/weakest_facts.py: weakest_facts",
-    "analyses/wording/drift_chain.py: drift_chain",
     "report/charts/score_boxes.py: score_boxes",
     "report/facts_chapter.py: _figure",
     "report/old_figures.py: _figure",
