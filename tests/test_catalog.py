@@ -124,8 +124,8 @@ def test_a_function_gets_its_settings_and_refuses_others():
 
 
 def test_a_setting_of_a_function_is_checked_too():
-    with pytest.raises(PartError, match=r"^correctness: 'confidence' is 'high'; input should be a valid number"):
-        catalog.bind("analysis", "correctness(confidence='high')")
+    with pytest.raises(PartError, match=r"^latent_facts: 'least' is 'high'; input should be a valid number"):
+        catalog.bind("analysis", "latent_facts(least='high')")
 
 
 @pytest.fixture

@@ -233,7 +233,7 @@ def _unknown_part(kind: str, text: str, settings: dict[str, Any] | None = None) 
         if dataclasses.is_dataclass(part):
             catalog.build(kind, text)
             return
-        known = inspect.signature(part).parameters
+        known = catalog.values_of(part) if kind == "analysis" else inspect.signature(part).parameters
         yield from (
             f"{name} has no setting '{one}'" for one in (given if settings is None else settings) if one not in known
         )
@@ -266,9 +266,10 @@ def settings_of(kind: str, name: str) -> tuple[str, ...]:
     part = catalog.find(kind, name)
     if dataclasses.is_dataclass(part):
         pairs = [(field.name, field.default) for field in dataclasses.fields(part)]
+    elif kind == "analysis":
+        pairs = [(name, default) for name, default in catalog.values_of(part).items() if name not in GIVEN]
     else:
-        parameters = inspect.signature(part).parameters.values()
-        pairs = [(p.name, p.default) for p in parameters if p.name not in GIVEN]
+        pairs = [(p.name, p.default) for p in inspect.signature(part).parameters.values()]
     missing = (dataclasses.MISSING, inspect.Parameter.empty)
     return tuple(name if default in missing else f"{name}={default!r}" for name, default in pairs)
 

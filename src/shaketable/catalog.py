@@ -9,7 +9,7 @@ import importlib
 import importlib.metadata
 import inspect
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, overload
 
 from pydantic import TypeAdapter, ValidationError
@@ -155,7 +155,10 @@ def bind(kind: Literal["analysis"], text: str, where: str = "") -> functools.par
     """The plain function a text names, with its settings filled in."""
     name, settings = parse(text)
     function = find(kind, name, where)
-    known_settings = list(inspect.signature(function).parameters)[1:]
+    known_settings = values_of(function)
+    gathered = {setting: gathering for gathering in _gathering(function) for setting in _names(gathering.default)}
+    given: dict[str, Any] = {}
+    groups: dict[str, Any] = {}
     for setting, value in settings.items():
         if setting not in known_settings:
             listed = ", ".join(known_settings) or "none"
@@ -163,8 +166,42 @@ def bind(kind: Literal["analysis"], text: str, where: str = "") -> functools.par
                 f"{_prefix(where)}{name} has no setting '{setting}'.{did_you_mean(setting, known_settings)} "
                 f"Settings: {listed}."
             )
-        settings[setting] = _typed(function, setting, value, f"{_prefix(where)}{name}")
-    return functools.partial(function, **settings)
+        if (gathering := gathered.get(setting)) is None:
+            given[setting] = _typed(function, setting, value, f"{_prefix(where)}{name}")
+        else:
+            typed = _typed(type(gathering.default), setting, value, f"{_prefix(where)}{name}")
+            groups[gathering.name] = dataclasses.replace(
+                groups.get(gathering.name, gathering.default), **{setting: typed}
+            )
+    return functools.partial(function, **given, **groups)
+
+
+def values_of(function: Callable[..., object]) -> dict[str, Any]:
+    """Setting → default of a plain function, or value where it is bound.
+
+    A parameter whose default is a dataclass gathers settings that several functions share: its fields are written as
+    if they were the function's own.
+    """
+    values: dict[str, Any] = {}
+    for parameter in _parameters(function):
+        if dataclasses.is_dataclass(default := parameter.default):
+            values |= {name: getattr(default, name) for name in _names(default)}
+        else:
+            values[parameter.name] = default
+    return values
+
+
+def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    """All but the first, which is what the function reads."""
+    return list(inspect.signature(function).parameters.values())[1:]
+
+
+def _gathering(function: Callable[..., object]) -> list[inspect.Parameter]:
+    return [parameter for parameter in _parameters(function) if dataclasses.is_dataclass(parameter.default)]
+
+
+def _names(gathered: Any) -> list[str]:
+    return [field.name for field in dataclasses.fields(gathered)]
 
 
 def name_of(part: Part) -> str:
@@ -239,4 +276,7 @@ def _prefix(where: str) -> str:
     return f"{where}: " if where else ""
 
 
-__all__ = ["KINDS", "bind", "build", "describe", "find", "known", "label", "name_of", "parse", "settings_of", "spelled"]
+__all__ = [
+    *("KINDS", "bind", "build", "describe", "find", "known", "label", "name_of", "parse", "settings_of", "spelled"),
+    "values_of",
+]

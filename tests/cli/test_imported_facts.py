@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 from shaketable.cli.app import app
 
 GRID = [round(0.2 * i, 1) for i in range(1, 11)]
-FEW = "factual_robustness(n_resamples=99)"
 
 
 def fact(name, breaking, gold="Paris", **cold):
@@ -32,10 +31,9 @@ def scores(folder, rows):
     (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
     shell("import", folder / "answers.jsonl", "--out", folder / "run")
     shell("score", folder / "run")
-    analyzed = shell("analyze", folder / "run", "--analysis", FEW, "--json")
-    [finding] = json.loads(analyzed.stdout)["findings"]
-    found = [row for row in finding["rows"] if row["kind"] == "score" and row["is_capped"]]
-    return {(row["dataset"], row["d"]): row["value"] for row in found}
+    analyzed = shell("analyze", folder / "run", "--analysis", "factual_robustness", "--json")
+    rows = json.loads(analyzed.stdout)["findings"]
+    return {(row["dataset"], row["d"]): row["value"] for row in rows if row["table"] == "scores" and row["is_capped"]}
 
 
 def test_given_entropy_makes_the_published_scores(tmp_path):

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shaketable.types import Curve
+from shaketable.analyses.tables import Tables
+from shaketable.statistics.intervals import Bootstrap
+from shaketable.types import Curve, Scan
 
 GRID = tuple(round(0.2 * step, 1) for step in range(1, 11))
 DENSE = tuple(round(0.1 * step, 1) for step in range(1, 41))
@@ -139,3 +141,36 @@ def made_curve(key: str, middle: float, *, steepness: float = 6.0, **more: Any) 
         }
         | more
     )
+
+
+def fact_tables(
+    scores: pl.DataFrame, curves: Sequence[Curve] = (), *, scan: Scan | None = None, n_resamples: int = 2000
+) -> Tables:
+    """What analyses of facts read."""
+    return Tables(
+        scores=scores,
+        read_curves=lambda: curves,
+        scan=scan or Scan(),
+        bootstrap=Bootstrap(n_resamples=n_resamples),
+    )
+
+
+def made_certainties(certainties: Sequence[float]) -> pl.DataFrame:
+    """One known fact: answers at temperature 1 with these certainties, the first half of them correct."""
+    rows = fact_rows("q", scores=known(0.1, certainty=1.0), shares={1.0: 0.5}, n=len(certainties))
+    hot = [row for row in rows if row["temperature"] == 1.0]
+    return table_of(rows, [row | {"metric": "certainty", "value": c} for row, c in zip(hot, certainties, strict=True)])
+
+
+def foretold_facts(n: int = 60, *, weight: float = 0.0) -> tuple[pl.DataFrame, list[Curve]]:
+    """Facts whose curves break where log(1 + t_b) = 1 − entropy + weight × margin + noise."""
+    rng = np.random.default_rng(0)
+    entropy, margin, noise = rng.uniform(0, 0.8, n), rng.uniform(0, 1, n), rng.normal(0, 0.02, n)
+    breaking = np.expm1(1 - entropy + weight * margin + noise)
+    table = table_of(
+        *(
+            fact_rows(f"q{i}", scores=known(entropy[i], margin=margin[i], answer_tokens=1.0 + i % 3), type="NUM")
+            for i in range(n)
+        )
+    )
+    return table, [made_curve(f"smollm2/builtin/q{i}/0", float(breaking[i])) for i in range(n)]

@@ -7,7 +7,9 @@ import dataclasses
 import polars as pl
 import pytest
 
-from shaketable.errors import StudyError
+from shaketable.analyses.facts.reading import Reading
+from shaketable.catalog import bind
+from shaketable.errors import PartError, StudyError
 from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
@@ -56,43 +58,49 @@ def analyzed(study_, folder):
     with run.writing() as store:
         answer(plan(study_), store)
     score(run)
-    return run, {finding.analysis: finding for finding in analyze(run)}
+    return run, {finding.analysis: finding.result for finding in analyze(run).findings}
 
 
 def test_every_analysis_of_facts_judges_as_the_scan_does(tmp_path):
-    run, findings = analyzed(study(tmp_path), tmp_path / "run")
-    assert {name: findings[name].settings["known"] for name in OF_FACTS} == dict.fromkeys(OF_FACTS, SCAN["known"])
-    assert {name: findings[name].settings["correct"] for name in OF_FACTS} == dict.fromkeys(OF_FACTS, SCAN["correct"])
-    judging = [finding.settings["threshold"] for finding in findings.values() if "threshold" in finding.settings]
-    assert judging == [SCAN["threshold"]] * 5
-    assert findings["breaking"].settings["repeats"] == 4
+    run, results = analyzed(study(tmp_path), tmp_path / "run")
+    readings = [getattr(result, "reading", result) for result in results.values()]
+    assert [(reading.known, reading.correct) for reading in readings] == [(SCAN["known"], SCAN["correct"])] * 7
+    thresholds = [reading.threshold for reading in readings if isinstance(reading, Reading)]
+    assert thresholds == [SCAN["threshold"]] * 5
     # All six questions are known by contains; none is by exact_match.
-    [known] = [row for row in findings["factual_robustness"].rows if row["kind"] == "accuracy"]
-    assert (known["value"], known["n"], known["metric"]) == (1, 6, "contains")
+    [known] = results["factual_robustness"].known
+    assert (known.share.value, known.share.n, known.metric) == (1, 6, "contains")
     # Counted from the answers: an article does not matter to squad's rule, and below 95 % is broken.
     hot = run.records().filter(pl.col("temperature") > 0)
     right = hot.group_by("question_id", "temperature").agg(share=(pl.col("answer") == "The Paris").mean())
     broken = right.filter(pl.col("share") < 0.95)["question_id"].n_unique()
-    [share] = [row for row in findings["breaking"].rows if row["kind"] == "broken" and row["temperature"] is None]
-    assert (share["value"], share["n"]) == (broken / 6, 6)
+    [share] = [one.share for one in results["breaking"].shares if one.cell.temperature is None]
+    assert (share.value, share.n) == (broken / 6, 6)
     assert broken > 0
 
 
 def test_an_analysis_may_be_told_otherwise(tmp_path):
-    told = "breaking(known='exact_match', threshold=0.25, repeats=10)"
-    _, findings = analyzed(study(tmp_path, [told, "latent_facts"]), tmp_path / "run")
-    settings = findings["breaking"].settings
-    assert (settings["known"], settings["threshold"], settings["repeats"]) == ("exact_match", 0.25, 10)
-    assert settings["correct"] == SCAN["correct"]
+    otherwise = "breaking(known='exact_match', threshold=0.25, rule='last')"
+    _, results = analyzed(study(tmp_path, [otherwise, "latent_facts"]), tmp_path / "run")
+    reading = results[otherwise].reading
+    assert (reading.known, reading.threshold, reading.rule) == ("exact_match", 0.25, "last")
+    assert reading.correct == SCAN["correct"]
     # Facts are latent where the greedy answer is not even correct.
-    assert findings["latent_facts"].settings["known"] == SCAN["correct"]
+    assert results["latent_facts"].known == SCAN["correct"]
 
 
 def test_without_a_scan_its_defaults_hold(tmp_path):
     crossed = dataclasses.replace(study(tmp_path, ["breaking"], ["contains", "exact_match"]), scan=None)
-    _, findings = analyzed(crossed, tmp_path / "run")
-    settings = findings["breaking"].settings
-    assert (settings["known"], settings["correct"], settings["threshold"]) == ("exact_match", "contains", 0.5)
+    _, results = analyzed(crossed, tmp_path / "run")
+    reading = results["breaking"].reading
+    assert (reading.known, reading.correct, reading.threshold) == ("exact_match", "contains", 0.5)
+
+
+def test_a_setting_that_analyses_of_facts_share_is_checked_like_their_own(tmp_path):
+    with pytest.raises(PartError, match=r"breaking has no setting 'treshold'\. Did you mean 'threshold'\?"):
+        bind("analysis", "breaking(treshold=0.25)")
+    with pytest.raises(PartError, match="breaking: 'rule' is 'middle'"):
+        bind("analysis", "breaking(rule='middle')")
 
 
 def test_a_metric_that_scans_and_scores_with_other_settings_is_refused(tmp_path):

@@ -12,6 +12,7 @@ from shaketable.models.transformers import Transformers
 from shaketable.stages.answer import answer
 from shaketable.stages.curves import Growing, grow, step_on, trace_curves
 from shaketable.stages.plan import plan
+from shaketable.stages.report import sections_of
 from shaketable.stages.run import run as run_study
 from shaketable.stages.score import score
 from shaketable.store import Run
@@ -206,8 +207,8 @@ def test_a_study_in_which_no_fact_is_known_ends_with_a_report_that_says_so(tmp_p
     metrics = ("contains", "exact_match", "entropy", "margin", "certainty", "answer_tokens")
     made = run_study(dataclasses.replace(asked, analyses=analyses + more, metrics=metrics), tmp_path / "run")
     assert made.records().height == len(LETTERS)
-    said = [sentence for finding in made.findings() for sentence in finding.sentences]
-    assert any("knows none of the questions asked, so there is no known fact to scan" in sentence for sentence in said)
+    texts = [headline.text for section in sections_of(made, made.findings()) for headline in section.headlines]
+    assert any("knows none of the questions asked, so there is no known fact to scan" in text for text in texts)
     assert (tmp_path / "run" / "report.html").is_file()
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from shaketable.analyses.facts.facts import LABELS
 from shaketable.metrics import question_type
-from shaketable.report.charts.facts_by_temperature import accuracy_rows
+from shaketable.report.sections.fact_accuracy import drawn_accuracies
 from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
 from shaketable.stages.curves import trace_curves
@@ -59,33 +59,30 @@ def made(tmp_path, monkeypatch):
     # Every other question accepts what the model says of itself, so that it is known.
     answers = [[said[str(i)]] if i % 2 == 0 and said[str(i)] else ["nobody says this"] for i in range(len(ASKED))]
     shipped = study(tmp_path, model, answers)
-    few = tuple(f"{name}(n_resamples=50)" if name != "weakest_facts" else name for name in shipped.analyses)
-    shipped = dataclasses.replace(shipped, analyses=few)
+    shipped = dataclasses.replace(shipped, n_resamples=50)
     run = Run.prepare(tmp_path / "run", shipped)
     with run.writing() as store:
         answer(plan(shipped), store)
         trace_curves(plan(shipped), store)
     score(run)
-    return run, {finding.analysis: finding for finding in analyze(run)}
+    return run, {finding.analysis: finding.result for finding in analyze(run).findings}
 
 
 def test_the_shipped_study_scores_exactly_the_facts_of_its_limit_at_all_temperatures_and_by_type(made):
-    run, findings = made
+    run, results = made
     hot = run.records().filter(pl.col("temperature") > 0)
     assert hot["question_id"].n_unique() == LIMIT
-    robust = findings["factual_robustness"].rows
-    known = next(row for row in robust if row["kind"] == "accuracy")
-    assert known["value"] * known["n"] > LIMIT  # the model knows more than are scanned
+    robust = results["factual_robustness"]
+    known = robust.known[0].share
+    assert known.value * known.n > LIMIT  # the model knows more than are scanned
     assert len(run.curves()) == len(ASKED)
-    capped = [row for row in robust if row["kind"] == "score" and row["is_capped"]]
-    assert {(row["n"], row["n_missing"]) for row in capped} == {(LIMIT, 0)}
-    assert sum(row["kind"] == "fact" for row in robust) == LIMIT
+    assert {(mean.score.n, mean.n_missing) for mean in robust.scores if mean.is_capped} == {(LIMIT, 0)}
+    assert len(robust.facts) == LIMIT
     # Figure 1.
-    drawn = accuracy_rows(findings["fact_accuracy"])
-    assert [row["temperature"] for row in drawn] == [0.0, *GRID]
-    assert {row["n"] for row in drawn} == {LIMIT}
+    drawn = drawn_accuracies(results["fact_accuracy"])
+    assert [accuracy.cell.temperature for accuracy in drawn] == [0.0, *GRID]
+    assert {accuracy.share.n for accuracy in drawn} == {LIMIT}
     # The data have no types; the study scores them.
-    assert {row["type"] for row in robust if row["kind"] == "fact"} <= set(LABELS)
-    means = [row for row in findings["question_types"].rows if row["kind"] == "mean"]
-    assert sum(row["n"] for row in means) > 0
-    assert not any(row["kind"] == "untyped" for row in findings["question_types"].rows)
+    assert {fact.cell.group for fact in robust.facts} <= set(LABELS)
+    assert sum(mean.score.n for mean in results["question_types"].means) > 0
+    assert results["question_types"].untyped == ()

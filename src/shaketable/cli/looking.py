@@ -64,9 +64,10 @@ def _rows(folder: str, kind: str) -> list[dict[str, str]]:
 
 def _settings(part: Any) -> str:
     if not dataclasses.is_dataclass(part):
-        parameters = list(inspect.signature(part).parameters.values())
-        given = [p for p in parameters if p.name != "table"]
-        return ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in given)
+        parameters = inspect.signature(part).parameters
+        if "table" in parameters or "tables" in parameters:
+            return ", ".join(f"{name}={value!r}" for name, value in catalog.values_of(part).items())
+        return ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters.values())
     return ", ".join(
         field.name if field.default is dataclasses.MISSING else f"{field.name}={field.default!r}"
         for field in dataclasses.fields(part)

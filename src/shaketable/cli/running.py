@@ -132,7 +132,10 @@ def analyze(
 
     sections = sections_of(found, findings)
     if json_:
-        told = [{"question": section.question, "sentences": section.sentences} for section in sections]
+        told = [
+            {"question": section.question, "sentences": [headline.text for headline in section.headlines]}
+            for section in sections
+        ]
         print_json({"run": str(run_folder), "findings": tidy_rows(findings), "told": told})
         return
     for section in sections:

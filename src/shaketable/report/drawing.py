@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +16,9 @@ from shaketable.report.charts.marks import Mark, as_data
 from shaketable.report.section import Figure, Table
 from shaketable.report.words import Entry, format_entry
 from shaketable.types import Json
+
+N_SHOWN = 400
+"""Rows of a table of marks on the page."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +35,9 @@ class Drawing:
 
 
 def draw_figure(figure: Figure) -> Drawing:
+    if figure.table is None and len(figure.marks) > N_SHOWN:
+        shown = f"The table shows the first {N_SHOWN} rows, the CSV all."
+        figure = replace(figure, note=f"{figure.note} {shown}", table=_table(figure, figure.marks[:N_SHOWN]))
     chart = figure.draw()
     live = figure.draw_live() if figure.draw_live else chart
     columns = figure.titles.columns()
@@ -40,7 +46,7 @@ def draw_figure(figure: Figure) -> Drawing:
         svg=Markup(draw_svg(chart, figure.name)),
         spec=interactive(live, columns),
         draw_png=functools.partial(draw_png, chart),
-        table=figure.table or _table(figure),
+        table=figure.table or _table(figure, figure.marks),
         csv=pl.DataFrame(as_data(figure.marks), infer_schema_length=None).select(*columns).write_csv(),
     )
 
@@ -55,11 +61,11 @@ def write_drawings(drawings: Sequence[Drawing], folder: Path) -> None:
         (folder / f"{name}.csv").write_text(drawing.csv, encoding="utf-8")
 
 
-def _table(figure: Figure) -> Table:
+def _table(figure: Figure, marks: Sequence[Mark]) -> Table:
     columns = figure.titles.columns()
     return Table(
         columns=tuple(columns.values()),
-        rows=tuple(tuple(_entry(mark, name) for name in columns) for mark in figure.marks),
+        rows=tuple(tuple(_entry(mark, name) for name in columns) for mark in marks),
     )
 
 

@@ -15,7 +15,6 @@ from shaketable.factors import Cell, System
 from shaketable.report.charts.marks import Titles
 from shaketable.report.charts.score_by_temperature import Band
 from shaketable.report.drawing import Drawing
-from shaketable.report.facts_chapter import fact_blocks, fact_figures
 from shaketable.report.old_blocks import Block, make_blocks
 from shaketable.report.old_blocks import Table as OldTable
 from shaketable.report.old_figures import Figure as OldFigure
@@ -31,7 +30,7 @@ from shaketable.types import Estimate, OldFinding
 
 Row = Mapping[str, Any]
 UNCLEAR = ("undecided", "no change shown", "no clear winner", "not shown")
-LEVELS = ("level", "variability", "factual_robustness", "variance_shares")
+LEVELS = ("level", "variability", "variance_shares")
 LINKS = {
     "ceiling": "guidelines",
     "onset": "guidelines",
@@ -147,13 +146,10 @@ def draw(page: Page, band: Band) -> tuple[list[Section], list[Drawing]]:
     drawn = with_correctness(page)
     figures = [
         *draw_figures([*drawn, *_old_guidelines(page)], page.scores, band),
-        *fact_figures(findings),
         *together_figures(drawn),
     ]
-    store = _Store(page)
     blocks = [
         *make_blocks(findings),
-        *fact_blocks(findings, store),
         *together_blocks(findings),
     ]
     drawings = [_drawing(figure) for figure in figures]
@@ -169,17 +165,6 @@ def draw(page: Page, band: Band) -> tuple[list[Section], list[Drawing]]:
         for figure, drawing in zip(figures, drawings, strict=True)
     ]
     return [*sections, *homes], drawings
-
-
-class _Store:
-    def __init__(self, page: Page) -> None:
-        self.page = page
-
-    def records_of(self, keys: Sequence[str]) -> Sequence[Any]:
-        return self.page.read_records(keys)
-
-    def questions(self) -> list[Any]:
-        return list(self.page.read_questions())
 
 
 def _section(finding: OldFinding, blocks: Sequence[Block], page: Page) -> Section:

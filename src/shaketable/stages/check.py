@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -71,12 +70,12 @@ def refuse_unscored(study: Study) -> None:
 
 def _read_by(ask: functools.partial[Any], study: Study, scored: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The numbers that an analysis reads, by the setting that names them; where it names none, as `analyze` gives."""
-    parameters = inspect.signature(ask).parameters
+    values = catalog.values_of(ask)
     for setting in SCORED:
-        if setting not in parameters:
+        if setting not in values:
             continue
-        named = parameters[setting].default
-        if setting not in ask.keywords and "scan" in parameters:
+        named = values[setting]
+        if named is None and "known" in values:
             named = getattr(study.scan or Scan(), setting, None)
         elif setting not in ask.keywords and setting == "correct":
             named = judging_metric(scored, study.main_metric) or named

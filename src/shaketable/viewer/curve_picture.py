@@ -6,32 +6,35 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from shaketable.types import Curve, OldFinding
+from shaketable.report.charts.marks import Mark
+from shaketable.types import Curve
 
 
 def draw_curves(curves: Sequence[Curve], labels: Mapping[str, str]) -> Markup | None:
-    """None without curves."""
+    """None without curves. `labels` name the system of each record by its key."""
     if not curves:
         return None
     # The drawing library takes a second to import; most pages do without.
     from shaketable.report.charts.drawing import draw_svg
-    from shaketable.report.charts.fragility_curves import fragility_curves
+    from shaketable.report.charts.fragility import fragility
 
-    rows = [
-        {
-            "kind": "curve",
-            "system": labels[curve.key],
-            "question_id": curve.key[:8],
-            "temperature": temperature,
-            "value": curve.value[i],
-            "low": curve.value_low[i],
-            "high": curve.value_high[i],
-            "certain_low": curve.low[i],
-            "certain_high": curve.high[i],
-            "breaking": curve.breaking,
-        }
-        for curve in curves
+    names = {curve.key: f"{labels[curve.key]} · {curve.key[:8]}" for curve in curves}
+    marks = [mark for curve in curves for mark in curve_marks(curve, names[curve.key])]
+    breaks = {names[curve.key]: curve.breaking for curve in curves if curve.breaking is not None}
+    return Markup(draw_svg(fragility(marks, breaks), "curve"))
+
+
+def curve_marks(curve: Curve, name: str) -> list[Mark]:
+    return [
+        Mark(
+            x=temperature,
+            value=curve.value[i],
+            low=curve.value_low[i],
+            high=curve.value_high[i],
+            at_least=curve.low[i],
+            at_most=curve.high[i],
+            unit="share",
+            panel=name,
+        )
         for i, temperature in enumerate(curve.temperatures)
     ]
-    finding = OldFinding(analysis="weakest_facts", question="How does it break?", rows=tuple(rows))
-    return Markup(draw_svg(fragility_curves(finding), "curve"))

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_facts import GRID, fact_rows, known, made_curve, made_facts, scan, table_of
+from made_facts import GRID, fact_rows, fact_tables, known, made_curve, made_facts, scan, table_of
 from scipy import stats
 
 from shaketable.analyses.facts.breaking import breaking, pearson
+from shaketable.analyses.facts.reading import Reading
 from shaketable.facts.score import chances_of_breaking
 from shaketable.types import Scan
 
@@ -19,11 +20,7 @@ BREAKINGS = (1.8, 1.6, 1.6, 0.8, 0.4)
 def worked():
     pairs = zip(ENTROPIES, BREAKINGS, strict=True)
     facts = [fact_rows(f"q{i}", scores=known(h), shares=scan(at)) for i, (h, at) in enumerate(pairs)]
-    return table_of(*facts, fact_rows("held", scores=known(0.01), shares=scan(None)))
-
-
-def of(finding, kind):
-    return [row for row in finding.rows if row["kind"] == kind]
+    return fact_tables(table_of(*facts, fact_rows("held", scores=known(0.01), shares=scan(None))))
 
 
 def test_facts_of_which_nobody_knows_where_they_break_are_left_out_and_counted():
@@ -32,36 +29,35 @@ def test_facts_of_which_nobody_knows_where_they_break_are_left_out_and_counted()
     curves = [
         made_curve(f"smollm2/builtin/q{i}/0", 1.0, **(nothing | {"breaking": None} if i else {})) for i in range(3)
     ]
-    finding = breaking(table, curves=curves, scan=Scan(strategy="none"))
-    (broken,) = [row for row in finding.rows if row["kind"] == "broken" and row["temperature"] is None]
-    assert (broken["value"], broken["n"]) == (1, 1)
-    assert any(caveat.startswith("2 known facts have no entropy, or it is not known") for caveat in finding.caveats)
+    result = breaking(fact_tables(table, curves, scan=Scan(strategy="none")))
+    (broken,) = [broken.share for broken in result.shares if broken.cell.temperature is None]
+    assert (broken.value, broken.n) == (1, 1)
+    assert [correlation.n_missing for correlation in result.correlations] == [2]
 
 
 def test_entropy_and_breaking_temperature_of_the_worked_example():
-    finding = breaking(worked())
-    (row,) = of(finding, "pearson")
-    assert row["value"] == pytest.approx(-0.955602, abs=5e-7)
-    assert (row["n"], row["n_unbroken"]) == (5, 1)
-    # Some resamples of five hold one fact alone, so there is no interval, and nothing is claimed.
-    assert finding.sentences[0].startswith("The entropy of an answer was not shown to foretell")
+    (entropy,) = breaking(worked()).correlations
+    assert entropy.correlation.value == pytest.approx(-0.955602, abs=5e-7)
+    assert (entropy.correlation.n, entropy.n_unbroken) == (5, 1)
+    # Some resamples of five hold one fact alone, so there is no interval.
+    assert entropy.correlation.low is None
 
 
 def test_unbroken_facts_can_be_put_beyond_the_grid():
-    (row,) = of(breaking(worked(), unbroken=2.2), "pearson")
+    (entropy,) = breaking(worked(), unbroken=2.2).correlations
     expected = stats.pearsonr([*ENTROPIES, 0.01], [*BREAKINGS, 2.2]).statistic
-    assert (row["value"], row["n"]) == (pytest.approx(expected), 6)
+    assert (entropy.correlation.value, entropy.correlation.n) == (pytest.approx(expected), 6)
 
 
 def test_mean_entropy_and_share_by_breaking_temperature():
-    finding = breaking(worked())
-    assert {row["temperature"]: row["value"] for row in of(finding, "entropy")} == {
+    result = breaking(worked())
+    assert {at.cell.temperature: at.entropy.value for at in result.entropies} == {
         0.4: 0.40,
         0.8: 0.30,
         1.6: pytest.approx(0.15),
         1.8: 0.05,
     }
-    shares = {row["temperature"]: row["value"] for row in of(finding, "broken")}
+    shares = {broken.cell.temperature: broken.share.value for broken in result.shares}
     assert shares[None] == pytest.approx(5 / 6)
     assert shares[1.6] == pytest.approx(2 / 6)
     assert shares[1.0] == 0
@@ -71,49 +67,52 @@ def test_mean_entropy_and_share_by_breaking_temperature():
 def test_a_resampled_correlation_is_scipys(pairs, seed):
     first, second = np.array(pairs).T
     drawn = np.random.default_rng(seed).multinomial(len(pairs), [1 / len(pairs)] * len(pairs))
-    ((found,),) = pearson(first, second)(drawn[None].astype(float))
+    ((value,),) = pearson(first, second)(drawn[None].astype(float))
     a, b = np.repeat(first, drawn), np.repeat(second, drawn)
     if np.ptp(a) > 1e-3 and np.ptp(b) > 1e-3:
-        assert found == pytest.approx(stats.pearsonr(a, b).statistic, abs=1e-6)
+        assert value == pytest.approx(stats.pearsonr(a, b).statistic, abs=1e-6)
 
 
 def test_too_few_broken_facts_have_no_correlation():
-    finding = breaking(table_of(fact_rows("q", scores=known(0.1), shares=scan(1.0))))
-    (row,) = of(finding, "pearson")
-    assert (row["value"], row["reason"]) == (None, "fewer than three broken facts")
-    assert finding.sentences == ()
+    (entropy,) = breaking(fact_tables(table_of(fact_rows("q", scores=known(0.1), shares=scan(1.0))))).correlations
+    assert (entropy.correlation.value, entropy.correlation.reason) == (None, "fewer than three broken facts")
 
 
-def test_breaks_that_samples_found_before_the_curve_does_are_counted():
+def early():
     # The curve of q0 breaks at 1.8 on the grid (0.5 at 1.65), its samples at 1.4; q1 breaks at 1.8 in both.
     table = table_of(
         fact_rows("q0", scores=known(0.1), shares=scan(1.4)), fact_rows("q1", scores=known(0.1), shares=scan(1.8))
     )
-    curves = [made_curve(f"smollm2/builtin/q{i}/0", 1.65) for i in range(2)]
-    finding = breaking(table, curves=curves)
-    (early,), (expected,) = of(finding, "too_early"), of(finding, "too_early_expected")
-    assert (early["value"], early["n"]) == (0.5, 2)
+    return table, [made_curve(f"smollm2/builtin/q{i}/0", 1.65) for i in range(2)]
+
+
+def test_breaks_that_samples_found_before_the_curve_does_are_counted():
+    table, curves = early()
+    (counted,) = breaking(fact_tables(table, curves)).too_early
+    assert (counted.share.value, counted.share.n) == (0.5, 2)
     true = [curves[0].value[curves[0].temperatures.index(t)] for t in GRID]
-    assert expected["value"] == pytest.approx(sum(chances_of_breaking(true)[:8]))
-    assert "declares 50 % [0, 100] of the facts of smollm2 broken too early" in finding.sentences[-1]
+    assert counted.expected.value == pytest.approx(sum(chances_of_breaking(true)[:8]))
+
+
+def test_a_sequential_scan_has_no_expected_share_of_early_breaks():
+    table, curves = early()
+    (counted,) = breaking(fact_tables(table, curves, scan=Scan(strategy="sequential"))).too_early
+    assert (counted.share.value, counted.expected) == (0.5, None)
 
 
 def test_the_rules_of_the_specification_can_be_chosen():
     # Section 5.2: first 1.4, last 1.8, bisect 1.8, and 1.2 where one half is broken too.
     shares = dict(zip(GRID, (1, 1, 0.9, 0.7, 0.6, 0.5, 0.4, 0.5, 0.3, 0.2), strict=True))
-    table = table_of(fact_rows("q", scores=known(0.1), shares=shares))
+    tables = fact_tables(table_of(fact_rows("q", scores=known(0.1), shares=shares)))
 
-    def found(**settings):
-        (at,) = [row["temperature"] for row in of(breaking(table, **settings), "entropy")]
-        return at
+    def breaks_at(**settings):
+        (at,) = breaking(tables, reading=Reading(**settings)).entropies
+        return at.cell.temperature
 
-    assert (found(), found(rule="last"), found(rule="bisect"), found(inclusive=True)) == (1.4, 1.8, 1.8, 1.2)
+    rules = (breaks_at(), breaks_at(rule="last"), breaks_at(rule="bisect"), breaks_at(inclusive=True))
+    assert rules == (1.4, 1.8, 1.8, 1.2)
 
 
 def test_made_facts_show_the_correlation_they_were_made_with():
-    finding = breaking(made_facts(n=40))
-    (row,) = of(finding, "pearson")
-    assert row["low"] < row["value"] < row["high"] < -0.5
-    assert finding.sentences[0].startswith(
-        "The entropy of an answer foretells the temperature at which smollm2 loses it: undecided facts break earlier"
-    )
+    (entropy,) = breaking(fact_tables(made_facts(n=40))).correlations
+    assert entropy.correlation.low < entropy.correlation.value < entropy.correlation.high < -0.5

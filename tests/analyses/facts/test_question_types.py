@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from made_facts import fact_rows, known, made_curve, scan, table_of
+from made_facts import fact_rows, fact_tables, known, made_curve, scan, table_of
 
 from shaketable.analyses.facts.question_types import question_types
 from shaketable.facts.score import frs
 from shaketable.types import Scan
 
 
-def of(finding, kind):
-    return {row["type"]: row for row in finding.rows if row["kind"] == kind}
+def by_type(values):
+    return {value.cell.group: value for value in values}
 
 
 def test_the_worked_ratios():
@@ -22,11 +22,10 @@ def test_the_worked_ratios():
         for label, n in counts.items()
         for i in range(n)
     ]
-    finding = question_types(table_of(*groups), n_extreme=1000, n_resamples=100)
-    ratios = of(finding, "ratio")
+    ratios = by_type(question_types(fact_tables(table_of(*groups), n_resamples=100), n_extreme=1000).ratios)
     expected = {"NUM": 0.6481, "LOC": 0.5750, "ENTY": 0.4444, "HUM": 0.2988}
-    assert {label: row["value"] for label, row in ratios.items()} == pytest.approx(expected, abs=5e-5)
-    assert (ratios["NUM"]["n_top"], ratios["NUM"]["n_bottom"], ratios["NUM"]["n_tied"]) == (420, 228, 1000)
+    assert {label: ratio.share.value for label, ratio in ratios.items()} == pytest.approx(expected, abs=5e-5)
+    assert (ratios["NUM"].n_top, ratios["NUM"].n_bottom, ratios["NUM"].n_tied) == (420, 228, 1000)
 
 
 def test_ties_go_by_entropy_then_by_accuracy_when_hottest_then_by_id():
@@ -37,62 +36,56 @@ def test_ties_go_by_entropy_then_by_accuracy_when_hottest_then_by_id():
         fact_rows("a", scores=known(0.1), shares={2.0: 0.5}, type="HUM"),
     ]
     # All unbroken, so all score 1: b before a before c by accuracy and id, d last by entropy.
-    found = of(question_types(table_of(*rows), n_extreme=2), "ratio")
-    assert {label: row["n_top"] for label, row in found.items()} == {"ENTY": 1, "HUM": 1, "LOC": 0, "NUM": 0}
-    assert {row["n_tied"] for row in found.values()} == {4}
+    ratios = by_type(question_types(fact_tables(table_of(*rows)), n_extreme=2).ratios)
+    assert {label: ratio.n_top for label, ratio in ratios.items()} == {"ENTY": 1, "HUM": 1, "LOC": 0, "NUM": 0}
+    assert {ratio.n_tied for ratio in ratios.values()} == {4}
 
 
 def test_random_ties_are_the_same_for_the_same_seed():
     rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type="NUM" if i % 2 else "LOC") for i in range(30)]
+    tables = fact_tables(table_of(*rows), n_resamples=20)
 
-    def found(seed):
-        return of(question_types(table_of(*rows), ties="random", seed=seed), "ratio")["NUM"]["n_top"]
+    def n_top(seed):
+        return by_type(question_types(tables, ties="random", seed=seed).ratios)["NUM"].n_top
 
-    assert found(1) == found(1)
-    assert len({found(seed) for seed in range(8)}) > 1
+    assert n_top(1) == n_top(1)
+    assert len({n_top(seed) for seed in range(8)}) > 1
 
 
-def test_facts_without_types_are_said_to_have_none():
+def test_facts_without_types_are_counted():
     # HotpotQA's tag is no type of answer, and nobody scored one.
     rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type=("bridge", None)[i % 2]) for i in range(9)]
-    finding = question_types(table_of(*rows))
-    assert [(row["kind"], row["n"], row["n_untyped"]) for row in finding.rows] == [("untyped", 9, 9)]
-    assert finding.sentences[0].startswith("Nothing can be said of types of question: the facts of smollm2 have none.")
-    assert "Add question_type to the metrics of the study" in finding.sentences[0]
+    result = question_types(fact_tables(table_of(*rows)))
+    assert [(untyped.n_untyped, untyped.n_scored) for untyped in result.untyped] == [(9, 9)]
+    assert (result.ratios, result.means) == ((), ())
 
 
 def test_facts_left_out_for_want_of_a_type_are_counted():
     rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type=("NUM", None)[i < 2]) for i in range(9)]
-    finding = question_types(table_of(*rows))
-    assert any(caveat.startswith("2 of 9 questions have no type and are left out") for caveat in finding.caveats)
-    assert finding.sentences == ()
-
-
-def test_more_ties_than_places_are_said():
-    rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type="NUM") for i in range(9)]
-    assert any("More facts share the highest score" in caveat for caveat in question_types(table_of(*rows)).caveats)
+    result = question_types(fact_tables(table_of(*rows)))
+    assert [(untyped.n_untyped, untyped.n_scored) for untyped in result.untyped] == [(2, 9)]
+    assert by_type(result.means)["NUM"].score.n == 7
 
 
 def test_means_need_no_cut_and_are_uncapped_where_there_are_curves():
     rows = [fact_rows(f"q{i}", scores=known(0.1), type=("NUM", "HUM")[i % 2]) for i in range(12)]
     curves = [made_curve(f"smollm2/builtin/q{i}/0", (3.0, 1.0)[i % 2]) for i in range(12)]
-    finding = question_types(table_of(*rows), curves=curves, scan=Scan(strategy="none"))
-    means = of(finding, "mean")
-    assert means["NUM"]["value"] == pytest.approx(frs(0.1, 3.0))
-    assert means["HUM"]["value"] == pytest.approx(frs(0.1, 1.0))
-    assert (means["LOC"]["value"], means["LOC"]["reason"]) == (None, "no known fact of this type has a score")
-    assert finding.sentences[0].startswith("smollm2 holds facts about numbers most firmly (0.")
+    means = by_type(question_types(fact_tables(table_of(*rows), curves, scan=Scan(strategy="none"))).means)
+    assert means["NUM"].score.value == pytest.approx(frs(0.1, 3.0))
+    assert means["HUM"].score.value == pytest.approx(frs(0.1, 1.0))
+    assert (means["LOC"].score.value, means["LOC"].score.reason) == (None, "no known fact of this type has a score")
 
 
 def test_means_are_capped_where_no_curve_tells_where_a_fact_breaks():
     rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type="NUM") for i in range(3)]
     nothing = {"low": (0.0,) * 40, "high": (1.0,) * 40, "value": (None,) * 40}
     curves = [made_curve(f"smollm2/builtin/q{i}/0", 9.0, **nothing) for i in range(3)]
-    mean = of(question_types(table_of(*rows), curves=curves), "mean")["NUM"]
-    assert (mean["value"], mean["n"], mean["is_capped"]) == (1, 3, True)
+    mean = by_type(question_types(fact_tables(table_of(*rows), curves)).means)["NUM"]
+    assert (mean.score.value, mean.score.n, mean.is_capped) == (1, 3, True)
 
 
 def test_descriptions_and_abbreviations_take_places_but_are_not_shown():
     rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type=("DESC", "NUM")[i % 2]) for i in range(6)]
-    finding = question_types(table_of(*rows))
-    assert {row["type"] for row in finding.rows} == {"NUM", "LOC", "ENTY", "HUM"}
+    result = question_types(fact_tables(table_of(*rows)))
+    assert {value.cell.group for value in (*result.ratios, *result.means)} == {"NUM", "LOC", "ENTY", "HUM"}
+    assert {ratio.n_extreme for ratio in result.ratios} == {2}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from made_facts import fact_rows, known, scan, table_of
+from made_facts import fact_rows, fact_tables, known, scan, table_of
 
 from shaketable.analyses.facts.robustness_with_evidence import robustness_with_evidence
 
@@ -18,9 +18,9 @@ def wrong(name, entropy, **where):
     return fact_rows(name, scores=known(entropy, right=0.0), **where)
 
 
-def found(finding, kind, **where):
-    wanted = {"kind": kind, "d": 1} | where
-    return [row for row in finding.rows if all(row[name] == value for name, value in wanted.items())]
+def of_d_1(scores):
+    """By perturbation; None is closed book."""
+    return {score.cell.perturbation: score for score in scores if score.d == 1}
 
 
 # Worked by hand, d = 1; right ones are rows of the study's table. a closed: f = .75 - .25 = .5, 1.5 / 2.5 = .6;
@@ -37,19 +37,20 @@ WORKED = table_of(
 
 
 def test_gain_and_loss_over_the_union_of_known_facts_worked_by_hand():
-    finding = robustness_with_evidence(WORKED)
-    scores = {row["perturbation"]: (row["value"], row["n"]) for row in found(finding, "score")}
+    result = robustness_with_evidence(fact_tables(WORKED))
+    scores = {evidence: (score.score.value, score.score.n) for evidence, score in of_d_1(result.scores).items()}
     assert scores == {
         None: (pytest.approx((0.6 + 0.666296) / 2, abs=1e-6), 2),
         "unchanged": (pytest.approx((0.733333 + 0.8) / 2, abs=1e-6), 2),
         "sentence_removal": (pytest.approx((0.671458 + 0.5) / 2, abs=1e-6), 2),
     }
-    (gain,), (loss,) = found(finding, "gain"), found(finding, "loss")
-    assert gain["value"] == pytest.approx((0.133333 + 0.133704) / 2, abs=1e-6)
-    assert [gain["low"], gain["high"]] == pytest.approx([0.133333, 0.133704], abs=1e-6)
-    assert loss["value"] == pytest.approx((0.061875 + 0.3) / 2, abs=1e-6)
-    assert loss["perturbation"] == "sentence_removal"
-    assert finding.sentences[0].startswith("With original evidence smollm2 holds facts more firmly than closed book")
+    gains, losses = of_d_1(result.gains), of_d_1(result.losses)
+    assert (list(gains), list(losses)) == (["unchanged"], ["sentence_removal"])
+    gain = gains["unchanged"].score
+    assert gain.value == pytest.approx((0.133333 + 0.133704) / 2, abs=1e-6)
+    assert [gain.low, gain.high] == pytest.approx([0.133333, 0.133704], abs=1e-6)
+    assert losses["sentence_removal"].score.value == pytest.approx((0.061875 + 0.3) / 2, abs=1e-6)
+    assert result.spreads == ()
 
 
 def test_the_spread_is_the_range_of_a_fact_over_its_wordings():
@@ -59,14 +60,13 @@ def test_the_spread_is_the_range_of_a_fact_over_its_wordings():
         right("b", 0.00, 2.0, **ORIGINAL), right("b", 0.00, None, **ORIGINAL, **other),  # .8 and 1
         *(wrong(name, 0.25, **CLOSED, **more) for name in "ab" for more in ({}, other)),
     )  # fmt: skip
-    finding = robustness_with_evidence(table)
-    (spread,) = found(finding, "spread", perturbation="unchanged")
-    assert spread["value"] == pytest.approx((0.133333 + 0.2) / 2, abs=1e-6)
-    (closed,) = found(finding, "spread", perturbation=None)
-    assert closed["value"] == 0
+    result = robustness_with_evidence(fact_tables(table))
+    spreads = of_d_1(result.spreads)
+    assert spreads["unchanged"].score.value == pytest.approx((0.133333 + 0.2) / 2, abs=1e-6)
+    assert spreads[None].score.value == 0
     # Of each fact the mean over wordings, less .6 closed book.
-    (gain,) = found(finding, "gain")
-    assert gain["value"] == pytest.approx(((0.733333 + 0.6) / 2 + 0.9) / 2 - 0.6, abs=1e-6)
+    gain = of_d_1(result.gains)["unchanged"].score
+    assert gain.value == pytest.approx(((0.733333 + 0.6) / 2 + 0.9) / 2 - 0.6, abs=1e-6)
 
 
 def test_a_fact_that_is_right_and_was_not_scanned_is_counted_and_not_taken_for_unbroken():
@@ -76,14 +76,17 @@ def test_a_fact_that_is_right_and_was_not_scanned_is_counted_and_not_taken_for_u
         right("b", 0.10, 1.0, **ORIGINAL),
         fact_rows("b", scores=known(0.1), **CLOSED),
     )
-    finding = robustness_with_evidence(table)
-    (closed,) = found(finding, "score", perturbation=None)
-    assert (closed["n"], closed["n_missing"], closed["value"]) == (1, 1, pytest.approx(0.6))
-    (gain,) = found(finding, "gain")
-    assert (gain["n"], gain["value"]) == (1, pytest.approx(0.133333, abs=1e-6))
-    assert any("scan.union" in caveat for caveat in finding.caveats)
+    result = robustness_with_evidence(fact_tables(table))
+    closed = of_d_1(result.scores)[None]
+    assert (closed.score.n, closed.n_missing, closed.score.value) == (1, 1, pytest.approx(0.6))
+    gain = of_d_1(result.gains)["unchanged"].score
+    assert (gain.n, gain.value) == (1, pytest.approx(0.133333, abs=1e-6))
 
 
 def test_without_evidence_or_known_facts_there_is_nothing_to_tell():
-    assert robustness_with_evidence(table_of(right("a", 0.1, 1.0, **CLOSED))).rows == ()
-    assert robustness_with_evidence(table_of(wrong("a", 0.1, **CLOSED), wrong("a", 0.1, **ORIGINAL))).rows == ()
+    for table in (
+        table_of(right("a", 0.1, 1.0, **CLOSED)),
+        table_of(wrong("a", 0.1, **CLOSED), wrong("a", 0.1, **ORIGINAL)),
+    ):
+        result = robustness_with_evidence(fact_tables(table))
+        assert (result.scores, result.spreads, result.gains, result.losses) == ((), (), (), ())

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from few_resamples import few_tables
-from made_facts import made_facts
+from made_facts import fact_tables, made_facts
 from made_studies import STUDY
 from made_wordings import tables_of, trial
 from typer.testing import CliRunner
@@ -19,7 +19,10 @@ from shaketable import catalog
 from shaketable.analyses.evidence.correctness import correctness
 from shaketable.analyses.evidence.guidelines import guidelines
 from shaketable.analyses.evidence.ranking import ranking
+from shaketable.analyses.facts.breaking import breaking
+from shaketable.analyses.facts.fact_accuracy import fact_accuracy
 from shaketable.analyses.facts.factual_robustness import factual_robustness
+from shaketable.analyses.facts.question_types import question_types
 from shaketable.analyses.wording.wording_accuracy import wording_accuracy
 from shaketable.cli.app import app
 from shaketable.factors import Labels
@@ -136,14 +139,28 @@ def test_scores_of_models_in_the_table_stand_beside_their_printed_ones() -> None
     table = made_facts(n=30, temperatures=(0.4, 1.0, 1.6), repeats=4).with_columns(
         model=pl.lit("transformers(path='Qwen/Qwen2.5-14B-Instruct')")
     )
-    finding = factual_robustness(table, n_resamples=99)
+    result = factual_robustness(fact_tables(table, n_resamples=99))
     study = load_study("published/factual_robustness")
-    said = list(facts.mean_score(own(study, "contains", finding)))
+    said = list(facts.mean_score(own(study, "contains", result)))
     assert {one.published for one in said if one.claim == "Mean FRS, d = 1"} == {"Qwen-14b 0.935 (three datasets)"}
     assert {one.verdict for one in said} <= {"agrees", "differs"}
-    for one, row in zip(said, facts._scores(own(study, "contains", finding)), strict=True):
+    for one, mean in zip(said, [mean for mean in result.scores if mean.is_capped], strict=True):
         printed = float(one.published.split()[1])
-        assert (one.verdict == "agrees") == (row["low"] <= printed <= row["high"])
+        assert (one.verdict == "agrees") == (mean.score.low <= printed <= mean.score.high)
+
+
+def test_the_other_claims_on_facts_are_laid_beside_every_system() -> None:
+    tables = fact_tables(made_facts(models=("smollm2", "Qwen2.5-3B"), n=24), n_resamples=99)
+    results = own(
+        load_study("published/factual_robustness"),
+        "contains",
+        *(analysis(tables) for analysis in (breaking, fact_accuracy, question_types)),
+    )
+    claims = [facts.entropy_foretells, facts.small_models_collapse, facts.numbers_hold_and_people_break]
+    said = [one for claim in claims for one in claim(results)]
+    assert [one.system for one in said].count("smollm2") == [one.system for one in said].count("Qwen2.5-3B") == 4
+    foretold = next(one for one in said if one.claim.startswith("The higher the entropy"))
+    assert (foretold.verdict, foretold.own[:3]) == ("agrees", "-0.")
 
 
 def test_misspelling_that_costs_is_said_to_cost_and_the_count_of_rows_is_that_of_the_table() -> None:

@@ -2,49 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.facts.facts import PLACE, Facts, Row, facts_of, judges, settled
+from shaketable.analyses.facts.fact_table import PLACE, judges, read_facts
+from shaketable.analyses.facts.facts import Facts
+from shaketable.analyses.facts.reading import settle_scan
+from shaketable.analyses.tables import Tables
+from shaketable.factors import Cell
 from shaketable.facts.score import TOLERANCE
-from shaketable.report.old_words import bounds, number, questions, said
-from shaketable.statistics.intervals import Numbers, estimated, mean_estimates, mean_of
-from shaketable.statistics.intervals import known as estimate_columns
-from shaketable.types import OldFinding, Scan
+from shaketable.statistics.intervals import Bootstrap, Numbers, mean_of
+from shaketable.types import Estimate
 
-NAME = "certainty_bins"
 N_BINS = 10
 
 
-def certainty_bins(
-    table: pl.DataFrame,
-    *,
-    scan: Scan | None = None,
-    known: str | None = None,
-    correct: str | None = None,
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-) -> OldFinding:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CertaintyBin:
+    """The share of all answers at a temperature that are this certain and right, or this certain and wrong."""
+
+    cell: Cell
+    start: float
+    """Bins are [0, 0.1) … [0.9, 1]."""
+    is_correct: bool
+    share: Estimate
+    n_answers: int
+    """At this temperature, in all bins."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeanCertainty:
+    cell: Cell
+    certainty: Estimate
+    n_answers: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SureAndWrong:
+    """Of the answers in the highest bin, the share that is wrong."""
+
+    cell: Cell
+    share: Estimate
+    n_answers: int
+    """At this temperature, in all bins."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CertaintyBins:
+    """How certain is a model of the answers it samples, and is it right when it is certain?"""
+
+    bins: tuple[CertaintyBin, ...]
+    """Those of a system, dataset and temperature add up to 1; temperatures from cool to hot."""
+    certainties: tuple[MeanCertainty, ...]
+    sure_and_wrong: tuple[SureAndWrong, ...]
+    known: str | None
+    """Empty: of all questions, not of the known facts alone."""
+    correct: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Counted:
+    """The answers of one system and dataset at one temperature, by question."""
+
+    cell: Cell
+    shares: Numbers
+    """2 × N_BINS rows, wrong answers before correct ones, and a last one of mean certainties; × questions."""
+    question_ids: tuple[str, ...]
+    n_answers: int
+
+
+def certainty_bins(tables: Tables, *, known: str | None = None, correct: str | None = None) -> CertaintyBins:
     """The share of answers in each tenth of certainty, correct and wrong ones apart, at each temperature.
 
-    Certainty is the metric of this name, the mean probability of an answer's tokens. Bins are [0, 0.1) … [0.9, 1].
-    Rows of kind `bin` add up to 1 at each temperature; rows of kind `certainty` are its mean. `known` of '' takes all
-    questions, not the known facts alone.
+    Certainty is the metric of this name, the mean probability of an answer's tokens. `known` of '' takes all questions,
+    not the known facts alone.
     """
-    scan = settled(scan, known=known, correct=correct)
-    every = facts_of(table, (), scan)
-    answers = _answers(table, judges(scan)[1])
-    rows = [row for facts in every for row in _rows(facts, answers, not scan.known, confidence, n_resamples)]
-    _add_sentences(rows)
-    return OldFinding(
-        analysis=NAME,
-        question="How certain is the model of what it says, and is it right when it is certain?",
-        rows=tuple(rows),
-        sentences=tuple(said(row) for row in rows if row["sentence"]),
-        caveats=_caveats(rows, confidence, n_resamples),
-        settings={"known": scan.known, "correct": scan.correct, "confidence": confidence, "n_resamples": n_resamples},
+    scan = settle_scan(tables.scan, known=known, correct=correct)
+    every = read_facts(tables, scan)
+    answers = _answers(tables.scores, judges(scan)[1])
+    counted = [at for facts in every for at in _counted(facts, answers, takes_all=not scan.known)]
+    return CertaintyBins(
+        bins=tuple(bin for at in counted for bin in _bins(at, tables.bootstrap)),
+        certainties=tuple(_mean_certainty(at, tables.bootstrap) for at in counted),
+        sure_and_wrong=tuple(_sure_and_wrong(at, tables.bootstrap) for at in counted),
+        known=scan.known,
+        correct=scan.correct,
     )
 
 
@@ -65,79 +109,64 @@ def _answers(table: pl.DataFrame, correct: str) -> pl.DataFrame:
     )
 
 
-def _rows(facts: Facts, answers: pl.DataFrame, takes_all: bool, confidence: float, n_resamples: int) -> list[Row]:
+def _counted(facts: Facts, answers: pl.DataFrame, *, takes_all: bool) -> list[Counted]:
     chosen = [fact.question_id for fact in (facts.asked if takes_all else facts.known)]
-    here = answers.filter(
-        *(pl.col(name).eq_missing(pl.lit(facts.place[name], dtype=pl.String)) for name in PLACE),
-        pl.col("question_id").is_in(chosen),
-    )
-    rows = []
+    here = answers.filter(_is_of(facts.cell), pl.col("question_id").is_in(chosen))
+    counted = []
     for (temperature,), at in here.group_by("temperature", maintain_order=True):
         columns = {id: i for i, id in enumerate(sorted(at["question_id"].unique()))}
         counts = np.zeros((2 * N_BINS + 1, len(columns)))
         for question_id, certainty, is_correct in at.select("question_id", "certainty", "is_correct").iter_rows():
             counts[bin_of(certainty) + N_BINS * is_correct, columns[question_id]] += 1
             counts[-1, columns[question_id]] += certainty
-        values = counts / counts[:-1].sum(axis=0)
-        estimates, _ = mean_estimates(values, list(columns), confidence=confidence, n_resamples=n_resamples)
-        wrong = _sure_and_wrong(values, list(columns), confidence, n_resamples)
-        rows += [
-            facts.row(
-                NAME,
-                metric="certainty",
-                unit=unit,
-                temperature=temperature,
-                kind=kind,
-                bin=None if place is None else place % N_BINS / N_BINS,
-                is_correct=None if place is None else place >= N_BINS,
-                **estimate_columns(estimate),
-                n=len(columns),
+        counted.append(
+            Counted(
+                cell=replace(facts.cell, temperature=float(str(temperature))),
+                shares=counts / counts[:-1].sum(axis=0),
+                question_ids=tuple(columns),
                 n_answers=len(at),
             )
-            for kind, unit, place, estimate in (
-                *(("bin", "share", i, estimate) for i, estimate in enumerate(estimates[:-1])),
-                ("certainty", "score", None, estimates[-1]),
-                ("sure_and_wrong", "share", None, wrong),
-            )
-        ]
-    return rows
+        )
+    return counted
 
 
-def _sure_and_wrong(values: Numbers, ids: list[str], confidence: float, n_resamples: int) -> Numbers:
-    """Of the answers in the highest bin, the share that is wrong; NaN where it is empty."""
-    top = mean_of(values[[N_BINS - 1, 2 * N_BINS - 1]])
+def _is_of(cell: Cell) -> pl.Expr:
+    assert cell.system is not None
+    system = cell.system
+    values = (system.model, system.method, system.retriever, cell.perturbation, cell.variation, cell.dataset)
+    return pl.all_horizontal(
+        pl.col(name).eq_missing(pl.lit(value, dtype=pl.String)) for name, value in zip(PLACE, values, strict=True)
+    )
+
+
+def _bins(at: Counted, bootstrap: Bootstrap) -> list[CertaintyBin]:
+    return [
+        CertaintyBin(
+            cell=at.cell,
+            start=i % N_BINS / N_BINS,
+            is_correct=i >= N_BINS,
+            share=replace(estimate, unit="share"),
+            n_answers=at.n_answers,
+        )
+        for i, estimate in enumerate(bootstrap.means(at.shares[:-1], at.question_ids))
+    ]
+
+
+def _mean_certainty(at: Counted, bootstrap: Bootstrap) -> MeanCertainty:
+    (certainty,) = bootstrap.means(at.shares[-1:], at.question_ids)
+    return MeanCertainty(cell=at.cell, certainty=certainty, n_answers=at.n_answers)
+
+
+def _sure_and_wrong(at: Counted, bootstrap: Bootstrap) -> SureAndWrong:
+    top = mean_of(at.shares[[N_BINS - 1, 2 * N_BINS - 1]])
 
     def wrong_share(drawn: Numbers) -> Numbers:
+        """NaN where the bin is empty."""
         wrong, right = top(drawn)
         total = wrong + right
-        found: Numbers = np.divide(wrong, total, out=np.full_like(total, np.nan), where=total > 0)
-        return found[None]
+        ratio: Numbers = np.divide(wrong, total, out=np.full_like(total, np.nan), where=total > 0)
+        return ratio[None]
 
-    (estimate,) = estimated(wrong_share, ids, 1, confidence=confidence, n_resamples=n_resamples)
-    return np.asarray(estimate)
-
-
-def _add_sentences(rows: Sequence[Row]) -> None:
-    """One for each system and dataset: how often the hottest answers are certain and wrong."""
-    last: dict[tuple[str, str | None], Row] = {}
-    for row in rows:
-        row.update(headline=None, sentence=None, detail=None)
-        if row["kind"] == "sure_and_wrong" and row["value"] is not None and row["temperature"] > 0:
-            last[row["system"], row["dataset"]] = row
-    for (system, dataset), row in last.items():
-        row.update(
-            headline="facts",
-            sentence=f"Of the answers that {system} gives at temperature {row['temperature']:g} with a certainty of "
-            f"0.9 or more, {number(row['value'], 'share')} %{bounds(row)} are wrong.",
-            detail=f"Dataset {dataset}, {row['n_answers']:,} answers in all ({questions(row['n'])}).",
-        )
-
-
-def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[str, ...]:
-    if not rows:
-        return ()
-    return (
-        f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions; every "
-        "question weighs the same, however many answers it has.",
-        "At temperature 0 the distribution that is sampled has one token, so every answer is certain there.",
-    )
+    (share,) = bootstrap.statistics(wrong_share, at.question_ids, 1, unit="share")
+    reason = "no answer is that certain" if share.value is None else None
+    return SureAndWrong(cell=at.cell, share=replace(share, reason=reason), n_answers=at.n_answers)

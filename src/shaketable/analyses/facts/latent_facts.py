@@ -2,148 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Literal
 
-import polars as pl
+from shaketable.analyses.facts.fact_table import read_facts
+from shaketable.analyses.facts.facts import Fact, Facts, each_and_pooled, estimate_mean
+from shaketable.analyses.facts.reading import settle_scan
+from shaketable.analyses.tables import Tables
+from shaketable.factors import Cell
+from shaketable.statistics.intervals import Bootstrap
+from shaketable.types import Estimate
 
-from shaketable.analyses.facts.facts import (
-    Fact,
-    Facts,
-    Row,
-    each_and_pooled,
-    facts_of,
-    ids,
-    numbers,
-    pooled_rows,
-    settled,
-)
-from shaketable.analyses.grids import even
-from shaketable.report.old_words import level, questions, said
-from shaketable.statistics.intervals import agreed, mean_estimates
-from shaketable.statistics.intervals import known as estimate_columns
-from shaketable.types import Curve, OldFinding, Scan
 
-NAME = "latent_facts"
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Peak:
+    """The highest probability of a correct answer above temperature 0, and the coolest temperature that has it."""
+
+    value: float
+    temperature: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LatentShare:
+    """Of the facts that are wrong at temperature 0 and were tried above it, those that are latent."""
+
+    cell: Cell
+    share: Estimate
+    n_curves: int
+    """Facts whose peak is that of a curve."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LatentFact:
+    cell: Cell
+    """Its group is the type of the question."""
+    question_id: str
+    key: str | None
+    """Of the record at temperature 0."""
+    peak: float
+    """The share of correct answers at the temperature that has most of them."""
+    peak_temperature: float
+    source: Literal["sampled", "curve"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LatentFacts:
+    """Which facts does a model get wrong when greedy, and right when it is hotter?"""
+
+    shares: tuple[LatentShare, ...]
+    facts: tuple[LatentFact, ...]
+    """Of each system and dataset those with the highest peaks, the highest first."""
+    least: float
+    """The share of correct answers from which on a fact is latent."""
+    known: str
+    correct: str
 
 
 def latent_facts(
-    table: pl.DataFrame,
-    *,
-    curves: Sequence[Curve] = (),
-    scan: Scan | None = None,
-    known: str | None = None,
-    correct: str | None = None,
-    least: float = 0.2,
-    n: int = 10,
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-) -> OldFinding:
+    tables: Tables, *, known: str | None = None, correct: str | None = None, least: float = 0.2, n: int = 10
+) -> LatentFacts:
     """Facts wrong at temperature 0 that some hotter temperature gets right in at least a share `least` of the answers.
 
-    Kind `latent`: their share among the facts that are wrong at temperature 0 and were tried above it. Kind `fact`: the
-    `n` of each system with the highest peak, with `peak_temperature`. Peaks are those of the curve where there is one
-    (its estimate), else the highest share of correct samples.
+    `n` of each system and dataset are listed. Peaks are those of the curve where there is one (its estimate), else the
+    highest share of correct samples.
     """
     # An answer that holds the right one is not latent: unless told otherwise, what is correct is known.
-    scan = settled(scan, known=known or "", correct=correct)
-    every = facts_of(table, curves, scan)
-    bootstrap: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples}
-    rows = [row for facts in each_and_pooled(every) for row in _share_rows(facts, least, bootstrap)]
-    rows += [row for facts in every for row in _fact_rows(facts, least, n)]
-    rows = list(even(rows))
-    _add_sentences(rows, least)
-    return OldFinding(
-        analysis=NAME,
-        question="Which facts does a model get wrong when greedy, and right when it is hotter?",
-        rows=tuple(rows),
-        sentences=tuple(said(row) for row in rows if row["sentence"]),
-        caveats=_caveats(rows, confidence, n_resamples),
-        settings={"known": scan.known or scan.correct, "correct": scan.correct, "least": least, "n": n, **bootstrap},
+    scan = settle_scan(tables.scan, known=known or "", correct=correct)
+    every = read_facts(tables, scan)
+    shares = [_share(facts, least, tables.bootstrap) for facts in each_and_pooled(every)]
+    return LatentFacts(
+        shares=tuple(share for share in shares if share is not None),
+        facts=tuple(fact for facts in every for fact in _latent(facts, least, n)),
+        least=least,
+        known=scan.known or scan.correct,
+        correct=scan.correct,
     )
 
 
-def peak(fact: Fact) -> tuple[float, float] | None:
-    """The highest probability of a correct answer above temperature 0, and the coolest temperature that has it."""
+def peak_of(fact: Fact) -> Peak | None:
+    """None: it was not tried above temperature 0."""
     if fact.curve is not None:
         values = zip(fact.curve.value, fact.curve.temperatures, strict=True)
-        found = [(value, -t) for value, t in values if value is not None]
+        tried = [(value, -t) for value, t in values if value is not None]
     else:
-        found = [(value, -t) for t, value in fact.accuracies.items()]
-    if not found:
+        tried = [(value, -t) for t, value in fact.accuracies.items()]
+    if not tried:
         return None
-    value, temperature = max(found)
-    return value, -temperature
+    value, temperature = max(tried)
+    return Peak(value=value, temperature=-temperature)
 
 
-def _wrong(facts: Facts) -> list[tuple[Fact, tuple[float, float]]]:
-    return [(fact, best) for fact in facts.asked if fact.is_known is False and (best := peak(fact)) is not None]
+def _wrong(facts: Facts) -> list[tuple[Fact, Peak]]:
+    return [(fact, peak) for fact in facts.asked if fact.is_known is False and (peak := peak_of(fact)) is not None]
 
 
-def _share_rows(facts: Facts, least: float, bootstrap: dict[str, Any]) -> list[Row]:
+def _share(facts: Facts, least: float, bootstrap: Bootstrap) -> LatentShare | None:
     wrong = _wrong(facts)
     if not wrong:
-        return []
-    is_latent = numbers(float(value >= least) for _, (value, _) in wrong)
-    (estimate,), (n,) = mean_estimates(is_latent[None], ids(fact for fact, _ in wrong), **bootstrap, is_share=True)
-    return [
-        facts.row(
-            NAME,
-            metric="latent",
-            unit="share",
-            kind="latent",
-            **estimate_columns(estimate),
-            n=int(n),
-            n_curves=sum(fact.curve is not None for fact, _ in wrong),
-        )
-    ]
+        return None
+    is_latent = (float(peak.value >= least) for _, peak in wrong)
+    return LatentShare(
+        cell=facts.cell,
+        share=estimate_mean(is_latent, [fact for fact, _ in wrong], bootstrap, unit="share"),
+        n_curves=sum(fact.curve is not None for fact, _ in wrong),
+    )
 
 
-def _fact_rows(facts: Facts, least: float, n: int) -> list[Row]:
-    latent = [(fact, best) for fact, best in _wrong(facts) if best[0] >= least]
-    latent.sort(key=lambda pair: (-pair[1][0], pair[0].question_id))
+def _latent(facts: Facts, least: float, n: int) -> list[LatentFact]:
+    latent = [(fact, peak) for fact, peak in _wrong(facts) if peak.value >= least]
+    latent.sort(key=lambda pair: (-pair[1].value, pair[0].question_id))
     return [
-        facts.row(
-            NAME,
-            metric="latent",
-            unit="share",
-            kind="fact",
-            value=value,
-            low=None,
-            high=None,
-            n=1,
+        LatentFact(
+            cell=replace(facts.cell, group=fact.type),
             question_id=fact.question_id,
             key=fact.key,
-            peak_temperature=temperature,
+            peak=peak.value,
+            peak_temperature=peak.temperature,
             source="sampled" if fact.curve is None else "curve",
         )
-        | {"type": fact.type}
-        for fact, (value, temperature) in latent[:n]
+        for fact, peak in latent[:n]
     ]
-
-
-def _add_sentences(rows: Sequence[Row], least: float) -> None:
-    for row in rows:
-        row.update(headline=None, sentence=None, detail=None)
-    for row in pooled_rows(rows):
-        if row["kind"] == "latent" and row["value"]:
-            row.update(
-                headline="latent",
-                sentence=f"Of the facts that {row['system']} gets wrong when greedy, {level(row)} are right in at "
-                f"least {100 * least:g} % of the answers at some higher temperature.",
-                detail=f"Sampling several answers may bring them out ({questions(row['n'])}).",
-            )
-
-
-def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[str, ...]:
-    if not rows:
-        return ()
-    caveats = [
-        f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions.",
-        *agreed(rows),
-    ]
-    if any(row["kind"] == "latent" and row["n_curves"] < row["n"] for row in rows):
-        caveats.append(
-            "Without curves a peak is the highest of several shares of few samples, and chance alone lifts it."
-        )
-    return tuple(caveats)

@@ -3,111 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
-import polars as pl
 
-from shaketable.analyses.facts.facts import LABELS, Breaking, Fact, Facts, Row, facts_of, ids, numbers, pooled, settled
-from shaketable.facts.score import Rule
+from shaketable.analyses.facts.breaking_rule import BreakingRule
+from shaketable.analyses.facts.facts import LABELS, Fact, Facts, ids, numbers, pool_datasets
+from shaketable.analyses.facts.reading import BY_SCAN, Reading
+from shaketable.analyses.tables import Tables
+from shaketable.factors import Cell
 from shaketable.identity import seed_from
-from shaketable.report.old_words import bounds, holds_zero, number, questions, said
-from shaketable.statistics.intervals import Numbers, Statistic, estimated
-from shaketable.statistics.intervals import known as estimate_columns
-from shaketable.types import Curve, OldFinding, Scan
+from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic
+from shaketable.types import Estimate
 
-NAME = "predict_breaking"
-PREDICTORS = ("entropy", "margin", "length", "type")
+Predictor = Literal["entropy", "margin", "length", "type"]
+PREDICTORS: tuple[Predictor, ...] = ("entropy", "margin", "length", "type")
 """In the order in which models gain them."""
 N_LEAST = 5
 """Facts in each fold, at least."""
 
 
-def predict_breaking(
-    table: pl.DataFrame,
-    *,
-    curves: Sequence[Curve] = (),
-    scan: Scan | None = None,
-    known: str | None = None,
-    correct: str | None = None,
-    n_folds: int = 5,
-    rule: Rule = "first",
-    threshold: float | None = None,
-    inclusive: bool = False,
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-) -> OldFinding:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fit:
+    """Least squares for log(1 + breaking temperature), cross-validated."""
+
+    cell: Cell
+    predictors: tuple[Predictor, ...]
+    r_squared: Estimate
+    """The share of variance foretold in unseen facts."""
+    gain: Estimate | None
+    """What it adds to entropy alone; None: this is entropy alone."""
+    n_left_out: int
+    """Known facts that do not break, or lack a predictor."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PredictedBreaking:
+    """Can the temperature at which a fact breaks be foretold from one greedy answer?"""
+
+    fits: tuple[Fit, ...]
+    """Of each system, with one predictor more each time."""
+    n_folds: int
+    reading: Reading
+
+
+def predict_breaking(tables: Tables, *, n_folds: int = 5, reading: Reading = BY_SCAN) -> PredictedBreaking:
     """Cross-validated R² of least squares for log(1 + breaking temperature), with one predictor more each time.
 
     Predictors are entropy, the margin between the two best first tokens, the answer's length in tokens and the question
     type; one that no fact has is left out. Breaking temperatures are those of curves where a fact has one, else of the
-    scan; facts that do not break have none. Kind `r2`: the share of variance foretold in unseen facts. Kind `gain`:
-    what a model adds to entropy alone.
+    scan; facts that do not break have none.
     """
-    scan = settled(scan, known=known, correct=correct, threshold=threshold)
-    how = Breaking(rule=rule, threshold=scan.threshold, inclusive=inclusive)
-    bootstrap: dict[str, Any] = {"confidence": confidence, "n_resamples": n_resamples}
-    every = pooled(facts_of(table, curves, scan))
-    rows = [row for facts in every for row in _rows(facts, how, n_folds, bootstrap)]
-    _add_sentences(rows)
-    return OldFinding(
-        analysis=NAME,
-        question="Can the temperature at which a fact breaks be foretold from one greedy answer?",
-        rows=tuple(rows),
-        sentences=tuple(said(row) for row in rows if row["sentence"]),
-        caveats=_caveats(rows, confidence, n_resamples),
-        settings={
-            "known": scan.known,
-            "correct": scan.correct,
-            "n_folds": n_folds,
-            "rule": rule,
-            "threshold": scan.threshold,
-            "inclusive": inclusive,
-            **bootstrap,
-        },
-    )
+    every, rule = reading.read(tables)
+    fits = [fit for facts in pool_datasets(every) for fit in _fits(facts, rule, n_folds, tables.bootstrap)]
+    return PredictedBreaking(fits=tuple(fits), n_folds=n_folds, reading=reading.settle(tables.scan))
 
 
-def _rows(facts: Facts, how: Breaking, n_folds: int, bootstrap: dict[str, Any]) -> list[Row]:
-    if not facts.known:
-        return []
-    columns = {name: _column(facts.known, name) for name in PREDICTORS}
+def _fits(facts: Facts, rule: BreakingRule, n_folds: int, bootstrap: Bootstrap) -> list[Fit]:
+    known = facts.known
+    columns = {name: _column(known, name) for name in PREDICTORS} if known else {}
     usable = [name for name, column in columns.items() if not np.isnan(column).all()]
     if "entropy" not in usable:
         return []
-    target = np.log1p(numbers(_breaking(fact, how) for fact in facts.known))
+    target = np.log1p(numbers(_breaking(fact, rule) for fact in known))
     whole = ~np.isnan(target) & ~np.isnan(np.column_stack([columns[name] for name in usable])).any(axis=1)
-    used = [fact for fact, is_whole in zip(facts.known, whole, strict=True) if is_whole]
-    sample = {"n": len(used), "n_left_out": len(facts.known) - len(used)}
+    used = [fact for fact, is_whole in zip(known, whole, strict=True) if is_whole]
+    n_left_out = len(known) - len(used)
     if len(used) < N_LEAST * n_folds:
         too_few = f"{len(used)} facts with a breaking temperature, {N_LEAST * n_folds} are needed"
-        missing = {"value": None, "low": None, "high": None, "predictors": "entropy", "reason": too_few}
-        return [facts.row(NAME, metric="breaking", unit="ratio", kind="r2", **missing, **sample)]
+        nothing = bootstrap.estimate(np.nan, np.nan, np.nan, n=len(used), unit="ratio", reason=too_few)
+        return [Fit(cell=facts.cell, predictors=("entropy",), r_squared=nothing, gain=None, n_left_out=n_left_out)]
     y, names = target[whole], ids(used)
     folds = folds_of(names, n_folds)
-    errors = np.stack(
-        [
-            (y - predicted(np.column_stack([columns[name][whole] for name in usable[:n]]), y, folds)) ** 2
-            for n in range(1, len(usable) + 1)
-        ]
-    )
-    fits = estimated(r_squared(errors, y), names, len(errors), **bootstrap)
-    gains = estimated(_gain(errors, y), names, len(errors), **bootstrap)
+    designs = [np.column_stack([columns[name][whole] for name in usable[: i + 1]]) for i in range(len(usable))]
+    errors = np.stack([(y - predicted(design, y, folds)) ** 2 for design in designs])
     reason = None if y.std() > 0 else "all facts break at the same temperature"
+    r_squares, gains = (
+        [
+            replace(estimate, reason=reason)
+            for estimate in bootstrap.statistics(statistic, names, len(errors), unit="ratio")
+        ]
+        for statistic in (r_squared(errors, y), _gain(errors, y))
+    )
     return [
-        facts.row(
-            NAME,
-            metric="breaking",
-            unit="ratio",
-            kind=kind,
-            **estimate_columns(estimate),
-            predictors=" + ".join(usable[: n + 1]),
-            reason=reason,
-            **sample,
+        Fit(
+            cell=facts.cell,
+            predictors=tuple(usable[: i + 1]),
+            r_squared=r_squares[i],
+            gain=gains[i] if i else None,
+            n_left_out=n_left_out,
         )
-        for kind, estimates in (("r2", fits), ("gain", gains))
-        for n, estimate in enumerate(estimates)
-        if kind == "r2" or n
+        for i in range(len(usable))
     ]
 
 
@@ -122,12 +109,12 @@ def folds_of(question_ids: Sequence[str], n_folds: int) -> Numbers:
 def predicted(predictors: Numbers, target: Numbers, folds: Numbers) -> Numbers:
     """What least squares on the other folds foretells for each."""
     design = np.column_stack([np.ones(len(target)), predictors])
-    found = np.empty_like(target)
+    values = np.empty_like(target)
     for fold in np.unique(folds):
         here = folds == fold
         weights, *_ = np.linalg.lstsq(design[~here], target[~here], rcond=None)
-        found[here] = design[here] @ weights
-    return found
+        values[here] = design[here] @ weights
+    return values
 
 
 def r_squared(errors: Numbers, target: Numbers) -> Statistic:
@@ -154,19 +141,21 @@ def _gain(errors: Numbers, target: Numbers) -> Statistic:
     return gain
 
 
-def _breaking(fact: Fact, how: Breaking) -> float | None:
+def _breaking(fact: Fact, rule: BreakingRule) -> float | None:
     """A curve that ends before the fact breaks tells only a lower bound, which no regression can use."""
     if fact.curve is not None:
-        return None if how.is_censored(fact) else how.uncapped(fact)
-    return how.capped(fact)
+        return None if rule.is_censored(fact) else rule.uncapped(fact)
+    return rule.capped(fact)
 
 
-def _column(facts: Sequence[Fact], name: str) -> Numbers:
+def _column(facts: Sequence[Fact], name: Predictor) -> Numbers:
     """One column, or for types one of zeros and ones for each type but the first that occurs."""
-    if name != "type":
-        return numbers(
-            {"entropy": fact.entropy, "margin": fact.margin, "length": fact.n_tokens}[name] for fact in facts
-        )[:, None]
+    if name == "entropy":
+        return numbers(fact.entropy for fact in facts)[:, None]
+    if name == "margin":
+        return numbers(fact.margin for fact in facts)[:, None]
+    if name == "length":
+        return numbers(fact.n_tokens for fact in facts)[:, None]
     labels = [label for label in LABELS if any(fact.type == label for fact in facts)]
     return np.array(
         [
@@ -174,37 +163,3 @@ def _column(facts: Sequence[Fact], name: str) -> Numbers:
             for fact in facts
         ]
     ).reshape(len(facts), -1)
-
-
-def _add_sentences(rows: Sequence[Row]) -> None:
-    """One for each system, with the largest gain over entropy alone."""
-    systems: dict[str, list[Row]] = {}
-    for row in rows:
-        row.update(headline=None, sentence=None, detail=None)
-        if row["value"] is not None and row["low"] is not None:
-            systems.setdefault(row["system"], []).append(row)
-    for system, known in systems.items():
-        alone, *_ = known
-        gains = [row for row in known if row["kind"] == "gain" and not holds_zero(row) and row["value"] > 0]
-        best = max(gains, key=lambda row: row["value"], default=None)
-        told = "was not shown to foretell" if holds_zero(alone) or alone["value"] < 0 else "foretells"
-        more = "nothing else was shown to add to it"
-        if best is not None:
-            more = f"{best['predictors'].removeprefix('entropy + ')} add {number(best['value'], 'ratio')}{bounds(best)}"
-        alone.update(
-            headline="foretold",
-            sentence=f"Entropy alone {told} when {system} loses a fact: R² is "
-            f"{number(alone['value'], 'ratio')}{bounds(alone)}; {more}.",
-            detail=f"R² is the share of variance foretold in unseen facts ({questions(alone['n'])}).",
-        )
-
-
-def _caveats(rows: Sequence[Row], confidence: float, n_resamples: int) -> tuple[str, ...]:
-    if not rows:
-        return ()
-    return (
-        f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the out-of-fold errors; the "
-        "folds stay as they are.",
-        "Facts that do not break within the scan or the curve have no breaking temperature and are left out.",
-        "A negative R² means that the mean of all facts would have foretold better.",
-    )

@@ -81,8 +81,8 @@ class Titles:
 
 
 def drawable(marks: Iterable[Mark]) -> list[Mark]:
-    """Those that have a value."""
-    return [mark for mark in marks if mark.value is not None]
+    """Those that have a value, or certified bounds around one that nobody knows."""
+    return [mark for mark in marks if mark.value is not None or mark.at_least is not None]
 
 
 def names_in(names: Iterable[str]) -> list[str]:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
+from shaketable.analyses.facts.breaking import BreakingTemperatures
+from shaketable.analyses.facts.fact_accuracy import FactAccuracy
+from shaketable.analyses.facts.factual_robustness import FactualRobustness, MeanScore
+from shaketable.analyses.facts.question_types import QuestionTypes
+from shaketable.factors import Cell
 from shaketable.report.published.comparison import (
     Claim,
     Comparison,
     Own,
-    Row,
     compare,
-    estimate_of,
     format_own,
     model_of,
     table,
 )
 from shaketable.report.published.verdicts import Judgement, exactly, least, ordered, signed, within
+from shaketable.types import Estimate
 
 MODELS = {
     "llama-3.2-3b": "LLaMA-3b",
@@ -32,9 +37,9 @@ LOST = 0.6
 
 def mean_score(own: Own) -> Iterator[Comparison]:
     scores = table("robustness_scores")
-    for row in _scores(own):
-        model, d = model_of(str(row["system"]), MODELS), row["d"]
-        printed = scores.filter(d=d)
+    for mean in _scores(own):
+        model = _model(mean.cell)
+        printed = scores.filter(d=mean.d)
         if printed.is_empty():
             continue
         if model is None:
@@ -42,13 +47,13 @@ def mean_score(own: Own) -> Iterator[Comparison]:
             judgement = Judgement("cannot be said", "the system is none of the study's models")
             published = f"{min(values):g} to {max(values):g} (five models, three datasets)"
         else:
-            judgement = within(estimate_of(row), float(printed[model][0]))
+            judgement = within(mean.score, float(printed[model][0]))
             published = f"{model} {printed[model][0]:g} (three datasets)"
         yield compare(
-            claim=f"Mean FRS, d = {d}",
+            claim=f"Mean FRS, d = {mean.d}",
             published=published,
-            system=str(row["system"]),
-            own=estimate_of(row),
+            system=_name(own, mean.cell),
+            own=mean.score,
             judgement=judgement,
         )
 
@@ -56,73 +61,77 @@ def mean_score(own: Own) -> Iterator[Comparison]:
 def order_of_models(own: Own) -> Iterator[Comparison]:
     """Every pair of the study's models that the run has too."""
     printed = table("robustness_scores").filter(d=1)
-    found = {
-        model: estimate_of(row)
-        for row in _scores(own)
-        if row["d"] == 1 and (model := model_of(str(row["system"]), MODELS))
-    }
-    for first, second in itertools.combinations(found, 2):
+    scores = {model: mean.score for mean in _scores(own) if mean.d == 1 and (model := _model(mean.cell))}
+    for first, second in itertools.combinations(scores, 2):
         lower, higher = sorted((first, second), key=lambda name: float(printed[name][0]))
-        judgement = ordered(found[lower], found[higher])
         yield compare(
             claim=f"{higher} is more robust than {lower} (mean FRS, d = 1)",
             published=f"{printed[higher][0]:g} against {printed[lower][0]:g}",
             system=f"{higher}, {lower}",
-            own=f"{format_own(found[higher])}; {format_own(found[lower])}",
-            judgement=judgement,
+            own=f"{format_own(scores[higher])}; {format_own(scores[lower])}",
+            judgement=ordered(scores[lower], scores[higher]),
         )
 
 
 def entropy_foretells(own: Own) -> Iterator[Comparison]:
-    for row in own.rows("breaking", kind="pearson"):
-        judgement = signed(estimate_of(row), -1)
-        yield compare(
-            claim="The higher the entropy, the cooler a fact breaks (Pearson's r over broken facts)",
-            published="−0.48 on average, GPT-4o-mini −0.24",
-            system=str(row["system"]),
-            own=estimate_of(row),
-            judgement=judgement,
-        )
+    for result in own.results(BreakingTemperatures):
+        for entropy in result.correlations:
+            yield compare(
+                claim="The higher the entropy, the cooler a fact breaks (Pearson's r over broken facts)",
+                published="−0.48 on average, GPT-4o-mini −0.24",
+                system=_name(own, entropy.cell),
+                own=entropy.correlation,
+                judgement=signed(entropy.correlation, -1),
+            )
 
 
 def small_models_collapse(own: Own) -> Iterator[Comparison]:
-    for row in own.rows("fact_accuracy", temperature=2.0, source="sampled"):
-        judgement = ordered(estimate_of(row), exactly(1 - LOST), "the interval holds 40 %")
-        yield compare(
-            claim="At temperature 2 small models lose more than 60 % of the facts they know",
-            published="the two LLaMA models, in some cases",
-            system=str(row["system"]),
-            own=f"{format_own(estimate_of(row))} still correct",
-            judgement=judgement,
-        )
+    accuracies = (accuracy for result in own.results(FactAccuracy) for accuracy in result.accuracies)
+    for accuracy in accuracies:
+        if accuracy.cell.temperature == 2.0 and accuracy.source == "sampled":
+            yield compare(
+                claim="At temperature 2 small models lose more than 60 % of the facts they know",
+                published="the two LLaMA models, in some cases",
+                system=_name(own, accuracy.cell),
+                own=f"{format_own(accuracy.share)} still correct",
+                judgement=ordered(accuracy.share, exactly(1 - LOST), "the interval holds 40 %"),
+            )
 
 
 def numbers_hold_and_people_break(own: Own) -> Iterator[Comparison]:
-    for system, rows in own.by_system("question_types", kind="ratio").items():
-        spans = {str(row["type"]): estimate_of(row) for row in rows}
-        judgement = ordered(exactly(HALF), spans.get("NUM", exactly(None)))
+    systems: dict[Cell, dict[str, Estimate]] = {}
+    for result in own.results(QuestionTypes):
+        for ratio in result.ratios:
+            systems.setdefault(replace(ratio.cell, group=None), {})[str(ratio.cell.group)] = ratio.share
+    for cell, shares in systems.items():
         yield compare(
             claim="Facts about numbers are among the most robust (their share of the robust third above 50 %)",
             published="64.8 % (LLaMA-3b) to 72.9 %",
-            system=system,
-            own=spans.get("NUM"),
-            judgement=judgement,
+            system=_name(own, cell),
+            own=shares.get("NUM"),
+            judgement=ordered(exactly(HALF), shares.get("NUM", exactly(None))),
         )
-        judgement = least(spans, "HUM")
         yield compare(
             claim="Facts about people are the least robust of the four types",
             published="all models",
-            system=system,
-            own=spans.get("HUM"),
-            judgement=judgement,
+            system=_name(own, cell),
+            own=shares.get("HUM"),
+            judgement=least(shares, "HUM"),
         )
 
 
-def _scores(own: Own) -> list[Row]:
+def _scores(own: Own) -> list[MeanScore]:
     """The capped scores of all datasets together, where there are several."""
-    rows = own.rows("factual_robustness", kind="score", is_capped=True)
-    pooled = [row for row in rows if row["dataset"] is None]
-    return pooled or rows
+    capped = [mean for result in own.results(FactualRobustness) for mean in result.scores if mean.is_capped]
+    return [mean for mean in capped if mean.cell.dataset is None] or capped
+
+
+def _model(cell: Cell) -> str | None:
+    return model_of(cell.system.model, MODELS) if cell.system else None
+
+
+def _name(own: Own, cell: Cell) -> str:
+    return own.labels.name(cell, "dataset", "perturbation", "variation")
 
 
 CLAIMS: tuple[Claim, ...] = (

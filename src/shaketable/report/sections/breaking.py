@@ -1,0 +1,141 @@
+"""When facts break, and whether the entropy of an answer foretells it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from shaketable.analyses.facts.breaking import BreakingTemperatures, EntropyAtBreak, EntropyCorrelation
+from shaketable.analyses.facts.early_breaks import TooEarly
+from shaketable.report.charts.layout import Axis
+from shaketable.report.charts.lines import LineStyle, lines
+from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.known_facts import (
+    Line,
+    caption_of,
+    in_panels,
+    name_dataset,
+    name_system,
+    over_all_datasets,
+    table_of_lines,
+)
+from shaketable.report.section import Figure, Headline, Page, Section
+from shaketable.report.words import (
+    caveats_of_agreement,
+    count_questions,
+    describe_bootstrap,
+    format_level,
+    holds_zero,
+)
+
+QUESTION = "At which temperature do facts break, and does entropy foretell it?"
+
+
+def section(result: BreakingTemperatures, page: Page) -> Section:
+    headlines = _headlines(result, page)
+    return Section(
+        chapter="facts",
+        name="breaking",
+        title="When facts break",
+        question=QUESTION,
+        headlines=headlines,
+        figures=_figures(in_panels(result.entropies, page), headlines, page),
+        tables=table_of_lines("Entropy and breaking temperature", _lines(result), page),
+        caveats=_caveats(result, page),
+    )
+
+
+def _headlines(result: BreakingTemperatures, page: Page) -> tuple[Headline, ...]:
+    early = {early.cell: early for early in result.too_early}
+    headlines = []
+    for correlation in over_all_datasets(result.correlations):
+        if correlation.correlation.value is not None:
+            headlines.append(_foretold(correlation, page))
+        if correlation.cell in early:
+            headlines.append(_too_early(early[correlation.cell], page))
+    return tuple(headlines)
+
+
+def _foretold(correlation: EntropyCorrelation, page: Page) -> Headline:
+    system, r = name_system(correlation.cell, page), correlation.correlation
+    foretells, direction = "foretells", ": undecided facts break earlier" if (r.value or 0.0) < 0 else ""
+    if holds_zero(r):
+        foretells, direction = "was not shown to foretell", ""
+    return Headline(
+        kind="breaking",
+        cell=correlation.cell,
+        system=system,
+        sentence=f"The entropy of an answer {foretells} the temperature at which {system} loses it{direction} "
+        f"(r = {format_level(r)}).",
+        detail=f"Over broken facts ({count_questions(r.n)}).",
+    )
+
+
+def _too_early(early: TooEarly, page: Page) -> Headline:
+    system = name_system(early.cell, page)
+    chance = "" if early.expected is None else f"; chance alone explains {format_level(early.expected)}"
+    return Headline(
+        kind="breaking",
+        cell=early.cell,
+        system=system,
+        sentence=f"A sampled scan declares {format_level(early.share)} of the facts of {system} broken too early.",
+        detail=f"Compared with the curve of the model's own probabilities{chance} ({count_questions(early.share.n)}).",
+    )
+
+
+def _lines(result: BreakingTemperatures) -> list[Line]:
+    early = {early.cell: early for early in result.too_early}
+    rows = []
+    for correlation in result.correlations:
+        cell = correlation.cell
+        rows.append(Line(cell=cell, what="r of entropy and breaking temperature", estimate=correlation.correlation))
+        if cell in early:
+            rows.append(Line(cell=cell, what="broken too early by samples", estimate=early[cell].share))
+            if (expected := early[cell].expected) is not None:
+                rows.append(Line(cell=cell, what="the same, expected by chance", estimate=expected))
+    return rows
+
+
+def _figures(entropies: Sequence[EntropyAtBreak], headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+    marks = tuple(
+        Mark(
+            x=at.cell.temperature,
+            value=at.entropy.value,
+            low=at.entropy.low,
+            high=at.entropy.high,
+            series=name_system(at.cell, page),
+            panel=name_dataset(at.cell),
+            n=at.entropy.n,
+        )
+        for at in entropies
+    )
+    if not marks:
+        return ()
+    titles = Titles(panel="Dataset", series="System", x="Breaking temperature")
+    axis = Axis(title="Mean entropy at temperature 0")
+    figure = Figure(
+        name="entropy_by_breaking",
+        title="Entropy against breaking temperature",
+        caption=caption_of(headlines),
+        note="Mean entropy of the facts that break at each temperature; bands are intervals.",
+        marks=marks,
+        titles=titles,
+        draw=partial(lines, marks, titles, axis=axis, style=LineStyle(height=220)),
+    )
+    return (figure,)
+
+
+def _caveats(result: BreakingTemperatures, page: Page) -> tuple[str, ...]:
+    if not result.correlations:
+        return ()
+    others = "left out of the correlation" if result.unbroken is None else f"counted as breaking at {result.unbroken:g}"
+    n_missing = sum(correlation.n_missing for correlation in over_all_datasets(result.correlations))
+    left_out = f"{n_missing:,} known facts have no entropy, or it is not known where they break; they are left out."
+    shares = [*(broken.share for broken in result.shares), *(early.share for early in result.too_early)]
+    return (
+        describe_bootstrap(page.bootstrap),
+        *caveats_of_agreement(shares),
+        f"Facts that do not break are {others}.",
+        *([left_out] if n_missing else []),
+        "A scan of few answers at each temperature is a noisy test: by chance alone it finds breaks too early.",
+    )

@@ -1,0 +1,206 @@
+"""How firmly facts are held: the Factual Robustness Score by system and d."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from shaketable.analyses.facts.factual_robustness import FactualRobustness, KnownShare, MeanScore, UnbrokenShare
+from shaketable.analyses.facts.shared_facts import RankCorrelation, ScoreDifference, SharedScore
+from shaketable.factors import Cell
+from shaketable.report.known_facts import Line, fill_table, name_system, over_all_datasets, table_of_lines
+from shaketable.report.section import Headline, Page, Section, Table
+from shaketable.report.sections.robustness_figures import robustness_figures
+from shaketable.report.words import (
+    Entry,
+    caveats_of_agreement,
+    count_questions,
+    describe_bootstrap,
+    format_interval,
+    format_level,
+    format_value,
+    holds_zero,
+    negate,
+)
+
+NAME = "factual_robustness"
+QUESTION = "How firmly does each model hold the facts it knows?"
+
+
+def section(result: FactualRobustness, page: Page) -> Section:
+    headlines = (
+        *_firmness(result, page),
+        *(_difference(difference, page) for difference in result.differences if not holds_zero(difference.difference)),
+        *(_rank(rank) for rank in result.rank_correlations if rank.d == result.d[0] and _is_known(rank)),
+    )
+    return Section(
+        chapter="facts",
+        name=NAME,
+        title="Factual robustness score",
+        question=QUESTION,
+        headlines=headlines,
+        figures=robustness_figures(result, headlines, page),
+        tables=_tables(result, page),
+        caveats=_caveats(result, page),
+    )
+
+
+def _is_known(rank: RankCorrelation) -> bool:
+    return rank.correlation.value is not None
+
+
+# --- sentences ------------------------------------------------------------------------------------
+
+
+def _firmness(result: FactualRobustness, page: Page) -> Iterator[Headline]:
+    """One for each system, over all its datasets."""
+    unbroken = {share.cell: share for share in result.unbroken}
+    for known in over_all_datasets(result.known):
+        if known.share.value == 0:
+            yield _knows_nothing(known, page)
+        elif (share := unbroken.get(known.cell)) is None:
+            continue
+        elif share.share.value is None:
+            yield _nothing_said(share, page)
+        else:
+            scores = {score.d: score for score in result.scores if score.cell == known.cell and score.is_capped}
+            first, last = scores[result.d[0]], scores[result.d[-1]]
+            if first.score.value is not None:
+                yield _holds(known, share, first, last, page)
+
+
+def _knows_nothing(known: KnownShare, page: Page) -> Headline:
+    system = name_system(known.cell, page)
+    return Headline(
+        kind=NAME,
+        cell=known.cell,
+        system=system,
+        sentence=f"{system} knows none of the questions asked, so there is no known fact to scan.",
+        detail=f"Known: right at temperature 0 by {known.metric} ({count_questions(known.share.n)}).",
+        number=format_value(known.share),
+        interval=format_interval(known.share),
+    )
+
+
+def _nothing_said(unbroken: UnbrokenShare, page: Page) -> Headline:
+    system = name_system(unbroken.cell, page)
+    return Headline(
+        kind=NAME,
+        cell=unbroken.cell,
+        system=system,
+        sentence=f"Nothing can be said of how firmly {system} holds the facts it knows.",
+        detail=f"Of none of {_questions(unbroken.n_undecided)} is it known where it breaks: {unbroken.share.reason}.",
+    )
+
+
+def _holds(known: KnownShare, unbroken: UnbrokenShare, first: MeanScore, last: MeanScore, page: Page) -> Headline:
+    system, n_undecided = name_system(known.cell, page), first.n_undecided or 0
+    hardest = f", and {format_level(last.score)} when entropy is punished hardest (d = {last.d})"
+    more = f"; where it breaks is not known of {n_undecided:,} more" if n_undecided else ""
+    return Headline(
+        kind=NAME,
+        cell=known.cell,
+        system=system,
+        sentence=f"{system} holds {format_level(unbroken.share)} of the facts it knows at every temperature tried; its "
+        f"robustness score is {format_level(first.score)}{hardest if last.d != first.d else ''}.",
+        detail=f"It knows {format_level(known.share)} of the questions asked ({unbroken.share.n:,} known facts of "
+        f"{_questions(known.share.n)}{more}).",
+        number=format_value(unbroken.share),
+        interval=format_interval(unbroken.share),
+    )
+
+
+def _difference(difference: ScoreDifference, page: Page) -> Headline:
+    cells, gap = (difference.cell, difference.other), difference.difference
+    if (gap.value or 0.0) < 0:
+        cells, gap = cells[::-1], negate(gap)
+    firm, loose = (name_system(cell, page) for cell in cells)
+    return Headline(
+        kind="firmer",
+        cell=difference.cell,
+        system=firm,
+        sentence=f"{firm} holds the facts that all systems know more firmly than {loose}: {format_level(gap)} more "
+        "robustness score.",
+        detail=f"Paired by question, d = {difference.d} ({count_questions(gap.n)}).",
+    )
+
+
+def _rank(rank: RankCorrelation) -> Headline:
+    return Headline(
+        kind="rank",
+        cell=Cell(),
+        system="all systems",
+        sentence=f"Over {rank.correlation.n} systems accuracy and robustness have a rank correlation of "
+        f"{format_level(rank.correlation)}.",
+        detail="A model that knows more does not by that alone hold it more firmly.",
+    )
+
+
+def _questions(n: int) -> str:
+    return f"{n:,} question{'' if n == 1 else 's'}"
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _tables(result: FactualRobustness, page: Page) -> tuple[Table, ...]:
+    """The study's Table 1 first: a line per d, a column per system."""
+    capped = [score for score in result.scores if score.is_capped]
+    uncapped = [score for score in result.scores if not score.is_capped]
+    of_datasets = [score for score in capped if score.cell.dataset is not None]
+    has_datasets = len({score.cell.dataset for score in capped}) > 1
+    shares = sorted(
+        [
+            *(Line(cell=known.cell, what="known of all asked", estimate=known.share) for known in result.known),
+            *(Line(cell=held.cell, what="unbroken of the known", estimate=held.share) for held in result.unbroken),
+        ],
+        key=lambda line: [known.cell for known in result.known].index(line.cell),
+    )
+    return (
+        *_by_d("Mean score of known facts", over_all_datasets(capped), page),
+        *_by_d("Beyond temperature 2, by the curves", over_all_datasets(uncapped), page),
+        *_by_d("On the facts that all systems know", result.shared, page),
+        *table_of_lines("Known, and never broken", shares, page),
+        *(_by_d("By dataset", of_datasets, page, by_dataset=True) if has_datasets else ()),
+    )
+
+
+def _by_d(
+    title: str, scores: Sequence[MeanScore | SharedScore], page: Page, *, by_dataset: bool = False
+) -> tuple[Table, ...]:
+    lines: dict[int, dict[str, Entry]] = {}
+    for score in scores:
+        system = name_system(score.cell, page)
+        line = lines.setdefault(score.d, {"d": str(score.d)})
+        line[f"{system} · {score.cell.dataset}" if by_dataset else system] = format_level(score.score)
+    return fill_table(title, list(lines.values()), is_folded=by_dataset)
+
+
+# --- caveats --------------------------------------------------------------------------------------
+
+
+def _caveats(result: FactualRobustness, page: Page) -> tuple[str, ...]:
+    if not result.known:
+        return ()
+    shares = [*(known.share for known in result.known), *(unbroken.share for unbroken in result.unbroken)]
+    caveats = [
+        describe_bootstrap(page.bootstrap),
+        *caveats_of_agreement(shares),
+        "Each system is scored on the facts it knows; only scores on shared facts compare systems on the same facts.",
+        "A fact that breaks scores 0.8 at most on the study's grid and one that holds scores 1: a mean moves with the "
+        "share of unbroken facts more than with anything else.",
+    ]
+    if any(not score.is_capped and score.score.value is not None for score in result.scores):
+        caveats.append(
+            "Intervals of uncapped scores also hold each curve's own error: from the score where the lower end of its "
+            "interval breaks to that where the upper end does, 1 where that is beyond the curve's end."
+        )
+    if any(score.n_censored for score in result.scores):
+        caveats.append(
+            "Some curves end before their fact breaks; uncapped scores take the end for it and are too low there."
+        )
+    if any(score.n_missing for score in result.scores):
+        caveats.append(
+            "Known facts without entropy, or of which it is not known where they break, because the scan has not come "
+            "to its end or the curve leaves it open, have no score and are counted."
+        )
+    return tuple(caveats)
