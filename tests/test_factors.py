@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from shaketable.errors import PartError
-from shaketable.factors import judging_metric, main_metric, measure_of, numbers_of, title_of, word_for
+from shaketable.factors import is_by_people, judging_metric, main_metric, measure_of, numbers_of, title_of, word_for
 
 
 def test_the_main_metric_is_the_first_listed_of_which_more_is_better() -> None:
@@ -38,3 +38,9 @@ def test_metrics_with_several_numbers_give_them_in_order_and_settings_stand_in_t
 def test_people_have_words_for_some_numbers() -> None:
     assert (word_for("contains"), title_of("contains")) == ("correctness", "Correct answers")
     assert (word_for("rouge1"), title_of("rouge1")) == ("rouge1", "rouge1")
+
+
+def test_a_variation_says_itself_that_people_wrote_it() -> None:
+    assert is_by_people("rewrites(path='r.jsonl')")
+    assert is_by_people("human"), "So imported answers name wordings by people."
+    assert not any(map(is_by_people, ("original", "spelling", "human error", "humane", "rewritesque", "my wordings")))

@@ -54,7 +54,7 @@ def choose_drawn(numbers: Iterable[WordingNumber], names: Mapping[str, str], pag
         )
         for number in chosen
     ]
-    return sorted(drawn, key=lambda one: (one.panel, one.system))
+    return sorted(drawn, key=lambda point: (point.panel, point.system))
 
 
 def name_panel(cell: Cell, *, with_temperature: bool) -> str:
@@ -78,7 +78,7 @@ def make_mark(drawn: Drawn, *, x: float | str, series: str, panel: str, row: str
 
 def make_marks(drawn: Iterable[Drawn]) -> list[Mark]:
     """Ways of asking one below the other, a series per metric."""
-    return [make_mark(one, x=one.way, series=one.number, panel=one.panel, row=one.system) for one in drawn]
+    return [make_mark(point, x=point.way, series=point.number, panel=point.panel, row=point.system) for point in drawn]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,4 +114,4 @@ def make_figures(plan: Plan, marks: Sequence[Mark], headlines: Sequence[Headline
 
 def has_several_ways(drawn: Iterable[Drawn]) -> bool:
     """Whether there is something to compare."""
-    return len({one.way for one in drawn}) > 1
+    return len({point.way for point in drawn}) > 1

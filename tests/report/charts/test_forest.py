@@ -41,6 +41,17 @@ def test_names_series_panels_and_the_axis_are_named() -> None:
     assert {"original", "people", "Wording", "reworded", "nq", "Decision to search flips", "40%"} <= texts
 
 
+def test_every_panel_of_every_row_has_something_so_that_all_stay_in_their_place() -> None:
+    marks = [
+        Mark(x="people", value=0.3, unit="share", panel=panel, row=row)
+        for panel, row in (("nq", "first"), ("nq", "second"), ("hotpotqa", "second"))
+    ]
+    picture = forest(marks, TITLES)
+    cells = {(value["panel"], value["row"]) for value in picture.to_dict()["data"]["values"]}
+    assert cells == {(panel, row) for panel in ("nq", "hotpotqa") for row in ("first", "second")}
+    assert draw(picture).count("symbol") == len(marks), "Nothing is drawn where there is nothing."
+
+
 def test_names_stand_in_the_order_of_the_marks() -> None:
     texts = draw(forest(flips(names=("people", "original", "formality")), TITLES)).texts
     assert [text for text in texts if text in ("people", "original", "formality")] == [

@@ -5,15 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.wording.answers import NO_RECORDS, Asked, Reply, group_replies
-from shaketable.analyses.wording.numbers import (
-    Measurement,
-    WordingNumber,
-    estimate_numbers,
-    measure,
-    measure_pairs,
-    measure_sets,
-)
+from shaketable.analyses.wording.answers import NO_RECORDS, group_replies
+from shaketable.analyses.wording.asked import Asked, Reply
+from shaketable.analyses.wording.measurements import Measurement, measure, measure_pairs, measure_sets
+from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.analyses.wording.vectors import ENCODER, Vectors, vectors_of
 
 ALL_EMPTY = "one of the two answers is empty in every pair"

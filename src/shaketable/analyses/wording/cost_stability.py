@@ -6,15 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.wording.answers import NO_RECORDS, Asked, Reply, group_replies
-from shaketable.analyses.wording.numbers import (
-    Measurement,
-    WordingNumber,
-    estimate_numbers,
-    measure_losses,
-    measure_pairs,
-    measure_sets,
-)
+from shaketable.analyses.wording.answers import NO_RECORDS, group_replies
+from shaketable.analyses.wording.asked import Asked, Reply
+from shaketable.analyses.wording.measurements import Measurement, measure_losses, measure_pairs, measure_sets
+from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.statistics.stability import Steadiness, Zero, relative_change, steadiness
 
 NOT_COUNTED = "no {what} were counted in these records"

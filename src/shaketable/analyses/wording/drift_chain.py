@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.wording.answers import NO_RECORDS, Asked, Reply, group_replies, read_scores
+from shaketable.analyses.wording.answers import NO_QUERY_LOSS, NO_RECORDS, NO_SEARCHES, group_replies, read_scores
+from shaketable.analyses.wording.asked import Asked, Reply
 from shaketable.analyses.wording.hops import MissingHops, Trails, read_trails
 from shaketable.analyses.wording.numbers import count_failed
 from shaketable.analyses.wording.vectors import ENCODER
@@ -19,8 +20,6 @@ from shaketable.statistics.intervals import Bootstrap
 from shaketable.statistics.stability import spearman_of
 from shaketable.types import Estimate
 
-NO_SEARCHES = "no search was recorded"
-NO_LOSS = "query_loss was not scored; add query_loss to score.metrics"
 TOO_FEW = "fewer than three wordings, or one side does not vary"
 Length = Literal["words", "tokens"]
 Stage = Literal["loss", "length", "mss", "collapse", "rfr", "gap"]
@@ -130,7 +129,7 @@ def _correlate(asked: Asked, reader: _Reader, bootstrap: Bootstrap) -> Iterable[
     for first, second in LINKS:
         reason = reader.trails.vectors.reason if "mss" in (first, second) else None
         if first == "loss" and all(wording.values["loss"] is None for wording in wordings):
-            reason = NO_LOSS
+            reason = NO_QUERY_LOSS
         for variation in [*asked.reworded, *([None] if len(asked.reworded) > 1 else [])]:
             points = [
                 (wording.question_id, x, y)

@@ -69,8 +69,8 @@ class Trails:
     def similarities(self, original: str, reworded: str) -> list[float]:
         """Of the queries of aligned hops, those that both trials made; none where nothing could be measured."""
         pairs = zip(self.of(original), self.of(reworded), strict=False)
-        found = [self.vectors.similarity(a.query, b.query) for a, b in pairs]
-        return [one for one in found if one is not None]
+        similarities = (self.vectors.similarity(a.query, b.query) for a, b in pairs)
+        return [similarity for similarity in similarities if similarity is not None]
 
     def mss(self, original: str, reworded: str) -> float | None:
         """Mean subquery similarity; None where there is no hop to compare, or no encoder."""
@@ -86,13 +86,13 @@ class Trails:
 
     def collapse(self, original: str, reworded: str) -> float | None:
         """One minus the mean overlap of aligned hops."""
-        found = aligned_similarity(self.overlaps(original, reworded), 0)
-        return None if found is None else 1 - found
+        kept = aligned_similarity(self.overlaps(original, reworded), 0)
+        return None if kept is None else 1 - kept
 
     def disjoint(self, original: str, reworded: str) -> float | None:
         """The share of aligned hops that brought nothing in common."""
-        found = self.overlaps(original, reworded)
-        return sum(one == 0 for one in found) / len(found) if found else None
+        overlaps = self.overlaps(original, reworded)
+        return overlaps.count(0.0) / len(overlaps) if overlaps else None
 
     def failure_rate(self, key: str) -> float | None:
         """RFR: the share of hops that brought no supporting document."""

@@ -1,17 +1,18 @@
-"""Numbers of wordings: measured question by question, then averaged over questions, with intervals and tests."""
+"""Measurements of wordings averaged over questions, with intervals and tests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shaketable.analyses.wording.answers import Asked, Reply
+from shaketable.analyses.wording.asked import Asked
+from shaketable.analyses.wording.measurements import Measurement
 from shaketable.factors import ORIGINAL, Cell
 from shaketable.statistics.intervals import Bootstrap, Numbers, mean_estimates
 from shaketable.statistics.significance import holm, signed_rank
-from shaketable.types import Estimate, Unit
+from shaketable.types import Estimate
 
 NO_VALUE = "no question has a value"
 NO_ORIGINAL = "the original wording was not asked; add original to the variations"
@@ -43,91 +44,6 @@ class WordingNumber:
     """By Holm, over the variations."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Measurement:
-    """A number by question, before it is averaged; its other fields are those of the number that it becomes."""
-
-    metric: str
-    variation: str | None
-    values: Mapping[str, float]
-    """By question id."""
-    unit: Unit = "score"
-    reason: str | None = None
-    """Why there are no values."""
-    is_loss: bool = False
-    is_difference: bool = False
-    """It may be negative; a loss is one."""
-    answered_only: bool = False
-    with_people: bool = True
-    hop: int | None = None
-    n_incomplete: int | None = None
-
-
-def measure(
-    asked: Asked,
-    metric: str,
-    number: Callable[[Reply], float | None],
-    unit: Unit = "score",
-    *,
-    reason: str | None = None,
-) -> list[Measurement]:
-    """The mean of a number for each variation."""
-    means = asked.means(number)
-    return [
-        Measurement(metric=metric, variation=variation, values=means.get(variation, {}), unit=unit, reason=reason)
-        for variation in asked.variations
-    ]
-
-
-def measure_pairs(
-    asked: Asked,
-    metric: str,
-    number: Callable[[Reply, Reply], float | None],
-    unit: Unit = "score",
-    *,
-    reason: str | None = None,
-) -> list[Measurement]:
-    """The mean of a number of original and reworded for each variation."""
-    means = asked.paired(number)
-    return [
-        Measurement(metric=metric, variation=variation, values=means.get(variation, {}), unit=unit, reason=reason)
-        for variation in asked.reworded
-    ]
-
-
-def measure_losses(
-    asked: Asked, metric: str, number: Callable[[Reply], float | None], unit: Unit = "score"
-) -> list[Measurement]:
-    """The mean of a number for each variation, and what it loses against the original, paired by question."""
-
-    def lose(original: Reply, reworded: Reply) -> float | None:
-        before, after = number(original), number(reworded)
-        return None if before is None or after is None else before - after
-
-    losses = measure_pairs(asked, metric, lose, unit)
-    return measure(asked, metric, number, unit) + [replace(loss, is_loss=True, is_difference=True) for loss in losses]
-
-
-def measure_sets(
-    asked: Asked, metric: str, number: Callable[[list[Reply]], float | None], *, reason: str | None = None
-) -> list[Measurement]:
-    """A number of all wordings of a question together, and of those that no person wrote where there are both."""
-    measurements = []
-    for with_people in asked.choices_of_people if asked.reworded else ():
-        sizes = {question: len(run) for question, run in asked.sets(with_people=with_people)}
-        measurements.append(
-            Measurement(
-                metric=metric,
-                variation=None,
-                values=asked.over_sets(number, with_people=with_people),
-                reason=reason,
-                with_people=with_people,
-                n_incomplete=sum(n < max(sizes.values()) for n in sizes.values()),
-            )
-        )
-    return measurements
-
-
 def estimate_numbers(asked: Asked, measurements: Sequence[Measurement], bootstrap: Bootstrap) -> list[WordingNumber]:
     """Means over questions with intervals; losses with their p, by Holm over the variations of a metric."""
     if not measurements:
@@ -142,7 +58,7 @@ def estimate_numbers(asked: Asked, measurements: Sequence[Measurement], bootstra
         questions,
         confidence=bootstrap.confidence,
         n_resamples=bootstrap.n_resamples,
-        is_share=np.array([one.unit == "share" and not one.is_difference for one in measurements]),
+        is_share=np.array([_is_level_of_share(measurement) for measurement in measurements]),
     )
     nothing = NO_VALUE if ORIGINAL in asked.variations else NO_ORIGINAL
     numbers = []
@@ -151,6 +67,10 @@ def estimate_numbers(asked: Asked, measurements: Sequence[Measurement], bootstra
         estimate = bootstrap.estimate(value, low, high, n=n, unit=measurement.unit, reason=reason)
         numbers.append(_number(asked, measurement, estimate))
     return _adjusted(numbers)
+
+
+def _is_level_of_share(measurement: Measurement) -> bool:
+    return measurement.unit == "share" and not measurement.is_difference
 
 
 def count_failed(asked: Asked, variation: str | None) -> int:

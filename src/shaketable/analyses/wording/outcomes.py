@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.wording.answers import NO_RECORDS, NO_SEARCHING, Asked, Reply
-from shaketable.analyses.wording.numbers import Measurement, WordingNumber, estimate_numbers, measure
+from shaketable.analyses.wording.answers import NO_RECORDS, NO_SEARCHING
+from shaketable.analyses.wording.asked import Asked, Reply
+from shaketable.analyses.wording.measurements import Measurement, measure
+from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.analyses.wording.unaided import ClosedBook, Unaided, Wording, closed_books, compare_with_closed_book
 
 CLASSES: dict[str, Callable[[float, float], float]] = {

@@ -8,17 +8,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.wording.answers import NO_RECORDS, Asked, group_replies, read_scores
-from shaketable.analyses.wording.numbers import (
-    Measurement,
-    WordingNumber,
-    estimate_numbers,
-    measure_losses,
-    measure_pairs,
-)
+from shaketable.analyses.wording.answers import NO_QUERY_LOSS, NO_RECORDS, group_replies, read_scores
+from shaketable.analyses.wording.asked import Asked
+from shaketable.analyses.wording.measurements import Measurement, measure_losses, measure_pairs
+from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.analyses.wording.vectors import ENCODER, Vectors, vectors_of
 
-NO_LOSS = "query_loss was not scored; add query_loss to score.metrics"
 SCORED = ("query_loss", "query_tokens")
 """What the metric `query_loss` gives."""
 
@@ -77,5 +72,5 @@ def _measure(asked: Asked, scores: Mapping[str, Mapping[str, float | None]], vec
 
 def _scored(asked: Asked, name: str, scores: Mapping[str, float | None]) -> list[Measurement]:
     if all(scores.get(reply.key) is None for reply in asked.every_reply()):
-        return [Measurement(metric=name, variation=None, values={}, reason=NO_LOSS)]
+        return [Measurement(metric=name, variation=None, values={}, reason=NO_QUERY_LOSS)]
     return measure_losses(asked, name, lambda reply: scores.get(reply.key))

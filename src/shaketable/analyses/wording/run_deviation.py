@@ -10,7 +10,8 @@ from typing import Literal
 from shaketable.analyses.conditions import units
 from shaketable.analyses.grids import chosen_metrics
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.wording.answers import Asked, group_scores, read_scores
+from shaketable.analyses.wording.answers import group_scores, read_scores
+from shaketable.analyses.wording.asked import Asked
 from shaketable.analyses.wording.numbers import count_failed
 from shaketable.factors import Cell
 from shaketable.types import Unit

@@ -5,19 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.wording.answers import NO_RECORDS, Asked, Reply, group_replies
+from shaketable.analyses.wording.answers import NO_RECORDS, NO_SEARCHES, group_replies
+from shaketable.analyses.wording.asked import Asked, Reply
 from shaketable.analyses.wording.hops import MissingHops, Trails, read_trails
-from shaketable.analyses.wording.numbers import (
-    Measurement,
-    WordingNumber,
-    estimate_numbers,
-    measure,
-    measure_losses,
-    measure_pairs,
-)
+from shaketable.analyses.wording.measurements import Measurement, measure, measure_losses, measure_pairs
+from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.analyses.wording.vectors import ENCODER
-
-NO_SEARCHES = "no search was recorded"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.wording.answers import NO_RECORDS, Asked, Reply, group_replies, read_scores
+from shaketable.analyses.wording.answers import NO_RECORDS, group_replies, read_scores
+from shaketable.analyses.wording.asked import Asked, Reply
 from shaketable.analyses.wording.hops import HopPair, Trails, read_trails
 from shaketable.analyses.wording.vectors import ENCODER
 from shaketable.factors import Cell

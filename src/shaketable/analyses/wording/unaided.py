@@ -9,7 +9,8 @@ from typing import Literal
 
 from shaketable import catalog
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.wording.answers import Asked, Reply, group_replies, read_scores
+from shaketable.analyses.wording.answers import group_replies, read_scores
+from shaketable.analyses.wording.asked import Asked, Reply
 from shaketable.errors import PartError
 from shaketable.factors import ORIGINAL, System
 from shaketable.protocols import ExampleMethod, LaidOutMethod, PromptingPart

@@ -10,8 +10,10 @@ import polars as pl
 from shaketable.analyses.conditions import units
 from shaketable.analyses.grids import chosen_metrics
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.wording.answers import Asked, group_scores, read_scores
-from shaketable.analyses.wording.numbers import Measurement, WordingNumber, estimate_numbers, measure_losses
+from shaketable.analyses.wording.answers import group_scores, read_scores
+from shaketable.analyses.wording.asked import Asked
+from shaketable.analyses.wording.measurements import Measurement, measure_losses
+from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.types import Unit
 
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.outcomes import Outcomes
 from shaketable.factors import ORIGINAL
+from shaketable.report.charts.bars import bars
 from shaketable.report.charts.layout import Picture
+from shaketable.report.charts.looks import Look
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.charts.outcome_classes import stacked_bars
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures, make_marks
 from shaketable.report.wording_tables import make_tables
@@ -22,17 +23,22 @@ TITLES = {
     ("stable", False): "stable",
     ("unhelpful", False): "unhelpful",
 }
-COLORS = {
-    "helpful: wrong to right": "#009E73",
-    "stable: right and right": "#56B4E9",
-    "unhelpful: wrong and wrong": "#E69F00",
-    "harmful: right to wrong": "#D55E00",
+NAMES = {
+    "helpful": "helpful: wrong to right",
+    "stable": "stable: right and right",
+    "unhelpful": "unhelpful: wrong and wrong",
+    "harmful": "harmful: right to wrong",
 }
-NAMES = dict(zip(("helpful", "stable", "unhelpful", "harmful"), COLORS, strict=True))
+LOOKS = {
+    NAMES["helpful"]: Look("#009E73", (1, 0), "square"),
+    NAMES["stable"]: Look("#56B4E9", (1, 0), "square"),
+    NAMES["unhelpful"]: Look("#E69F00", (1, 0), "square"),
+    NAMES["harmful"]: Look("#D55E00", (1, 0), "square"),
+}
 
 
 def _draw(marks: Sequence[Mark], titles: Titles) -> Picture:
-    return stacked_bars(marks, titles, COLORS)
+    return bars(marks, titles, looks=LOOKS)
 
 
 FIGURE = Plan(

@@ -61,10 +61,15 @@ FIGURE = Plan(
 def section(result: QueryDifficulty, page: Page) -> Section:
     headlines = _headlines(result, page)
     drawn = choose_drawn(result.numbers, DRAWN, page)
-    several = len(names_in(one.panel for one in drawn)) > 1
+    several = len(names_in(point.panel for point in drawn)) > 1
     marks = [
-        make_mark(one, x=one.way, series=f"{one.system} · {one.panel}" if several else one.system, panel=one.number)
-        for one in drawn
+        make_mark(
+            point,
+            x=point.way,
+            series=f"{point.system} · {point.panel}" if several else point.system,
+            panel=point.number,
+        )
+        for point in drawn
     ]
     return Section(
         chapter="wording",

@@ -27,8 +27,8 @@ CAVEAT = (
 
 def section(result: RunDeviation, page: Page) -> Section:
     metrics = list(dict.fromkeys(deviation.metric for deviation in result.deviations))
-    by_metric = [[one for one in result.deviations if one.metric == metric] for metric in metrics]
-    known = [[one for one in deviations if one.value is not None] for deviations in by_metric]
+    by_metric = [[run for run in result.deviations if run.metric == metric] for metric in metrics]
+    known = [[run for run in deviations if run.value is not None] for deviations in by_metric]
     return Section(
         chapter="wording",
         name="run_deviation",

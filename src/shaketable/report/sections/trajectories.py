@@ -90,23 +90,25 @@ def _figures(result: Trajectories, headlines: Sequence[Headline], page: Page) ->
 
 def _drift_marks(drawn: Sequence[Drawn]) -> list[Mark]:
     """Failed searches are those that gold inclusion leaves."""
-    several = len(names_in(one.panel for one in drawn)) > 1
-    drifts = [one for one in drawn if one.number == DRIFT["mss"]]
-    failed = [replace(one, estimate=_rest(one.estimate)) for one in drawn if one.number == DRIFT["gold"]]
+    several = len(names_in(point.panel for point in drawn)) > 1
+    drifts = [point for point in drawn if point.number == DRIFT["mss"]]
+    failed = [replace(point, estimate=_rest(point.estimate)) for point in drawn if point.number == DRIFT["gold"]]
     return [
         make_mark(
-            one,
-            x=one.hop or 0,
-            series=one.way,
-            panel=one.number,
-            row=f"{one.system} · {one.panel}" if several else one.system,
+            point,
+            x=point.hop or 0,
+            series=point.way,
+            panel=point.number,
+            row=f"{point.system} · {point.panel}" if several else point.system,
         )
-        for one in (*drifts, *failed)
+        for point in (*drifts, *failed)
     ]
 
 
 def _gold_marks(drawn: Sequence[Drawn]) -> list[Mark]:
-    return [make_mark(one, x=one.hop or 0, series=one.way, panel=one.panel, row=one.system) for one in drawn]
+    return [
+        make_mark(point, x=point.hop or 0, series=point.way, panel=point.panel, row=point.system) for point in drawn
+    ]
 
 
 def _rest(estimate: Estimate) -> Estimate:

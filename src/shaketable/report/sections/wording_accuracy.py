@@ -46,7 +46,7 @@ def section(result: WordingAccuracy, page: Page) -> Section:
         for number in result.numbers
     }
     drawn = choose_drawn(result.numbers, dict.fromkeys(result.metrics[:1], "score"), page)
-    marks = [make_mark(one, x=one.way, series=one.system, panel=one.panel) for one in drawn]
+    marks = [make_mark(point, x=point.way, series=point.system, panel=point.panel) for point in drawn]
     return Section(
         chapter="wording",
         name="wording_accuracy",
