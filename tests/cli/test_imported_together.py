@@ -30,7 +30,7 @@ def imported(tmp_path_factory):
     runner = CliRunner()
     made = runner.invoke(app, ["import", str(folder / "answers.jsonl"), "--out", str(folder / "run")])
     assert made.exit_code == 0, made.output
-    asked = ("variance_shares(n_resamples=99)", "context_reliance(n_resamples=99)")
+    asked = ("variance_shares", "context_reliance")
     analyzed = runner.invoke(app, ["analyze", str(folder / "run"), *(w for a in asked for w in ("--analysis", a))])
     assert analyzed.exit_code == 0, analyzed.output
     return json.loads((folder / "run" / "findings.json").read_text("utf-8"))["findings"]
@@ -38,10 +38,10 @@ def imported(tmp_path_factory):
 
 @pytest.mark.slow
 def test_heat_and_evidence_explain_and_wording_does_not(imported):
-    shares, reliance = imported
-    found = {row["effect"]: row for row in shares["rows"]}
-    assert found["temperature"]["low"] > 0 and found["evidence"]["low"] > 0
-    assert found["wording"]["low"] < 0 < found["wording"]["high"]
-    assert (found["temperature"]["n"], found["temperature"]["n_settings"]) == (20, 12)
-    cool = next(row for row in reliance["rows"] if row["temperature"] == 0)
+    shares, reliance = (finding["result"] for finding in imported)
+    settings = {share["settings"][0]: share["share"] for share in shares["shares"] if share["kind"] == "setting"}
+    assert settings["temperature"]["low"] > 0 and settings["evidence"]["low"] > 0
+    assert settings["wording"]["low"] < 0 < settings["wording"]["high"]
+    assert [(split["n"], split["n_settings"]) for split in shares["splits"]] == [(20, 12)]
+    cool = next(own["reliance"] for own in reliance["reliances"] if own["cell"]["temperature"] == 0)
     assert cool["low"] < 1 < cool["high"]

@@ -24,19 +24,17 @@ from shaketable.report.section import Figure, Headline, Matrix, MatrixCell, Page
 from shaketable.report.sections.correctness import make_headlines
 from shaketable.report.sections.guidelines import group_noise, is_told
 from shaketable.report.sections.guidelines_words import ceiling_sentence, noise_sentence
-from shaketable.report.together_chapter import together_blocks, together_figures
+from shaketable.report.together_chapter import together_figures
 from shaketable.report.words import format_entry
 from shaketable.types import Estimate, OldFinding
 
 Row = Mapping[str, Any]
 UNCLEAR = ("undecided", "no change shown", "no clear winner", "not shown")
-LEVELS = ("level", "variability", "variance_shares")
+LEVELS = ("level", "variability")
 LINKS = {
     "ceiling": "guidelines",
     "onset": "guidelines",
     "choice": "guidelines",
-    "variance_shares": "variance_bar",
-    "context_reliance": "reliance_by_temperature",
 }
 
 
@@ -150,7 +148,6 @@ def draw(page: Page, band: Band) -> tuple[list[Section], list[Drawing]]:
     ]
     blocks = [
         *make_blocks(findings),
-        *together_blocks(findings),
     ]
     drawings = [_drawing(figure) for figure in figures]
     sections = [_section(finding, blocks, page) for finding in findings]
@@ -236,8 +233,6 @@ def _headline(text: str, row: Row | None, page: Page) -> Headline:
 def _is_unclear(row: Row) -> bool:
     if row.get("contrast"):
         return holds_zero(row)
-    if row["headline"] in ("variance_shares", "context_reliance"):
-        return row["low"] is None or row["low"] <= 0 or bool(row.get("is_floored"))
     return row.get("verdict") in UNCLEAR
 
 

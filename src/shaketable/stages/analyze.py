@@ -96,10 +96,7 @@ def _tells_of_evidence(text: str, result: object) -> bool:
     return (isinstance(result, EvidenceResult) and result.tells_of_evidence) or catalog.parse(text)[0] in TOLD_TWICE
 
 
-TOLD_TWICE = (
-    *("equivalence", "variability"),
-    *("variance_shares", "context_reliance"),
-)
+TOLD_TWICE = ("equivalence", "variability")
 
 
 def _old_parameters(ask: functools.partial[Any], tables: Tables) -> Mapping[str, Any]:

@@ -5,11 +5,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from few_resamples import few_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from score_rows import score_rows
 
-from shaketable.analyses.together.context_reliance import context_reliance
+from shaketable.analyses.together.context_reliance import Reliance, context_reliance
 
 Runs = Sequence[Sequence[float | None]]
 
@@ -32,18 +33,18 @@ def three(original: Runs, disturbed: Runs, closed: Runs, **factors: Any) -> pl.D
     )
 
 
-def only_row(table: pl.DataFrame, **settings: Any) -> Any:
-    (row,) = context_reliance(table, n_resamples=99, **settings).rows
-    return row
+def only(table: pl.DataFrame) -> Reliance:
+    (own,) = context_reliance(few_tables(table)).reliances
+    return own
 
 
 def test_reliance_worked_by_hand() -> None:
     # Means 1, 1/2 and 1/4: lost 1/2 of the 3/4 that evidence brings.
-    row = only_row(three([[1, 1], [1, 1]], [[1, 0], [0, 1]], [[0, 0], [1, 0]]))
-    assert row["value"] == pytest.approx(2 / 3)
-    assert (row["original"], row["disturbed"], row["closed_book"], row["n"]) == (1, 0.5, 0.25, 2)
+    own = only(three([[1, 1], [1, 1]], [[1, 0], [0, 1]], [[0, 0], [1, 0]]))
+    assert own.reliance.value == pytest.approx(2 / 3)
+    assert (own.original, own.disturbed, own.closed_book, own.reliance.n) == (1, 0.5, 0.25, 2)
     # A draw of the first question alone gives 1/2 over 1, of the second 1/2 over 1/2.
-    assert row["low"] == pytest.approx(0.5) and row["high"] == pytest.approx(1)
+    assert own.reliance.low == pytest.approx(0.5) and own.reliance.high == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -57,12 +58,12 @@ def test_reliance_worked_by_hand() -> None:
     ],
 )
 def test_the_ends_of_the_scale(disturbed: float, closed: float, expected: float, is_floored: bool) -> None:
-    row = only_row(three([[1]] * 3, [[disturbed]] * 3, [[closed]] * 3))
-    assert (row["value"], row["is_floored"]) == (expected, is_floored)
+    own = only(three([[1]] * 3, [[disturbed]] * 3, [[closed]] * 3))
+    assert (own.reliance.value, own.is_floored) == (expected, is_floored)
 
 
 def test_better_disturbed_than_original_is_clipped_below() -> None:
-    assert only_row(three([[0]] * 2, [[1]] * 2, [[0]] * 2))["value"] == -1
+    assert only(three([[0]] * 2, [[1]] * 2, [[0]] * 2)).reliance.value == -1
 
 
 def test_a_question_counts_with_the_wordings_asked_in_all_three_ways() -> None:
@@ -72,14 +73,14 @@ def test_a_question_counts_with_the_wordings_asked_in_all_three_ways() -> None:
             three([[1], [1]], [[1], [1]], [[0], [0]], variation="spelling").filter(pl.col("method") != "closed_book"),
         ]
     )
-    assert only_row(both)["disturbed"] == 0
+    assert only(both).disturbed == 0
     whole = pl.concat(
         [
             three([[1], [1]], [[0], [0]], [[0], [0]]),
             three([[1], [1]], [[1], [1]], [[0], [0]], variation="spelling"),
         ]
     )
-    assert (only_row(whole)["disturbed"], only_row(whole)["value"]) == (0.5, 0.5)
+    assert (only(whole).disturbed, only(whole).reliance.value) == (0.5, 0.5)
 
 
 def test_closed_book_is_found_whatever_its_settings_and_as_evidence_of_answers_made_elsewhere() -> None:
@@ -89,36 +90,20 @@ def test_closed_book_is_found_whatever_its_settings_and_as_evidence_of_answers_m
     elsewhere = table.with_columns(
         method=pl.lit("mine"), perturbation=pl.when(is_closed).then(pl.lit("closed_book")).otherwise("perturbation")
     )
-    assert only_row(set_)["value"] == only_row(elsewhere)["value"] == 1
+    assert only(set_).reliance.value == only(elsewhere).reliance.value == 1
 
 
 def test_without_closed_book_the_reason_says_what_to_add() -> None:
     table = three([[1], [1]], [[0], [0]], [[0], [0]]).filter(pl.col("method") != "closed_book")
-    finding = context_reliance(table)
-    assert [(row["value"], row["n"]) for row in finding.rows] == [(None, 0)]
-    assert finding.rows[0]["reason"] == (
-        "closed_book was not asked with this model at this temperature; add it to the methods"
-    )
-    assert finding.sentences == ()
-    hotter = context_reliance(table.with_columns(temperature=pl.lit(1.0)))
-    assert hotter.rows[0]["value"] is None
+    own = only(table)
+    assert (own.reliance.value, own.reliance.n, own.original) == (None, 0, None)
+    assert own.reliance.reason == "closed_book was not asked with this model at this temperature; add it to the methods"
+    assert only(table.with_columns(temperature=pl.lit(1.0))).reliance.value is None
 
 
 def test_a_failed_answer_is_left_out_and_counted() -> None:
-    row = only_row(three([[1], [1], [1]], [[0], [0], [None]], [[0], [0], [0]]))
-    assert (row["value"], row["n"], row["n_missing"]) == (1, 2, 1)
-
-
-def test_sentences_say_no_more_than_the_interval() -> None:
-    def sentence(*sides: Runs) -> str:
-        return context_reliance(three(*sides), n_resamples=99).sentences[0]
-
-    assert sentence([[1]] * 4, [[0]] * 4, [[0.5]] * 4).startswith(
-        "Sentence removal misleads smollm2 at temperature 0: it answers worse than without any evidence."
-    )
-    assert "takes from smollm2 100 % [100, 100] of what evidence brings" in sentence([[1]] * 4, [[0]] * 4, [[0]] * 4)
-    assert sentence([[1]] * 4, [[0]] * 4, [[1]] * 4).startswith("Evidence brings smollm2 little at temperature 0")
-    assert sentence([[1], [1], [0], [1]], [[1], [1], [1], [0]], [[0]] * 4).startswith("No disturbance is shown")
+    own = only(three([[1], [1], [1]], [[0], [0], [None]], [[0], [0], [0]]))
+    assert (own.reliance.value, own.reliance.n, own.n_missing) == (1, 2, 1)
 
 
 values = st.lists(st.lists(st.sampled_from((0.0, 1.0)), min_size=2, max_size=2), min_size=3, max_size=3)
@@ -128,6 +113,8 @@ values = st.lists(st.lists(st.sampled_from((0.0, 1.0)), min_size=2, max_size=2),
 @given(original=values, disturbed=values, closed=values, seed=st.integers(0, 99))
 def test_reliance_is_bounded_and_no_order_changes_it(original: Runs, disturbed: Runs, closed: Runs, seed: int) -> None:
     table = three(original, disturbed, closed)
-    row = only_row(table)
-    assert -1 <= row["low"] <= row["value"] <= row["high"] <= 2
-    assert only_row(table.sample(fraction=1, shuffle=True, seed=seed)) == row
+    own = only(table)
+    value, low, high = own.reliance.value, own.reliance.low, own.reliance.high
+    assert value is not None and low is not None and high is not None
+    assert -1 <= low <= value <= high <= 2
+    assert only(table.sample(fraction=1, shuffle=True, seed=seed)) == own

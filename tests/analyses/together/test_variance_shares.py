@@ -8,13 +8,16 @@ import numpy as np
 import pandas
 import polars as pl
 import pytest
+from few_resamples import few_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from score_rows import score_rows
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
-from shaketable.analyses.together.variance_shares import Cross, components, variance_shares
+from shaketable.analyses.together.variance_shares import Share, VarianceShares, variance_shares
+from shaketable.statistics.variance_split import Cross, split
+from shaketable.types import Estimate
 
 EVIDENCE = ("unchanged", "sentence_removal")
 
@@ -42,8 +45,24 @@ def random_values(seed: int, *shape: int) -> np.ndarray[Any, Any]:
     return (rng.random(shape) < 1 / (1 + np.exp(-logits))).astype(float)
 
 
-def by_effect(table: pl.DataFrame, **settings: Any) -> dict[str | None, Any]:
-    return {row["effect"]: row for row in variance_shares(table, n_resamples=99, **settings).rows}
+def shared(table: pl.DataFrame) -> VarianceShares:
+    return variance_shares(few_tables(table))
+
+
+def key(share: Share) -> str:
+    """`temperature`, `by_question`, and of pieces `temperature × evidence`, `by_question: temperature`."""
+    if share.is_piece:
+        return f"{share.kind}: {' × '.join(share.settings)}"
+    return share.settings[0] if share.kind == "setting" else share.kind
+
+
+def by_component(table: pl.DataFrame) -> dict[str, Estimate]:
+    return {key(share): share.share for share in shared(table).shares}
+
+
+def bounds(estimate: Estimate) -> tuple[float, float, float]:
+    assert estimate.value is not None and estimate.low is not None and estimate.high is not None
+    return estimate.value, estimate.low, estimate.high
 
 
 def test_shares_worked_by_hand() -> None:
@@ -57,10 +76,10 @@ def test_shares_worked_by_hand() -> None:
             score_rows({"q1": (1, 0), "q2": (0, 0)}, metric="contains", temperature=1.0),
         ]
     )
-    found = by_effect(table)
-    expected = {"temperature": 0.5, "question": 0, "by question": 0, "sampling": 0.5, "temperature × question": 0}
-    assert {name: row["value"] for name, row in found.items()} == pytest.approx(expected)
-    assert found["temperature"]["n"] == 2 and found["temperature"]["n_settings"] == 2
+    expected = {"temperature": 0.5, "question": 0, "by_question": 0, "sampling": 0.5, "by_question: temperature": 0}
+    assert {name: share.value for name, share in by_component(table).items()} == pytest.approx(expected)
+    (own,) = shared(table).splits
+    assert (own.n, own.n_settings, own.has_sampling, own.models) == (2, 2, True, ("smollm2",))
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -81,15 +100,15 @@ def test_the_split_follows_from_the_mean_squares_of_statsmodels(seed: int) -> No
     for name, own, other in (
         ("temperature", "t", "q:t"),
         ("evidence", "e", "q:e"),
-        ("temperature × evidence", "t:e", "Residual"),
+        ("interactions: temperature × evidence", "t:e", "Residual"),
     ):
         df = squares[own]["df"]
         variances[name] = (squares[own]["mean_sq"] - squares[other]["mean_sq"]) * df / (n * n_settings)
-        key = f"{name} × question" if "×" not in name else "interactions × question"
-        variances[key] = (squares[other]["mean_sq"] - error) * df / n_settings
+        single = f"by_question: {name}" if "×" not in name else "by_question: "
+        variances[single] = (squares[other]["mean_sq"] - error) * df / n_settings
     total = sum(variances.values())
-    found = by_effect(table_of(values))
-    assert {name: found[name]["value"] for name in variances} == pytest.approx(
+    made = by_component(table_of(values))
+    assert {name: made[name].value for name in variances} == pytest.approx(
         {name: value / total for name, value in variances.items()}
     )
 
@@ -97,7 +116,7 @@ def test_the_split_follows_from_the_mean_squares_of_statsmodels(seed: int) -> No
 def test_repeats_give_on_average_what_the_probabilities_give() -> None:
     """All 256 outcomes of 2 questions × 2 temperatures × 2 runs, each as likely as the probabilities make it."""
     p = np.array([[0.9, 0.4], [0.7, 0.2]])
-    names, exact = components(
+    components, exact = split(
         Cross(
             factors=("temperature",),
             question_ids=("a", "b"),
@@ -106,7 +125,7 @@ def test_repeats_give_on_average_what_the_probabilities_give() -> None:
             errors=np.zeros_like(p),
         )
     )
-    expected = np.zeros((len(names), 1))
+    expected = np.zeros((len(components), 1))
     for outcome in itertools.product((0.0, 1.0), repeat=8):
         runs = np.array(outcome).reshape(2, 2, 2)
         chance = math.prod((p[..., None] * runs + (1 - p[..., None]) * (1 - runs)).ravel())
@@ -118,7 +137,7 @@ def test_repeats_give_on_average_what_the_probabilities_give() -> None:
             variances=spread,
             errors=spread / 2,
         )
-        expected += chance * components(cross)[1](np.ones((1, 2)))
+        expected += chance * split(cross)[1](np.ones((1, 2)))
     assert expected == pytest.approx(exact(np.ones((1, 2))))
 
 
@@ -130,13 +149,14 @@ def test_repeats_give_on_average_what_the_probabilities_give() -> None:
 def test_shares_add_up_to_one_and_pieces_to_their_whole(seed: int, shape: tuple[int, ...]) -> None:
     values = random_values(seed, *shape)
     values[0, 0, 0, 0] = [0] + [1] * (shape[-1] - 1)  # Something varies.
-    rows = list(by_effect(table_of(values)).values())
-    if rows[0]["reason"] == "nothing varies":  # The dice of a few runs may outweigh all the rest.
+    made = shared(table_of(values)).shares
+    if made[0].share.reason == "nothing varies":  # The dice of a few runs may outweigh all the rest.
         return
-    assert sum(row["value"] for row in rows if row["part_of"] is None) == pytest.approx(1)
-    for whole in ("interactions", "by question"):
-        pieces = [row["value"] for row in rows if row["part_of"] == whole]
-        assert not pieces or sum(pieces) == pytest.approx(next(row["value"] for row in rows if row["effect"] == whole))
+    whole = {key(share): share.share.value or 0.0 for share in made if not share.is_piece}
+    assert sum(whole.values()) == pytest.approx(1)
+    for kind in ("interactions", "by_question"):
+        pieces = [share.share.value or 0.0 for share in made if share.is_piece and share.kind == kind]
+        assert not pieces or sum(pieces) == pytest.approx(whole[kind])
 
 
 @settings(max_examples=10, deadline=None)
@@ -148,57 +168,55 @@ def test_what_levels_are_called_and_their_order_change_nothing(seed: int) -> Non
         perturbation=pl.col("perturbation").replace({EVIDENCE[0]: EVIDENCE[1], EVIDENCE[1]: EVIDENCE[0]}),
         variation=pl.col("variation").replace({"original": "zzz"}),
     ).sample(fraction=1, shuffle=True, seed=seed)
-    before, after = by_effect(table), by_effect(swapped)
+    before, after = by_component(table), by_component(swapped)
     for part in ("value", "low", "high"):
-        assert {name: row[part] for name, row in after.items()} == pytest.approx(
-            {name: row[part] for name, row in before.items()}
+        assert {name: getattr(share, part) for name, share in after.items()} == pytest.approx(
+            {name: getattr(share, part) for name, share in before.items()}
         )
 
 
 def test_heat_that_decides_everything_explains_everything() -> None:
     values = np.zeros((6, 2, 2, 1, 2))
     values[:, 0] = 1
-    found = by_effect(table_of(values))
-    assert found["temperature"]["value"] == pytest.approx(1)
-    assert found["evidence"]["value"] == pytest.approx(0)
-    (sentence,) = variance_shares(table_of(values), n_resamples=99).sentences
-    assert sentence.startswith("Temperature explains 100 % [100, 100] of the variation in correctness; of evidence no ")
+    made = by_component(table_of(values))
+    assert made["temperature"].value == pytest.approx(1)
+    assert made["evidence"].value == pytest.approx(0)
 
 
 def test_dice_alone_explain_nothing_but_sampling() -> None:
     values = (np.random.default_rng(1).random((40, 3, 3, 1, 3)) < 0.5).astype(float)
-    found = by_effect(table_of(values))
-    assert found["sampling"]["value"] > 0.95
+    made = by_component(table_of(values))
+    assert bounds(made["sampling"])[0] > 0.95
     for name in ("temperature", "evidence", "interactions", "question"):
-        assert found[name]["low"] <= 0 <= found[name]["high"]
-    assert variance_shares(table_of(values)).sentences[0].startswith("No setting is shown to explain any")
+        _, low, high = bounds(made[name])
+        assert low <= 0 <= high
 
 
 def test_the_interval_holds_the_share_of_many_questions() -> None:
     """Of 20 intervals of 95 %, 15 or more hold the share of a very large sample: fewer has odds of 1 in 3000."""
-    truth = by_effect(table_of(random_values(99, 3000, 3, 2, 1, 3)))["temperature"]["value"]
-    found = [by_effect(table_of(random_values(seed, 40, 3, 2, 1, 3)))["temperature"] for seed in range(20)]
-    assert sum(row["low"] <= truth <= row["high"] for row in found) >= 15
+    truth, _, _ = bounds(by_component(table_of(random_values(99, 3000, 3, 2, 1, 3)))["temperature"])
+    made = [bounds(by_component(table_of(random_values(i, 40, 3, 2, 1, 3)))["temperature"]) for i in range(20)]
+    assert sum(low <= truth <= high for _, low, high in made) >= 15
 
 
 def test_one_run_leaves_the_dice_in_the_other_shares_and_says_so() -> None:
-    finding = variance_shares(table_of(random_values(0, 6, 3, 2, 1, 1)), n_resamples=99)
-    found = {row["effect"]: row for row in finding.rows}
-    assert found["sampling"]["value"] is None and "one run alone" in found["sampling"]["reason"]
-    whole = [row["value"] for row in finding.rows if row["part_of"] is None and row["value"] is not None]
+    result = shared(table_of(random_values(0, 6, 3, 2, 1, 1)))
+    (sampling,) = (share.share for share in result.shares if share.kind == "sampling")
+    assert sampling.value is None and "one run alone" in (sampling.reason or "")
+    assert not result.splits[0].has_sampling
+    whole = [share.share.value for share in result.shares if not share.is_piece and share.share.value is not None]
     assert sum(whole) == pytest.approx(1)
-    assert any("Sampling is not split off" in caveat for caveat in finding.caveats)
 
 
 def test_closed_book_is_left_out_beside_methods_that_search() -> None:
     table = table_of(random_values(0, 5, 2, 2, 1, 2))
     closed = score_rows({f"q{q}": (0, 0) for q in range(5)}, metric="contains", method="closed_book")
     closed = closed.with_columns(perturbation=pl.lit(None, dtype=pl.String), retriever=pl.lit(None, dtype=pl.String))
-    together = variance_shares(pl.concat([table, closed]), n_resamples=99)
-    alone = variance_shares(table, n_resamples=99)
-    assert [row["value"] for row in together.rows] == [row["value"] for row in alone.rows]
-    assert "closed book not in it" in together.sentences[0]
-    assert by_effect(pl.concat([closed, closed.with_columns(temperature=pl.lit(1.0))]))
+    together = shared(pl.concat([table, closed]))
+    assert together.shares == shared(table).shares
+    assert together.splits[0].unsearching == ("closed_book",)
+    alone = shared(pl.concat([closed, closed.with_columns(temperature=pl.lit(1.0))]))
+    assert alone.shares and alone.splits[0].unsearching == ()
 
 
 def test_what_cannot_be_split_says_why() -> None:
@@ -210,23 +228,25 @@ def test_what_cannot_be_split_says_why() -> None:
         (table.filter(hole), "no setting has two values or more"),
         (table.filter(question_id="q0"), "fewer than two questions have a score in every setting"),
     ):
-        finding = variance_shares(part)
-        assert [(row["value"], row["reason"]) for row in finding.rows] == [(None, reason)]
-        assert finding.sentences == ()
-    constant = variance_shares(table_of(np.ones((4, 2, 2, 1, 2))))
-    assert {row["value"] for row in constant.rows} == {None}
+        result = shared(part)
+        assert (result.shares, [own.reason for own in result.splits]) == ((), [reason])
+    constant = shared(table_of(np.ones((4, 2, 2, 1, 2))))
+    assert {(share.share.value, share.share.reason) for share in constant.shares if share.kind != "sampling"} == {
+        (None, "nothing varies")
+    }
 
 
 def test_a_question_with_a_hole_is_left_out_and_counted() -> None:
     table = table_of(random_values(3, 6, 2, 2, 1, 2))
     hole = (pl.col("question_id") == "q3") & (pl.col("temperature") == 1) & (pl.col("repeat") == 0)
-    found = by_effect(table.with_columns(value=pl.when(~hole).then("value")))["temperature"]
-    assert (found["n"], found["n_left_out"], found["n_missing"]) == (5, 1, 2)
-    assert found["value"] == by_effect(table.filter(pl.col("question_id") != "q3"))["temperature"]["value"]
+    result = shared(table.with_columns(value=pl.when(~hole).then("value")))
+    (own,) = result.splits
+    assert (own.n, own.n_left_out, own.n_missing) == (5, 1, 2)
+    assert result.shares == shared(table.filter(pl.col("question_id") != "q3")).shares
 
 
 def test_each_dataset_is_split_by_itself() -> None:
     table = pl.concat([table_of(random_values(seed, 5, 2, 2, 1, 2), dataset=f"d{seed}") for seed in (0, 1)])
-    finding = variance_shares(table, n_resamples=99)
-    assert {row["dataset"] for row in finding.rows} == {"d0", "d1"}
-    assert len(finding.sentences) == 2
+    result = shared(table)
+    assert [own.cell.dataset for own in result.splits] == ["d0", "d1"]
+    assert {share.cell.dataset for share in result.shares} == {"d0", "d1"}

@@ -39,20 +39,6 @@ SPARE = (
     Look("#009E73", (4, 1), "square"),
 )
 
-COMPONENTS = {
-    "temperature": "#D55E00",
-    "evidence": "#0072B2",
-    "wording": "#009E73",
-    "method": "#E69F00",
-    "retriever": "#F0E442",
-    "model": "#CC79A7",
-    "interactions": "#56B4E9",
-    "question": "#5B6068",
-    "by question": "#878D96",
-    "sampling": "#AEB3BA",
-}
-"""What variation is split into: settings in colours, what no setting explains in greys."""
-
 
 def evidence_looks(evidence: Iterable[str]) -> dict[str, Look]:
     """The same look for a name in every picture of a run: known names have theirs, others get spare ones in order."""

@@ -27,5 +27,7 @@ CATALOG: dict[str, str] = {
     "Degradation": "degradation:section",
     "Ranking": "ranking:section",
     "Amplification": "amplification:section",
+    "VarianceShares": "variance_shares:section",
+    "ContextReliance": "context_reliance:section",
 }
 """The name of a result's type → what makes its section, in the order of the page."""

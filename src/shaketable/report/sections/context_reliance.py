@@ -1,0 +1,200 @@
+"""How far disturbed evidence throws a system back to its closed-book answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from shaketable.analyses.together.context_reliance import CLIP, LEAST_GAIN, ContextReliance, Reliance
+from shaketable.factors import Cell, word_for
+from shaketable.report.charts.guides import Guide
+from shaketable.report.charts.layout import Axis
+from shaketable.report.charts.lines import lines
+from shaketable.report.charts.looks import evidence_looks
+from shaketable.report.charts.marks import Mark, Point, Titles
+from shaketable.report.notes import describe_intervals
+from shaketable.report.section import Figure, Headline, Page, Section, Table
+from shaketable.report.words import (
+    Entry,
+    count_questions,
+    describe_bootstrap,
+    format_amount,
+    format_interval,
+    format_level,
+    format_number,
+    name_evidence,
+    name_part,
+    sentence_case,
+)
+
+TITLES = Titles(series="Evidence", value="Context reliance")
+COLUMNS = (
+    *("System", "Evidence", "Temperature", "Reliance", "Original", "Disturbed", "Closed book"),
+    *("Questions", "Records missing"),
+)
+
+
+def section(result: ContextReliance, page: Page) -> Section:
+    headlines = tuple(_headline(line, result, page) for line in _systems(result.reliances))
+    is_known = any(own.reliance.value is not None for own in result.reliances)
+    return Section(
+        chapter="together",
+        name="context_reliance",
+        title="Reliance on evidence",
+        question="Does the system lean on its evidence, or on what it knows?",
+        headlines=headlines,
+        figures=_figures(result, headlines, page),
+        tables=(Table(columns=COLUMNS, rows=tuple(_row(own, page) for own in result.reliances)),) if is_known else (),
+        caveats=_caveats(result, page) if is_known else (),
+    )
+
+
+def _systems(reliances: Sequence[Reliance]) -> list[list[Reliance]]:
+    """What has an interval, of each system."""
+    systems: dict[Cell, list[Reliance]] = {}
+    for own in reliances:
+        if own.reliance.low is not None:
+            systems.setdefault(replace(own.cell, perturbation=None, temperature=None), []).append(own)
+    return list(systems.values())
+
+
+def _name(cell: Cell, page: Page) -> str:
+    return page.labels.name(cell, "dataset")
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _headline(system: Sequence[Reliance], result: ContextReliance, page: Page) -> Headline:
+    """On the disturbance that takes most at the coolest temperature."""
+    coolest = min(own.cell.temperature or 0.0 for own in system)
+    worst = max((own for own in system if own.cell.temperature == coolest), key=lambda own: own.reliance.value or 0.0)
+    low = worst.reliance.low
+    return Headline(
+        kind="context_reliance",
+        cell=worst.cell,
+        system=_name(worst.cell, page),
+        sentence=_sentence(worst, page),
+        detail=_detail(worst),
+        number=format_amount(worst.reliance),
+        interval=format_interval(worst.reliance),
+        is_clear=low is not None and low > 0 and not worst.is_floored and page.is_applied(worst.cell),
+        links=("reliance_by_temperature",),
+        spark_title="Reliance by temperature",
+        spark=_spark(worst.cell, result.reliances),
+    )
+
+
+def _spark(cell: Cell, reliances: Sequence[Reliance]) -> tuple[Point, ...]:
+    return tuple(
+        Point(
+            temperature=own.cell.temperature or 0.0,
+            value=own.reliance.value,
+            low=own.reliance.low,
+            high=own.reliance.high,
+            unit="ratio",
+        )
+        for own in reliances
+        if replace(own.cell, temperature=cell.temperature) == cell and own.reliance.value is not None
+    )
+
+
+def _sentence(own: Reliance, page: Page) -> str:
+    system, disturbance = _name(own.cell, page), sentence_case(name_part(own.cell.perturbation or ""))
+    where, low = f"at temperature {own.cell.temperature:g}", own.reliance.low or 0.0
+    if own.is_floored:
+        return f"Evidence brings {system} little {where}, so that there is little to lose."
+    if low > 1:
+        return f"{disturbance} misleads {system} {where}: it answers worse than without any evidence."
+    if low > 0:
+        share = format_level(replace(own.reliance, unit="share"))
+        return (
+            f"{disturbance} takes from {system} {share} of what evidence brings it {where}, the most of what was tried."
+        )
+    return f"No disturbance is shown to take from {system} what evidence brings it {where}."
+
+
+def _detail(own: Reliance) -> str:
+    original, disturbed, closed = _means(own)
+    return (
+        f"{sentence_case(word_for(own.metric))}: with original evidence {original}, with disturbed evidence "
+        f"{disturbed}, closed book {closed} ({count_questions(own.reliance.n)})."
+    )
+
+
+def _means(own: Reliance) -> list[str | None]:
+    """The three as people read them."""
+    percent = " %" if own.unit == "share" else ""
+    return [
+        None if mean is None else format_number(mean, own.unit) + percent
+        for mean in (own.original, own.disturbed, own.closed_book)
+    ]
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+
+def _figures(result: ContextReliance, headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+    """Where evidence brings so little that the ratio says nothing, nothing is drawn."""
+    drawn = [own for own in result.reliances if own.reliance.value is not None and not own.is_floored]
+    marks = tuple(
+        Mark(
+            x=own.cell.temperature,
+            value=own.reliance.value,
+            low=own.reliance.low,
+            high=own.reliance.high,
+            unit="ratio",
+            series=name_evidence(own.cell.perturbation),
+            panel=_name(own.cell, page),
+            n=own.reliance.n,
+        )
+        for own in drawn
+    )
+    if not marks:
+        return ()
+    lowest = min([0.0, *(mark.low for mark in marks if mark.low is not None)])
+    highest = max([1.0, *(mark.high for mark in marks if mark.high is not None)])
+    return (
+        Figure(
+            name="reliance_by_temperature",
+            title="Does it lean on its evidence?",
+            caption=headlines[0].text if headlines else "",
+            note="What a disturbance takes, as a multiple of what evidence brings over closed book: at 0 it is "
+            "ignored, at 1 the system answers as without evidence, above 1 it is misled. Temperatures at which "
+            f"evidence brings less than 5 points are not drawn. {describe_intervals(marks, page)}",
+            marks=marks,
+            titles=TITLES,
+            draw=partial(
+                lines,
+                marks,
+                TITLES,
+                looks=evidence_looks(mark.series for mark in marks),
+                axis=Axis(domain=(lowest - 0.1, highest + 0.1)),
+                guides=(Guide(kind="level", at=0, words="ignored"), Guide(kind="level", at=1, words="as closed book")),
+            ),
+        ),
+    )
+
+
+def _row(own: Reliance, page: Page) -> tuple[Entry, ...]:
+    return (
+        _name(own.cell, page),
+        name_part(own.cell.perturbation or ""),
+        f"{own.cell.temperature:g}",
+        format_level(own.reliance),
+        *_means(own),
+        own.reliance.n,
+        own.n_missing,
+    )
+
+
+def _caveats(result: ContextReliance, page: Page) -> tuple[str, ...]:
+    caveats = [
+        describe_bootstrap(page.bootstrap),
+        f"Closed book is {result.closed_book} of the same model, asked with the same wordings at the same temperature.",
+        f"Ratios are clipped to {CLIP[0]:g} and {CLIP[1]:g}, and evidence counts as bringing {LEAST_GAIN:g} at least.",
+    ]
+    if any(own.is_floored for own in result.reliances):
+        caveats.append("Where evidence brings less than that, the ratio says little about reliance.")
+    return tuple(caveats)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+from drawn import draw
+from few_resamples import few_tables
+from joint_study import joint_study
+from made_page import made_page
+from score_rows import score_rows
+
+from shaketable.analyses.together.context_reliance import context_reliance
+from shaketable.report.section import Section
+from shaketable.report.sections.context_reliance import section
+
+
+def told(table: pl.DataFrame) -> Section:
+    tables = few_tables(table)
+    return section(context_reliance(tables), made_page(tables))
+
+
+def sentence(*sides: Sequence[float]) -> str:
+    """With original and disturbed evidence and closed book, of four questions."""
+    ways: tuple[dict[str, Any], ...] = (
+        {},
+        {"perturbation": "sentence_removal"},
+        {"method": "closed_book", "retriever": None, "perturbation": None},
+    )
+    table = pl.concat(
+        [
+            score_rows({f"q{i}": (value,) for i, value in enumerate(side)}, metric="contains", **way)
+            for side, way in zip(sides, ways, strict=True)
+        ]
+    )
+    (headline,) = told(table).headlines
+    return headline.sentence
+
+
+def test_sentences_say_no_more_than_the_interval() -> None:
+    name = "smollm2 · single_retrieval"
+    assert sentence([1] * 4, [0] * 4, [0.5] * 4) == (
+        f"Sentence removal misleads {name} at temperature 0: it answers worse than without any evidence."
+    )
+    assert f"takes from {name} 100 % [100, 100] of what evidence brings" in sentence([1] * 4, [0] * 4, [0] * 4)
+    assert sentence([1] * 4, [0] * 4, [1] * 4).startswith(f"Evidence brings {name} little at temperature 0")
+    assert sentence([1, 1, 0, 1], [1, 1, 1, 0], [0] * 4).startswith("No disturbance is shown")
+
+
+def test_the_card_has_the_three_means_and_the_line_over_temperatures() -> None:
+    (headline,) = told(joint_study()).headlines
+    assert headline.detail.startswith("Correctness: with original evidence ")
+    assert ", closed book " in headline.detail and headline.detail.endswith("(n = 12 questions).")
+    assert [point.temperature for point in headline.spark] == [0.0, 0.5, 1.5]
+    assert headline.is_clear and headline.links == ("reliance_by_temperature",)
+
+
+def test_reliance_is_not_drawn_where_evidence_brings_nothing() -> None:
+    hot = pl.col("temperature") == 1.5
+    made = told(joint_study().with_columns(value=pl.when(hot).then(0.0).otherwise("value")))
+    (figure,) = made.figures
+    assert {mark.x for mark in figure.marks} == {0.0, 0.5}
+    assert "Where evidence brings less than that, the ratio says little about reliance." in made.caveats
+    assert {"ignored", "as closed book"} <= set(draw(figure.draw()).texts)
+
+
+def test_the_table_has_the_three_means_at_every_temperature() -> None:
+    (table,) = told(joint_study()).tables
+    assert table.columns[3:7] == ("Reliance", "Original", "Disturbed", "Closed book")
+    assert [row[2] for row in table.rows] == ["0", "0.5", "1.5"]
+    assert all(str(row[4]).endswith(" %") for row in table.rows)
+
+
+def test_without_closed_book_there_is_nothing_to_tell() -> None:
+    made = told(joint_study(closed_book=False))
+    assert (made.headlines, made.figures, made.tables, made.caveats) == ((), (), (), ())
