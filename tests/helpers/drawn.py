@@ -31,7 +31,7 @@ class Drawn:
 
     def count(self, kind: str) -> int:
         """How many marks of a kind, such as `symbol`, all panels have together, less those with nothing to draw."""
-        groups = re.findall(rf'class="mark-{kind} role-mark[^"]*"[^>]*>(.*?)</g>', self.svg, flags=re.DOTALL)
+        groups = re.findall(rf'class="mark-{kind} role-mark[^"]*"[^>]*(?<!/)>(.*?)</g>', self.svg, flags=re.DOTALL)
         return sum(len(re.findall(r"<path[^>]* d=|<line|<text", group)) for group in groups)
 
 

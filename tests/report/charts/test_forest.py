@@ -47,7 +47,8 @@ def test_every_panel_of_every_row_has_something_so_that_all_stay_in_their_place(
         for panel, row in (("nq", "first"), ("nq", "second"), ("hotpotqa", "second"))
     ]
     picture = forest(marks, TITLES)
-    cells = {(value["panel"], value["row"]) for value in picture.to_dict()["data"]["values"]}
+    (data,) = picture.to_dict()["datasets"].values()
+    cells = {(value["panel"], value["row"]) for value in data}
     assert cells == {(panel, row) for panel in ("nq", "hotpotqa") for row in ("first", "second")}
     assert draw(picture).count("symbol") == len(marks), "Nothing is drawn where there is nothing."
 
