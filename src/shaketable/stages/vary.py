@@ -94,7 +94,7 @@ def _worded(
     _refuse_mixture(store, label, made_by, stored, missing)
     if missing and (problem := lacks_for_wording(variation)):
         raise StudyError(f"cross.variations: {problem}")
-    n_before = len(questions) - len(missing)
+    n_done = len(questions) - len(missing)
     for batch in reword(variation, missing):
         if all(_has_failed(rewording) for _, rewording in batch) and all(map(_has_failed, _rewordings(stored))):
             raise RunError(
@@ -104,9 +104,9 @@ def _worded(
         new = [_stored(question, rewording, label, made_by, stored.get(question.id)) for question, rewording in batch]
         store.add_worded(new)
         stored |= {worded.question_id: worded for worded in new}
-        n_before += len(new)
+        n_done += len(new)
         if not is_ready(variation):
-            progress(WordingTick(variation=label, n_done=n_before, n_questions=len(questions)))
+            progress(WordingTick(variation=label, n_done=n_done, n_questions=len(questions)))
     return [stored[question.id].rewording for question in questions]
 
 

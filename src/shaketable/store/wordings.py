@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from shaketable.identity import canonical, digest
@@ -49,8 +49,7 @@ def write_worded(connection: sqlite3.Connection, worded: Iterable[WordedQuestion
             (variant.variation, variant.text, canonical(variant.provenance), variant.rejected)
             for variant in question.rewording.variants
         ]
-        making = question.rewording.making
-        counts = [None] * len(COUNTS) if making is None else [*astuple(making)[:-1], float(making.seconds)]
+        counts = _counts(question.rewording.making)
         row = (*key, question.made_by, question.original, int(question.rewording.may_retry), *counts)
         # What was refused before, because a model was busy, is not refused any more.
         connection.execute(
@@ -120,6 +119,13 @@ def altered(rows: Rows) -> list[str]:
         for row in stored
         if _checksum(row[:-1], wordings[row[0], row[1]]) != row[-1]
     ]
+
+
+def _counts(making: Making | None) -> tuple[float | None, ...]:
+    if making is None:
+        return (None,) * len(COUNTS)
+    whole = making.n_attempts, making.n_calls, making.n_failures, making.n_prompt_tokens, making.n_tokens
+    return (*whole, float(making.seconds))
 
 
 def _wordings(rows: Rows, where: str, *values: str) -> dict[tuple[str, str], list[tuple[Any, ...]]]:
