@@ -9,6 +9,7 @@ from typing import Any
 
 from shaketable.identity import digest
 from shaketable.store import Run
+from shaketable.store.dimensions import UsedPart
 from shaketable.study import parse_study
 from shaketable.types import (
     Answer,
@@ -68,8 +69,8 @@ class Condition:
         }
 
     @property
-    def parts(self) -> list[dict[str, Any]]:
-        return [{"kind": "model", "label": self.model, "name": self.model, "version": 1, "settings": {}}]
+    def parts(self) -> list[UsedPart]:
+        return [UsedPart(kind="model", label=self.model, name=self.model, version=1, settings={})]
 
 
 def made_run(

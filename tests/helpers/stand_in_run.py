@@ -24,10 +24,10 @@ from shaketable.analyses.evidence.ranking import ranking
 from shaketable.analyses.evidence.variability import variability
 from shaketable.factors import judging_metric, main_metric
 from shaketable.store.counts import EmptyCount, FailureCount, ReferenceFlagCount, RejectedCount, UnscoredCount
+from shaketable.store.dimensions import UsedPart
 from shaketable.store.evidence_flags import FlagCount
 from shaketable.store.examples import Example, ExampleAnswer
 from shaketable.store.summary import RunSummary, State
-from shaketable.store.used_parts import UsedPart
 from shaketable.types import Answer, Failure, Hit, OldFinding, Passage, Question, Record, Sentence, Trial, Variant
 
 TEMPERATURES = (0.0, 0.4, 0.8, 1.2, 1.6, 2.0)

@@ -322,7 +322,7 @@ def test_a_task_that_follows_the_dataset_is_settled_by_the_plan(tmp_path):
         ("q2", "multi_hop"),
     ]
     assert {trial.method for trial, _ in found} == {"search_o1(task='by_dataset', k=3)"}
-    parts = [part["label"] for _, condition in found for part in condition.parts if part["kind"] == "method"]
+    parts = [part.label for _, condition in found for part in condition.parts if part.kind == "method"]
     assert parts == ["search_o1(task='single_hop', k=3)", "search_o1(k=3)", "search_o1(k=3)"]
 
 

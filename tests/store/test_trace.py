@@ -19,7 +19,8 @@ from made_studies import small_study
 from shaketable.identity import canonical, digest_text
 from shaketable.stages.plan import plan
 from shaketable.store import RecordStore, trace
-from shaketable.store.records import COLUMNS, checksum
+from shaketable.store.record_reading import COLUMNS
+from shaketable.store.records import checksum
 from shaketable.store.verify import verify
 from shaketable.types import (
     Answer,

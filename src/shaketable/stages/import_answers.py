@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,6 +14,7 @@ from shaketable.errors import DataError, RunError, did_you_mean
 from shaketable.facts.score import GIVEN_ENTROPY
 from shaketable.identity import canonical, digest, seed_from, trial_key
 from shaketable.store import Run
+from shaketable.store.dimensions import UsedPart
 from shaketable.store.tables import GOLD_HIT
 from shaketable.study import Generation
 from shaketable.types import (
@@ -107,9 +107,9 @@ class ImportedCondition:
         return canonical(["imported", *self.labels.values()])
 
     @property
-    def parts(self) -> list[dict[str, Any]]:
+    def parts(self) -> list[UsedPart]:
         return [
-            {"kind": kind, "label": label, "name": label, "version": None, "settings": {}}
+            UsedPart(kind=kind, label=label, name=label, version=None, settings={})
             for kind, label in self.labels.items()
             if label is not None
         ]

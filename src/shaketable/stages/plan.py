@@ -22,6 +22,7 @@ from shaketable.protocols import DatasetMethod, Method, Model, Perturbation, Ret
 from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored
 from shaketable.stages.parts import each_once
 from shaketable.stages.vary import preview
+from shaketable.store.dimensions import UsedPart
 from shaketable.study import WITHOUT_MODEL
 from shaketable.types import DatasetChoice, Question, Rejected, Remark, Study, Trial, Variant
 
@@ -65,7 +66,7 @@ class Condition:
         return {kind: None if part is None else catalog.label(part) for kind, part in shown.items()}
 
     @property
-    def parts(self) -> list[dict[str, Any]]:
+    def parts(self) -> list[UsedPart]:
         parts = {
             "model": self.model,
             "method": self.method,
@@ -73,7 +74,7 @@ class Condition:
             "perturbation": self.perturbation,
         }
         return [
-            {"kind": kind, "label": catalog.label(part), **catalog.describe(part)}
+            UsedPart(kind=kind, label=catalog.label(part), **catalog.describe(part))
             for kind, part in parts.items()
             if part is not None
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +17,18 @@ SEALED = {"questions": "place, id", "conditions": "id", "environments": "id"}
 """Small tables whose digest stands in `meta`, with the order of their rows; records have checksums of their own."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UsedPart:
+    kind: str
+    """`model`, `method`, `retriever`, `perturbation`."""
+    label: str
+    """As trials name it: the settings that differ from the defaults."""
+    name: str
+    version: int | None
+    """None: the part is not known here, as in an imported run."""
+    settings: Mapping[str, Json]
+
+
 class Condition(Protocol):
     """What the store keeps of a combination of parts."""
 
@@ -25,7 +37,7 @@ class Condition(Protocol):
     @property
     def labels(self) -> Mapping[str, str | None]: ...
     @property
-    def parts(self) -> list[dict[str, Any]]: ...
+    def parts(self) -> Sequence[UsedPart]: ...
 
 
 class Dimensions(Database):

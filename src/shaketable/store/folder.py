@@ -1,12 +1,19 @@
-"""The folder of a run: made for a study, or that of the same study to go on with."""
+"""The folder of a run: its frozen study, and its records with their one writer."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import datetime
+from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from shaketable.errors import RunError
 from shaketable.identity import canonical
+from shaketable.store.lock import hold_lock
+from shaketable.store.records import RecordStore
 from shaketable.study import format_study, load_study
 from shaketable.types import Study
 
@@ -19,8 +26,60 @@ DONE_AGAIN = (
 """What of a study may change: it is done again on stored answers."""
 
 
-def prepare_folder(folder: Path, study: Study) -> None:
-    """Nothing is overwritten."""
+class RunFolder:
+    """Opened for reading; `writing()` hands out the store to the one process that writes."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self._content: tuple[tuple[tuple[int, int], ...], str] | None = None
+        if not (self.folder / STUDY).is_file():
+            raise RunError(
+                f"{self.folder} holds no run: there is no {STUDY} in it. "
+                f"Make one with: shaketable run STUDY --out {self.folder}."
+            )
+
+    @classmethod
+    def prepare(cls, folder: str | Path, study: Study) -> Self:
+        """A new run's folder, or the folder of the same study to go on with. Nothing is overwritten."""
+        _prepare(Path(folder), study)
+        return cls(folder)
+
+    @property
+    def records_path(self) -> Path:
+        return self.folder / "records.sqlite"
+
+    @cached_property
+    def study(self) -> Study:
+        return load_study(self.folder / STUDY)
+
+    @cached_property
+    def study_text(self) -> str:
+        return (self.folder / STUDY).read_text("utf-8")
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[RecordStore]:
+        """The store, for the one process that may write."""
+        with hold_lock(self.folder), RecordStore(self.records_path) as store:
+            if "created" not in store.meta():
+                now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+                store.set_meta(created=now, study=self.study.name)
+            yield store
+
+    @cached_property
+    def store(self) -> RecordStore:
+        return RecordStore(self.records_path, read_only=True)
+
+    def content_digest(self) -> str:
+        """Of all that scores and findings are made from. Made anew when the file or its log changed: pages ask for
+        it again and again."""
+        files = (self.records_path, self.records_path.with_name(f"{self.records_path.name}-wal"))
+        stamps = tuple((file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file())
+        if self._content is None or self._content[0] != stamps:
+            self._content = stamps, self.store.content_digest()
+        return self._content[1]
+
+
+def _prepare(folder: Path, study: Study) -> None:
     frozen = folder / STUDY
     if frozen.is_file():
         differing = _differences(load_study(frozen), study)

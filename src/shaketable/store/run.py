@@ -3,67 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from pathlib import Path
 
 import polars as pl
 
-from shaketable.errors import PartError, RunError
+from shaketable.errors import PartError
 from shaketable.factors import judging_metric, main_metric
 from shaketable.store import counts, currency, score_file, tables, used_parts
+from shaketable.store.dimensions import UsedPart
 from shaketable.store.evidence_flags import FlagCount, count_flags, evidence_flags
 from shaketable.store.examples import Example, choose_examples
 from shaketable.store.findings_file import has_findings, load_findings, write_findings
-from shaketable.store.folder import STUDY, prepare_folder
+from shaketable.store.folder import RunFolder
 from shaketable.store.judges import judge_efforts
-from shaketable.store.lock import hold_lock, is_locked
-from shaketable.store.records import RecordStore
+from shaketable.store.lock import is_locked
 from shaketable.store.summary import RunSummary, summarize
 from shaketable.store.temperature import systems_without_temperature
-from shaketable.study import load_study
-from shaketable.types import Curve, Findings, Json, JudgeEffort, Score, Study
+from shaketable.types import Curve, Findings, Json, JudgeEffort, Score
 
 
-class Run:
+class Run(RunFolder):
     """One run, opened for reading; `writing()` hands out its store to the one process that writes."""
-
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
-        self._content: tuple[tuple[tuple[int, int], ...], str] | None = None
-        if not (self.folder / STUDY).is_file():
-            raise RunError(
-                f"{self.folder} holds no run: there is no {STUDY} in it. "
-                f"Make one with: shaketable run STUDY --out {self.folder}."
-            )
-
-    @classmethod
-    def prepare(cls, folder: str | Path, study: Study) -> Run:
-        """A new run's folder, or the folder of the same study to go on with. Nothing is overwritten."""
-        prepare_folder(Path(folder), study)
-        return cls(folder)
-
-    @property
-    def records_path(self) -> Path:
-        return self.folder / "records.sqlite"
-
-    @cached_property
-    def study(self) -> Study:
-        return load_study(self.folder / STUDY)
-
-    @cached_property
-    def study_text(self) -> str:
-        return (self.folder / STUDY).read_text("utf-8")
-
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[RecordStore]:
-        """The store, for the one process that may write."""
-        with hold_lock(self.folder), RecordStore(self.records_path) as store:
-            if "created" not in store.meta():
-                now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-                store.set_meta(created=now, study=self.study.name)
-            yield store
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Run]:
@@ -76,10 +36,6 @@ class Run:
             self._content = fresh._content
             if "store" in vars(fresh):
                 fresh.store.close()
-
-    @cached_property
-    def store(self) -> RecordStore:
-        return RecordStore(self.records_path, read_only=True)
 
     # --- tables -------------------------------------------------------------------------------
 
@@ -132,7 +88,7 @@ class Run:
 
     def scores_source(self, metrics: Sequence[str] | None = None) -> str:
         """The digest of what these metrics (None: the study's) would score now: records, references, and themselves."""
-        return currency.scores_source(self._content_digest(), self.study, metrics)
+        return currency.scores_source(self.content_digest(), self.study, metrics)
 
     def has_current_scores(self) -> bool:
         """Whether the stored scores are those that their metrics would give now."""
@@ -149,7 +105,7 @@ class Run:
     def findings_source(self, analyses: Sequence[str] | None = None) -> str:
         """The digest of what these analyses (None: the study's) would read now, and of the program that reads it."""
         scores = score_file.load_source(self.folder)
-        return currency.findings_source(self._content_digest(), scores, self.study, analyses)
+        return currency.findings_source(self.content_digest(), scores, self.study, analyses)
 
     def has_current_findings(self) -> bool:
         """Whether the stored findings are those that their analyses would give now."""
@@ -161,14 +117,6 @@ class Run:
     def asked_analyses(self) -> tuple[str, ...] | None:
         """As `asked_metrics`, of the findings."""
         return load_findings(self.folder).asked if has_findings(self.folder) else None
-
-    def _content_digest(self) -> str:
-        """Worked out anew when the file or its log changed: pages ask for it again and again."""
-        files = (self.records_path, self.records_path.with_name(f"{self.records_path.name}-wal"))
-        stamps = tuple((file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file())
-        if self._content is None or self._content[0] != stamps:
-            self._content = stamps, self.store.content_digest()
-        return self._content[1]
 
     def main_metric(self, names: Sequence[str] | None = None) -> str | None:
         """The number that findings and pages of this run speak of, of those scored; None: nothing is scored.
@@ -193,7 +141,7 @@ class Run:
             return RunSummary(run=str(self.folder), study=self.study.name, state="empty", models=self.study.models)
         return summarize(self.store, self.folder, self.study.name, lambda: is_locked(self.folder))
 
-    def parts(self) -> tuple[used_parts.UsedPart, ...]:
+    def parts(self) -> tuple[UsedPart, ...]:
         """Every part that took part, with its settings and version."""
         return used_parts.used_parts(self.store)
 

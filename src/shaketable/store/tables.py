@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from shaketable.store.evidence_flags import NOTHING_CHANGED
-from shaketable.store.records import RecordStore, first_questions_where
+from shaketable.store.record_reading import first_questions_where
+from shaketable.store.records import RecordStore
 from shaketable.text.gold import gold_among
 
 FACTORS = (

@@ -6,20 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from shaketable.store.codec import decode
+from shaketable.store.dimensions import UsedPart
 from shaketable.store.records import RecordStore
 from shaketable.types import Json
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UsedPart:
-    kind: str
-    """`model`, `method`, `retriever`, `perturbation`."""
-    label: str
-    """As trials name it: the settings that differ from the defaults."""
-    name: str
-    version: int | None
-    """None: the part is not known here, as in an imported run."""
-    settings: Mapping[str, Json]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +29,7 @@ def used_parts(store: RecordStore) -> tuple[UsedPart, ...]:
     used: dict[tuple[str, str], UsedPart] = {}
     for (parts,) in store.rows("SELECT parts FROM conditions ORDER BY id"):
         for part in json.loads(parts):
-            used[part["kind"], part["label"]] = UsedPart(**part)
+            used[part["kind"], part["label"]] = decode(UsedPart, part)
     return tuple(used.values())
 
 

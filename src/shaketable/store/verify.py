@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shaketable.identity import digest_text, trial_key
-from shaketable.store.records import COLUMNS, RecordStore, checksum
+from shaketable.store.record_reading import COLUMNS
+from shaketable.store.records import RecordStore, checksum
 from shaketable.store.trace import references
 from shaketable.store.wordings import altered
 
