@@ -7,24 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import altair as alt
-
 from shaketable.analyses.evidence.correctness import Correctness
-from shaketable.analyses.evidence.guidelines import Guidelines
 from shaketable.factors import Cell, System
-from shaketable.report.charts.marks import Titles
-from shaketable.report.charts.score_by_temperature import Band
-from shaketable.report.drawing import Drawing
 from shaketable.report.old_blocks import Block, make_blocks
 from shaketable.report.old_blocks import Table as OldTable
-from shaketable.report.old_figures import Figure as OldFigure
-from shaketable.report.old_figures import draw_figures, figure_name
 from shaketable.report.old_words import bounds, difference, holds_zero, level, said
-from shaketable.report.section import Figure, Headline, Matrix, MatrixCell, Page, Section, Table
+from shaketable.report.section import Headline, Matrix, MatrixCell, Page, Section, Table
 from shaketable.report.sections.correctness import make_headlines
-from shaketable.report.sections.guidelines import group_noise, is_told
-from shaketable.report.sections.guidelines_words import ceiling_sentence, noise_sentence
-from shaketable.report.together_chapter import together_figures
 from shaketable.report.words import format_entry
 from shaketable.types import Estimate, OldFinding
 
@@ -101,31 +90,6 @@ def _old_correctness(result: Correctness, page: Page) -> OldFinding:
     )
 
 
-def _old_guidelines(page: Page) -> list[OldFinding]:
-    """Ceilings and what they say, for pictures that are still drawn from rows."""
-    result = page.result(Guidelines)
-    if result is None:
-        return []
-    margins = {margin.metric: margin for margin in result.margins}
-    ceilings: list[Row] = [
-        {
-            "metric": ceiling.metric,
-            "system": _old_name(ceiling.cell, page),
-            "decides": True,
-            "value": ceiling.ceiling.value,
-            "next_temperature": ceiling.next_temperature,
-            "headline": "ceiling" if is_told(ceiling) else None,
-            "sentence": ceiling_sentence(ceiling, margins[ceiling.metric], page),
-        }
-        for ceiling in result.ceilings
-    ]
-    noise: list[Row] = [
-        {"metric": line[0].metric, "headline": "noise", "sentence": noise_sentence(line, page)}
-        for line in group_noise(result.noise)
-    ]
-    return [OldFinding(analysis="guidelines", question="", rows=(*ceilings, *noise))]
-
-
 def _old_name(cell: Cell, page: Page) -> str:
     system = cell.system or System(model="")
     parts = {"dataset": cell.dataset, "method": system.method, "retriever": system.retriever}
@@ -139,29 +103,10 @@ def sections_of(page: Page) -> list[Section]:
     return [_section(finding, (), page) for finding in findings_of(page)]
 
 
-def draw(page: Page, band: Band) -> tuple[list[Section], list[Drawing]]:
+def draw(page: Page) -> list[Section]:
     findings = findings_of(page)
-    drawn = with_correctness(page)
-    figures = [
-        *draw_figures([*drawn, *_old_guidelines(page)], page.scores, band),
-        *together_figures(drawn),
-    ]
-    blocks = [
-        *make_blocks(findings),
-    ]
-    drawings = [_drawing(figure) for figure in figures]
-    sections = [_section(finding, blocks, page) for finding in findings]
-    homes = [
-        Section(
-            chapter=figure.chapter,  # type: ignore[arg-type]
-            name=f"of-{figure.name}",
-            title="",
-            question="",
-            figures=(drawing.figure,),
-        )
-        for figure, drawing in zip(figures, drawings, strict=True)
-    ]
-    return [*sections, *homes], drawings
+    blocks = make_blocks(findings)
+    return [_section(finding, blocks, page) for finding in findings]
 
 
 def _section(finding: OldFinding, blocks: Sequence[Block], page: Page) -> Section:
@@ -214,9 +159,6 @@ def _headline(text: str, row: Row | None, page: Page) -> Headline:
     value, interval = _number(row)
     kind = str(row["headline"])
     links = [LINKS[kind]] if kind in LINKS else []
-    if kind in ("ceiling", "onset", "heat", "evidence", "variability"):
-        figure = {"ceiling": "heat", "onset": "heat"}.get(kind, kind)
-        links.insert(0, figure_name(figure, str(row["metric"])))
     return Headline(
         kind=kind,
         cell=Cell(temperature=row.get("temperature"), perturbation=row.get("perturbation")),
@@ -263,25 +205,3 @@ def _entry(row: Row, name: str) -> Any:
     unit: Any = row.get("unit") if name in ("value", "low", "high", "lowest", "q1", "median", "q3", "highest") else None
     value = row.get(name)
     return format_entry(value, unit) if isinstance(value, float) else value
-
-
-def _drawing(figure: OldFigure) -> Drawing:
-    table = OldTable(title="", columns=figure.columns, rows=figure.rows)
-    return Drawing(
-        figure=Figure(
-            name=figure.name,
-            title=figure.title,
-            caption=figure.caption,
-            note=figure.note,
-            marks=(),
-            titles=Titles(),
-            draw=alt.Chart,
-            is_main=figure.is_main,
-            is_on_page=figure.is_on_page,
-        ),
-        svg=figure.svg,
-        spec=figure.spec,
-        draw_png=figure.png,
-        table=_table(table),
-        csv=figure.csv,
-    )

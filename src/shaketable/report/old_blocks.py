@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shaketable.report.content import NOT_APPLIED, rows_of
-from shaketable.report.old_words import bounds, measured, named, number
+from shaketable.report.old_words import measured, named
 from shaketable.report.words import format_margin
 from shaketable.types import OldFinding
 
@@ -69,51 +69,6 @@ def make_blocks(findings: Sequence[OldFinding]) -> list[Block]:
 # --- dice -----------------------------------------------------------------------------------------
 
 
-def _variability(finding: OldFinding) -> Block:
-    def spread(row: Row) -> str:
-        return f"{number(row['value'], 'ratio')}{bounds(row)} at {row['temperature']:g}"
-
-    metric = finding.settings.get("main_metric")
-    told = [row for row in rows_of(finding) if row["metric"] == metric and row["value"] is not None]
-    places = _grouped([row for row in told if not row["contrast"]])
-    rows = []
-    for place in places:
-        cool, hot = (pick(place, key=lambda row: row["temperature"]) for pick in (min, max))
-        baseline = None if cool["baseline"] is None else number(cool["baseline"], "ratio")
-        over = number(sum(row["value"] for row in place) / len(place), "ratio")
-        rows.append(
-            _line(cool, evidence=_evidence(cool), cool=spread(cool), hot=spread(hot), over=over, baseline=baseline)
-        )
-    tables = _table(
-        "Coefficient of variation",
-        rows,
-        is_folded=True,
-        evidence="Evidence",
-        cool="Coolest",
-        hot="Hottest",
-        over="Over temperatures",
-        baseline="Stability baseline",
-    )
-    by_type = _table(
-        "Coefficient of variation, types of question compared",
-        [
-            _line(
-                row,
-                types=row["contrast"],
-                at="all" if row["temperature"] is None else f"{row['temperature']:g}",
-                difference=number(row["value"], "ratio") + bounds(row),
-            )
-            for row in told
-            if row["contrast"]
-        ],
-        is_folded=True,
-        types="Types",
-        at="Temperature",
-        difference="Difference",
-    )
-    return _block(finding, "dice", "Spread of repeated answers", tables=[*tables, *by_type])
-
-
 # --- evidence -------------------------------------------------------------------------------------
 
 
@@ -141,7 +96,6 @@ def _equivalence(finding: OldFinding) -> Block:
 
 
 MAKERS: dict[str, Callable[[OldFinding], Block]] = {
-    "variability": _variability,
     "equivalence": _equivalence,
 }
 

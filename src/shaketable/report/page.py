@@ -81,7 +81,7 @@ def _told_again(sections: Sequence[Section], again: Sequence[Section]) -> list[S
 
 
 def make_chapters(sections: Sequence[Section], drawings: Sequence[Drawing]) -> list[ShownChapter]:
-    home = {figure.name: section.chapter for section in sections for figure in section.figures}
+    home = {figure.name: figure.chapter or section.chapter for section in sections for figure in section.figures}
     return [
         ShownChapter(
             name=name,

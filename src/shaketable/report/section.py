@@ -17,6 +17,8 @@ from shaketable.types import Findings, Question, Record
 
 Result = TypeVar("Result")
 Look = Literal["good", "bad", "even", "quiet"]
+Band = Literal["interval", "sd"]
+"""What is shaded around scores: their intervals, or ± the standard deviation between runs."""
 Chapter = Literal["wording", "facts", "dice", "evidence", "together"]
 
 
@@ -96,6 +98,8 @@ class Figure:
     """Drawn on the page in its place, where what can be moved shows more than what is printed."""
     table: Table | None = None
     """The numbers behind it, on the page; None: those of the marks."""
+    chapter: Chapter | None = None
+    """None: that of its section."""
     is_main: bool = True
     """False: the same for another metric or system, folded away."""
     is_on_page: bool = True
@@ -141,6 +145,7 @@ class Page:
     labels: Labels
     scores: pl.DataFrame
     """As analyses saw them, for pictures of single questions."""
+    band: Band = "interval"
     read_records: Callable[[Sequence[str]], Sequence[Record]] = lambda keys: ()
     """Records by their keys, for what is shown in full."""
     read_questions: Callable[[], Sequence[Question]] = tuple

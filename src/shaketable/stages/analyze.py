@@ -96,7 +96,7 @@ def _tells_of_evidence(text: str, result: object) -> bool:
     return (isinstance(result, EvidenceResult) and result.tells_of_evidence) or catalog.parse(text)[0] in TOLD_TWICE
 
 
-TOLD_TWICE = ("equivalence", "variability")
+TOLD_TWICE = ("equivalence",)
 
 
 def _old_parameters(ask: functools.partial[Any], tables: Tables) -> Mapping[str, Any]:

@@ -12,11 +12,10 @@ from shaketable.report.about import find_missing, list_costs, list_facts, make_b
 from shaketable.report.cards import make_cards
 from shaketable.report.case import case_of
 from shaketable.report.cases import cases_of
-from shaketable.report.charts.score_by_temperature import Band
 from shaketable.report.drawing import Drawing, draw_figure, write_drawings
 from shaketable.report.examples import show_case
 from shaketable.report.page import contents, group_caveats, make_chapters, make_scripts, make_sections
-from shaketable.report.section import Page, Section
+from shaketable.report.section import Band, Page, Section
 from shaketable.report.templates import environment
 from shaketable.report.words import describe_not_applied
 from shaketable.stages.analyze import make_current
@@ -36,8 +35,8 @@ def report(run: Run, *, band: Band = "interval", progress: Callable[[str], None]
     Bands of scores are intervals over questions, or with `sd` the standard deviation between runs.
     """
     make_current(run, progress)
-    page = page_of(run, run.findings())
-    sections, drawings = draw(page, band)
+    page = page_of(run, run.findings(), band)
+    sections, drawings = draw(page)
     write_drawings(drawings, run.folder / "figures")
     if metric := run.main_metric():
         # The numbers themselves, also of systems that get no verdict on temperature.
@@ -47,7 +46,7 @@ def report(run: Run, *, band: Band = "interval", progress: Callable[[str], None]
     return path
 
 
-def page_of(run: Run, findings: Findings) -> Page:
+def page_of(run: Run, findings: Findings, band: Band = "interval") -> Page:
     """What the sections of a run may know."""
     table = run.score_table()
     flat = {(flat.model, flat.method) for flat in findings.not_applied}
@@ -55,6 +54,7 @@ def page_of(run: Run, findings: Findings) -> Page:
         findings=findings,
         labels=Labels.of(table),
         scores=at_one_temperature(table, flat),
+        band=band,
         read_records=lambda keys: list(run.store.records_of(keys)),
         read_questions=run.store.questions,
     )
@@ -66,11 +66,9 @@ def sections_of(run: Run, findings: Findings) -> list[Section]:
     return [*make_sections(page), *old.sections_of(page)]
 
 
-def draw(page: Page, band: Band = "interval") -> tuple[list[Section], list[Drawing]]:
+def draw(page: Page) -> tuple[list[Section], list[Drawing]]:
     sections = make_sections(page)
-    old_sections, old_drawings = old.draw(page, band)
-    drawn = [draw_figure(figure) for section in sections for figure in section.figures]
-    return [*sections, *old_sections], [*drawn, *old_drawings]
+    return [*sections, *old.draw(page)], [draw_figure(figure) for section in sections for figure in section.figures]
 
 
 def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence[Drawing], remark: str = "") -> str:

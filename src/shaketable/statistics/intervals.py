@@ -72,6 +72,7 @@ class Bootstrap:
             groups.setdefault(tuple(ids), []).append(i)
         settings: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
         estimates = np.full((len(question_ids), 3), np.nan)
+        groups.pop((), None)
         for ids, places in groups.items():
             widen = np.array([units[i] == "share" and not is_difference for i in places])
             estimates[places] = estimated(statistic_of(places), ids, len(places), is_share=widen, **settings)
@@ -79,6 +80,12 @@ class Bootstrap:
             self.estimate(*row, n=len(ids), unit=unit, reason=None if ids else "no scores")
             for row, ids, unit in zip(estimates.tolist(), question_ids, units, strict=True)
         ]
+
+    def difference(self, first: Numbers, second: Numbers, *, unit: Unit = "score") -> Estimate:
+        """The mean of one group of questions minus that of another, each resampled by itself."""
+        settings: dict[str, Any] = {"confidence": self.confidence, "n_resamples": self.n_resamples}
+        numbers = difference_of_groups(first, second, **settings)
+        return self.estimate(*numbers.tolist(), n=len(first) + len(second), unit=unit)
 
     def estimate(
         self, value: float, low: float, high: float, *, n: int, unit: Unit = "score", reason: str | None = None

@@ -5,77 +5,97 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.conditions import CONDITION, ORIGINAL, by_question, labelled_rows, names_in, pooled_and_by_type
+from shaketable.analyses.conditions import CONDITION, by_question, cells_of, pooled_and_by_type, units
 from shaketable.analyses.grids import Grid, systems
 from shaketable.analyses.spread import CROSSES_ZERO, Level, crossing_zero
-from shaketable.factors import main_metric
-from shaketable.report.old_words import bounds, holds_zero, measured, number, questions
-from shaketable.statistics.intervals import Numbers, Statistic, difference_of_groups, known, mean_of, with_estimates
-from shaketable.types import OldFinding
+from shaketable.analyses.tables import Tables
+from shaketable.factors import Cell
+from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic, mean_of
+from shaketable.types import Estimate, Unit
 
-BETWEEN = {
-    "per_question": "between runs of a question",
-    "ratio_of_means": "between runs",
-    "across_questions": "between questions",
-}
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spread:
+    """How much the answers of one condition differ."""
+
+    cell: Cell
+    metric: str
+    cv: Estimate
+    """The coefficient of variation: standard deviation divided by mean."""
+    baseline: float | None
+    """The stability baseline: the mean over temperatures of the coefficient with undisturbed evidence, leaving out
+    temperatures that have none; None: no temperature has one."""
+    n_zero_mean: int
+    """Questions whose mean is not above 0: they have no coefficient."""
+    n_single_run: int
+    """Questions with a single run: they have no deviation."""
+    n_missing: int
+    """Records without a score."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TypeContrast:
+    """The mean coefficient of variation of one type of question minus that of another, over all evidence."""
+
+    cell: Cell
+    """Its temperature is None where all temperatures are taken together."""
+    metric: str
+    type: str
+    other: str
+    """The type whose mean is taken away."""
+    difference: Estimate
+    n_missing: int
+    """Records without a score, of the whole system."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Variability:
+    """How much do repeated answers to the same question differ?"""
+
+    metric: str | None
+    """The number that is spoken of; None: nothing was scored."""
+    unit: Unit | None
+    """Of its values; a share has no deviation worth speaking of, it varies in steps."""
+    level: Level
+    spreads: tuple[Spread, ...]
+    contrasts: tuple[TypeContrast, ...]
+    crossing_zero: tuple[str, ...]
+    """Metrics that have no coefficient, because values below 0 occur."""
+
+    tells_of_evidence: ClassVar[bool] = True
 
 
 def variability(
-    table: pl.DataFrame,
-    *,
-    metric: str | None = None,
-    level: Level = "per_question",
-    ddof: int = 1,
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-) -> OldFinding:
-    """The coefficient of variation (sd / mean) of each condition, with bootstrap intervals over questions.
+    tables: Tables, *, metric: str | None = None, level: Level = "per_question", ddof: int = 1
+) -> Variability:
+    """The coefficient of variation of each condition, and types of question compared by it.
 
     `per_question` averages the CV over runs of each question, `ratio_of_means` divides the mean sd over runs by the
-    mean score, `across_questions` takes the sd between question means. `baseline` is the stability baseline: the mean
-    over temperatures of the CV with unchanged evidence. A mean that is not above 0, a metric with values below 0 and a
-    single run have no CV, and say so in `reason`. Rows with a `contrast` compare types of question, over all evidence
-    and at each temperature and (temperature None) over all.
+    mean score, `across_questions` takes the sd between question means. A mean that is not above 0, a metric with values
+    below 0 and a single run have no CV.
     """
+    table, main = tables.scores, tables.metric(metric)
     crossing = crossing_zero(table)
-    cells = with_estimates(
-        _conditions(by_question(table, ddof=ddof), level, crossing),
-        _statistic_of(level, ddof),
-        confidence=confidence,
-        n_resamples=n_resamples,
-    )
-    rows = labelled_rows("variability", _with_baseline(cells.with_columns(reason=_reason(crossing))), table)
-    main = main_metric(names_in(table), metric)
-    _add_sentences(rows, main, BETWEEN[level])
-    types = [row for grid in systems(table, main, "cv") for row in _types_compared(grid, confidence, n_resamples)]
-    rows += [dict.fromkeys(rows[0]) | row for row in types]
-    for row in rows:
-        row["unit"] = "ratio"
-    return OldFinding(
-        analysis="variability",
-        question="How much do repeated answers to the same question differ?",
-        rows=tuple(rows),
-        sentences=(
-            *(f"{row['sentence']} {row['detail']}" for row in rows if row["sentence"]),
-            *(_type_sentence(row) for row in types if row["temperature"] is None and row["low"] is not None),
+    conditions = _conditions(by_question(table, ddof=ddof), level, crossing)
+    return Variability(
+        metric=main,
+        unit=None if main is None else dict(units(table).iter_rows()).get(main),
+        level=level,
+        spreads=_with_baselines(_spreads(conditions, _statistic_of(conditions, level, ddof), crossing, tables)),
+        contrasts=tuple(
+            contrast for grid in systems(table, main, "cv") for contrast in _types_compared(grid, tables.bootstrap)
         ),
-        caveats=_caveats(rows),
-        settings={
-            "main_metric": main,
-            "level": level,
-            "ddof": ddof,
-            "confidence": confidence,
-            "n_resamples": n_resamples,
-        },
+        crossing_zero=tuple(crossing),
     )
 
 
-def _conditions(by_question: pl.DataFrame, level: Level, crossing: Sequence[str]) -> pl.DataFrame:
+def _conditions(questions: pl.DataFrame, level: Level, crossing: Sequence[str]) -> pl.DataFrame:
     mean, sd = pl.col("mean"), pl.col("sd")
     usable = {
         "per_question": sd.is_not_null() & (mean > 0),
@@ -83,24 +103,25 @@ def _conditions(by_question: pl.DataFrame, level: Level, crossing: Sequence[str]
         "across_questions": mean.is_not_null(),
     }[level] & ~pl.col("metric").is_in(crossing)
     return (
-        pooled_and_by_type(by_question)
+        pooled_and_by_type(questions)
         .group_by(*CONDITION, "type", maintain_order=True)
         .agg(
             means=mean.filter(usable),
             sds=sd.filter(usable),
             question_ids=pl.col("question_id").filter(usable),
-            n=usable.sum().cast(pl.Int64),
             n_zero_mean=(mean <= 0).sum().cast(pl.Int64),
             n_single_run=(pl.col("n_runs") == 1).sum().cast(pl.Int64),
             n_missing=pl.col("n_missing").sum(),
         )
-        .with_columns(contrast=pl.lit(None, dtype=pl.String))
+        .sort(*CONDITION, "type")
     )
 
 
-def _statistic_of(level: Level, ddof: int) -> Callable[[pl.DataFrame], Statistic]:
-    def statistic(cells: pl.DataFrame) -> Statistic:
-        means, sds = (np.array(cells[name].to_list(), dtype=np.float64) for name in ("means", "sds"))
+def _statistic_of(conditions: pl.DataFrame, level: Level, ddof: int) -> Callable[[Sequence[int]], Statistic]:
+    all_means, all_sds = conditions["means"].to_list(), conditions["sds"].to_list()
+
+    def statistic(places: Sequence[int]) -> Statistic:
+        means, sds = (np.array([values[i] for i in places], dtype=np.float64) for values in (all_means, all_sds))
         if level == "per_question":
             return mean_of(sds / means)
         spread = mean_of(sds) if level == "ratio_of_means" else _sd_across(means, ddof)
@@ -125,98 +146,65 @@ def _ratio(over: Numbers, under: Numbers) -> Numbers:
     return np.divide(over, under, out=np.full_like(over, np.nan), where=under > 0)
 
 
-def _reason(crossing: Sequence[str]) -> pl.Expr:
-    return (
-        pl.when(pl.col("value").is_not_null())
-        .then(None)
-        .when(pl.col("metric").is_in(crossing))
-        .then(pl.lit(CROSSES_ZERO))
-        .when(pl.col("n_zero_mean") > 0)
-        .then(pl.lit("the mean is 0"))
-        .when(pl.col("n_single_run") > 0)
-        .then(pl.lit("a single run"))
-        .otherwise(pl.lit("no scores"))
-    )
+def _spreads(
+    conditions: pl.DataFrame,
+    statistic_of: Callable[[Sequence[int]], Statistic],
+    crossing: Sequence[str],
+    tables: Tables,
+) -> Iterator[Spread]:
+    """Without their baselines."""
+    ids = conditions["question_ids"].to_list()
+    estimates = tables.bootstrap.of_conditions(statistic_of, ids, ["ratio"] * len(ids))
+    counts = conditions.select("metric", "n_zero_mean", "n_single_run", "n_missing").iter_rows()
+    for cell, cv, (metric, n_zero_mean, n_single_run, n_missing) in zip(
+        cells_of(conditions), estimates, counts, strict=True
+    ):
+        if cv.value is None and metric in crossing:
+            cv = replace(cv, reason=CROSSES_ZERO)
+        elif cv.value is None and (n_zero_mean or n_single_run):
+            cv = replace(cv, reason="the mean is 0" if n_zero_mean else "a single run")
+        yield Spread(
+            cell=cell,
+            metric=metric,
+            cv=cv,
+            baseline=None,
+            n_zero_mean=n_zero_mean,
+            n_single_run=n_single_run,
+            n_missing=n_missing,
+        )
 
 
-def _with_baseline(cells: pl.DataFrame) -> pl.DataFrame:
-    """Temperatures without a CV are left out of the mean."""
-    place = [name for name in (*CONDITION, "type") if name not in ("perturbation", "temperature")]
-    original = cells.filter(pl.col("perturbation").is_null() | (pl.col("perturbation") == ORIGINAL))
-    baselines = original.group_by(place).agg(baseline=pl.col("value").mean())
-    return cells.join(baselines, on=place, how="left", nulls_equal=True)
+def _with_baselines(spreads: Iterator[Spread]) -> tuple[Spread, ...]:
+    every = list(spreads)
+    original: dict[tuple[str, Cell], list[float]] = {}
+    for spread in every:
+        if spread.cell.is_undisturbed and spread.cv.value is not None:
+            original.setdefault(_line(spread), []).append(spread.cv.value)
+    means = {line: float(np.mean(values)) for line, values in original.items()}
+    return tuple(replace(spread, baseline=means.get(_line(spread))) for spread in every)
 
 
-def _types_compared(grid: Grid, confidence: float, n_resamples: int) -> Iterator[dict[str, Any]]:
-    """The mean CV of one type of question minus that of another: over all temperatures, and at each."""
+def _line(spread: Spread) -> tuple[str, Cell]:
+    """A system and a type of question, whatever the evidence and temperature."""
+    return spread.metric, replace(spread.cell, perturbation=None, temperature=None)
+
+
+def _types_compared(grid: Grid, bootstrap: Bootstrap) -> Iterator[TypeContrast]:
+    """Over all temperatures, and at each."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # The mean of nothing is NaN, and such questions are left out.
         at_each = np.nanmean(grid.means, axis=0)
         by_temperature = np.vstack([np.nanmean(at_each, axis=0), at_each])
-    known_types = sorted({type for type in grid.types if type is not None})
-    for first, second in itertools.combinations(known_types, 2):
+    types = np.array([name or "" for name in grid.types])
+    for other, name in itertools.combinations(sorted({name for name in grid.types if name is not None}), 2):
         for temperature, values in zip((None, *grid.temperatures), by_temperature, strict=True):
-            groups = [
-                values[[type == name and not np.isnan(value) for type, value in zip(grid.types, values, strict=True)]]
-                for name in (second, first)
-            ]
-            if not all(len(group) for group in groups):
-                continue
-            row = grid.row(
-                "variability",
-                temperature=temperature,
-                contrast=f"{second} - {first}",
-                **known(difference_of_groups(*groups, confidence=confidence, n_resamples=n_resamples)),
-                n=sum(map(len, groups)),
-                n_missing=int(grid.n_missing.sum()),
-            )
-            yield row | {"n_zero_mean": 0, "n_single_run": 0}
-
-
-def _type_sentence(row: dict[str, Any]) -> str:
-    more, less = str(row["contrast"]).split(" - ")
-    told = f"{number(row['value'], 'score')}{bounds(row)}"
-    size = f"the coefficient of variation of its {measured(row['metric'])} differs by {told} ({questions(row['n'])})"
-    if holds_zero(row):
-        return f"{row['system']}: that answers to {more} and {less} questions vary unlike is not shown; {size}."
-    more, less = (more, less) if row["value"] > 0 else (less, more)
-    return f"{row['system']} varies more between runs on {more} than on {less} questions: {size}."
-
-
-def _add_sentences(rows: list[dict[str, Any]], main_metric: str | None, between: str) -> None:
-    """One sentence per system, at the hottest temperature; greedy answers do not vary, shares only in steps."""
-    for row in rows:
-        row.update(headline=None, sentence=None, detail=None)
-    said = [
-        row
-        for row in rows
-        if row["metric"] == main_metric
-        and row["type"] is None
-        and row["perturbation"] in (ORIGINAL, None)
-        and row["value"] is not None
-        and row["unit"] == "score"
-        and row["temperature"] > 0
-    ]
-    hottest = max((row["temperature"] for row in said), default=None)
-    for row in said:
-        if row["temperature"] == hottest:
-            cv = number(row["value"], "score") + bounds(row)
-            baseline = number(row["baseline"], "score")
-            row.update(
-                headline="variability",
-                sentence=f"At temperature {hottest:g} the {row['metric']} of {row['system']} varies by {cv} {between}.",
-                detail=f"This is the standard deviation divided by the mean, with undisturbed evidence; its mean over "
-                f"temperatures, the stability baseline, is {baseline} ({questions(row['n'])}).",
-            )
-
-
-def _caveats(rows: list[dict[str, Any]]) -> tuple[str, ...]:
-    said = []
-    crossing = sorted({row["metric"] for row in rows if row["reason"] == CROSSES_ZERO})
-    if crossing:
-        said.append(f"{', '.join(crossing)} has no coefficient of variation: {CROSSES_ZERO}.")
-    if any(row["n_zero_mean"] for row in rows):
-        said.append("A question whose mean is 0 has no coefficient of variation; such questions are counted apart.")
-    if any(row["n_single_run"] for row in rows):
-        said.append("A question with a single run has no spread; such questions are counted apart.")
-    return tuple(said)
+            own, others = (values[(types == of) & ~np.isnan(values)] for of in (name, other))
+            if len(own) and len(others):
+                yield TypeContrast(
+                    cell=grid.cell(temperature=temperature),
+                    metric=grid.metric,
+                    type=name,
+                    other=other,
+                    difference=bootstrap.difference(own, others, unit="ratio"),
+                    n_missing=int(grid.n_missing.sum()),
+                )

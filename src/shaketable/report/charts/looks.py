@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 import altair as alt
 
@@ -59,25 +59,6 @@ def wording_looks(names: Iterable[str]) -> dict[str, Look]:
     """For ways of asking: the original first, people's next, all of them together last."""
     ranks = {"original": 0, "people": 1, "all wordings": 3}
     return ordered_looks(sorted(set(names), key=lambda name: (ranks.get(name, 2), name)))
-
-
-def evidence_channels(rows: Sequence[Mapping[str, Any]], *, legend: bool = True) -> dict[str, Any]:
-    """Colour, dash and shape together, so that no line is told by its colour alone."""
-    shown = evidence_looks(row["evidence"] for row in rows)
-    shared = {
-        "title": "Evidence",
-        "sort": None,
-        "legend": names_legend(shown) if legend else None,
-    }
-
-    def scale(part: str) -> alt.Scale:
-        return alt.Scale(domain=list(shown), range=[getattr(look, part) for look in shown.values()])
-
-    return {
-        "color": alt.Color("evidence:N", scale=scale("color"), **shared),
-        "strokeDash": alt.StrokeDash("evidence:N", scale=scale("dash"), **shared),
-        "shape": alt.Shape("evidence:N", scale=scale("shape"), **shared),
-    }
 
 
 def names_legend(names: Collection[str], *, width: int = WIDTH) -> alt.Legend:

@@ -9,15 +9,14 @@ from shaketable.analyses.evidence.correctness import Correctness, Level
 from shaketable.analyses.evidence.dominance import Dominance
 from shaketable.analyses.evidence.guidelines import Guidelines
 from shaketable.analyses.evidence.ranking import Ranking
+from shaketable.analyses.evidence.variability import Spread, Variability
 from shaketable.factors import UNCHANGED, Cell
 from shaketable.report.published.comparison import (
     Claim,
     Comparison,
     Own,
-    Row,
     by_system,
     compare,
-    estimate_of,
     format_own,
     model_of,
 )
@@ -153,31 +152,40 @@ def temperature_dominates(own: Own) -> Iterator[Comparison]:
 
 
 def comparison_varies_more(own: Own) -> Iterator[Comparison]:
-    for system, kinds in _by_type(own, "variability").items():
-        judgement = ordered(kinds["bridge"], kinds["comparison"])
+    for cell, spreads in by_system(_spreads(own)).items():
+        bridge, comparison = (
+            mean_estimate([spread.cv for spread in spreads if spread.cell.group == kind])
+            for kind in ("bridge", "comparison")
+        )
         yield compare(
             claim="CV is larger for comparison questions than for bridge questions",
             published="most models",
-            system=system,
-            own=f"comparison {format_own(kinds['comparison'])}; bridge {format_own(kinds['bridge'])}",
-            judgement=judgement,
+            system=own.name(cell),
+            own=f"comparison {format_own(comparison)}; bridge {format_own(bridge)}",
+            judgement=ordered(bridge, comparison),
         )
 
 
 def original_varies_least(own: Own) -> Iterator[Comparison]:
-    for system, rows in own.by_system("variability", type="bridge").items():
-        spans = {
-            str(name): mean_estimate([estimate_of(row) for row in _of_main(own, rows) if row["perturbation"] == name])
-            for name in dict.fromkeys(row["perturbation"] for row in rows)
+    spreads = [spread for spread in _spreads(own) if spread.cell.group == "bridge"]
+    for cell, of_system in by_system(spreads).items():
+        of_evidence = {
+            str(name): mean_estimate([spread.cv for spread in of_system if spread.cell.perturbation == name])
+            for name in dict.fromkeys(spread.cell.perturbation for spread in of_system)
         }
-        judgement = least(spans, "unchanged")
         yield compare(
             claim="Of bridge questions, unchanged evidence has the lowest CV",
             published="all models",
-            system=system,
-            own=spans.get("unchanged"),
-            judgement=judgement,
+            system=own.name(cell),
+            own=of_evidence.get(UNCHANGED),
+            judgement=least(of_evidence, UNCHANGED),
         )
+
+
+def _spreads(own: Own) -> list[Spread]:
+    """Of the number that is spoken of."""
+    spreads = [spread for result in own.results(Variability) for spread in result.spreads]
+    return [spread for spread in spreads if spread.metric == own.findings.main_metric]
 
 
 def cool_is_safe_and_hot_is_not(own: Own) -> Iterator[Comparison]:
@@ -222,21 +230,6 @@ def _side(loss: Estimate, allowed: float) -> Literal["within", "beyond", "both"]
     if loss.high is not None and loss.high <= allowed:
         return "within"
     return "beyond" if loss.low is not None and loss.low > allowed else "both"
-
-
-def _of_main(own: Own, rows: list[Row]) -> list[Row]:
-    return [row for row in rows if row["metric"] == own.findings.main_metric]
-
-
-def _by_type(own: Own, analysis: str, **wanted: object) -> dict[str, dict[str, Estimate]]:
-    """For each system the mean over its conditions, of bridge and of comparison questions."""
-    return {
-        system: {
-            kind: mean_estimate([estimate_of(row) for row in _of_main(own, rows) if row["type"] == kind])
-            for kind in ("bridge", "comparison")
-        }
-        for system, rows in own.by_system(analysis, **wanted).items()
-    }
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -24,6 +24,7 @@ CATALOG: dict[str, str] = {
     "Correctness": "correctness:section",
     "Guidelines": "guidelines:section",
     "Dominance": "dominance:section",
+    "Variability": "variability:section",
     "Degradation": "degradation:section",
     "Ranking": "ranking:section",
     "Amplification": "amplification:section",

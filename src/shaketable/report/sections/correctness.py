@@ -9,8 +9,9 @@ from typing import NamedTuple
 from shaketable.analyses.evidence.correctness import Correctness, EvidenceDrop, HeatDrop, Level
 from shaketable.factors import Cell, judges, measure_of, title_of
 from shaketable.report.charts.marks import Point
-from shaketable.report.old_figures import figure_name
+from shaketable.report.evidence_marks import name_drops, name_scores
 from shaketable.report.section import Headline, Page, Section
+from shaketable.report.sections.correctness_figures import make_figures
 from shaketable.report.words import (
     caveats_of_agreement,
     count_questions,
@@ -30,13 +31,15 @@ QUESTION = "How good are the answers, and what do disturbed evidence and heat co
 
 
 def section(result: Correctness, page: Page) -> Section:
+    headlines = make_headlines(result, page)
     return Section(
         chapter="evidence",
         name="correctness",
         title="",
         question=QUESTION,
-        headlines=make_headlines(result, page),
+        headlines=headlines,
         shown=(),
+        figures=make_figures(result, headlines, page),
         caveats=_caveats(result, page),
     )
 
@@ -107,7 +110,7 @@ def _heat_headline(heat: HeatDrop, pooled: Pooled, page: Page) -> tuple[Rank, He
         number=format_amount(heat.drop),
         interval=format_interval(heat.drop),
         is_clear=not holds_zero(heat.drop) and page.is_applied(heat.cell),
-        links=(figure_name("heat", heat.metric),),
+        links=(name_scores(heat.metric),),
         spark_title=f"{title_of(heat.metric)} by temperature",
         spark=make_spark(line),
     )
@@ -144,7 +147,7 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
         number=format_amount(drop.drop),
         interval=format_interval(drop.drop),
         is_clear=not holds_zero(drop.drop) and page.is_applied(drop.cell),
-        links=(figure_name("evidence", drop.metric),),
+        links=(name_drops(drop.metric),),
         spark_title="Loss by temperature",
         spark=tuple(_point(own.cell, own.drop, is_difference=True) for own in plain),
     )

@@ -13,8 +13,8 @@ from shaketable.analyses.evidence.margins import Margin
 from shaketable.analyses.evidence.onsets import Onset
 from shaketable.factors import Cell, title_of
 from shaketable.report.charts.marks import Point
+from shaketable.report.evidence_marks import name_scores
 from shaketable.report.margins import describe_margin
-from shaketable.report.old_figures import figure_name
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.sections.guidelines_words import (
     ceiling_detail,
@@ -99,7 +99,7 @@ def _ceiling_headline(ceiling: Ceiling, margin: Margin, page: Page) -> Headline:
         number="no ceiling" if ceiling.ceiling.value is None else f"≤ {format_value(ceiling.ceiling)}",
         interval=format_interval(ceiling.ceiling),
         is_clear=ceiling.is_applied,
-        links=(figure_name("heat", ceiling.metric),),
+        links=(name_scores(ceiling.metric),),
         spark_title=f"{title_of(ceiling.metric)} by temperature, {worst}",
         spark=_spark(ceiling, page),
     )
@@ -137,7 +137,7 @@ def _onset_headline(onset: Onset, page: Page) -> Headline:
         detail=name_sample(onset.onset.n),
         number=format_value(onset.onset),
         interval=format_interval(onset.onset),
-        links=(figure_name("heat", onset.metric),),
+        links=(name_scores(onset.metric),),
     )
 
 

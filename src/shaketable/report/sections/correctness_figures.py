@@ -1,0 +1,219 @@
+"""Pictures of correctness: scores against temperature, what disturbances cost, and the surface of all settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from shaketable.analyses.evidence.correctness import Correctness, Level
+from shaketable.analyses.evidence.guidelines import Guidelines
+from shaketable.factors import ORIGINAL, UNCHANGED, title_of, word_for
+from shaketable.report.charts.few import few
+from shaketable.report.charts.forest import ForestStyle, forest, sliding_forest
+from shaketable.report.charts.guides import Guide
+from shaketable.report.charts.layout import Axis
+from shaketable.report.charts.lines import lines
+from shaketable.report.charts.looks import evidence_looks
+from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.charts.surface import surface
+from shaketable.report.evidence_marks import (
+    TITLES,
+    count_behind,
+    describe_counts,
+    make_mark,
+    metrics_in_order,
+    name_drops,
+    name_intervals,
+    name_panel,
+    name_scores,
+    of_shown_types,
+)
+from shaketable.report.section import Figure, Headline, Page
+from shaketable.report.sections.guidelines import group_noise, is_told
+from shaketable.report.sections.guidelines_words import ceiling_sentence, noise_sentence
+from shaketable.report.sections.single_questions import make_boxes
+from shaketable.report.wording_words import name_way
+from shaketable.report.words import format_level, name_evidence
+
+DROP_TITLES = Titles(
+    panel="", series="Evidence", temperature="Temperature", x="", label="System", n_missing="Records missing"
+)
+N_SENTENCES = 3
+"""Of a caption, at most."""
+SURFACE_TITLES = Titles(row="Asked", y="Evidence")
+
+
+def make_figures(result: Correctness, headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+    ceilings = _ceilings(page)
+    figures = []
+    for metric in metrics_in_order(result.levels, result.metric, ceilings):
+        known = [headline for headline in headlines if metric == result.metric]
+        is_main = metric == result.metric or metric in ceilings
+        made = (
+            _scores(metric, result, known, ceilings.get(metric, []), page),
+            _drops(metric, result, known, page),
+        )
+        figures += [replace(figure, is_main=is_main) for figure in made if figure is not None]
+    every = (*figures, *make_boxes(result, page), _surface(result, page))
+    return tuple(figure for figure in every if figure is not None)
+
+
+def _ceilings(page: Page) -> dict[str, list[Guide]]:
+    """By metric, in the panels of the systems that have one."""
+    result = page.result(Guidelines)
+    guides: dict[str, list[Guide]] = {}
+    for ceiling in result.ceilings if result else ():
+        value = ceiling.ceiling.value
+        if value is not None and ceiling.next_temperature is not None:
+            panel = name_panel(ceiling.cell, page)
+            guides.setdefault(ceiling.metric, []).append(
+                Guide(kind="ceiling", at=value, words=f"ceiling {value:g}", panel=panel)
+            )
+    return guides
+
+
+def _caption(kind: str, headlines: Sequence[Headline], from_guidelines: Sequence[str]) -> str:
+    """What correctness, which speaks of one metric, says; else what guidelines say."""
+    own = next((headline.sentence for headline in headlines if headline.kind == kind), "")
+    return own or " ".join(from_guidelines[:N_SENTENCES])
+
+
+# --- scores against temperature -------------------------------------------------------------------
+
+
+def _scores(
+    metric: str, result: Correctness, headlines: Sequence[Headline], ceilings: Sequence[Guide], page: Page
+) -> Figure | None:
+    known = [level for level in result.levels if level.metric == metric and level.mean.value is not None]
+    marks = tuple(_score_mark(level, page) for level in of_shown_types(known))
+    if len({mark.x for mark in marks}) < 2:
+        return None
+    beyond = " The broken line is the ceiling; beyond it, in the shade, too much may be lost."
+    bands = name_intervals(page) if page.band == "interval" else "± the standard deviation between runs"
+    is_share = marks[0].unit == "share"
+    axis = Axis(title=title_of(metric) if is_share else f"Mean {metric}", has_zero=is_share)
+    looks = evidence_looks(mark.series for mark in marks)
+    return Figure(
+        chapter="dice",
+        name=name_scores(metric),
+        title=f"{title_of(metric)} against temperature",
+        caption=_caption("heat", headlines, _ceiling_sentences(metric, page)),
+        note=f"Lines are means over questions, bands {bands}.{beyond if ceilings else ''} {describe_counts(marks)}",
+        marks=marks,
+        titles=TITLES,
+        draw=partial(lines, marks, TITLES, looks=looks, axis=axis, guides=ceilings),
+    )
+
+
+def _ceiling_sentences(metric: str, page: Page) -> list[str]:
+    result = page.result(Guidelines)
+    margins = {margin.metric: margin for margin in result.margins} if result else {}
+    ceilings = [ceiling for ceiling in (result.ceilings if result else ()) if ceiling.metric == metric]
+    return [ceiling_sentence(ceiling, margins[metric], page) for ceiling in ceilings if is_told(ceiling)]
+
+
+def _score_mark(level: Level, page: Page) -> Mark:
+    """With the band that was asked for; a single run has no deviation and no band."""
+    mark = make_mark(level.cell, level.mean, level.n_missing, page)
+    if page.band == "interval":
+        return mark
+    value, sd = level.mean.value or 0.0, level.sd_runs
+    return replace(mark, low=None if sd is None else value - sd, high=None if sd is None else value + sd)
+
+
+# --- what disturbances cost -----------------------------------------------------------------------
+
+
+def _drops(metric: str, result: Correctness, headlines: Sequence[Headline], page: Page) -> Figure | None:
+    marks = _drop_marks(metric, result, page)
+    if not marks:
+        return None
+    is_share = marks[0].unit == "share"
+    axis = Axis(title=f"Drop ({'points' if is_share else metric})", numbers="points" if is_share else None)
+    tried = sorted({mark.temperature or 0.0 for mark in marks})
+    is_of_several = len({mark.label for mark in marks}) > 1
+    titles = DROP_TITLES if is_of_several else replace(DROP_TITLES, series="")
+    looks, style = evidence_looks(mark.series for mark in marks), ForestStyle(has_zero_line=True)
+    shown = [mark for mark in marks if mark.temperature in few(tried)]
+    largest_first = sorted(shown, key=lambda mark: (mark.temperature or 0.0, -(mark.value or 0.0)))
+    return Figure(
+        name=name_drops(metric),
+        title=f"{title_of(metric)} with disturbed evidence",
+        caption=_caption("evidence", headlines, _noise_sentences(metric, page)),
+        note="Unchanged minus disturbed evidence, paired by question; right of the line the score fell. "
+        f"Bars are {name_intervals(page)}. {describe_counts(marks)}",
+        marks=marks,
+        titles=DROP_TITLES,
+        draw=partial(forest, largest_first, titles, looks=looks, axis=axis, style=style),
+        draw_live=partial(sliding_forest, marks, titles, looks=looks, axis=axis, style=style)
+        if len(tried) > 1
+        else None,
+    )
+
+
+def _noise_sentences(metric: str, page: Page) -> list[str]:
+    result = page.result(Guidelines)
+    noise = [own for own in (result.noise if result else ()) if own.metric == metric]
+    return [noise_sentence(line, page) for line in group_noise(noise)]
+
+
+def _drop_marks(metric: str, result: Correctness, page: Page) -> tuple[Mark, ...]:
+    """Of all questions at every temperature, the coolest first."""
+    drops = [
+        drop
+        for drop in result.evidence_drops
+        if drop.metric == metric and drop.cell.group is None and drop.drop.value is not None
+    ]
+    systems = [page.labels.name(drop.cell, "dataset", "variation") for drop in drops]
+    marks = []
+    for drop, system in zip(drops, systems, strict=True):
+        evidence = name_evidence(drop.cell.perturbation) + (", as asked" if drop.is_as_asked else "")
+        mark = make_mark(drop.cell, drop.drop, drop.n_missing, page)
+        place = f"{system} · {evidence}" if len(set(systems)) > 1 else evidence
+        temperature = drop.cell.temperature or 0.0
+        panel = f"temperature {temperature:g}"
+        marks.append(
+            replace(mark, x=place, series=evidence, temperature=temperature, panel=panel, row="", label=system)
+        )
+    return tuple(sorted(marks, key=lambda mark: mark.temperature or 0.0))
+
+
+# --- everything at once ---------------------------------------------------------------------------
+
+
+def _surface(result: Correctness, page: Page) -> Figure | None:
+    """Of the main metric, where wordings and temperatures are crossed; with one of either, other figures show all."""
+    known = [
+        level
+        for level in result.levels
+        if level.metric == result.metric and level.cell.group is None and level.mean.value is not None
+    ]
+    searching = [level for level in known if level.cell.perturbation is not None]
+    levels = {_surface_mark(level, page): level for level in searching or known}
+    marks = tuple(sorted(levels, key=lambda mark: (mark.panel, mark.row != ORIGINAL, mark.row, mark.y != UNCHANGED)))
+    if min(len({mark.row for mark in marks}), len({mark.x for mark in marks})) < 2:
+        return None
+    metric, is_of_several = result.metric or "", len({mark.panel for mark in marks}) > 1
+    highest, lowest = (
+        f"{format_level(levels[mark].mean)} ({f'{mark.panel}, ' if is_of_several else ''}{mark.row} wording, "
+        f"{mark.y}, temperature {mark.x:g})"
+        for mark in (pick(marks, key=lambda mark: mark.value or 0.0) for pick in (max, min))
+    )
+    return Figure(
+        chapter="together",
+        name="correctness_surface",
+        title=f"The surface: {word_for(metric)} by wording, evidence and temperature",
+        caption=f"It runs from {highest} down to {lowest}.",
+        note="Each box is the mean over questions in one setting. Intervals are "
+        f"{100 * page.bootstrap.confidence:g} % intervals over questions. {count_behind(marks)}.",
+        marks=marks,
+        titles=SURFACE_TITLES,
+        draw=partial(surface, marks, SURFACE_TITLES, axis=Axis(title=title_of(metric))),
+    )
+
+
+def _surface_mark(level: Level, page: Page) -> Mark:
+    mark = make_mark(level.cell, level.mean, level.n_missing, page)
+    panel = page.labels.name(level.cell, "dataset")
+    return replace(mark, y=mark.series, series="", panel=panel, row=name_way(level.cell.variation), n_missing=None)

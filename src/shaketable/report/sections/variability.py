@@ -1,0 +1,242 @@
+"""How much repeated answers differ: the spread against temperature, and types of question compared by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from shaketable.analyses.evidence.variability import Spread, TypeContrast, Variability
+from shaketable.analyses.spread import CROSSES_ZERO
+from shaketable.factors import word_for
+from shaketable.report.charts.guides import Guide
+from shaketable.report.charts.layout import Axis
+from shaketable.report.charts.lines import lines
+from shaketable.report.charts.looks import evidence_looks
+from shaketable.report.charts.marks import Mark, Point
+from shaketable.report.evidence_marks import (
+    TITLES,
+    describe_counts,
+    make_mark,
+    metrics_in_order,
+    name_intervals,
+    name_variation,
+    of_shown_types,
+)
+from shaketable.report.section import Figure, Headline, Page, Section, Table
+from shaketable.report.tables import TableLine, make_tables
+from shaketable.report.words import (
+    count_questions,
+    format_entry,
+    format_interval,
+    format_level,
+    format_number,
+    format_value,
+    holds_zero,
+    name_part,
+)
+
+BETWEEN = {
+    "per_question": "between runs of a question",
+    "ratio_of_means": "between runs",
+    "across_questions": "between questions",
+}
+
+
+def section(result: Variability, page: Page) -> Section:
+    headlines = tuple(_headline(spread, result, page) for spread in _told(result))
+    compared = [contrast for contrast in result.contrasts if contrast.cell.temperature is None]
+    figures = [_figure(metric, result, headlines, page) for metric in metrics_in_order(result.spreads, result.metric)]
+    return Section(
+        chapter="dice",
+        name="variability",
+        title="Spread of repeated answers",
+        question="How much do repeated answers to the same question differ?",
+        headlines=(
+            *headlines,
+            *(_type_headline(contrast, page) for contrast in compared if contrast.difference.low is not None),
+        ),
+        figures=tuple(figure for figure in figures if figure is not None),
+        tables=(*_spread_tables(result, page), *_type_tables(result, page)),
+        caveats=_caveats(result),
+    )
+
+
+# --- sentences ------------------------------------------------------------------------------------
+
+
+def _told(result: Variability) -> list[Spread]:
+    """One per system, at the hottest temperature; greedy answers do not vary, shares only in steps."""
+    spreads = [
+        spread
+        for spread in result.spreads
+        if spread.metric == result.metric
+        and result.unit == "score"
+        and spread.cell.group is None
+        and spread.cell.is_undisturbed
+        and spread.cv.value is not None
+        and spread.cell.temperature
+    ]
+    hottest = max((spread.cell.temperature or 0.0 for spread in spreads), default=None)
+    return [spread for spread in spreads if spread.cell.temperature == hottest]
+
+
+def _headline(spread: Spread, result: Variability, page: Page) -> Headline:
+    system = page.labels.name(spread.cell, "dataset", "variation")
+    baseline = format_number(spread.baseline or 0.0, "ratio")
+    line = [
+        other
+        for other in result.spreads
+        if other.metric == spread.metric
+        and replace(other.cell, temperature=None) == replace(spread.cell, temperature=None)
+    ]
+    return Headline(
+        kind="variability",
+        cell=spread.cell,
+        system=system,
+        sentence=f"At temperature {spread.cell.temperature:g} the {spread.metric} of {system} varies by "
+        f"{format_level(spread.cv)} {BETWEEN[result.level]}.",
+        detail="This is the standard deviation divided by the mean, with undisturbed evidence; its mean over "
+        f"temperatures, the stability baseline, is {baseline} ({count_questions(spread.cv.n)}).",
+        number=format_value(spread.cv),
+        interval=format_interval(spread.cv),
+        is_clear=page.is_applied(spread.cell),
+        links=(name_variation(spread.metric),),
+        spark_title="Coefficient of variation by temperature",
+        spark=tuple(
+            Point(
+                temperature=other.cell.temperature or 0.0,
+                value=other.cv.value,
+                low=other.cv.low,
+                high=other.cv.high,
+                unit=other.cv.unit,
+            )
+            for other in line
+            if other.cv.value is not None
+        ),
+    )
+
+
+def _type_headline(contrast: TypeContrast, page: Page) -> Headline:
+    difference, system = contrast.difference, page.labels.name(contrast.cell, "dataset", "variation")
+    size = (
+        f"the coefficient of variation of its {word_for(contrast.metric)} differs by {format_level(difference)} "
+        f"({count_questions(difference.n)})"
+    )
+    if holds_zero(difference):
+        types = f"{contrast.type} and {contrast.other}"
+        sentence = f"{system}: that answers to {types} questions vary unlike is not shown; {size}."
+    else:
+        is_more = (difference.value or 0.0) > 0
+        more, less = (contrast.type, contrast.other) if is_more else (contrast.other, contrast.type)
+        sentence = f"{system} varies more between runs on {more} than on {less} questions: {size}."
+    return Headline(kind="variability_of_types", cell=contrast.cell, system=system, sentence=sentence)
+
+
+def _caveats(result: Variability) -> tuple[str, ...]:
+    caveats = []
+    if result.crossing_zero:
+        caveats.append(f"{', '.join(result.crossing_zero)} has no coefficient of variation: {CROSSES_ZERO}.")
+    if any(spread.n_zero_mean for spread in result.spreads):
+        caveats.append("A question whose mean is 0 has no coefficient of variation; such questions are counted apart.")
+    if any(spread.n_single_run for spread in result.spreads):
+        caveats.append("A question with a single run has no spread; such questions are counted apart.")
+    return tuple(caveats)
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _spread_tables(result: Variability, page: Page) -> tuple[Table, ...]:
+    groups: dict[object, list[Spread]] = {}
+    for spread in result.spreads:
+        if spread.metric == result.metric and spread.cv.value is not None:
+            groups.setdefault(replace(spread.cell, temperature=None), []).append(spread)
+    return make_tables(
+        "Coefficient of variation",
+        ("Evidence", "Coolest", "Hottest", "Over temperatures", "Stability baseline"),
+        [_spread_line(line) for line in groups.values()],
+        page,
+        is_folded=True,
+    )
+
+
+def _spread_line(line: Sequence[Spread]) -> TableLine:
+    cool, hot = (pick(line, key=lambda spread: spread.cell.temperature or 0.0) for pick in (min, max))
+    mean = sum(spread.cv.value or 0.0 for spread in line) / len(line)
+    return TableLine(
+        cell=cool.cell,
+        metric=cool.metric,
+        entries=(
+            name_part(cool.cell.perturbation or "no evidence"),
+            *(f"{format_level(spread.cv)} at {spread.cell.temperature:g}" for spread in (cool, hot)),
+            format_number(mean, "ratio"),
+            None if cool.baseline is None else format_number(cool.baseline, "ratio"),
+        ),
+        n=cool.cv.n,
+    )
+
+
+def _type_tables(result: Variability, page: Page) -> tuple[Table, ...]:
+    return make_tables(
+        "Coefficient of variation, types of question compared",
+        ("Types", "Temperature", "Difference"),
+        [
+            TableLine(
+                cell=contrast.cell,
+                metric=contrast.metric,
+                entries=(
+                    f"{contrast.type} - {contrast.other}",
+                    "all" if contrast.cell.temperature is None else f"{contrast.cell.temperature:g}",
+                    format_level(contrast.difference),
+                ),
+                n=contrast.difference.n,
+            )
+            for contrast in result.contrasts
+        ],
+        page,
+        is_folded=True,
+    )
+
+
+# --- the figure -----------------------------------------------------------------------------------
+
+
+def _figure(metric: str, result: Variability, headlines: Sequence[Headline], page: Page) -> Figure | None:
+    known = [spread for spread in result.spreads if spread.metric == metric and spread.cv.value is not None]
+    spreads = of_shown_types(known)
+    marks = tuple(make_mark(spread.cell, spread.cv, spread.n_missing, page) for spread in spreads)
+    if len({mark.x for mark in marks}) < 2:
+        return None
+    baselines = {(mark.panel, mark.row): spread.baseline for mark, spread in zip(marks, spreads, strict=True)}
+    guides = [
+        Guide(kind="baseline", at=baseline, words=f"stability baseline {baseline:.3g}", panel=panel, row=row)
+        for (panel, row), baseline in baselines.items()
+        if baseline is not None
+    ]
+    axis = Axis(title=f"CV of {metric} (sd / mean)")
+    looks = evidence_looks(mark.series for mark in marks)
+    return Figure(
+        name=name_variation(metric),
+        title=f"How much repeated answers differ: {metric}",
+        caption=next((headline.sentence for headline in headlines if metric == result.metric), ""),
+        note="The coefficient of variation is standard deviation divided by mean; the dotted stability baseline "
+        f"is its mean over temperatures with unchanged evidence. Bands are {name_intervals(page)}. "
+        f"{describe_counts(marks)}",
+        marks=marks,
+        titles=TITLES,
+        draw=partial(lines, marks, TITLES, looks=looks, axis=axis, guides=guides),
+        table=_figure_table(marks, [spread.baseline for spread in spreads]),
+        is_main=metric == result.metric,
+    )
+
+
+def _figure_table(marks: Sequence[Mark], baselines: Sequence[float | None]) -> Table:
+    columns = TITLES.columns()
+    return Table(
+        columns=(*columns.values(), "Baseline"),
+        rows=tuple(
+            (*(format_entry(getattr(mark, name)) for name in columns), format_entry(baseline))
+            for mark, baseline in zip(marks, baselines, strict=True)
+        ),
+    )
