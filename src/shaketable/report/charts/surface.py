@@ -79,9 +79,21 @@ def field(marks: Sequence[Mark], titles: Titles, *, axis: Axis | None = None) ->
     )
     legend = alt.Legend(orient="right", direction="vertical", gradientLength=110)
     cells = corners.mark_rect(binSpacing=0).encode(
-        x=alt.X("left:Q", bin="binned", title=titles.x, axis=alt.Axis(values=x_ticks, labelExpr=PLAIN)),
+        x=alt.X(
+            "left:Q",
+            bin="binned",
+            title=titles.x,
+            axis=alt.Axis(values=x_ticks, labelExpr=PLAIN),
+            scale=alt.Scale(domain=[x_low, x_high]),
+        ),
         x2="right:Q",
-        y=alt.Y("bottom:Q", bin="binned", title=titles.y, axis=alt.Axis(values=y_ticks, labelExpr=PLAIN)),
+        y=alt.Y(
+            "bottom:Q",
+            bin="binned",
+            title=titles.y,
+            axis=alt.Axis(values=y_ticks, labelExpr=PLAIN),
+            scale=alt.Scale(domain=[y_low, y_high]),
+        ),
         y2="top:Q",
         color=_color(_domain(shown, axis), axis.name(titles), legend),
     )
