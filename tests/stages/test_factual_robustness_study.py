@@ -15,6 +15,7 @@ from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
 from shaketable.stages.curves import trace_curves
 from shaketable.stages.plan import plan
+from shaketable.stages.report import report
 from shaketable.stages.score import score
 from shaketable.store import Run
 from shaketable.study import load_study
@@ -86,3 +87,9 @@ def test_the_shipped_study_scores_exactly_the_facts_of_its_limit_at_all_temperat
     assert {fact.cell.group for fact in robust.facts} <= set(LABELS)
     assert sum(mean.score.n for mean in results["question_types"].means) > 0
     assert results["question_types"].untyped == ()
+    # Its page has the chapter, a card that leads to it, and every picture of it.
+    page = report(run).read_text("utf-8")
+    assert '<section id="facts"' in page and "Which facts does it really hold?" in page
+    assert 'href="#factual_robustness"' in page
+    drawn = {path.stem for path in (run.folder / "figures").glob("*.png")}
+    assert {"facts_by_temperature", "robustness_scatter", "robustness_density", "certainty_histogram"} <= drawn

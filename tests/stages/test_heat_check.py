@@ -9,8 +9,10 @@ from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
 from shaketable.stages.heat_check import at_one_temperature, ignoring_temperature, not_applied
 from shaketable.stages.plan import plan
+from shaketable.stages.report import sections_of
 from shaketable.stages.score import score
 from shaketable.store import Run
+from shaketable.store.findings_file import tidy_rows
 
 
 def records(answer_at, n_questions=12, repeats=3, temperatures=(0.0, 1.0, 2.0), model="m"):
@@ -97,21 +99,24 @@ def half_flat(tmp_path, with_fake_parts):
 def test_a_method_that_sets_its_own_temperature_gets_no_verdict_on_it_in_any_analysis(half_flat):
     reason = "the method sets the temperature of every generation itself"
     assert not_applied(half_flat) == {(SCRIPTED, "own_temperature"): reason}
-    for finding in half_flat.findings():
-        own = [row for row in finding.rows if row["method"] == "own_temperature"]
-        assert {row["temperature"] for row in own} <= {0.0, None}, finding.analysis
-        assert not any(str(row.get("contrast")).startswith("temperature") for row in own), finding.analysis
-        assert {row["value"] for row in own if row.get("kind") in ("ceiling", "onset")} <= {None}
-        assert any("not applied by" in caveat and "own_temperature" in caveat for caveat in finding.caveats)
-        if finding.analysis in ("dominance", "amplification"):
-            assert own == [] or {row.get("verdict") for row in own} <= {None}, finding.analysis
-        for sentence in finding.sentences:
-            told = "own_temperature" in sentence and "emperature" in sentence.replace("own_temperature", "")
-            assert not told or "does not apply" in sentence or "temperature 0" in sentence, sentence
+    findings = half_flat.findings()
+    assert [(flat.model, flat.method, flat.reason) for flat in findings.not_applied] == [
+        (SCRIPTED, "own_temperature", reason)
+    ]
+    rows = tidy_rows(findings)
+    own = [row for row in rows if row.get("method") == "own_temperature"]
+    assert {row["analysis"] for row in own} >= {"correctness", "degradation", "factual_robustness"}
+    assert [row for row in own if row["temperature"] not in (0.0, None)] == []
+    verdicts = ("ceilings", "pair_ceilings", "onsets", "heat_drops", "slopes")
+    of_heat = [row for row in own if row.get("table") in verdicts or row["analysis"] == "dominance"]
+    assert {row["value"] for row in of_heat} <= {None}
+    for section in sections_of(half_flat, findings):
+        for headline in section.headlines:
+            text = headline.text
+            is_on_temperature = "own_temperature" in text and "emperature" in text.replace("own_temperature", "")
+            assert not is_on_temperature or "does not apply" in text or "temperature 0" in text, text
     # The other method keeps its verdicts.
-    [found] = [finding for finding in half_flat.findings() if finding.analysis == "correctness"]
-    heated = [row for row in found.rows if str(row["contrast"]).startswith("temperature")]
-    assert {row["method"] for row in heated} == {"single_retrieval"}
+    assert {row["method"] for row in rows if row.get("table") == "heat_drops"} == {"single_retrieval"}
 
 
 def test_a_system_at_one_temperature_keeps_its_coolest_rows():
