@@ -89,7 +89,7 @@ def test_progress_counts_the_questions_of_each_variation(tmp_path):
     vary(study, plan(study).questions, Run.prepare(tmp_path / "run", study), ticks.append)
     told = [(tick.variation, tick.n_done, tick.n_questions) for tick in ticks]
     # What is at hand takes no time; what is made comes in batches of two.
-    assert told == [("spelling", 2, 5), ("spelling", 4, 5), ("spelling", 5, 5)]
+    assert told == [("spelling", 0, 5), ("spelling", 2, 5), ("spelling", 4, 5), ("spelling", 5, 5)]
 
 
 def test_a_question_without_a_wording_is_done_too(tmp_path):

@@ -149,7 +149,7 @@ def answering(n_todo: int, *, quiet: bool = False) -> Iterator[Callable[[Tick], 
 
 @contextlib.contextmanager
 def wording(*, quiet: bool = False) -> Iterator[Callable[[WordingTick], None]]:
-    """A bar for each variation on a terminal; a line for each, and one every ten seconds, elsewhere."""
+    """A bar for each variation on a terminal; elsewhere a line when it begins, every ten seconds, and when it ends."""
     if quiet:
         yield lambda tick: None
         return
@@ -176,13 +176,16 @@ def wording(*, quiet: bool = False) -> Iterator[Callable[[WordingTick], None]]:
 
 def _wording_lines() -> Callable[[WordingTick], None]:
     last = time.perf_counter()
+    begun: set[str] = set()
 
     def update(tick: WordingTick) -> None:
         nonlocal last
         now = time.perf_counter()
-        if now - last < LINE_EVERY_SECONDS and tick.n_done < tick.n_questions:
+        is_new = tick.variation not in begun
+        if not is_new and now - last < LINE_EVERY_SECONDS and tick.n_done < tick.n_questions:
             return
         last = now
+        begun.add(tick.variation)
         say(f"reworded {tick.n_done:,} of {tick.n_questions:,} questions by {tick.variation}")
 
     return update

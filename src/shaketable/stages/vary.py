@@ -95,6 +95,12 @@ def _worded(
     if missing and (problem := lacks_for_wording(variation)):
         raise StudyError(f"cross.variations: {problem}")
     n_done = len(questions) - len(missing)
+
+    def tick() -> None:
+        if missing and not is_ready(variation):
+            progress(WordingTick(variation=label, n_done=n_done, n_questions=len(questions)))
+
+    tick()
     for batch in reword(variation, missing):
         if all(_has_failed(rewording) for _, rewording in batch) and all(map(_has_failed, _rewordings(stored))):
             raise RunError(
@@ -105,8 +111,7 @@ def _worded(
         store.add_worded(new)
         stored |= {worded.question_id: worded for worded in new}
         n_done += len(new)
-        if not is_ready(variation):
-            progress(WordingTick(variation=label, n_done=n_done, n_questions=len(questions)))
+        tick()
     return [stored[question.id].rewording for question in questions]
 
 
