@@ -76,11 +76,6 @@ def make_mark(drawn: Drawn, *, x: float | str, series: str, panel: str, row: str
     )
 
 
-def make_marks(drawn: Iterable[Drawn]) -> list[Mark]:
-    """Ways of asking one below the other, a series per metric."""
-    return [make_mark(point, x=point.way, series=point.number, panel=point.panel, row=point.system) for point in drawn]
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
     """What a figure is called, and how it is drawn."""
@@ -110,6 +105,15 @@ def make_figures(plan: Plan, marks: Sequence[Mark], headlines: Sequence[Headline
             draw=lambda: plan.draw(marks, plan.titles),
         ),
     )
+
+
+def compare_ways(
+    plan: Plan, numbers: Iterable[WordingNumber], names: Mapping[str, str], headlines: Sequence[Headline], page: Page
+) -> tuple[Figure, ...]:
+    """Ways of asking one below the other, a series for each of these metrics; none without two ways."""
+    drawn = choose_drawn(numbers, names, page)
+    marks = [make_mark(point, x=point.way, series=point.number, panel=point.panel, row=point.system) for point in drawn]
+    return make_figures(plan, marks, headlines, page) if has_several_ways(drawn) else ()
 
 
 def has_several_ways(drawn: Iterable[Drawn]) -> bool:

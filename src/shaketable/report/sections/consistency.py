@@ -7,7 +7,7 @@ from shaketable.analyses.wording.grouping import group_by_system
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_tables import make_tables
-from shaketable.report.wording_words import describe_numbers, name_rewording, name_system, name_where
+from shaketable.report.wording_words import describe_numbers, make_headline, name_rewording, name_where
 from shaketable.report.words import count_questions, format_level, sentence_case
 
 TITLES = {
@@ -62,12 +62,12 @@ def _headline(least: WordingNumber, most: WordingNumber, alone: WordingNumber | 
     if alone is not None:
         sample = f" ({count_questions(alone.estimate.n)})" if alone.estimate.value is not None else ""
         detail += f" Of pairs where neither answer is empty: {format_level(alone.estimate)}{sample}."
-    return Headline(
-        kind="consistency",
-        cell=least.cell,
-        system=name_system(least.cell, page),
-        sentence=f"{sentence_case(name_rewording(least.cell.variation))} moves the answers of "
+    return make_headline(
+        "consistency",
+        least.cell,
+        f"{sentence_case(name_rewording(least.cell.variation))} moves the answers of "
         f"{name_where(least.cell, page)} most: similarity {format_level(least.estimate)} to the answer to the original "
         "wording.",
-        detail=detail,
+        detail,
+        page,
     )

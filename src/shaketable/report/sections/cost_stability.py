@@ -11,9 +11,9 @@ from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Titles
 from shaketable.report.section import Headline, Page, Section
-from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures, make_marks
+from shaketable.report.wording_figures import Plan, compare_ways
 from shaketable.report.wording_tables import make_tables
-from shaketable.report.wording_words import describe_numbers, name_rewording, name_system, name_where
+from shaketable.report.wording_words import describe_numbers, make_headline, name_rewording, name_where
 from shaketable.report.words import count_questions, format_level, format_number, sentence_case
 
 TITLES = {
@@ -42,14 +42,13 @@ ZEROS = {
 
 def section(result: CostStability, page: Page) -> Section:
     headlines = _headlines(result, page)
-    drawn = choose_drawn(result.numbers, DRAWN, page)
     return Section(
         chapter="wording",
         name="cost_stability",
         title="Do costs stay the same?",
         question="Does rewording change what an answer costs?",
         headlines=headlines,
-        figures=make_figures(FIGURE, make_marks(drawn), headlines, page) if has_several_ways(drawn) else (),
+        figures=compare_ways(FIGURE, result.numbers, DRAWN, headlines, page),
         tables=make_tables(result.numbers, TITLES, page),
         caveats=describe_numbers(
             result.numbers,
@@ -87,10 +86,4 @@ def _headline(changes: Sequence[WordingNumber], steadiness: WordingNumber | None
     detail = "Paired by question"
     if steadiness is not None:
         detail = f"Steadiness over all wordings is {format_level(steadiness.estimate)} of 1"
-    return Headline(
-        kind="cost",
-        cell=most.cell,
-        system=name_system(most.cell, page),
-        sentence=sentence,
-        detail=f"{detail} ({count_questions(most.estimate.n)}).",
-    )
+    return make_headline("cost", most.cell, sentence, f"{detail} ({count_questions(most.estimate.n)}).", page)

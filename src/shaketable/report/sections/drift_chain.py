@@ -13,6 +13,7 @@ from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.wording_figures import Plan, make_figures, name_panel
 from shaketable.report.wording_words import (
+    make_headline,
     name_dataset,
     name_rewording,
     name_system,
@@ -76,13 +77,12 @@ def _headline(links: Sequence[Correlation], page: Page) -> Headline:
     first = (people or overall or links)[0]
     chain = [link for link in links if link.cell == first.cell]
     described = "; ".join(f"{STAGES[link.first]} and {STAGES[link.second]} {format_level(link.rho)}" for link in chain)
-    return Headline(
-        kind="chain",
-        cell=first.cell,
-        system=name_system(first.cell, page),
-        sentence=f"Rank correlations of {name_where(first.cell, page)}, {name_rewording(first.cell.variation)}: "
-        f"{described}.",
-        detail=f"On {first.n_wordings:,} wordings of {first.rho.n:,} questions.",
+    return make_headline(
+        "chain",
+        first.cell,
+        f"Rank correlations of {name_where(first.cell, page)}, {name_rewording(first.cell.variation)}: {described}.",
+        f"On {first.n_wordings:,} wordings of {first.rho.n:,} questions.",
+        page,
     )
 
 

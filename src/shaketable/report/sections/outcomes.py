@@ -12,10 +12,16 @@ from shaketable.report.charts.layout import Picture
 from shaketable.report.charts.looks import Look
 from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.section import Headline, Page, Section
-from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures, make_marks
+from shaketable.report.wording_figures import Plan, compare_ways
 from shaketable.report.wording_tables import make_tables
-from shaketable.report.wording_words import describe_closed_books, describe_numbers, name_system, name_where
-from shaketable.report.words import count_questions, format_interval, format_level, format_value, is_above_zero
+from shaketable.report.wording_words import (
+    describe_closed_books,
+    describe_numbers,
+    give_level,
+    make_headline,
+    name_where,
+)
+from shaketable.report.words import count_questions, format_level
 
 TITLES = {
     ("helpful", False): "helpful",
@@ -52,14 +58,13 @@ FIGURE = Plan(
 
 def section(result: Outcomes, page: Page) -> Section:
     headlines = _headlines(result, page)
-    drawn = choose_drawn(result.numbers, NAMES, page)
     return Section(
         chapter="wording",
         name="outcomes",
         title="Does searching help?",
         question="When does searching help, and when does it harm?",
         headlines=headlines,
-        figures=make_figures(FIGURE, make_marks(drawn), headlines, page) if has_several_ways(drawn) else (),
+        figures=compare_ways(FIGURE, result.numbers, NAMES, headlines, page),
         tables=make_tables(result.numbers, TITLES, page),
         caveats=describe_numbers(
             result.numbers,
@@ -82,14 +87,12 @@ def _headlines(result: Outcomes, page: Page) -> tuple[Headline, ...]:
 
 
 def _headline(helpful: WordingNumber, harmful: WordingNumber, page: Page) -> Headline:
-    return Headline(
-        kind="outcome",
-        cell=helpful.cell,
-        system=name_system(helpful.cell, page),
-        sentence=f"With the original wording, searching mends {format_level(helpful.estimate)} of the answers of "
+    headline = make_headline(
+        "outcome",
+        helpful.cell,
+        f"With the original wording, searching mends {format_level(helpful.estimate)} of the answers of "
         f"{name_where(helpful.cell, page)} and spoils {format_level(harmful.estimate)}.",
-        detail=f"Against its closed-book answers ({count_questions(helpful.estimate.n)}).",
-        number=format_value(helpful.estimate),
-        interval=format_interval(helpful.estimate),
-        is_clear=is_above_zero(helpful.estimate),
+        f"Against its closed-book answers ({count_questions(helpful.estimate.n)}).",
+        page,
     )
+    return give_level(headline, helpful.estimate)

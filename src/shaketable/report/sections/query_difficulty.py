@@ -16,7 +16,7 @@ from shaketable.report.charts.marks import Mark, Titles, names_in
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures, make_mark
 from shaketable.report.wording_tables import make_tables
-from shaketable.report.wording_words import describe_numbers, name_dataset, name_rewording, name_system
+from shaketable.report.wording_words import describe_numbers, make_headline, name_dataset, name_rewording, name_system
 from shaketable.report.words import count_questions, format_level, format_number, sentence_case
 
 TITLES = {
@@ -102,12 +102,12 @@ def _headline(numbers: Sequence[WordingNumber], page: Page) -> Headline | None:
         format_number(by_wording["query_words", variation].value or 0.0, "score")
         for variation in (most.cell.variation, ORIGINAL)
     )
-    return Headline(
-        kind="query",
-        cell=most.cell,
-        system=name_system(most.cell, page),
-        sentence=f"{sentence_case(name_rewording(most.cell.variation))} makes the least likely questions for "
+    return make_headline(
+        "query",
+        most.cell,
+        f"{sentence_case(name_rewording(most.cell.variation))} makes the least likely questions for "
         f"{name_system(most.cell, page)} on {name_dataset(most.cell)}: {format_level(most.estimate)} nats a token, "
         f"{format_level(original)} before.",
-        detail=f"{words} words, {before} before ({count_questions(most.estimate.n)}).",
+        f"{words} words, {before} before ({count_questions(most.estimate.n)}).",
+        page,
     )

@@ -10,9 +10,9 @@ from shaketable.analyses.wording.run_deviation import Deviation, RunDeviation
 from shaketable.factors import ORIGINAL, Cell, word_for
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.wording_words import (
+    make_headline,
     name_dataset,
     name_rewording,
-    name_system,
     name_system_and_heat,
     name_way,
     name_where,
@@ -50,13 +50,13 @@ def _headline(deviations: Sequence[Deviation], page: Page) -> Headline:
     among = f", the most of {len(deviations)} wordings" if len(deviations) > 1 else ""
     is_original = most.cell.variation == ORIGINAL
     wording = "the original wording" if is_original else name_rewording(most.cell.variation)
-    return Headline(
-        kind="deviation",
-        cell=most.cell,
-        system=name_system(most.cell, page),
-        sentence=f"Runs of {name_where(most.cell, page)} lie {format_number(most.value or 0.0, most.unit)}{points} of "
+    return make_headline(
+        "deviation",
+        most.cell,
+        f"Runs of {name_where(most.cell, page)} lie {format_number(most.value or 0.0, most.unit)}{points} of "
         f"{word_for(most.metric)} apart (standard deviation) with {wording}{among}.",
-        detail=f"{most.n_runs} runs of {most.n} question{'s' * (most.n != 1)} each.",
+        f"{most.n_runs} runs of {most.n} question{'s' * (most.n != 1)} each.",
+        page,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shaketable.analyses.wording.grouping import group_by_system
 from shaketable.analyses.wording.numbers import WordingNumber
@@ -11,24 +11,23 @@ from shaketable.analyses.wording.search_decisions import ONE_RUN, SearchDecision
 from shaketable.factors import ORIGINAL, is_by_people
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Titles
-from shaketable.report.section import Figure, Headline, Page, Section
-from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures, make_marks
+from shaketable.report.section import Headline, Page, Section
+from shaketable.report.wording_figures import Plan, compare_ways
 from shaketable.report.wording_tables import make_tables
 from shaketable.report.wording_words import (
     describe_closed_books,
     describe_numbers,
+    give_level,
+    make_headline,
     name_rewording,
-    name_system,
     name_where,
 )
 from shaketable.report.words import (
     count_questions,
     format_difference,
-    format_interval,
     format_level,
     format_value,
     holds_zero,
-    is_above_zero,
     sentence_case,
 )
 
@@ -88,8 +87,8 @@ def section(result: SearchDecisions, page: Page) -> Section:
         question="Does rewording change the decision to search?",
         headlines=(*decisions, *confidence),
         figures=(
-            *_figures(result, FLIP_FIGURE, FLIPS, decisions, page),
-            *_figures(result, CONFIDENCE_FIGURE, CONFIDENCE, confidence, page),
+            *compare_ways(FLIP_FIGURE, result.numbers, FLIPS, decisions, page),
+            *compare_ways(CONFIDENCE_FIGURE, result.numbers, CONFIDENCE, confidence, page),
         ),
         tables=make_tables(result.numbers, TITLES, page),
         caveats=describe_numbers(
@@ -101,13 +100,6 @@ def section(result: SearchDecisions, page: Page) -> Section:
             "what rewording adds is the excess. At temperature 0 a model that computes exactly has no noise.",
         ),
     )
-
-
-def _figures(
-    result: SearchDecisions, plan: Plan, names: Mapping[str, str], headlines: Sequence[Headline], page: Page
-) -> tuple[Figure, ...]:
-    drawn = choose_drawn(result.numbers, names, page)
-    return make_figures(plan, make_marks(drawn), headlines, page) if has_several_ways(drawn) else ()
 
 
 def _by_variation(numbers: Sequence[WordingNumber]) -> dict[str, ByMetric]:
@@ -154,34 +146,21 @@ def _decision(numbers: ByMetric, page: Page) -> Headline:
         sentence += f"; runs of the same wording alone change it in {format_value(noise.estimate)}"
         added = f"adds {format_difference(excess.estimate)}"
         detail = f"Rewording {'is not shown to add anything' if holds_zero(excess.estimate) else added} ({sample})."
-    return _headline("decision", flip, f"{sentence}.", detail, page)
+    return give_level(make_headline("decision", flip.cell, f"{sentence}.", detail, page), flip.estimate)
 
 
 def _confidence(over: OverConfident, page: Page) -> Headline:
     most, under = over.most["over_confidence"], over.most["under_confidence"]
-    return _headline(
+    headline = make_headline(
         "confidence",
-        most,
+        most.cell,
         f"After {name_rewording(most.cell.variation)}, {name_where(most.cell, page)} leaves out a search that it needs "
         f"in {format_level(most.estimate)} of questions, the most of {over.n_rewordings} rewordings; with the original "
         f"wording in {format_level(over.original.estimate)}.",
         f"It makes one that it does not need in {format_level(under.estimate)} ({count_questions(most.estimate.n)}).",
         page,
     )
-
-
-def _headline(kind: str, number: WordingNumber, sentence: str, detail: str, page: Page) -> Headline:
-    return Headline(
-        kind=kind,
-        cell=number.cell,
-        system=name_system(number.cell, page),
-        sentence=sentence,
-        detail=detail,
-        number=format_value(number.estimate),
-        interval=format_interval(number.estimate),
-        is_clear=is_above_zero(number.estimate),
-        links=(CONFIDENCE_FIGURE.name,) if kind == "confidence" else (),
-    )
+    return replace(give_level(headline, most.estimate), links=(CONFIDENCE_FIGURE.name,))
 
 
 def _value(number: WordingNumber) -> float:

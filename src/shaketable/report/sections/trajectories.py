@@ -16,7 +16,7 @@ from shaketable.report.charts.marks import Mark, Titles, names_in
 from shaketable.report.section import Figure, Headline, Page, Section
 from shaketable.report.wording_figures import Drawn, Plan, choose_drawn, has_several_ways, make_figures, make_mark
 from shaketable.report.wording_tables import make_tables
-from shaketable.report.wording_words import describe_numbers, name_rewording, name_system, name_where
+from shaketable.report.wording_words import describe_numbers, make_headline, name_rewording, name_where
 from shaketable.report.words import count_questions, format_level
 from shaketable.types import Estimate
 
@@ -152,12 +152,12 @@ def _headline(
             f"Searches without a supporting document: {format_level(failed.estimate)}, "
             f"{format_level(before.estimate)} with the original wording"
         )
-    return Headline(
-        kind="drift",
-        cell=most.cell,
-        system=name_system(most.cell, page),
-        sentence=f"After {name_rewording(most.cell.variation)} the queries of {name_where(most.cell, page)} keep a "
+    return make_headline(
+        "drift",
+        most.cell,
+        f"After {name_rewording(most.cell.variation)} the queries of {name_where(most.cell, page)} keep a "
         f"similarity of {format_level(most.estimate)} to those after the original wording, the least of {n_rewordings} "
         "rewordings.",
-        detail=f"{detail} ({count_questions(most.estimate.n)}).",
+        f"{detail} ({count_questions(most.estimate.n)}).",
+        page,
     )

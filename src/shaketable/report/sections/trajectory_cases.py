@@ -10,9 +10,9 @@ from shaketable.analyses.wording.trajectory_cases import (
 )
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.wording_words import (
+    make_headline,
     name_dataset,
     name_rewording,
-    name_system,
     name_system_and_heat,
     name_way,
     name_where,
@@ -54,14 +54,14 @@ def _headline(case: TrajectoryCase, page: Page) -> Headline:
         sum(hop.reworded_query is not None for hop in case.hops),
     )
     drift = "" if case.mss is None else f" Their queries have a mean similarity of {case.mss:.2f}."
-    return Headline(
-        kind="trajectory",
-        cell=case.cell,
-        system=name_system(case.cell, page),
-        sentence=f"Question {case.question_id} after {name_rewording(case.cell.variation)}, "
+    return make_headline(
+        "trajectory",
+        case.cell,
+        f"Question {case.question_id} after {name_rewording(case.cell.variation)}, "
         f"{name_where(case.cell, page)}: {turned}.",
-        detail=f"{hits_before} of {made_before} searches of the original wording found a supporting document, "
+        f"{hits_before} of {made_before} searches of the original wording found a supporting document, "
         f"{hits_after} of {made_after} of the other.{drift}",
+        page,
     )
 
 
