@@ -5,25 +5,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_run import analyzed, made_run, scores_of
+from made_run import made_run, scores_of
 
+from shaketable.analyses.evidence.guidelines import Guidelines
 from shaketable.errors import PartError
 from shaketable.stages.analyze import analyze
 from shaketable.stages.plan import plan
-from shaketable.stages.report import report
+from shaketable.stages.report import report, sections_of
 from shaketable.store import Run
+from shaketable.store.findings_file import tidy_rows
 from shaketable.study import parse_study
 from shaketable.viewer.pages import RunSite
 
-COMPARING = ("amplification", "cases", "degradation", "dominance", "equivalence", "guidelines", "ranking")
-ANALYSES = ["variability(n_resamples=9)", "correctness(n_resamples=9)", "context_reliance(n_resamples=9)"]
-ANALYSES += ["variance_shares(n_resamples=9)"]
-ANALYSES += [name if name == "cases" else f"{name}(n_resamples=9)" for name in COMPARING]
+ANALYSES = [
+    *("variability", "correctness", "context_reliance", "variance_shares", "amplification", "cases", "degradation"),
+    *("dominance", "equivalence", "guidelines", "ranking"),
+]
 
 
 def run_with_two_metrics(folder: Path, **analyze: Any) -> Run:
     """Scored by `contains`, then by `bertscore`, which is made of the length of the answer here."""
-    run = made_run(folder, analyze={"analyses": ANALYSES, **analyze}, score={"metrics": ["contains", "bertscore"]})
+    run = made_run(
+        folder,
+        analyze={"analyses": ANALYSES, "n_resamples": 9, **analyze},
+        score={"metrics": ["contains", "bertscore"]},
+    )
     scores = [score for record in run.store.records() for score in scores_of(record)]
     run.write_scores(
         [
@@ -36,20 +42,28 @@ def run_with_two_metrics(folder: Path, **analyze: Any) -> Run:
     return run
 
 
-def told(run: Run) -> set[str]:
-    """The metrics that the sentences of its findings speak of."""
-    return {str(row["metric"]) for finding in analyze(run) for row in finding.rows if row.get("sentence")}
+def compared(run: Run) -> set[str]:
+    """The metrics that its analyses compare; correctness and variability have a row for every metric."""
+    rows = tidy_rows(analyze(run))
+    return {str(row["metric"]) for row in rows if row["analysis"] not in ("correctness", "variability")}
+
+
+def sentences(run: Run) -> str:
+    return " ".join(headline.text for section in sections_of(run, run.findings()) for headline in section.headlines)
 
 
 def test_all_findings_speak_of_one_metric_the_first_of_which_more_is_better(tmp_path: Path) -> None:
-    assert told(run_with_two_metrics(tmp_path / "run")) == {"contains"}
+    run = run_with_two_metrics(tmp_path / "run")
+    assert compared(run) == {"contains"}
+    assert "correctness of plain" in sentences(run) and "bertscore" not in sentences(run)
 
 
 def test_the_study_names_the_metric_that_all_findings_speak_of(tmp_path: Path) -> None:
     run = run_with_two_metrics(tmp_path / "run", metric="bertscore", margin=0.01)
-    assert told(run) == {"bertscore"}
-    margins = {row["delta"] for finding in run.findings() for row in finding.rows if row.get("delta") is not None}
-    assert margins == {0.01}
+    assert compared(run) == {"bertscore"}
+    assert "bertscore of plain" in sentences(run) and "correctness of" not in sentences(run)
+    (found,) = (finding.result for finding in run.findings().findings if isinstance(finding.result, Guidelines))
+    assert [margin.value for margin in found.margins] == [0.01]
     page = report(run).read_text("utf-8")
     assert "bertscore against temperature" in page
     assert (run.folder / "figures" / "figure_table.csv").is_file()
@@ -57,13 +71,16 @@ def test_the_study_names_the_metric_that_all_findings_speak_of(tmp_path: Path) -
 
 def test_an_analysis_may_take_a_metric_of_its_own_and_then_not_the_margin_of_the_main_one(tmp_path: Path) -> None:
     run = run_with_two_metrics(tmp_path / "run", metric="bertscore", margin=0.01)
-    (finding,) = analyze(run, ["equivalence(metric='contains', n_resamples=9)"])
-    assert {(row["metric"], row["delta"]) for row in finding.rows} == {("contains", 0.05)}
+    (finding,) = analyze(run, ["guidelines(metric='contains')"]).findings
+    assert isinstance(finding.result, Guidelines)
+    assert [(margin.metric, margin.value) for margin in finding.result.margins] == [("contains", 0.05)]
 
 
 def test_the_viewer_colours_its_pages_by_the_main_metric(tmp_path: Path) -> None:
     for chosen in ("bertscore", "contains"):
-        site = RunSite([analyzed(run_with_two_metrics(tmp_path / chosen, metric=chosen))])
+        run = run_with_two_metrics(tmp_path / chosen, metric=chosen)
+        analyze(run, ["correctness"])
+        site = RunSite([run])
         page = site.reply(["run", chosen, "questions"], {}).body.decode()
         assert f"Mean {chosen}" in page
         site.close()

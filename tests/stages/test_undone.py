@@ -12,15 +12,18 @@ import pytest
 from made_studies import row, write_rows
 from markupsafe import escape
 
+from shaketable.analyses.evidence.correctness import Correctness
+from shaketable.analyses.evidence.degradation import Degradation
+from shaketable.report.words import describe_left_out
 from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
-from shaketable.stages.report import report
+from shaketable.stages.report import report, sections_of
 from shaketable.stages.score import score
 from shaketable.store import Run
 from shaketable.store.evidence_flags import FlagCount
 from shaketable.study import parse_study
-from shaketable.types import Edit, Event, Evidence, OldFinding, Record, Score, Search
+from shaketable.types import Edit, Event, Evidence, Findings, Record, Score, Search
 
 GONE = Edit(kind="remove", sentence_id="d#0", before="It was here.", after=None)
 
@@ -35,7 +38,7 @@ def studied(folder: Path, rows: list[dict[str, Any]], **analyze_: Any) -> Run:
                 "models": ["scripted(replies=('Author',))"],
                 "perturbations": ["unchanged", "sentence_removal", "sentence_replacement"],
             },
-            "analyze": {"analyses": ["correctness(n_resamples=99)", "degradation(n_resamples=99)"], **analyze_},
+            "analyze": {"analyses": ["correctness", "degradation"], "n_resamples": 99, **analyze_},
         },
         "undone.toml",
     )
@@ -51,40 +54,43 @@ def one_fact(n: int) -> dict[str, Any]:
     return row(n, facts=[[f"Book {n}", 0]], answers=["Author"])
 
 
-def contrasts(finding: OldFinding) -> dict[str, tuple[float | None, int]]:
+def drops(findings: Findings, model: str | None = None) -> dict[tuple[str | None, bool], tuple[float | None, int]]:
+    """What each disturbance costs at temperature 0, of all questions and of those where it was done as asked."""
+    (result,) = (finding.result for finding in findings.findings if isinstance(finding.result, Correctness))
     return {
-        str(row["contrast"]): (row["value"], row["n"])
-        for row in finding.rows
-        if row["contrast"] and row["type"] is None and row["temperature"] == 0
+        (own.cell.perturbation, own.is_as_asked): (own.drop.value, own.drop.n)
+        for own in result.evidence_drops
+        if own.cell.group is None and own.cell.temperature == 0 and own.metric == result.metric
+        if model is None or (own.cell.system is not None and own.cell.system.model == model)
     }
+
+
+def left_out(findings: Findings) -> list[str]:
+    return [describe_left_out(own) for own in findings.left_out]
 
 
 def test_a_disturbance_that_was_done_on_no_question_has_no_effect_and_says_so(tmp_path: Path) -> None:
     """Before: no difference was found, 0 points [0, 0]."""
     run = studied(tmp_path, [one_fact(0), one_fact(1)])
-    correctness, degradation = analyze(run)
-    assert contrasts(correctness) == {
-        "unchanged - sentence_removal": (None, 0),
-        "unchanged - sentence_replacement": (None, 0),
-    }
-    assert not [text for text in correctness.sentences if "removal" in text]
-    statement = (
+    findings = analyze(run)
+    assert drops(findings) == {("sentence_removal", False): (None, 0), ("sentence_replacement", False): (None, 0)}
+    correctness, degradation = sections_of(run, findings)
+    assert not [headline for headline in correctness.headlines if "removal" in headline.text]
+    assert degradation.headlines == ()
+    assert (
         "Sentence removal was done on none of the 2 questions (nothing_changed, too_few_sentences): it has no effect "
         "to tell."
-    )
-    assert statement in correctness.caveats
-    assert statement in degradation.caveats
-    assert degradation.sentences == ()
+    ) in left_out(findings)
     assert "was done on none of the 2 questions" in report(run).read_text("utf-8")
 
 
 def test_questions_on_which_nothing_was_changed_are_left_out_and_counted(tmp_path: Path) -> None:
     run = studied(tmp_path, [one_fact(0), row(1, answers=["Author"]), row(2, answers=["Author"])])
-    correctness, _ = analyze(run)
-    assert contrasts(correctness)["unchanged - sentence_removal"] == (0, 2)
+    findings = analyze(run)
+    assert drops(findings)["sentence_removal", False] == (0, 2)
     assert (
         "Sentence removal: 1 of 3 questions are left out of its effect (nothing_changed, too_few_sentences)."
-        in correctness.caveats
+        in left_out(findings)
     )
     assert run.flags() == tuple(
         FlagCount(perturbation=name, flag=flag, n=1)
@@ -143,52 +149,51 @@ def test_flags_of_every_search_of_a_record_count(tmp_path: Path) -> None:
 def test_effects_are_told_with_and_without_flagged_questions(tmp_path: Path) -> None:
     """Two of eight questions are flagged and wrong: a quarter is lost with them, nothing without them."""
     run = flagged_run(tmp_path / "run", {0: [("fallback",)], 1: [("fallback",)]})
-    (finding,) = analyze(run, ["correctness(n_resamples=99)"])
-    found = {
-        row["perturbation"]: (row["value"], row["n"])
-        for row in finding.rows
-        if row["contrast"] and row["model"] == "plain" and row["type"] is None and row["temperature"] == 0
-        if row["contrast"].startswith("unchanged")
-    }
-    assert found == {"sentence_removal": (0.25, 8), "sentence_removal, as asked": (0, 6)}
-    (sentence,) = [text for text in finding.sentences if "removal" in text and text.count("plain")]
-    assert "Where it was done as asked: 0 points [0, 0] (n = 6 questions)." in sentence
+    findings = analyze(run, ["correctness"])
+    assert drops(findings, "plain") == {("sentence_removal", False): (0.25, 8), ("sentence_removal", True): (0, 6)}
+    (section,) = sections_of(run, findings)
+    (text,) = (one.text for one in section.headlines if "removal" in one.text and one.text.count("plain"))
+    assert "Where it was done as asked: 0 points [0, 0] (n = 6 questions)." in text
+
+
+def mean_losses(result: object) -> list[tuple[float | None, int]]:
+    assert isinstance(result, Degradation)
+    return [
+        (loss.mean, loss.shift.n)
+        for loss in result.losses
+        if loss.cell.system is not None and loss.cell.system.model == "plain"
+        if loss.cell.group is None and loss.cell.temperature == 0
+    ]
 
 
 def test_every_analysis_of_evidence_is_told_with_and_without_flagged_questions(tmp_path: Path) -> None:
     """26.5 % of HotpotQA records cannot be replaced from the same title (specification, 3.5)."""
     run = flagged_run(tmp_path / "run", {0: [("fallback",)], 1: [("fallback",)]})
-    both = analyze(run, ["equivalence(n_resamples=99)", "amplification(n_resamples=99)", "correctness(n_resamples=99)"])
-    names = ["equivalence", "equivalence, as asked", "amplification", "amplification, as asked", "correctness"]
-    assert [finding.analysis for finding in both] == names
-    found = [
-        (row["value"], row["n"])
-        for finding in both[:2]
-        for row in finding.rows
-        if row["model"] == "plain" and row["type"] is None and row["temperature"] == 0
+    both = analyze(run, ["degradation", "amplification", "correctness"])
+    assert [(finding.analysis, finding.is_as_asked) for finding in both.findings] == [
+        ("degradation", False),
+        ("degradation", True),
+        ("amplification", False),
+        ("amplification", True),
+        ("correctness", False),
     ]
-    assert found == [(0.25, 8), (0, 6)]
-    assert not any(row.get("headline") for row in both[1].rows)
+    assert [mean_losses(finding.result) for finding in both.findings[:2]] == [[(0.25, 8)], [(0, 6)]]
+    again = next(section for section in sections_of(run, both) if section.name == "as-asked")
+    assert again.headlines and not any(headline.number for headline in again.headlines)
     page = report(run).read_text("utf-8")
     assert "Where every disturbance was done as asked" in page
-    assert all(str(escape(sentence)) in page for sentence in both[1].sentences)
+    assert all(str(escape(headline.sentence)) in page for headline in again.headlines)
 
 
 def test_without_flags_nothing_is_told_twice(tmp_path: Path) -> None:
-    (finding,) = analyze(flagged_run(tmp_path / "run", {}), ["equivalence(n_resamples=99)"])
-    assert finding.analysis == "equivalence"
+    (finding,) = analyze(flagged_run(tmp_path / "run", {}), ["degradation"]).findings
+    assert not finding.is_as_asked
 
 
 def test_a_study_may_leave_flags_out_of_every_analysis(tmp_path: Path) -> None:
     keys = {"analyze": {"without_flags": ["fallback"]}}
     run = flagged_run(tmp_path / "run", {0: [("fallback",)], 1: [("fallback",)]}, **keys)
-    for text in ("correctness(n_resamples=99)", "equivalence(n_resamples=99)"):
-        (finding,) = analyze(run, [text])
-        [(value, n)] = {
-            (row["value"], row["n"])
-            for row in finding.rows
-            if row["perturbation"] == "sentence_removal" and row["type"] is None and row["temperature"] == 0
-            if row.get("contrast", "unchanged") and "plain" in row["system"]
-        }
-        assert (value, n) == (pytest.approx(0), 6)
-        assert "Sentence removal: 2 of 8 questions are left out of its effect (fallback)." in finding.caveats
+    findings = analyze(run, ["correctness", "degradation"])
+    assert drops(findings, "plain") == {("sentence_removal", False): (pytest.approx(0), 6)}
+    assert mean_losses(findings.findings[1].result) == [(pytest.approx(0), 6)]
+    assert left_out(findings) == ["Sentence removal: 2 of 8 questions are left out of its effect (fallback)."]
