@@ -409,8 +409,8 @@ def _parse_value(text: str) -> Any:
 
 
 def _dataset_tables(tables: dict[str, Any]) -> list[dict[str, Any]]:
-    found = tables.setdefault("dataset", {})
-    return [table for table in (found if isinstance(found, list) else [found]) if isinstance(table, dict)]
+    given = tables.setdefault("dataset", {})
+    return [table for table in (given if isinstance(given, list) else [given]) if isinstance(table, dict)]
 
 
 def _resolve_paths(tables: dict[str, Any], study_path: Path) -> None:
@@ -474,16 +474,16 @@ def _explain(problem: Any, where: str) -> str:
     steps = [step for step in problem["loc"] if step not in ("list", "table")]
     names = tuple(step for step in steps if isinstance(step, str))
     written = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
-    place = f"{where}, {written}" if written else where
+    location = f"{where}, {written}" if written else where
     if problem["type"] == "extra_forbidden":
         known = _keys(names[:-1])
-        return f"{place}: unknown key '{names[-1]}'.{did_you_mean(names[-1], known)} Known keys: {', '.join(known)}."
+        return f"{location}: unknown key '{names[-1]}'.{did_you_mean(names[-1], known)} Known keys: {', '.join(known)}."
     if problem["type"] == "missing":
-        return f"{place}: this key is missing. Add it to the study."
+        return f"{location}: this key is missing. Add it to the study."
     if problem["type"] == "model_type":
         known = _keys(names)
-        return f"{place}: found {problem['input']!r}; write a table with the keys {', '.join(known)}."
-    return f"{place}: found {problem['input']!r}; {problem['msg'][0].lower()}{problem['msg'][1:]}."
+        return f"{location}: found {problem['input']!r}; write a table with the keys {', '.join(known)}."
+    return f"{location}: found {problem['input']!r}; {problem['msg'][0].lower()}{problem['msg'][1:]}."
 
 
 def _keys(names: tuple[str, ...]) -> list[str]:

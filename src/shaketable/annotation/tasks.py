@@ -72,14 +72,14 @@ def reviewing_tasks(frozen: Sequence[FrozenWording], limit: int | None = None) -
     """The wordings that the meaning gate accepted, each once. A limit takes the lowest digests, so that chance
     chooses, and chooses the same for everyone."""
     tasks = {}
-    for one in frozen:
-        variant = one.variant
+    for wording in frozen:
+        variant = wording.variant
         if variant.rejected is None and variant.variation != "original":
-            key = digest([variant.question_id, one.original, variant.variation, variant.text])
+            key = digest([variant.question_id, wording.original, variant.variation, variant.text])
             tasks[key] = Task(
                 id=key,
                 question_id=variant.question_id,
-                question=one.original,
+                question=wording.original,
                 wording=variant.text,
                 variation=variant.variation,
             )
@@ -221,8 +221,8 @@ def rewrite_trouble(task: Task, rewrite: str) -> str | None:
     return None
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> float:
-    return len(set(one) & set(other)) / len(set(one) | set(other))
+def _shared(first: Sequence[str], other: Sequence[str]) -> float:
+    return len(set(first) & set(other)) / len(set(first) | set(other))
 
 
 def _advice(question: str, own: Sequence[str]) -> str:

@@ -102,9 +102,9 @@ def _tell(verdicts: Verdicts, json_: bool) -> None:
         return
     for remark in verdicts.left_out:
         say(f"Note: left out: {remark}")
-    for one in verdicts.accepted:
-        what = "" if one.variation is None else f", {one.variation}"
-        out.print(f"{one.reviewer} accepts{what}: {_written(one.share)}", highlight=False, markup=False)
+    for acceptance in verdicts.accepted:
+        what = "" if acceptance.variation is None else f", {acceptance.variation}"
+        out.print(f"{acceptance.reviewer} accepts{what}: {_written(acceptance.share)}", highlight=False, markup=False)
     for pair in verdicts.agreements:
         names = " and ".join(pair.reviewers)
         out.print(f"{names} agree: {_written(pair.share)}", highlight=False, markup=False)

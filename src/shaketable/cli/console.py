@@ -53,8 +53,8 @@ def guarded(command: Command) -> Command:
         except BrokenPipeError:
             raise
         except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            _print_error(f"{place}{error.strerror or error}. Check the path, its permissions and the disk's space.")
+            file = f"{error.filename}: " if error.filename else ""
+            _print_error(f"{file}{error.strerror or error}. Check the path, its permissions and the disk's space.")
             raise typer.Exit(1) from error
         except KeyboardInterrupt as interrupt:
             say("Interrupted.")

@@ -124,5 +124,5 @@ def _format_of(file: Path | None) -> Format:
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
     """Lists, such as the keys behind a case, as JSON texts: CSV has no other place for them."""
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
-    texts = {name: [None if one is None else json.dumps(one) for one in frame[name].to_list()] for name in nested}
+    texts = {name: [None if value is None else json.dumps(value) for value in frame[name].to_list()] for name in nested}
     return frame.with_columns(pl.Series(name, own, dtype=pl.String) for name, own in texts.items())

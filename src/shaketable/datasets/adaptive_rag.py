@@ -55,9 +55,9 @@ def load_adaptive_rag(path: str | None = None) -> Loaded:
 def _question(row: Row) -> Question:
     record = fields_of(row, _Record)
     passages = [
-        (text_paragraph(one.title, one.paragraph_text), one.is_supporting)
-        for one in record.context
-        if one.paragraph_text.strip()
+        (text_paragraph(paragraph.title, paragraph.paragraph_text), paragraph.is_supporting)
+        for paragraph in record.context
+        if paragraph.paragraph_text.strip()
     ]
     documents = {document.id: document for document, _ in passages}
     gold = dict.fromkeys(document.id for document, is_supporting in passages if is_supporting)

@@ -55,7 +55,9 @@ def load_musique(path: str | None = None) -> Loaded:
 
 def _question(row: Row) -> Question:
     record = fields_of(row, _Record)
-    documents = {one.idx: text_paragraph(one.title, one.paragraph_text) for one in record.paragraphs}
+    documents = {
+        paragraph.idx: text_paragraph(paragraph.title, paragraph.paragraph_text) for paragraph in record.paragraphs
+    }
     if len({document.id for document in documents.values()}) < len(record.paragraphs):
         raise RowError("two of its paragraphs are the same, or share an idx.")
     supporting = _supporting(record)
@@ -79,6 +81,8 @@ def _question(row: Row) -> Question:
 
 def _supporting(record: _Record) -> list[int]:
     """The supporting paragraphs with a text, those of the hops first, in their order."""
-    flagged = [one.idx for one in record.paragraphs if one.is_supporting and one.paragraph_text.strip()]
+    flagged = [
+        paragraph.idx for paragraph in record.paragraphs if paragraph.is_supporting and paragraph.paragraph_text.strip()
+    ]
     hops = [hop.paragraph_support_idx for hop in record.question_decomposition]
     return list(dict.fromkeys([*(idx for idx in hops if idx in flagged), *flagged]))

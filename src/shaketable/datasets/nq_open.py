@@ -40,7 +40,9 @@ def _question(row: Row) -> Question:
         record = _Record(question=question, answer=answers)
     else:
         record = fields_of(row, _Record)
-    passages = [(text_paragraph(one.title, one.text), one.isgold) for one in record.ctxs if one.text.strip()]
+    passages = [
+        (text_paragraph(passage.title, passage.text), passage.isgold) for passage in record.ctxs if passage.text.strip()
+    ]
     documents = {document.id: document for document, _ in passages}
     gold = dict.fromkeys(document.id for document, is_gold in passages if is_gold)
     return make_question(

@@ -75,12 +75,12 @@ def _questions_of(article: Row | Rejected) -> Iterator[Row | Rejected]:
         if isinstance(piece, Rejected):
             yield piece
             continue
-        for one in nested(piece, "qas"):
-            if isinstance(one, Row) and isinstance(one.value, dict):
+        for asked in nested(piece, "qas"):
+            if isinstance(asked, Row) and isinstance(asked.value, dict):
                 above = {"title": article.value.get("title", ""), "context": piece.value.get("context", "")}
-                yield Row(where=one.where, value=above | one.value)
+                yield Row(where=asked.where, value=above | asked.value)
             else:
-                yield one
+                yield asked
 
 
 def _question(row: Row, empty_is_unanswerable: bool) -> Question:

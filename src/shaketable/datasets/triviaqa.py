@@ -51,11 +51,11 @@ def _rows(file: Path) -> Iterator[Row | Rejected]:
     for row in scan_rows(file, tables=True):
         if isinstance(row, Row) and isinstance(row.value, dict) and "Data" in row.value:
             of_file = {"domain": row.value.get("Domain"), "split": row.value.get("Split")}
-            for one in nested(row, "Data"):
-                if isinstance(one, Row) and isinstance(one.value, dict):
-                    yield Row(where=one.where, value=of_file | one.value)
+            for record in nested(row, "Data"):
+                if isinstance(record, Row) and isinstance(record.value, dict):
+                    yield Row(where=record.where, value=of_file | record.value)
                 else:
-                    yield one
+                    yield record
         else:
             yield row
 
@@ -63,18 +63,18 @@ def _rows(file: Path) -> Iterator[Row | Rejected]:
 def _question(row: Row) -> Question:
     if isinstance(row.value, list):
         question, answers = question_and_answers(row.value)
-        return _made(id_from(question), question, answers, _unordered(answers))
+        return _trivia_question(id_from(question), question, answers, _unordered(answers))
     if isinstance(row.value, dict) and "answers" in row.value:
         plain = fields_of(row, _Plain)
         id = id_from(plain.question) if plain.id is None else str(plain.id)
-        return _made(id, plain.question, plain.answers, _unordered(plain.answers))
+        return _trivia_question(id, plain.question, plain.answers, _unordered(plain.answers))
     record = fields_of(row, _Record)
     answer = record.answer
     # The files of the test split on the data hub have this in place of an answer.
     if answer.value == "<unk>":
         raise RowError("it has no accepted answer.")
     tags: dict[str, Json] = {"answer_type": answer.type, "domain": record.domain, "split": record.split}
-    return _made(record.id, record.question, [answer.value, *answer.aliases, *answer.human_answers], tags)
+    return _trivia_question(record.id, record.question, [answer.value, *answer.aliases, *answer.human_answers], tags)
 
 
 def _unordered(answers: list[str]) -> dict[str, Json]:
@@ -82,5 +82,5 @@ def _unordered(answers: list[str]) -> dict[str, Json]:
     return {"canonical": False if len(set(answers)) > 1 else None}
 
 
-def _made(id: str, text: str, answers: list[str], tags: dict[str, Json]) -> Question:
+def _trivia_question(id: str, text: str, answers: list[str], tags: dict[str, Json]) -> Question:
     return make_question(id=id, text=text, answers=answers, dataset="triviaqa", documents=(), facts=(), tags=tags)

@@ -21,17 +21,17 @@ class Part(NamedTuple):
     weight: torch.Tensor
 
 
-def joined(one: Part, other: Part) -> torch.Tensor:
+def joined(first: Part, other: Part) -> torch.Tensor:
     """From both together.
 
     The softmax of a pair is computed pair by pair; an exponential of all numbers at once would round
     the last of them otherwise, and a row's bits would depend on its neighbours.
     """
-    pairs = torch.softmax(torch.stack([one.score, other.score], -1), -1, dtype=torch.float32)
-    weight, other_weight = pairs[..., 0] / one.weight, pairs[..., 1] / other.weight
+    pairs = torch.softmax(torch.stack([first.score, other.score], -1), -1, dtype=torch.float32)
+    weight, other_weight = pairs[..., 0] / first.weight, pairs[..., 1] / other.weight
     share = weight / (weight + other_weight)
-    both: torch.Tensor = share * one.taken + (1 - share) * other.taken
-    return both.to(one.taken.dtype)
+    both: torch.Tensor = share * first.taken + (1 - share) * other.taken
+    return both.to(first.taken.dtype)
 
 
 def can_fuse(query: torch.Tensor, values: torch.Tensor, softcap: float | None) -> bool:

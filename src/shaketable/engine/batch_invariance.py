@@ -42,8 +42,8 @@ def prove(reader: PromptReader) -> Invariance:
         reader.model.set_attn_implementation(NAME)
         # The two ways to keep a prompt, and another prompt in both.
         asked = [(prompt, n) for prompt in prompts for n in (0, N_OPENING)]
-        found = [reader.read_prompts([one])[0] for one in asked]
-        reads = [read for read, _ in found]
+        read_alone = [reader.read_prompts([with_opening])[0] for with_opening in asked]
+        reads = [read for read, _ in read_alone]
         alone = [{row: decode(reader, [read], [[row]])[0][0] for row in WATCHED} for read in reads[:2]]
     except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
         return "alone"  # The model's attention takes another road than the interface we plug into.
@@ -51,7 +51,7 @@ def prove(reader: PromptReader) -> Invariance:
     if any((logits[WATCHED[0]] - expected).abs().max() > limit for logits in alone):
         return "alone"
     # A GPU's library picks kernels by size in ways that no sample of sizes can settle.
-    if reader.device == "cpu" and _holds(reader, reads, alone) and _holds_reading(reader, asked, found):
+    if reader.device == "cpu" and _holds(reader, reads, alone) and _holds_reading(reader, asked, read_alone):
         return "any"
     return "fixed" if _holds_fixed(reader, reads) else "alone"
 
@@ -64,8 +64,8 @@ def _holds(reader: PromptReader, reads: list[ReadPrompt], alone: list[dict[int, 
         watched = [WATCHED[(turn + i) % len(WATCHED)] for i in range(len(WATCHED))]
         rows = [*range(40, 40 + size), *watched][-size:]
         others = [list(range(20, 20 + beside))] * 2 if beside else []
-        found = decode(reader, [*reads[2:], *reads[:2]] if beside else reads[:2], [*others, rows, rows])[-2:]
-        for logits, expected in zip(found, alone, strict=True):
+        decoded = decode(reader, [*reads[2:], *reads[:2]] if beside else reads[:2], [*others, rows, rows])[-2:]
+        for logits, expected in zip(decoded, alone, strict=True):
             if not all(torch.equal(logits[rows.index(row)], expected[row]) for row in watched if row in rows):
                 return False
     return True
@@ -83,7 +83,7 @@ def _holds_reading(
             pairs = [(logits, expected)]
             for layer, own_layer in zip(read.cache.layers, own.cache.layers, strict=True):
                 pairs += [(layer.keys, own_layer.keys), (layer.values, own_layer.values)]
-            if not all(torch.equal(one, other) for one, other in pairs):
+            if not all(torch.equal(mine, other) for mine, other in pairs):
                 return False
     return True
 
@@ -98,7 +98,7 @@ def _holds_fixed(reader: PromptReader, reads: list[ReadPrompt]) -> bool:
         alone = decode(reader, [read], [[3, 8]])[0]
         among = decode(reader, [read], [[*range(20, 20 + FIXED_ROWS - 2), 8, 3]])[0]
         beside = decode(reader, [other, read], [[9] * half, [*range(20, 20 + half - 2), 8, 3]])[1]
-        if not all(torch.equal(alone[i], found[-1 - i]) for found in (among, beside) for i in (0, 1)):
+        if not all(torch.equal(alone[i], logits[-1 - i]) for logits in (among, beside) for i in (0, 1)):
             return False
     return True
 

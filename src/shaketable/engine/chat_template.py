@@ -14,11 +14,11 @@ seconds."""
 STRING, ARRAY = 8, 9
 
 
-def chat_template(place: Path) -> str | None:
+def chat_template(path: Path) -> str | None:
     """Of a folder, or of a GGUF file and what lies beside it; None: there is none. Several are given together."""
-    if place.suffix == ".gguf" and place.is_file():
-        return _in_folder(place.parent) or _in_header(place)
-    return _in_folder(place)
+    if path.suffix == ".gguf" and path.is_file():
+        return _in_folder(path.parent) or _in_header(path)
+    return _in_folder(path)
 
 
 def _in_folder(folder: Path) -> str | None:
@@ -30,7 +30,7 @@ def _in_folder(folder: Path) -> str | None:
     except (OSError, ValueError, AttributeError):
         return None
     if isinstance(given, list):  # One for each use.
-        return "\n".join(one["template"] for one in given)
+        return "\n".join(named["template"] for named in given)
     return given or None
 
 

@@ -60,9 +60,9 @@ class Continuations:
         self._read_prompts({_key(prompt): prompt for prompt, _ in asked})
         stems = [self.stems[_key(prompt)] for prompt, _ in asked]
         wanted = [(stem, suffix) for stem, (_, suffixes) in zip(stems, asked, strict=True) for suffix in suffixes]
-        found = self._read_nodes(wanted)
+        nodes = self._read_nodes(wanted)
         return [
-            [found[stem.tree, suffix] for suffix in suffixes] for stem, (_, suffixes) in zip(stems, asked, strict=True)
+            [nodes[stem.tree, suffix] for suffix in suffixes] for stem, (_, suffixes) in zip(stems, asked, strict=True)
         ]
 
     # --- prompts ------------------------------------------------------------------------------
@@ -93,9 +93,9 @@ class Continuations:
         # The last token is always read: what follows it is asked for.
         unread = [range(min(n_known, len(ids) - 1), len(ids)) for ids, (n_known, _) in zip(prompts, alike, strict=True)]
         tokens = [
-            Token(id=ids[place], tree=tree, n_prompt=place + 1)
+            Token(id=ids[i], tree=tree, n_prompt=i + 1)
             for ids, tree, places in zip(prompts, free, unread, strict=True)
-            for place in places
+            for i in places
         ]
         roots = self._read(tokens, [end - 1 for end in itertools.accumulate(map(len, unread))])
         return [Stem(ids, tree, root) for ids, tree, root in zip(prompts, free, roots, strict=True)]
@@ -103,7 +103,7 @@ class Continuations:
     # --- nodes --------------------------------------------------------------------------------
 
     def _read_nodes(self, wanted: Sequence[tuple[Stem, Suffix]]) -> dict[tuple[int, Suffix], torch.Tensor]:
-        found = {(stem.tree, ()): stem.root for stem, _ in wanted}
+        nodes = {(stem.tree, ()): stem.root for stem, _ in wanted}
         tokens: dict[tuple[int, Suffix], Token] = {}
         for stem, suffix in wanted:
             # Parents first; those that were never asked for are read on the way.
@@ -115,19 +115,19 @@ class Continuations:
                     tokens[stem.tree, node] = Token(id=node[-1], tree=stem.tree, n_prompt=len(stem.ids), path=path)
         self.n_positions += len(tokens)
         if self.engine.invariance == "alone":
-            return found | {(stem.tree, node): self._plainly([*stem.ids, *node]) for stem, node in wanted if node}
+            return nodes | {(stem.tree, node): self._plainly([*stem.ids, *node]) for stem, node in wanted if node}
         lines = self._read(list(tokens.values()), range(len(tokens)))
-        return found | dict(zip(tokens, lines, strict=True))
+        return nodes | dict(zip(tokens, lines, strict=True))
 
     # --- the model ----------------------------------------------------------------------------
 
     def _read(self, tokens: Sequence[Token], wanted: Sequence[int]) -> list[torch.Tensor]:
         """Log-probabilities after those of the tokens whose numbers are wanted."""
-        found: list[torch.Tensor] = []
+        wanted_logits: list[torch.Tensor] = []
         device = self.engine.device
         for start in range(0, len(tokens), TOKENS_AT_ONCE):
             part = tokens[start : start + TOKENS_AT_ONCE]
-            here = [number - start for number in wanted if start <= number < start + len(part)]
+            in_part = [number - start for number in wanted if start <= number < start + len(part)]
             self.trees.expect(part, device)
             logits = self.engine.model(
                 torch.tensor([[token.id for token in part]], device=device),
@@ -135,10 +135,10 @@ class Continuations:
                 past_key_values=self.trees,
                 use_cache=True,
                 shared=self.trees,
-                logits_to_keep=torch.tensor(here, device=device, dtype=torch.int64),
+                logits_to_keep=torch.tensor(in_part, device=device, dtype=torch.int64),
             ).logits[0]
-            found += _logprobs(logits)
-        return found
+            wanted_logits += _logprobs(logits)
+        return wanted_logits
 
     def _plainly(self, ids: list[int]) -> torch.Tensor:
         """For models whose attention the token trees do not fit."""
@@ -149,8 +149,8 @@ def _key(prompt: Prompt) -> tuple[object, ...]:
     return prompt.layout, prompt.messages
 
 
-def _n_common(one: Sequence[int], other: Sequence[int]) -> int:
-    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+def _n_common(first: Sequence[int], other: Sequence[int]) -> int:
+    return next((n for n, (a, b) in enumerate(zip(first, other, strict=False)) if a != b), min(len(first), len(other)))
 
 
 def _logprobs(logits: torch.Tensor) -> torch.Tensor:

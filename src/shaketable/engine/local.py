@@ -43,10 +43,10 @@ class LocalModel:
     def lacks(self, by_chat: Collection[str] = ()) -> str | None:
         """Why a study with methods that ask by chat could not use these weights, without loading them."""
         try:
-            place = weights.glance(self.path)
+            folder = weights.glance(self.path)
         except WeightsError as error:
             return str(error)
-        if not by_chat or place is None or chat_template(place):
+        if not by_chat or folder is None or chat_template(folder):
             return None
         return (
             f"the weights {self.path} have no chat template, so {', '.join(by_chat)} cannot ask them by chat. "
@@ -63,10 +63,10 @@ class LocalModel:
     def thinks(self) -> bool:
         """Whether its chat template has thoughts; False also where it is not at hand yet."""
         try:
-            place = weights.glance(self.path)
+            folder = weights.glance(self.path)
         except WeightsError:
             return False
-        return place is not None and OPEN in (chat_template(place) or "")
+        return folder is not None and OPEN in (chat_template(folder) or "")
 
     def submit(self, ticket: int, prompt: Prompt) -> None:
         self.engine.submit(ticket, prompt)

@@ -36,7 +36,7 @@ COMPUTED = {"attention", "logprobs", "entropy"}
 class Text:
     """The tokens of one probe, after those of its prompt."""
 
-    place: int
+    number: int
     probe: Probe
     n_before: int
     ids: list[int]
@@ -45,20 +45,20 @@ class Text:
 def read_each(engine: SweepEngine, probes: Sequence[Probe]) -> list[Reading | Failure]:
     replies: dict[int, Reading | Failure] = {}
     texts = []
-    for place, probe in enumerate(probes):
-        text = _text(engine, place, probe)
+    for i, probe in enumerate(probes):
+        text = _text(engine, i, probe)
         failure = _refuse(engine, text)
         if failure:
-            replies[place] = failure
+            replies[i] = failure
         else:
             texts.append(text)
     with torch.inference_mode():
         for batch in _batches(engine, texts):
-            replies.update(zip((text.place for text in batch), _read(engine, batch), strict=True))
-    return [replies[place] for place in range(len(probes))]
+            replies.update(zip((text.number for text in batch), _read(engine, batch), strict=True))
+    return [replies[i] for i in range(len(probes))]
 
 
-def _text(engine: SweepEngine, place: int, probe: Probe) -> Text:
+def _text(engine: SweepEngine, number: int, probe: Probe) -> Text:
     before: list[int] = []
     if probe.before:
         before = engine.encode(probe.before, probe.layout)
@@ -67,7 +67,7 @@ def _text(engine: SweepEngine, place: int, probe: Probe) -> Text:
     own = probe.token_ids
     if own is None:
         own = engine.tokenizer(without_surrogates(probe.text), add_special_tokens=False)["input_ids"]
-    return Text(place, probe, len(before), [*before, *own])
+    return Text(number, probe, len(before), [*before, *own])
 
 
 def _refuse(engine: SweepEngine, text: Text) -> Failure | None:
@@ -134,7 +134,7 @@ def _read_side_by_side(engine: SweepEngine, batch: list[Text], wants: set[str]) 
     if last and not texts.weights:
         raise _no_attention(engine, f"its {type(last).__name__} does not attend through the library's interface.")
     weights = texts.weights if last else [None] * len(batch)
-    return [_reading(engine, *one) for one in zip(batch, lines, weights, strict=True)]
+    return [_reading(engine, *read) for read in zip(batch, lines, weights, strict=True)]
 
 
 def _reading(engine: SweepEngine, text: Text, logits: torch.Tensor, attention: torch.Tensor | None) -> Reading:

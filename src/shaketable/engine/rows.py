@@ -96,15 +96,15 @@ def note_extras(
         "processed_logprobs": processed.gather(1, drawn)[:, 0].tolist(),
         "token_ids": drawn[:, 0].tolist(),
     }
-    for place, i in enumerate(wanted):
+    for k, i in enumerate(wanted):
         for want in dict.fromkeys(rows[i].prompt.wants):
             value: Json
             if want in chosen:
-                value = chosen[want][place]
+                value = chosen[want][k]
             elif want == "top_logprobs":
-                value = _top(raw[place], checkpoint)
+                value = _top(raw[k], checkpoint)
             elif want in ("entropy", "processed_entropy"):
-                value = entropy((raw if want == "entropy" else processed)[place])
+                value = entropy((raw if want == "entropy" else processed)[k])
             else:
                 continue
             rows[i].extras.setdefault(want, []).append(value)

@@ -68,9 +68,9 @@ def _shape(
     rows = torch.tensor(hot, device=logits.device, dtype=torch.long)
     temperatures = torch.tensor([samplings[i].temperature for i in hot], device=logits.device)
     scaled = (logits if len(hot) == len(samplings) else logits.index_select(0, rows)) / temperatures[:, None]
-    for place, i in enumerate(hot):
+    for k, i in enumerate(hot):
         if samplings[i].top_k or samplings[i].top_p < 1.0:
-            scaled[place] = truncate(scaled[place], samplings[i].top_k, samplings[i].top_p)
+            scaled[k] = truncate(scaled[k], samplings[i].top_k, samplings[i].top_p)
     return tokens, rows, scaled
 
 

@@ -49,7 +49,7 @@ class ReadPrompt(NamedTuple):
         if self.opening:
             keys = [torch.cat(both, 1) for both in zip(self.opening.keys, keys, strict=True)]
             values = [torch.cat(both, 1) for both in zip(self.opening.values, values, strict=True)]
-        return [one.contiguous() for one in keys], [one.contiguous() for one in values]
+        return [layer.contiguous() for layer in keys], [layer.contiguous() for layer in values]
 
 
 class Prefix:
@@ -107,9 +107,9 @@ class PooledPrefix:
 
     def keep(self, rows: Sequence[int]) -> None:
         """Drop the rows that are not listed."""
-        for place in set(range(self.n_rows)) - set(rows):
-            self.rows[place].pool.remove(self.rows[place])
-        self.rows = [self.rows[place] for place in rows]
+        for row in set(range(self.n_rows)) - set(rows):
+            self.rows[row].pool.remove(self.rows[row])
+        self.rows = [self.rows[row] for row in rows]
 
 
 class PrefixCache(Cache):  # type: ignore[misc]
@@ -135,8 +135,8 @@ class PrefixCache(Cache):  # type: ignore[misc]
     ) -> tuple[torch.Tensor, torch.Tensor]:
         for own, prefix in self.shared:
             prefix.append(layer_idx, keys[own.start : own.stop], values[own.start : own.stop])
-        for one in self.pools:
-            one.pool.append(layer_idx, keys[one.rows, :, 0], values[one.rows, :, 0], one.lengths)
+        for pooled in self.pools:
+            pooled.pool.append(layer_idx, keys[pooled.rows, :, 0], values[pooled.rows, :, 0], pooled.lengths)
         return keys, values
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
@@ -148,8 +148,8 @@ class PrefixCache(Cache):  # type: ignore[misc]
     def finish_step(self) -> None:
         for prefix in self.prefixes:
             prefix.own_length += 1
-        for one in self.pools:
-            for row in one.pool.rows:
+        for pooled in self.pools:
+            for row in pooled.pool.rows:
                 row.length += 1
 
     def attend(
@@ -164,8 +164,8 @@ class PrefixCache(Cache):  # type: ignore[misc]
             taken[shared[0].start : shared[0].stop] = self._from_prefix(shared, layer, query, softcap, sliding_window)
         rest = Part(taken, *(query.new_ones((n_rows, 1, n_heads, 1), dtype=torch.float32) for _ in range(2)))
         for one in self.pools:
-            found = one.pool.attend(layer, query[one.asking], one.unseen(sliding_window), softcap)
-            for whole, part in zip(rest, found, strict=True):
+            attended = one.pool.attend(layer, query[one.asking], one.unseen(sliding_window), softcap)
+            for whole, part in zip(rest, attended, strict=True):
                 whole[one.rows] = part[: len(one.rows)].to(whole.dtype)
         for opening, rows in self.openings:
             if self.pools[0].pool.is_fixed:  # The rows of the batch are always as many; idle ones stand at its end.

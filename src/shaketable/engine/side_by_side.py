@@ -63,7 +63,7 @@ class SideBySide(OneRowCache):
         self.lengths = [len(text) for text in texts]
         self.ids = [token for text in texts for token in text]
         starts = [opening.length if opening else 0 for opening in self.openings]
-        self.positions = [start + place for start, n in zip(starts, self.lengths, strict=True) for place in range(n)]
+        self.positions = [start + i for start, n in zip(starts, self.lengths, strict=True) for i in range(n)]
         self.caches = [DynamicCache() for _ in texts]
         """Of each text, without its opening."""
         self.rows = _by_opening(self.openings, self.lengths)
@@ -86,7 +86,7 @@ class SideBySide(OneRowCache):
     ) -> torch.Tensor:
         if layer != self.watched and not sliding_window and can_fuse(query, self.kept[0][1], softcap):
             return self._fused(layer, query, scaling)
-        found = []
+        attended = []
         parts = zip(torch.split(query, self.lengths, 2), self.kept, self.openings, strict=True)
         for part, (keys, values), opening in parts:
             if opening:
@@ -97,13 +97,13 @@ class SideBySide(OneRowCache):
             else:
                 taken, weights = plain(part, keys, values, scaling, softcap, sliding_window)
                 self.weights += [weights[0]] if layer == self.watched else []
-            found.append(taken.transpose(1, 2))
-        return torch.cat(found, 1)
+            attended.append(taken.transpose(1, 2))
+        return torch.cat(attended, 1)
 
     def _fused(self, layer: int, query: torch.Tensor, scaling: float) -> torch.Tensor:
         parts = zip(torch.split(query, self.lengths, 2), self.kept, strict=True)
-        found = [FUSED(part, keys, values, is_causal=True, scale=scaling) for part, (keys, values) in parts]
-        rest = _part(torch.cat([taken for taken, _ in found], 2), torch.cat([total for _, total in found], 2))
+        attended = [FUSED(part, keys, values, is_causal=True, scale=scaling) for part, (keys, values) in parts]
+        rest = _part(torch.cat([taken for taken, _ in attended], 2), torch.cat([total for _, total in attended], 2))
         output = rest.taken
         for opening, rows in self.rows:
             asking = query[:, :, rows]

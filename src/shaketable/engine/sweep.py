@@ -103,15 +103,15 @@ class SweepEngine(PromptReader):
         begun: list[Begun] = []
         while self.waiting and (room := self._room(begun)) > 0:
             begun += self._next_waiting(room)
-        lengths = [len(one.prompt_ids) - one.n_opening for one in begun]
+        lengths = [len(prompt.prompt_ids) - prompt.n_opening for prompt in begun]
         # In fixed shapes another prompt beside it would change those of a prompt.
-        together = packs(begun, lengths, self.device) if self.invariance == "any" else ([one] for one in begun)
+        together = packs(begun, lengths, self.device) if self.invariance == "any" else ([prompt] for prompt in begun)
         for pack in together:
             self.groups += self._read(pack)
 
     def _room(self, begun: Sequence[Begun]) -> int:
         """How many more rows may be decoded at once."""
-        live = sum(len(group.rows) for group in self.groups) + sum(len(one.rows) for one in begun)
+        live = sum(len(group.rows) for group in self.groups) + sum(len(prompt.rows) for prompt in begun)
         return {"any": self.n_rows, "fixed": FIXED_ROWS, "alone": 1}[self.invariance] - live
 
     def _next_waiting(self, room: int) -> list[Begun]:
@@ -141,11 +141,11 @@ class SweepEngine(PromptReader):
         """Read each prompt once for all its rows, and its opening once for all prompts that share it."""
         start = time.perf_counter()
         if self.invariance == "alone":
-            groups = [self._plainly(one) for one in begun]
+            groups = [self._plainly(prompt) for prompt in begun]
         else:
-            reads = self.read_prompts([(one.prompt_ids, one.n_opening) for one in begun])
-            groups = [self._shared(one, read, logits) for one, (read, logits) in zip(begun, reads, strict=True)]
-        rows = [row for one in begun for row in one.rows]
+            reads = self.read_prompts([(prompt.prompt_ids, prompt.n_opening) for prompt in begun])
+            groups = [self._shared(prompt, read, logits) for prompt, (read, logits) in zip(begun, reads, strict=True)]
+        rows = [row for prompt in begun for row in prompt.rows]
         share = (time.perf_counter() - start) / len(rows)
         for row in rows:
             row.seconds += share

@@ -26,24 +26,24 @@ def token_bytes(tokenizer: Any, n: int) -> list[bytes]:
             "This tokenizer writes its tokens neither as bytes nor with ▁ for spaces, so the text that a token adds is "
             "not known, and curves cannot be estimated. Set scan.curves = 'none'."
         )
-    found = []
+    all_bytes = []
     for i in range(n):
         piece = written.get(i)
         if piece is None:
-            found.append(b"")
+            all_bytes.append(b"")
         elif i in added:
-            found.append(added[i].encode())
+            all_bytes.append(added[i].encode())
         elif is_byte_level:
-            found.append(bytes(alphabet[character] for character in piece))
+            all_bytes.append(bytes(alphabet[character] for character in piece))
         else:
             byte = _BYTE.fullmatch(piece)
-            found.append(bytes([int(byte[1], 16)]) if byte else piece.replace("▁", " ").encode())
-    return found
+            all_bytes.append(bytes([int(byte[1], 16)]) if byte else piece.replace("▁", " ").encode())
+    return all_bytes
 
 
 def byte_alphabet() -> dict[str, int]:
     """The letters in which byte-level tokenizers write bytes: printable ones as themselves, others moved past 255."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in printable]
-    moved = {chr(256 + place): byte for place, byte in enumerate(others)}
+    moved = {chr(256 + i): byte for i, byte in enumerate(others)}
     return {chr(byte): byte for byte in printable} | moved

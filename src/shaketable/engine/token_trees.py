@@ -32,7 +32,7 @@ class Token:
     """... and the tokens of an answer at these places of the tree, itself the last."""
 
     @property
-    def place(self) -> int:
+    def slot(self) -> int:
         return self.path[-1] if self.path else self.n_prompt - 1
 
     @property
@@ -59,7 +59,7 @@ class TokenTrees(OneRowCache):
         numbers: dict[int, list[int]] = {}
         for number, token in enumerate(tokens):
             numbers.setdefault(token.tree, []).append(number)
-        n_rows, n_places = max(map(len, numbers.values())), max(token.place for token in tokens) + 1
+        n_rows, n_places = max(map(len, numbers.values())), max(token.slot for token in tokens) + 1
         # A slice copies nothing, so a few trees that nothing is asked of are taken along.
         among = range(min(numbers), max(numbers) + 1)
         trees = among if len(among) < 2 * len(numbers) else sorted(numbers)
@@ -77,7 +77,7 @@ class TokenTrees(OneRowCache):
         self.grid, self.cells, self.ages = (torch.tensor(array, device=device) for array in (grid, cells, ages))
         """Which token stands where, where each token stands, and how many positions back each one that it sees is."""
         self.trees = torch.tensor([token.tree for token in tokens], device=device)
-        self.places = torch.tensor([token.place for token in tokens], device=device)
+        self.places = torch.tensor([token.slot for token in tokens], device=device)
         self._seen: dict[int, torch.Tensor] = {}
 
     def update(
@@ -104,12 +104,14 @@ class TokenTrees(OneRowCache):
         rows = query[0].transpose(0, 1)[self.grid].view(n_trees, n_rows, groups, share, width)
         rows = rows.transpose(1, 2).reshape(n_trees, groups, n_rows * share, width)
         if softcap is None:
-            found = torch.nn.functional.scaled_dot_product_attention(rows, keys, values, attn_mask=seen, scale=scaling)
+            attended = torch.nn.functional.scaled_dot_product_attention(
+                rows, keys, values, attn_mask=seen, scale=scaling
+            )
         else:  # The library has no fused routine for this.
             weights = capped(rows @ keys.transpose(2, 3) * scaling, softcap)
-            found = weights.masked_fill(~seen, torch.finfo(weights.dtype).min).softmax(-1) @ values
-        found = found.view(n_trees, groups, n_rows, share, -1).transpose(1, 2)
-        return found.reshape(n_trees * n_rows, groups * share, -1)[self.cells][None]
+            attended = weights.masked_fill(~seen, torch.finfo(weights.dtype).min).softmax(-1) @ values
+        attended = attended.view(n_trees, groups, n_rows, share, -1).transpose(1, 2)
+        return attended.reshape(n_trees * n_rows, groups * share, -1)[self.cells][None]
 
 
 def _with_room(kept: torch.Tensor, n_trees: int, n_places: int) -> torch.Tensor:

@@ -63,7 +63,7 @@ def _bisect(temperatures: Sequence[float], broken: Callable[[float], Judged]) ->
             high = middle - 1
         else:
             low = middle + 1
-    below = [place for place in range(low) if place not in seen]
+    below = [i for i in range(low) if i not in seen]
     if below:
         yield from broken(temperatures[below[-1]])
 

@@ -48,17 +48,17 @@ def breaking_temperature(
     grid = sorted(accuracies)
     broken = [is_broken(accuracies[t], threshold=threshold, inclusive=inclusive) for t in grid]
     if rule == "first":
-        found = broken.index(True) if True in broken else len(grid)
+        index = broken.index(True) if True in broken else len(grid)
     elif rule == "last":
-        found = len(grid) - next((i for i, one in enumerate(reversed(broken)) if not one), len(grid))
+        index = len(grid) - next((i for i, breaks in enumerate(reversed(broken)) if not breaks), len(grid))
     elif rule == "bisect":
-        holds, found = -1, len(grid)
-        while found - holds > 1:
-            middle = (holds + found) // 2
-            holds, found = (holds, middle) if broken[middle] else (middle, found)
+        holds, index = -1, len(grid)
+        while index - holds > 1:
+            middle = (holds + index) // 2
+            holds, index = (holds, middle) if broken[middle] else (middle, index)
     else:
         raise ValueError(f"rule is {rule!r}, expected one of {', '.join(RULES)}.")
-    return grid[found] if found < len(grid) else None
+    return grid[index] if index < len(grid) else None
 
 
 def f(entropy: float, breaking: float, d: float = 1) -> float:

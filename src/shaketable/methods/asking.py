@@ -66,7 +66,7 @@ def own_words(reply: Completion) -> Completion:
 
 def before_next_block(text: str) -> str:
     """A reply up to the first label of our prompts, wherever the line breaks before it are."""
-    places = [place for label in NEXT_BLOCKS if (place := f"\n{text}".find(label)) >= 0]
+    places = [start for label in NEXT_BLOCKS if (start := f"\n{text}".find(label)) >= 0]
     return text[: max(min(places) - 1, 0)] if places else text
 
 
@@ -90,9 +90,9 @@ def document(hits: tuple[Hit, ...], *, with_titles: bool = False) -> str:
 
 def numbered(hits: tuple[Hit, ...]) -> str:
     """The passages as a numbered list, without their titles."""
-    return "\n".join(f"[{place}] {hit.passage.text}" for place, hit in enumerate(hits, 1))
+    return "\n".join(f"[{number}] {hit.passage.text}" for number, hit in enumerate(hits, 1))
 
 
 def gathered(*hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
     """The hits of several searches, each passage once."""
-    return tuple({hit.passage.id: hit for found in reversed(hits) for hit in reversed(found)}.values())[::-1]
+    return tuple({hit.passage.id: hit for some in reversed(hits) for hit in reversed(some)}.values())[::-1]

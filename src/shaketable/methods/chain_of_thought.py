@@ -86,16 +86,16 @@ class ChainOfThought:
     ) -> Generator[Step, Reply, Answer]:
         """A search before every piece of text, with the piece before it; a piece comes with its number of tokens."""
         text, query, n_written = "", wording, 0.0
-        found: tuple[Hit, ...] = ()
+        gathered_hits: tuple[Hit, ...] = ()
         while True:
             hits = yield from search(query, k)
-            found = gathered(found, hits)
+            gathered_hits = gathered(gathered_hits, hits)
             reply = yield from self.ask(wording, text, hits, n_tokens=n_tokens)
             query, n_new = piece_of(reply)
             text = join(text, query)
             n_written += n_new
             if not query or PHRASE in text or n_written > self.max_length:
-                return (yield from self.conclude(wording, text, found))
+                return (yield from self.conclude(wording, text, gathered_hits))
 
     def conclude(
         self, wording: str, text: str, hits: tuple[Hit, ...] = (), shown: tuple[Hit, ...] = ()
@@ -148,8 +148,8 @@ def conclude(
             purpose="answer_completion",
         )
         text = join(text, NEXT_BLOCK.split(reply.text, maxsplit=1)[0])
-    said = text.partition(PHRASE)[2].strip(" :\n").removesuffix(".").strip()
-    return Answer(text=said, working=text, hits=hits, reason=None if said else NO_ANSWER)
+    answer = text.partition(PHRASE)[2].strip(" :\n").removesuffix(".").strip()
+    return Answer(text=answer, working=text, hits=hits, reason=None if answer else NO_ANSWER)
 
 
 def chain(wording: str, text: str, hits: tuple[Hit, ...], n_examples: int, layout: Layout) -> tuple[Message, ...]:

@@ -76,7 +76,7 @@ class Dragin(ChainOfThought):
 
     def answer(self, wording: str) -> Steps:
         text = ""
-        found: tuple[Hit, ...] = ()
+        gathered_hits: tuple[Hit, ...] = ()
         shown: tuple[Hit, ...] = ()
         while True:
             length = len(text)
@@ -89,10 +89,10 @@ class Dragin(ChainOfThought):
                 hits = yield from search(query, self.k)
                 reply = yield from self.ask(wording, join(text, doubt.before), hits)
                 text = join(text, doubt.before, first_sentence(reply.text))
-                found = gathered(found, hits)
-                shown = found if self.keep_documents else ()
+                gathered_hits = gathered(gathered_hits, hits)
+                shown = gathered_hits if self.keep_documents else ()
             if len(text) <= length or PHRASE in text or (yield from self._is_long(text)):
-                return (yield from self.conclude(wording, text, found, shown))
+                return (yield from self.conclude(wording, text, gathered_hits, shown))
 
     def at_most(self, max_tokens: int) -> Effort:
         # Each round adds a token at least, and its sentence may be written twice.
@@ -105,29 +105,29 @@ class Dragin(ChainOfThought):
         if not reply.text.strip() or not places:
             return None
         extras: Mapping[str, Any] = reply.extras
-        ids = tuple(extras["token_ids"][place] for place in places)
+        ids = tuple(extras["token_ids"][token] for token in places)
         before: dict[str, Any] = {"before": messages, "layout": self.layout} if self.with_prompt else {}
         reading = yield from probe(reply.text, "attention", token_ids=ids, **before)
         looked = token_attention(reading.extras["attention"], exclude_self=self.exclude_self)
-        entropy = [extras[self._entropy][place] for place in places]
-        tokens = [reply.tokens[place] for place in places]
+        entropy = [extras[self._entropy][token] for token in places]
+        tokens = [reply.tokens[token] for token in places]
         words = named(merge(tokens, ids, newline=self.newline), reply.text)
-        attention = [float(sum(looked[place] for place in word.tokens)) for word in words]
-        uncertainty = [sum(entropy[place] for place in word.tokens) / len(word.tokens) for word in words]
+        attention = [float(sum(looked[token] for token in word.tokens)) for word in words]
+        uncertainty = [sum(entropy[token] for token in word.tokens) / len(word.tokens) for word in words]
         texts, split = [word.text for word in words], sentences(reply.text)
         for i, own in enumerate(assign(texts, split)):
-            here = slice(own.start, own.stop)
-            needs = rind(attention[here], uncertainty[here])
-            hits = [place for place, need in enumerate(needs) if need > self.threshold]
+            own_tokens = slice(own.start, own.stop)
+            needs = rind(attention[own_tokens], uncertainty[own_tokens])
+            hits = [token for token, need in enumerate(needs) if need > self.threshold]
             kept = hits
             if self.content_filter != "off" and hits:
                 content = content_words(split[i])
-                kept = [place for place in hits if has_content(texts[here][place], content)]
+                kept = [token for token in hits if has_content(texts[own_tokens][token], content)]
             triggered = bool(hits if self.content_filter == "after" else kept)
             yield from note(
                 "rind",
                 sentence=split[i],
-                words=texts[here],
+                words=texts[own_tokens],
                 scores=[round(need, 4) for need in needs],
                 hits=hits,
                 content_hits=kept,
@@ -135,7 +135,7 @@ class Dragin(ChainOfThought):
                 triggered=triggered,
             )
             if triggered:
-                return Doubt(join(*split[:i]), split[i], texts[here], kept)
+                return Doubt(join(*split[:i]), split[i], texts[own_tokens], kept)
         return None
 
     def _query(self, wording: str, text: str, doubt: Doubt) -> Generator[Step, Reply, str]:
@@ -163,7 +163,7 @@ class Dragin(ChainOfThought):
         words = named(merge(reading.tokens, reading.extras["token_ids"]), text)
         words = [word for word in words if word.text]
         first = len(words) - len(current)
-        hits = {first + place for place, i in enumerate(current) if i in doubt.hits and first + place >= 0}
+        hits = {first + offset for offset, i in enumerate(current) if i in doubt.hits and first + offset >= 0}
         weights = qfs_weights(reading.extras["attention"], words, hits)
         kept = qfs([word.text for word in words], weights, hits, content_words(text), self.keep_top_n)
         yield from note(

@@ -73,7 +73,7 @@ class Flare(ChainOfThought):
 
     def _dragin_code(self, wording: str) -> Steps:
         text, n_tokens = "", 0.0
-        found: tuple[Hit, ...] = ()
+        gathered_hits: tuple[Hit, ...] = ()
         while True:
             length = len(text)
             reply = yield from self.ask(wording, text, wants=self.wants)
@@ -84,13 +84,13 @@ class Flare(ChainOfThought):
             else:
                 n_tokens += share_of_tokens(reply, before)
                 hits = yield from search(query or wording, self.k or 3)
-                found = gathered(found, hits)
+                gathered_hits = gathered(gathered_hits, hits)
                 reply = yield from self.ask(wording, join(text, before), hits)
                 new = join(before, reply.text)
                 n_tokens += reply.n_tokens
             text = join(text, new)
             if len(text) <= length or PHRASE in text or n_tokens > self.max_length:
-                return (yield from self.conclude(wording, text, found))
+                return (yield from self.conclude(wording, text, gathered_hits))
 
     def _doubt(self, reply: Completion) -> Generator[Step, Reply, tuple[str, str | None]]:
         """The sentences before the first unlikely one, and its query; None: all are likely."""
@@ -107,7 +107,7 @@ class Flare(ChainOfThought):
 
     def _original(self, wording: str) -> Steps:
         text, n_tokens, length = "", 0.0, -1
-        hits = found = yield from search(wording, self.k or 2)
+        hits = gathered_hits = yield from search(wording, self.k or 2)
         while len(text) > length and PHRASE not in text and n_tokens <= self.text_tokens:
             length = len(text)
             reply = yield from self.ask(wording, text, hits, wants=self.wants)
@@ -115,12 +115,12 @@ class Flare(ChainOfThought):
             query = yield from self._query(reply, ahead)
             if query:
                 hits = yield from search(query, self.k or 2)
-                found = gathered(found, hits)
+                gathered_hits = gathered(gathered_hits, hits)
                 reply = yield from self.ask(wording, text, hits)
                 ahead = first_sentence(reply.text)
             text = join(text, ahead)
             n_tokens += share_of_tokens(reply, ahead)
-        return (yield from self.conclude(wording, text, found, hits))
+        return (yield from self.conclude(wording, text, gathered_hits, hits))
 
     def _query(self, reply: Completion, ahead: str) -> Generator[Step, Reply, str | None]:
         """The likely part of the sentence that lies ahead, which may be nothing; None: all of it is likely enough."""
@@ -141,8 +141,8 @@ class Flare(ChainOfThought):
         if not isinstance(given, list) or len(given) != len(reply.tokens):
             raise ValueError(f"The model gave no {name} for its tokens. Use a model or an endpoint that does.")
         places = spoken(reply)
-        tokens = [reply.tokens[place] for place in places]
-        doubts = [1 - math.exp(float(given[place])) for place in places]  # type: ignore[arg-type]
+        tokens = [reply.tokens[token] for token in places]
+        doubts = [1 - math.exp(float(given[token])) for token in places]  # type: ignore[arg-type]
         return [([tokens[i] for i in own], [doubts[i] for i in own]) for own in tokens_of_each(tokens, split)]
 
 

@@ -28,16 +28,16 @@ class Interleaved(ChainOfThought):
 
     def answer(self, wording: str) -> Steps:
         text, query = "", wording
-        found: tuple[Hit, ...] = ()
+        gathered_hits: tuple[Hit, ...] = ()
         for _ in range(self.max_sentences):
             hits = yield from search(query, self.k)
-            found = gathered(found, hits)[: self.max_passages]
-            reply = yield from self.ask(wording, text, found)
+            gathered_hits = gathered(gathered_hits, hits)[: self.max_passages]
+            reply = yield from self.ask(wording, text, gathered_hits)
             query = first_sentence(reply.text)
             text = join(text, query)
             if not query or PHRASE in text:
                 break
-        return (yield from self.conclude(wording, text, found, found))
+        return (yield from self.conclude(wording, text, gathered_hits, gathered_hits))
 
     def at_most(self, max_tokens: int) -> Effort:
         return self.rounds(self.max_sentences, n_passages=self.max_passages)

@@ -53,10 +53,10 @@ def qfs_weights(attention: Array, words: Sequence[Word], hits: Collection[int]) 
     for hit in sorted(hits):
         start = words[hit].tokens.start
         of_tokens = []
-        for place in words[hit].tokens:
+        for token in words[hit].tokens:
             row = np.zeros(mean.shape[-1])
-            if start and (total := 1 - mean[place - 1, start:place].sum()) > 0:
-                row[:start] = mean[place - 1, :start] / total
+            if start and (total := 1 - mean[token - 1, start:token].sum()) > 0:
+                row[:start] = mean[token - 1, :start] / total
                 of_tokens.append(row)
         if of_tokens:
             rows.append(np.mean(of_tokens, axis=0))

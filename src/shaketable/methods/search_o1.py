@@ -129,13 +129,13 @@ class SearchO1:
         asked = self._task(wording, limit)
         output = ""
         queries: list[str] = []
-        found: tuple[Hit, ...] = ()
+        gathered_hits: tuple[Hit, ...] = ()
         end = "out_of_turns"
         for turn in range(1, self.max_turns + 1):
             reply = yield from self._turn(asked, output)
-            said = _said(reply)
-            output += said
-            query = _last_query(said)
+            written = _written_text(reply)
+            output += written
+            query = _last_query(written)
             if not query or not output.rstrip().endswith(END_QUERY):
                 end = "out_of_tokens" if reply.finish_reason == "length" else "no_box"
                 yield from note("search_o1", turn=turn, query=query, decision="finished")
@@ -147,7 +147,7 @@ class SearchO1:
             else:
                 decision = "search"
                 hits = yield from search(query, self.k)
-                found = gathered(found, hits)
+                gathered_hits = gathered(gathered_hits, hits)
                 result = yield from self._helpful(output, query, hits)
                 queries.append(query)
             yield from note("search_o1", turn=turn, query=query, decision=decision)
@@ -159,7 +159,7 @@ class SearchO1:
             reason = _why_empty(output, end)
             yield from note("search_o1", decision="missing", reason=reason, on_missing=self.on_missing)
             text, output = yield from self._mended(wording, asked, output)
-        return Answer(text=text, working=output.strip(), hits=found, reason=None if text else reason)
+        return Answer(text=text, working=output.strip(), hits=gathered_hits, reason=None if text else reason)
 
     def at_most(self, max_tokens: int) -> Effort:
         per_turn = max_tokens if self.max_tokens is None else self.max_tokens
@@ -219,8 +219,8 @@ class SearchO1:
         if not hits:
             return NOTHING
         documents = "\n\n".join(
-            f"[{place}] {hit.passage.title}\n{hit.passage.text[: self.document_characters]}"
-            for place, hit in enumerate(hits, 1)
+            f"[{number}] {hit.passage.title}\n{hit.passage.text[: self.document_characters]}"
+            for number, hit in enumerate(hits, 1)
         )
         if not self.reason_in_documents:
             return documents
@@ -251,8 +251,8 @@ def facts(reading: str) -> str:
 
 def boxed(output: str) -> str:
     r"""The last `\boxed{...}`; two on one line are taken for one, as in the authors' code. Empty: there is none."""
-    found = BOX.findall(output)
-    return _unboxed(found[-1]) if found else ""
+    boxes = BOX.findall(output)
+    return _unboxed(boxes[-1]) if boxes else ""
 
 
 def _unboxed(content: str) -> str:
@@ -264,10 +264,10 @@ def _inside(written: str) -> str:
     """What stands in a box that was opened before: up to its brace, or to the end of the line."""
     line = next(iter(written.strip().splitlines()), "")
     depth = 0
-    for place, character in enumerate(line):
+    for i, character in enumerate(line):
         depth += {"{": 1, "}": -1}.get(character, 0)
         if depth < 0:
-            return line[:place].strip()
+            return line[:i].strip()
     return line
 
 
@@ -285,16 +285,16 @@ def shortened(output: str) -> str:
     """
     lines = output.replace("\n\n", "\n").split("\n")
     shown: list[str] = []
-    for place, line in enumerate(lines):
+    for i, line in enumerate(lines):
         marked = BEGIN_QUERY in line or BEGIN_RESULT in line
-        if len(lines) <= N_LAST + 1 or place == 0 or place >= len(lines) - N_LAST or marked:
-            shown.append(f"Step {place + 1}: {line}")
+        if len(lines) <= N_LAST + 1 or i == 0 or i >= len(lines) - N_LAST or marked:
+            shown.append(f"Step {i + 1}: {line}")
         elif shown[-1] != "...":
             shown.append("...")
     return "\n\n".join(shown)
 
 
-def _said(reply: Completion) -> str:
+def _written_text(reply: Completion) -> str:
     """All that the model wrote, thoughts and their tags included: queries stand among them."""
     text = reply.written or reply.text
     if "stop_unknown" in reply.notes and text.rfind(BEGIN_QUERY) > text.rfind(END_QUERY):
@@ -302,7 +302,7 @@ def _said(reply: Completion) -> str:
     return text
 
 
-def _last_query(said: str) -> str:
+def _last_query(written: str) -> str:
     """The last text between query markers; empty: there is none."""
-    found = re.findall(rf"{re.escape(BEGIN_QUERY)}(.*?){re.escape(END_QUERY)}", said, re.DOTALL)
-    return str(found[-1]).strip() if found else ""
+    queries = re.findall(rf"{re.escape(BEGIN_QUERY)}(.*?){re.escape(END_QUERY)}", written, re.DOTALL)
+    return str(queries[-1]).strip() if queries else ""

@@ -30,11 +30,11 @@ def merge(
     Llama 3 text, which is not offered.
     """
     starts = []
-    for place, token in enumerate(tokens):
+    for i, token in enumerate(tokens):
         spaced = token[:1].isspace() and token[:1] != "\n"
-        broken = ids[place] == LLAMA_2_NEWLINE if newline == "id_13" else token[:1] == "\n"
-        if place == 0 or spaced or broken:
-            starts.append(place)
+        broken = ids[i] == LLAMA_2_NEWLINE if newline == "id_13" else token[:1] == "\n"
+        if i == 0 or spaced or broken:
+            starts.append(i)
     spans = itertools.pairwise([*starts, len(tokens)])
     return [Word("".join(tokens[start:end]).strip(), range(start, end)) for start, end in spans]
 
@@ -54,8 +54,8 @@ def assign(words: Sequence[str], sentences: Sequence[str]) -> list[range]:
     A sentence that never occurs gets none. White space of any kind counts as one space.
     """
     ranges, start = [], 0
-    for place, sentence in enumerate(sentences):
-        end = len(words) if place == len(sentences) - 1 else _end(words, start, " ".join(sentence.split()))
+    for i, sentence in enumerate(sentences):
+        end = len(words) if i == len(sentences) - 1 else _end(words, start, " ".join(sentence.split()))
         ranges.append(range(start, end))
         start = end
     return ranges
@@ -63,10 +63,10 @@ def assign(words: Sequence[str], sentences: Sequence[str]) -> list[range]:
 
 def _end(words: Sequence[str], start: int, sentence: str) -> int:
     read = ""
-    for place in range(start, len(words)):
-        read = f"{read} {words[place]}" if read and words[place] else read or words[place]
+    for i in range(start, len(words)):
+        read = f"{read} {words[i]}" if read and words[i] else read or words[i]
         if sentence in read:
-            return place + 1
+            return i + 1
     return start
 
 

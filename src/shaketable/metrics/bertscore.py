@@ -112,9 +112,9 @@ def pair_values(by: Encoder, layer: int, pairs: Sequence[tuple[str, str]]) -> di
         states = {text: gold_states[text] for text in chunk if text in gold_states}
         fresh = [text for text in chunk if text not in states]
         states.update(zip(fresh, _unit_states(by, layer, fresh), strict=True))
-        here = [(text, gold) for text in chunk for gold in golds_of[text]]
-        for first in range(0, len(here), PAIRS_AT_ONCE):
-            batch = here[first : first + PAIRS_AT_ONCE]
+        batch_pairs = [(text, gold) for text in chunk for gold in golds_of[text]]
+        for first in range(0, len(batch_pairs), PAIRS_AT_ONCE):
+            batch = batch_pairs[first : first + PAIRS_AT_ONCE]
             f1 = match([states[text] for text, _ in batch], [gold_states[gold] for _, gold in batch])
             values.update(zip(batch, f1, strict=True))
     return values
@@ -154,8 +154,8 @@ def _unit_states(by: Encoder, layer: int, texts: Sequence[str]) -> list[TokenSta
     from torch.nn.functional import normalize
 
     return [
-        TokenStates(states=normalize(found.states, dim=1), is_word=found.is_word)
-        for found in by.token_states(texts, layer)
+        TokenStates(states=normalize(text.states, dim=1), is_word=text.is_word)
+        for text in by.token_states(texts, layer)
     ]
 
 

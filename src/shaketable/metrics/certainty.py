@@ -30,4 +30,4 @@ class Certainty:
         logprobs: Any = extra(completion, "processed_logprobs" if self.scaled else "logprobs")
         if isinstance(logprobs, str) or n == 0:
             return logprobs if isinstance(logprobs, str) else NO_TOKENS
-        return math.fsum(math.exp(one) for one in logprobs[:n]) / n
+        return math.fsum(math.exp(logprob) for logprob in logprobs[:n]) / n

@@ -128,8 +128,8 @@ def choose(text: str, choice: Choice) -> Verdict:
         if side is not None:
             return Verdict(is_right=side == "GOLD", reason=reason)
     named = {"GOLD": "the right one", "OTHER": "the wrong one"}
-    found = [named[side] for side in named if re.search(rf"\b{side}\b", marked)]
-    return Verdict(is_right=False, reason=f"names {' and '.join(found)}, chooses none" if found else "names neither")
+    chosen = [named[side] for side in named if re.search(rf"\b{side}\b", marked)]
+    return Verdict(is_right=False, reason=f"names {' and '.join(chosen)}, chooses none" if chosen else "names neither")
 
 
 def mark(text: str, gold: Iterable[str], other: Iterable[str] = ()) -> str:
@@ -137,7 +137,7 @@ def mark(text: str, gold: Iterable[str], other: Iterable[str] = ()) -> str:
     sides: list[tuple[str, Side]] = [(name, "GOLD") for name in _spellings(gold)]
     sides += [(name, "OTHER") for name in _spellings(other)]
     marked = fold(text)
-    for name, side in sorted(sides, key=lambda one: len(one[0]), reverse=True):
+    for name, side in sorted(sides, key=lambda pair: len(pair[0]), reverse=True):
         words = re.findall(r"\w+", name)
         if words:
             marked = re.sub(r"(?<!\w)" + r"\W+".join(words) + r"(?!\w)", side, marked)
@@ -187,16 +187,16 @@ def _titles(question: Question, option: str, rival: str) -> list[str]:
         return []
     own = _words(option) - _words(rival) - FILLERS
     against = _words(rival) - _words(option) - FILLERS
-    found = []
+    titles = []
     for title in dict.fromkeys(question.gold_titles):
-        told = _words(
+        told_words = _words(
             " ".join(
                 [title, *(question.sentence(id).text for id in question.supporting if _is_of(question, id, title))]
             )
         )
-        if own and len(own & told) / len(own) > len(against & told) / max(1, len(against)):
-            found.append(re.sub(r"\s*\(.*\)$", "", title))
-    return found
+        if own and len(own & told_words) / len(own) > len(against & told_words) / max(1, len(against)):
+            titles.append(re.sub(r"\s*\(.*\)$", "", title))
+    return titles
 
 
 def _surnames(own: Sequence[str], against: Sequence[str]) -> list[str]:
@@ -224,15 +224,15 @@ def _asked(text: str, options: Sequence[str]) -> list[str]:
     return [word for word in re.findall(r"[a-z]+", rest) if word not in FILLERS | ASKING]
 
 
-def _likeness(one: str, another: str) -> float:
+def _likeness(first: str, another: str) -> float:
     """Share of common words; 1: the same words."""
-    left, right = _words(one), _words(another)
+    left, right = _words(first), _words(another)
     return len(left & right) / len(left | right) if left | right else 0.0
 
 
-def _is_part(one: str, another: str) -> bool:
+def _is_part(part: str, another: str) -> bool:
     """Whether one name has most words of the other: `Greg Puciato` and `Gregory John "Greg" Puciato`."""
-    left, right = _words(one), _words(another)
+    left, right = _words(part), _words(another)
     return 2 * len(left & right) > min(len(left), len(right))
 
 
@@ -324,13 +324,13 @@ def _of_both(sentence: str, choice: Choice) -> tuple[Side | None, str]:
     for clause in CLAUSE_END.split(sentence):
         sides = set(MARK.findall(clause or ""))
         if len(sides) == 1:
-            found = {DIRECTIONS[word][1] for word in re.findall(r"\w+", clause) if _measures(word, choice)}
-            signs.setdefault(sides.pop(), set()).update(found)
-    said = [side for side, found in signs.items() if len(found) == 1]
-    if choice.direction is None or len(set(MARK.findall(sentence))) < 2 or len(said) != 1:
+            directions = {DIRECTIONS[word][1] for word in re.findall(r"\w+", clause) if _measures(word, choice)}
+            signs.setdefault(sides.pop(), set()).update(directions)
+    clear = [side for side, directions in signs.items() if len(directions) == 1]
+    if choice.direction is None or len(set(MARK.findall(sentence))) < 2 or len(clear) != 1:
         return None, ""
-    is_asked = signs[said[0]] == {choice.direction[1]}
-    return ("GOLD" if (said[0] == "GOLD") == is_asked else "OTHER"), "its clause has what is asked"
+    is_asked = signs[clear[0]] == {choice.direction[1]}
+    return ("GOLD" if (clear[0] == "GOLD") == is_asked else "OTHER"), "its clause has what is asked"
 
 
 def _by_number(sentences: Sequence[str], choice: Choice) -> Side | None:
@@ -342,9 +342,9 @@ def _by_number(sentences: Sequence[str], choice: Choice) -> Side | None:
     for sentence in sentences:
         if choice.direction is None or _of_both(sentence, choice)[0] is not None:
             return None
-        sides, found = MARK.findall(sentence), NUMBER.findall(sentence)
-        if "respectively" in sentence and len(sides) == len(found):
-            numbers = {**dict(zip(sides, map(float, found), strict=True)), **numbers}
+        sides, given = MARK.findall(sentence), NUMBER.findall(sentence)
+        if "respectively" in sentence and len(sides) == len(given):
+            numbers = {**dict(zip(sides, map(float, given), strict=True)), **numbers}
         for piece in re.split(r"(?=\bGOLD\b|\bOTHER\b)", sentence):
             side = MARK.match(piece)
             first = (choice.direction[0] == TIME and YEAR.search(piece)) or NUMBER.search(piece)

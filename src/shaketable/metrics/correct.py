@@ -72,13 +72,13 @@ class Correct:
         return self._mention(text, question) if choice is None else choose(text, choice)
 
     def _mention(self, text: str, question: Question) -> Verdict:
-        found = [gold for gold in question.answers if occurs(gold, text)]
-        if not found:
+        mentioned = [gold for gold in question.answers if occurs(gold, text)]
+        if not mentioned:
             return Verdict(is_right=False, reason="no accepted answer occurs")
-        marked = mark(text, found)
+        marked = mark(text, mentioned)
         if self.negation and "GOLD" in marked and "GOLD" not in drop_negated(marked):
-            return Verdict(is_right=False, reason=f"'{found[0]}' stands after a negation")
-        return Verdict(is_right=True, reason=f"'{found[0]}' occurs")
+            return Verdict(is_right=False, reason=f"'{mentioned[0]}' stands after a negation")
+        return Verdict(is_right=True, reason=f"'{mentioned[0]}' occurs")
 
 
 def say(text: str, golds: set[str]) -> Verdict:

@@ -92,5 +92,5 @@ class Entropy:
 
 def _given(record: Record) -> float | None:
     steps = (event.step for event in record.trace)
-    found = [step.values["value"] for step in steps if isinstance(step, Note) and step.name == GIVEN_ENTROPY]
-    return float(found[0]) if found and record.failure is None else None  # type: ignore[arg-type]
+    values = [step.values["value"] for step in steps if isinstance(step, Note) and step.name == GIVEN_ENTROPY]
+    return float(values[0]) if values and record.failure is None else None  # type: ignore[arg-type]

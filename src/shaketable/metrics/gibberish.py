@@ -83,24 +83,24 @@ class Gibberish:
         )
 
     def _is_strange(self, text: str, given: frozenset[str]) -> bool:
-        found = WORD.findall(text)
-        unknown = [word for word in found if not _is_known(word, given)]
+        words = WORD.findall(text)
+        unknown = [word for word in words if not _is_known(word, given)]
         strange = [word for word in unknown if not NAME.fullmatch(_plain(word))]
         n_non_ascii = sum(not letter.isascii() for word in strange for letter in word)
-        if n_non_ascii > self.max_non_ascii * sum(len(word) for word in found):
+        if n_non_ascii > self.max_non_ascii * sum(len(word) for word in words):
             return True
         if any(len(word) >= LONG and len(JOINT.findall(word)) >= 2 for word in strange):
             return True
-        is_long = len(found) >= MANY_WORDS and self.max_strange < 1
+        is_long = len(words) >= MANY_WORDS and self.max_strange < 1
         most = self.max_strange if is_long else self.max_unknown
-        if len(found) >= self.min_words and len(strange) > most * len(found):
+        if len(words) >= self.min_words and len(strange) > most * len(words):
             return True
-        return bool(unknown) and self._lacks_function_words(text, found)
+        return bool(unknown) and self._lacks_function_words(text, words)
 
-    def _lacks_function_words(self, text: str, found: Sequence[str]) -> bool:
-        n_function = sum(word.casefold() in function_words() for word in found)
-        n_plain = n_function + sum(word[0].islower() and word.casefold() not in function_words() for word in found)
-        is_list = 3 * len(SEPARATOR.findall(text)) >= len(found)
+    def _lacks_function_words(self, text: str, words: Sequence[str]) -> bool:
+        n_function = sum(word.casefold() in function_words() for word in words)
+        n_plain = n_function + sum(word[0].islower() and word.casefold() not in function_words() for word in words)
+        is_list = 3 * len(SEPARATOR.findall(text)) >= len(words)
         return n_plain >= MANY_PLAIN_WORDS and not is_list and n_function < self.min_function_words * n_plain
 
 

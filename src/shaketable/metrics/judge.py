@@ -127,11 +127,11 @@ class Judge:
 def read_verdict(reply: Completion) -> Verdict:
     """Strictly: the last line that is not blank says it, and nothing else."""
     lines = [line.strip() for line in reply.text.splitlines() if line.strip()]
-    said = LAST_LINE.fullmatch(lines[-1]) if lines else None
+    verdict = LAST_LINE.fullmatch(lines[-1]) if lines else None
     return Verdict(
         text=without_surrogates(reply.text),
-        value=None if said is None else float(said[1] == "correct"),
-        reason=None if said else CUT_OFF if reply.finish_reason == "length" else NO_VERDICT,
+        value=None if verdict is None else float(verdict[1] == "correct"),
+        reason=None if verdict else CUT_OFF if reply.finish_reason == "length" else NO_VERDICT,
         n_prompt_tokens=reply.n_prompt_tokens,
         n_tokens=reply.n_tokens,
         seconds=reply.seconds,

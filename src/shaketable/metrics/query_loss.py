@@ -72,11 +72,11 @@ class QueryLoss:
                 f"{reply.kind}: {reply.message}" if isinstance(reply, Failure) else _loss(reply.extras["logprobs"])
             )
 
-    def _scores(self, record: Record, found: Loss) -> list[Score]:
+    def _scores(self, record: Record, own_loss: Loss) -> list[Score]:
         key = record.trial.key
-        if isinstance(found, str):
-            return [Score(key=key, metric=name, value=None, reason=found) for name in ("query_loss", "query_tokens")]
-        loss, n_tokens = found
+        if isinstance(own_loss, str):
+            return [Score(key=key, metric=name, value=None, reason=own_loss) for name in ("query_loss", "query_tokens")]
+        loss, n_tokens = own_loss
         return [
             Score(key=key, metric="query_loss", value=loss),
             Score(key=key, metric="query_tokens", value=float(n_tokens)),
@@ -96,7 +96,7 @@ def _model(text: str) -> WhiteBoxModel | str:
 
 def _loss(logprobs: Sequence[float | None]) -> Loss:
     """A model without a beginning mark gives its first token no probability; the others count."""
-    known = [one for one in logprobs if one is not None]
+    known = [logprob for logprob in logprobs if logprob is not None]
     return (
         (-math.fsum(known) / len(known), len(logprobs)) if known else "the wording has one token and no mark before it"
     )

@@ -32,9 +32,9 @@ def pseudo_relevance(
     pairs = [
         [
             (None if before is None else before.text, hit.passage.text)
-            for before, hit in zip(undone(one), one.hits, strict=True)
+            for before, hit in zip(undone(evidence), evidence.hits, strict=True)
         ]
-        for one in shown
+        for evidence in shown
     ]
     changed = {pair for of_one in pairs for pair in of_one if pair[0] is not None and pair[0] != pair[1]}
     texts = sorted({text for pair in changed for text in pair if text is not None})
@@ -59,14 +59,14 @@ def undone(evidence: Evidence) -> list[Passage | None]:
     brought = {edit.sentence_id for edit in inserted if edit.rank is not None}
     passages: list[Passage | None] = []
     for hit in evidence.hits:
-        there = [sentence for sentence in hit.passage.sentences if sentence.id not in joined]
-        if there and all(sentence.id in brought for sentence in there):
+        sentences = [sentence for sentence in hit.passage.sentences if sentence.id not in joined]
+        if sentences and all(sentence.id in brought for sentence in sentences):
             passages.append(None)
             continue
         for edit in evidence.edits:
             if edit.kind == "replace" and edit.sentence_id.rpartition("#")[0] == hit.passage.id:
-                _undo(edit, there)
-        passages.append(replace(hit.passage, sentences=tuple(there)))
+                _undo(edit, sentences)
+        passages.append(replace(hit.passage, sentences=tuple(sentences)))
     return passages
 
 
@@ -77,8 +77,8 @@ def _undo(edit: Edit, sentences: list[Sentence]) -> None:
     nearest to the index of the sentence before is the right one.
     """
     id_after = edit.id_after or edit.sentence_id
-    places = [place for place, sentence in enumerate(sentences) if sentence.id == id_after]
+    places = [i for i, sentence in enumerate(sentences) if sentence.id == id_after]
     if places:
         index = int(edit.sentence_id.rpartition("#")[2])
-        place = min(places, key=lambda place: abs(place - index))
-        sentences[place] = Sentence(id=edit.sentence_id, text=edit.before or "")
+        i = min(places, key=lambda i: abs(i - index))
+        sentences[i] = Sentence(id=edit.sentence_id, text=edit.before or "")

@@ -64,16 +64,16 @@ class Retrieval:
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
         golds = [[*map(casefold_strip, questions[record.trial.question_id].gold_titles)] for record in records]
-        found = self._titles(records)
+        titles_of_records = self._titles(records)
         reasons = [
             unscored(record) or (NO_TITLES if not gold else NO_SEARCH if titles is None else None)
-            for record, gold, titles in zip(records, golds, found, strict=True)
+            for record, gold, titles in zip(records, golds, titles_of_records, strict=True)
         ]
         names = {f"{name}@{self.k}{self.condition}": measure for name, measure in self._measures().items()}
         values = self._values(
             {
-                str(place): (golds[place], titles or [])
-                for place, (reason, titles) in enumerate(zip(reasons, found, strict=True))
+                str(i): (golds[i], titles or [])
+                for i, (reason, titles) in enumerate(zip(reasons, titles_of_records, strict=True))
                 if reason is None
             }
         )
@@ -82,12 +82,12 @@ class Retrieval:
                 Score(
                     key=record.trial.key,
                     metric=name,
-                    value=values[str(place), measure] if reason is None else None,
+                    value=values[str(i), measure] if reason is None else None,
                     reason=reason,
                 )
                 for name, measure in names.items()
             ]
-            for place, (record, reason) in enumerate(zip(records, reasons, strict=True))
+            for i, (record, reason) in enumerate(zip(records, reasons, strict=True))
         ]
 
     def _measures(self) -> dict[str, str]:
@@ -124,14 +124,14 @@ class Retrieval:
 
         measures = [ir_measures.parse_measure(text) for text in self._measures().values()]
         relevant: dict[str, dict[str, int]] = {}
-        found: dict[str, dict[str, float]] = {}
+        ranked: dict[str, dict[str, float]] = {}
         for query, (golds, titles) in judged.items():
             # Numbers stand for titles: the library crashes on half a character.
             number = {title: str(n) for n, title in enumerate(dict.fromkeys([*golds, *titles]))}
             relevant[query] = {number[title]: 1 for title in golds}
             # A query without any result would be left out; one that is relevant to nothing stands for it.
-            found[query] = {number[title]: float(-rank) for rank, title in enumerate(titles)} or {"none": 0.0}
+            ranked[query] = {number[title]: float(-rank) for rank, title in enumerate(titles)} or {"none": 0.0}
         return {
-            (str(one.query_id), str(one.measure)): float(one.value)
-            for one in ir_measures.iter_calc(measures, relevant, found)
+            (str(value.query_id), str(value.measure)): float(value.value)
+            for value in ir_measures.iter_calc(measures, relevant, ranked)
         }

@@ -17,20 +17,20 @@ def score_tokens(metric: str, records: Sequence[Record], judge: Judge) -> list[l
     """One number per record, from the completion that its answer is made of: the last one."""
     scored = []
     for record in records:
-        found = unscored(record) or _judged(record, judge)
-        value, reason = (None, found) if isinstance(found, str) else (found, None)
+        judged = unscored(record) or _judged(record, judge)
+        value, reason = (None, judged) if isinstance(judged, str) else (judged, None)
         scored.append([Score(key=record.trial.key, metric=metric, value=value, reason=reason)])
     return scored
 
 
 def extra(completion: Completion, name: str) -> list[Json] | str:
     """One list per token, or why there is none."""
-    found = completion.extras.get(name)
-    if not isinstance(found, list) or len(found) != len(completion.tokens):
+    values = completion.extras.get(name)
+    if not isinstance(values, list) or len(values) != len(completion.tokens):
         if name == "top_logprobs" and completion.decoding.get("temperature"):
             return GREEDY_ONLY
         return NOT_KEPT.format(name=name)
-    return found
+    return values
 
 
 def n_answer_tokens(completion: Completion, answer: str) -> int:

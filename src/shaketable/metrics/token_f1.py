@@ -35,10 +35,10 @@ class TokenF1:
         )
 
     def _f1(self, text: str, gold: str) -> float:
-        found, wanted = squad(text), squad(gold)
-        if self.strict_yes_no and found != wanted and (found in YES_NO or wanted in YES_NO):
+        given, wanted = squad(text), squad(gold)
+        if self.strict_yes_no and given != wanted and (given in YES_NO or wanted in YES_NO):
             return 0.0
-        found_words, wanted_words = found.split(), wanted.split()
+        found_words, wanted_words = given.split(), wanted.split()
         n_shared = (Counter(found_words) & Counter(wanted_words)).total()
         # Two texts that normalize to nothing share no word: 0, as in the SQuAD script.
         return 2 * n_shared / (len(found_words) + len(wanted_words)) if n_shared else 0.0

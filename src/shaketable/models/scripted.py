@@ -32,8 +32,8 @@ class Scripted:
         return {"engine": "scripted"}
 
     def _reply(self, prompt: Prompt) -> Completion | Failure:
-        place = prompt.seed % len(self.replies) if prompt.sampling.temperature > 0 else 0
-        text = self.replies[place]
+        i = prompt.seed % len(self.replies) if prompt.sampling.temperature > 0 else 0
+        text = self.replies[i]
         if text == "ERROR":
             return Failure(kind="scripted", message="The script says ERROR here.", step="generate", may_retry=False)
         words = text.split()

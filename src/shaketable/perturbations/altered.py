@@ -121,7 +121,9 @@ def move(hit: Hit, rank: int) -> Edit:
 
 def bring(passage: Passage, rank: int, source: str, note: str) -> list[Edit]:
     """A new passage takes a rank, one edit for each of its sentences."""
-    inserted = [Edit(kind="insert", sentence_id=one.id, before=None, after=one.text) for one in passage.sentences]
+    inserted = [
+        Edit(kind="insert", sentence_id=sentence.id, before=None, after=sentence.text) for sentence in passage.sentences
+    ]
     return [replace(edit, note=note, rank=rank, title=passage.title, source=source) for edit in inserted]
 
 

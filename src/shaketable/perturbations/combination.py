@@ -43,7 +43,7 @@ class Combination:
             raise ValueError(f"index is {self.index}, expected less than the budget of {self.budget}")
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        return [self._combined(question, found) for question, found in zip(questions, hits, strict=True)]
+        return [self._combined(question, own) for question, own in zip(questions, hits, strict=True)]
 
     def _combined(self, question: Question, hits: Sequence[Hit]) -> Evidence:
         units = _units(hits, self.unit)

@@ -42,14 +42,14 @@ class EntityMasking:
         return language.lacks(self.pipeline)
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        chosen = [choose_targets(question, found) for question, found in zip(questions, hits, strict=True)]
+        chosen = [choose_targets(question, own) for question, own in zip(questions, hits, strict=True)]
         texts = list(dict.fromkeys(target.sentence.text for targets, _ in chosen for target in targets))
         spans = language.entities_of_each(texts, self.pipeline) if texts else []
-        entities = {text: [(start, end) for start, end, _ in found] for text, found in zip(texts, spans, strict=True)}
+        entities = {text: [(start, end) for start, end, _ in own] for text, own in zip(texts, spans, strict=True)}
         evidence = []
-        for found, (targets, flags) in zip(hits, chosen, strict=True):
+        for own, (targets, flags) in zip(hits, chosen, strict=True):
             edits, own_flags = self._masked(targets, entities)
-            evidence.append(Evidence(hits=replay(found, edits), edits=edits, flags=(*flags, *own_flags)))
+            evidence.append(Evidence(hits=replay(own, edits), edits=edits, flags=(*flags, *own_flags)))
         return evidence
 
     def _masked(

@@ -60,17 +60,15 @@ class EntityReplacement:
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
         if self.p == 0:
-            return [Evidence(hits=tuple(found)) for _, found in zip(questions, hits, strict=True)]
-        chosen = [
-            choose_targets(question, found, self.sentences) for question, found in zip(questions, hits, strict=True)
-        ]
+            return [Evidence(hits=tuple(own)) for _, own in zip(questions, hits, strict=True)]
+        chosen = [choose_targets(question, own, self.sentences) for question, own in zip(questions, hits, strict=True)]
         texts = [target.sentence.text for targets, _ in chosen for target in targets]
         if self.pool == "same_type":
-            texts += [text for q, found in zip(questions, hits, strict=True) for text in _texts_around(q, found)]
+            texts += [text for q, own in zip(questions, hits, strict=True) for text in _texts_around(q, own)]
         entities = self._entities(list(dict.fromkeys(texts)))
         return [
-            self._replaced(question, found, targets, flags, entities)
-            for question, found, (targets, flags) in zip(questions, hits, chosen, strict=True)
+            self._replaced(question, own, targets, flags, entities)
+            for question, own, (targets, flags) in zip(questions, hits, chosen, strict=True)
         ]
 
     def _entities(self, texts: Sequence[str]) -> dict[str, list[Span]]:
@@ -132,8 +130,8 @@ def _texts_around(question: Question, hits: Sequence[Hit]) -> list[str]:
 
 
 def _by_label(texts: Sequence[str], entities: Mapping[str, Sequence[Span]]) -> dict[str, list[str]]:
-    found: dict[str, dict[str, None]] = defaultdict(dict)
+    by_label: dict[str, dict[str, None]] = defaultdict(dict)
     for text in texts:
         for start, end, label in entities[text]:
-            found[label][text[start:end]] = None
-    return {label: sorted(names) for label, names in found.items()}
+            by_label[label][text[start:end]] = None
+    return {label: sorted(names) for label, names in by_label.items()}

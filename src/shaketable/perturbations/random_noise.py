@@ -38,7 +38,7 @@ class RandomNoise:
         check_choice("sentences", self.sentences, Which)
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        return [self._noisy(question, found) for question, found in zip(questions, hits, strict=True)]
+        return [self._noisy(question, own) for question, own in zip(questions, hits, strict=True)]
 
     def _noisy(self, question: Question, hits: Sequence[Hit]) -> Evidence:
         if self.r == 0:
@@ -66,11 +66,11 @@ class RandomNoise:
             if ids.isdisjoint(sentence.id for sentence in sentences):
                 continue
             rng = random.Random(seed_from(self.seed, "random_noise around", question.id, sentences[0].id))
-            for one in (
+            for edit in (
                 insert(" ".join(self._draw(rng)), "before", sentences[0]),
                 insert(" ".join(self._draw(rng)), "after", sentences[-1]),
             ):
-                edits.setdefault(one.sentence_id, one)
+                edits.setdefault(edit.sentence_id, edit)
         return list(edits.values())
 
     def _draw(self, rng: random.Random) -> list[str]:

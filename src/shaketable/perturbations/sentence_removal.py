@@ -44,7 +44,7 @@ class SentenceRemoval:
             check_count("a position in indexes", position)
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        return [self._removed(question, found) for question, found in zip(questions, hits, strict=True)]
+        return [self._removed(question, own) for question, own in zip(questions, hits, strict=True)]
 
     def _removed(self, question: Question, hits: Sequence[Hit]) -> Evidence:
         match self.mode:
@@ -60,7 +60,7 @@ class SentenceRemoval:
 
     def _counterfactual(self, question: Question, hits: Sequence[Hit]) -> tuple[list[Target], list[str]]:
         sentences = _by_document(question, hits)
-        places = {id: place for place, id in enumerate(sentences)}
+        places = {id: i for i, id in enumerate(sentences)}
         ranked = Documents.of([_text(targets) for targets in sentences.values()])
         gold = {hit.passage.id for hit in hits if hit.passage.sentences and is_gold(question, hit.passage)}
         if not gold:
@@ -83,14 +83,14 @@ def _at(positions: Sequence[int], hits: Sequence[Hit]) -> tuple[list[Target], li
 
 def _by_document(question: Question, hits: Sequence[Hit]) -> dict[str, list[Target]]:
     """The sentences of each document: those the hits show, or all of a document that no hit shows."""
-    found: dict[str, list[Target]] = {}
+    targets: dict[str, list[Target]] = {}
     for hit in hits:
-        own = found.setdefault(hit.passage.id, [])
+        own = targets.setdefault(hit.passage.id, [])
         own += [target for target in sentences_of([hit]) if target not in own]
     for document in question.documents:
-        if document.id not in found:
-            found[document.id] = [Target(sentence=one, title=document.title) for one in document.sentences]
-    return found
+        if document.id not in targets:
+            targets[document.id] = [Target(sentence=sentence, title=document.title) for sentence in document.sentences]
+    return targets
 
 
 def _text(targets: Sequence[Target]) -> str:

@@ -27,7 +27,7 @@ class SentenceReplacement:
     seed: int = 0
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        return [self._replaced(question, found) for question, found in zip(questions, hits, strict=True)]
+        return [self._replaced(question, own) for question, own in zip(questions, hits, strict=True)]
 
     def _replaced(self, question: Question, hits: Sequence[Hit]) -> Evidence:
         targets, flags = choose_targets(question, hits)
@@ -59,9 +59,9 @@ class _Donors:
         }
         # Real retrievers find documents that the record does not have.
         known = {document.title for document in question.documents}
-        found = {hit.passage.id: hit.passage for hit in hits if hit.passage.title not in known}
+        retrieved = {hit.passage.id: hit.passage for hit in hits if hit.passage.title not in known}
         self.by_title: dict[str, list[Sentence]] = {}
-        for document in (*question.documents, *found.values()):
+        for document in (*question.documents, *retrieved.values()):
             donors = [sentence for sentence in document.sentences if sentence.text not in unwanted]
             self.by_title.setdefault(document.title, []).extend(donors)
 

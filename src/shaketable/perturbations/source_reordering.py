@@ -33,25 +33,25 @@ class SourceReordering:
         check_choice("mode", self.mode, Mode)
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        return [self._reordered(question, found) for question, found in zip(questions, hits, strict=True)]
+        return [self._reordered(question, own) for question, own in zip(questions, hits, strict=True)]
 
     def _reordered(self, question: Question, hits: Sequence[Hit]) -> Evidence:
         # A passage without a sentence shows nothing; it keeps its place.
-        places = [place for place, hit in enumerate(hits) if hit.passage.sentences]
+        places = [i for i, hit in enumerate(hits) if hit.passage.sentences]
         if len(places) < 2:
             return disturbed(hits, [], ["too_few_passages"])
-        gold = [place for place in places if is_gold(question, hits[place].passage)]
+        gold = [i for i in places if is_gold(question, hits[i].passage)]
         if self.mode.startswith("gold") and not gold:
             return disturbed(hits, [], ["no_gold_passage"])
         order = self._order(question, places, gold)
-        if all(hits[old].passage == hits[place].passage for old, place in zip(order, places, strict=True)):
+        if all(hits[old].passage == hits[i].passage for old, i in zip(order, places, strict=True)):
             return disturbed(hits, [], ["order_unchanged"])
-        new_ranks = {old: place + 1 for old, place in zip(order, places, strict=True)}
+        new_ranks = {old: i + 1 for old, i in zip(order, places, strict=True)}
         return disturbed(hits, [move(hits[old], new_ranks[old]) for old in places if new_ranks[old] != old + 1])
 
     def _order(self, question: Question, places: list[int], gold: list[int]) -> list[int]:
         """The old places in their new order."""
-        others = [place for place in places if place not in gold]
+        others = [i for i in places if i not in gold]
         match self.mode:
             case "reverse":
                 return places[::-1]

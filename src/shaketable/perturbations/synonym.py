@@ -41,9 +41,9 @@ class Synonym(WordExchange):
         documents = Documents.of([passage.text for passage in question.documents or [hit.passage for hit in hits]])
 
         def choose(target: Target, possible: Sequence[Exchange]) -> list[Exchange]:
-            possible = [one for one in possible if one.before.lower() not in language.stop_words()]
+            possible = [exchange for exchange in possible if exchange.before.lower() not in language.stop_words()]
             if self.important_only:
-                return sorted(possible, key=lambda one: -documents.idf(one.before.casefold()))[: self.m]
+                return sorted(possible, key=lambda exchange: -documents.idf(exchange.before.casefold()))[: self.m]
             return sentence_rng(self.seed, "synonym", question, target).sample(possible, min(self.m, len(possible)))
 
         return choose

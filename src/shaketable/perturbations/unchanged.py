@@ -16,4 +16,4 @@ class Unchanged:
     version: ClassVar[int] = 1
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        return [Evidence(hits=tuple(found)) for _, found in zip(questions, hits, strict=True)]
+        return [Evidence(hits=tuple(own)) for _, own in zip(questions, hits, strict=True)]

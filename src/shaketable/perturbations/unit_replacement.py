@@ -57,7 +57,7 @@ class UnitReplacement:
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
         replaced = self._sentences_replaced if self.unit == "sentence" else self._passages_replaced
-        return [replaced(question, found) for question, found in zip(questions, hits, strict=True)]
+        return [replaced(question, own) for question, own in zip(questions, hits, strict=True)]
 
     # --- sentences
 
@@ -70,7 +70,7 @@ class UnitReplacement:
         facts = set(question.supporting)
         supporting = {s.text for document in question.documents for s in document.sentences if s.id in facts}
         unwanted = supporting | {target.sentence.text for target in targets}
-        rng = self._dice(question)
+        rng = self._rng(question)
         edits: list[Edit] = []
         drawn: set[str] = set()
         for target in targets:
@@ -88,44 +88,44 @@ class UnitReplacement:
         return disturbed(hits, edits, flags)
 
     def _sentence_donors(self, question: Question, hits: Sequence[Hit], target: Target) -> list[Sentence]:
-        place = next(n for n, hit in enumerate(hits) if target.sentence in hit.passage.sentences)
-        passages = self._donors(question, hits, place)
+        i = next(n for n, hit in enumerate(hits) if target.sentence in hit.passage.sentences)
+        passages = self._donors(question, hits, i)
         return list({sentence.id: sentence for passage in passages for sentence in passage.sentences}.values())
 
     # --- passages
 
     def _passages_replaced(self, question: Question, hits: Sequence[Hit]) -> Evidence:
         places, flags = self._passage_places(question, hits)
-        rng = self._dice(question)
+        rng = self._rng(question)
         # Passages above the unit are shown already, and that is the point of the pool.
         avoided = places if self.pool == "higher_ranked" else range(len(hits))
-        shown = {hits[place].passage.id for place in avoided}
+        shown = {hits[i].passage.id for i in avoided}
         edits: list[Edit] = []
-        for place in places:
+        for i in places:
             pool = [
                 passage
-                for passage in self._donors(question, hits, place)
+                for passage in self._donors(question, hits, i)
                 if passage.id not in shown and passage.sentences and not is_gold(question, passage)
             ]
             if pool:
                 donor = rng.choice(pool)
                 shown.add(donor.id)
-                edits += map(remove, sentences_of([hits[place]]))
-                edits += bring(donor, place + 1, "unit_replacement", self.pool)
+                edits += map(remove, sentences_of([hits[i]]))
+                edits += bring(donor, i + 1, "unit_replacement", self.pool)
             else:
                 flags.append("no_donor")
         return disturbed(hits, edits, flags)
 
     def _passage_places(self, question: Question, hits: Sequence[Hit]) -> tuple[list[int], list[str]]:
         seen = Counter(sentence.id for hit in hits for sentence in hit.passage.sentences)
-        filled = [place for place, hit in enumerate(hits) if hit.passage.sentences]
+        filled = [i for i, hit in enumerate(hits) if hit.passage.sentences]
         # A passage that shares a sentence with another hit cannot go alone.
-        alone = [place for place in filled if all(seen[s.id] == 1 for s in hits[place].passage.sentences)]
+        alone = [i for i in filled if all(seen[s.id] == 1 for s in hits[i].passage.sentences)]
         flags = ["shared_sentences"] if len(alone) < len(filled) else []
         filled = alone
         if self.index is not None:
             return filled[self.index : self.index + 1], flags + ["no_such_unit"] * (self.index >= len(filled))
-        gold = [place for place in filled if is_gold(question, hits[place].passage)]
+        gold = [i for i in filled if is_gold(question, hits[i].passage)]
         candidates = gold or filled
         if not gold:
             flags.append("no_gold_passage")
@@ -135,8 +135,8 @@ class UnitReplacement:
 
     # --- donors
 
-    def _donors(self, question: Question, hits: Sequence[Hit], place: int) -> list[Passage]:
-        title = hits[place].passage.title
+    def _donors(self, question: Question, hits: Sequence[Hit], i: int) -> list[Passage]:
+        title = hits[i].passage.title
         # Real retrievers find passages that the record does not have.
         known = {document.id: document for document in question.documents}
         record = {**{hit.passage.id: hit.passage for hit in hits}, **known}
@@ -149,9 +149,9 @@ class UnitReplacement:
                 titles = {passage.title for passage in record.values()}
                 return [passage for passage in _corpus(self.corpus) if passage.title not in titles]
             case "higher_ranked":
-                return [hit.passage for hit in hits[:place]]
+                return [hit.passage for hit in hits[:i]]
 
-    def _dice(self, question: Question) -> random.Random:
+    def _rng(self, question: Question) -> random.Random:
         return random.Random(seed_from(self.seed, "unit_replacement", question.id))
 
 

@@ -90,7 +90,7 @@ def exchanges(text: str, words: Iterable[Word], lexicon: Lexicon, lookup: Lookup
 
     A word whose form follows no rule is left alone: better no change than a word that does not exist.
     """
-    found = []
+    possible = []
     for word in words:
         before, part = text[word.start : word.end], TAGS.get(word.tag)
         lemma = word.lemma.lower() or before.lower()
@@ -99,13 +99,13 @@ def exchanges(text: str, words: Iterable[Word], lexicon: Lexicon, lookup: Lookup
         forms = (inflected(other, word.tag, lexicon) for other in lookup(lemma, part))
         after = next((form for form in forms if form), None)
         if after and after != before.lower():
-            found.append(Exchange(start=word.start, end=word.end, before=before, after=cased_like(before, after)))
-    return found
+            possible.append(Exchange(start=word.start, end=word.end, before=before, after=cased_like(before, after)))
+    return possible
 
 
 def exchanged(text: str, chosen: Iterable[Exchange]) -> str:
-    for one in sorted(chosen, key=lambda one: -one.start):
-        text = text[: one.start] + one.after + text[one.end :]
+    for exchange in sorted(chosen, key=lambda exchange: -exchange.start):
+        text = text[: exchange.start] + exchange.after + text[exchange.end :]
     return text
 
 

@@ -44,7 +44,7 @@ class WordReordering:
         check_share("p", self.p)
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        return [self._reordered(question, found) for question, found in zip(questions, hits, strict=True)]
+        return [self._reordered(question, own) for question, own in zip(questions, hits, strict=True)]
 
     def _reordered(self, question: Question, hits: Sequence[Hit]) -> Evidence:
         if self.p == 0:
@@ -83,6 +83,6 @@ class WordReordering:
         if len(set(words)) > 1:
             while dealt == words:
                 places = sorted(rng.sample(range(len(words)), n_dealt))
-                for place, word in zip(places, rng.sample([words[place] for place in places], n_dealt), strict=True):
-                    dealt[place] = word
+                for i, word in zip(places, rng.sample([words[i] for i in places], n_dealt), strict=True):
+                    dealt[i] = word
         return dealt

@@ -61,13 +61,13 @@ class Bm25:
         # Terms are found here, in one thread: Python's own work gains nothing from several.
         asked = [Counter(terms(query.text)) for query in queries]
         index = self._index  # opened before threads ask for it
-        found = self._threads.map(lambda query: index.top(query, k), asked)
+        best = self._threads.map(lambda query: index.top(query, k), asked)
         return [
             [
                 Hit(passage=self._passages.passage(row), rank=rank, score=score, source="bm25")
                 for rank, (row, score) in enumerate(rows, 1)
             ]
-            for rows in found
+            for rows in best
         ]
 
     @functools.cached_property
@@ -134,13 +134,13 @@ class _Index:
 
     def _lists(self, query: Mapping[str, int]) -> list[tuple[int, int, int, float, float]]:
         """Begin, end, field, weight and peak of each list of postings: first those that add much and are soon read."""
-        found = []
+        lists = []
         for number, (field, weight) in enumerate(((self.title, self.title_weight), (self.text, 1.0))):
             for term, count in query.items() if weight else ():
-                if (place := field.vocabulary.get(term)) is not None:
-                    begin, end = int(field.starts[place]), int(field.starts[place + 1])
-                    found.append((begin, end, number, count * weight, count * weight * float(field.peaks[place])))
-        return sorted(found, key=lambda one: (one[1] - one[0]) / one[4])
+                if (row := field.vocabulary.get(term)) is not None:
+                    begin, end = int(field.starts[row]), int(field.starts[row + 1])
+                    lists.append((begin, end, number, count * weight, count * weight * float(field.peaks[row])))
+        return sorted(lists, key=lambda own: (own[1] - own[0]) / own[4])
 
 
 class _Field:

@@ -61,16 +61,16 @@ class Dense(EmbeddedCorpus):
         return weights.lacks(self.encoder)
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        found: list[list[Hit]] = [[] for _ in queries]
-        asked = [(place, text) for place, query in enumerate(queries) if (text := query.text.strip())]
+        hits: list[list[Hit]] = [[] for _ in queries]
+        asked = [(i, text) for i, query in enumerate(queries) if (text := query.text.strip())]
         k = min(k, len(self._passages))
         if not asked or k < 1:
-            return found
+            return hits
         vectors = self._embedding.queries([text for _, text in asked])
         near = self._nearest(vectors, min(k + SPARE, len(self._passages)))
-        for (place, _), vector, rows in zip(asked, vectors, near, strict=True):
-            found[place] = self._hits(vector, rows, k)
-        return found
+        for (i, _), vector, rows in zip(asked, vectors, near, strict=True):
+            hits[i] = self._hits(vector, rows, k)
+        return hits
 
     def _hits(self, vector: Vectors, rows: NDArray[np.int64], k: int) -> list[Hit]:
         rows = np.sort(rows[rows >= 0])
@@ -137,13 +137,13 @@ def _exact(blocks: Iterable[Tensor], queries: Vectors, n: int) -> NDArray[np.int
     scores, rows, start = torch.zeros(len(queries), 0), torch.zeros(len(queries), 0, dtype=torch.long), 0
     for block in blocks:
         asked = torch.from_numpy(queries).to(block.device)
-        here = torch.arange(start, start + len(block), device=block.device).expand(len(queries), -1)
+        block_rows = torch.arange(start, start + len(block), device=block.device).expand(len(queries), -1)
         scores = torch.cat([scores.to(block.device), asked @ block.T], 1)
         scores, kept = scores.topk(min(n, scores.shape[1]), dim=1)
-        rows = torch.cat([rows.to(block.device), here], 1).gather(1, kept)
+        rows = torch.cat([rows.to(block.device), block_rows], 1).gather(1, kept)
         start += len(block)
-    found: NDArray[np.int64] = rows.cpu().numpy()
-    return found
+    nearest: NDArray[np.int64] = rows.cpu().numpy()
+    return nearest
 
 
 def _faiss() -> Any:

@@ -62,12 +62,12 @@ class Milvus(EmbeddedCorpus):
         return None if self.mode == "bm25" else weights.lacks(self.encoder)
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
-        found: list[list[Hit]] = [[] for _ in queries]
+        hits: list[list[Hit]] = [[] for _ in queries]
         prepared = terms_text if self.mode == "bm25" else str.strip
-        asked = [(place, text) for place, query in enumerate(queries) if (text := prepared(query.text))]
+        asked = [(i, text) for i, query in enumerate(queries) if (text := prepared(query.text))]
         k = min(k, len(self._passages))
         if k < 1 or not asked:
-            return found
+            return hits
         client = self._filled
         for start in range(0, len(asked), QUERIES_AT_ONCE):
             some = asked[start : start + QUERIES_AT_ONCE]
@@ -83,14 +83,14 @@ class Milvus(EmbeddedCorpus):
                     output_fields=["row"],
                     timeout=self.timeout_seconds,
                 )
-            for (place, _), reply in zip(some, replies, strict=True):
-                found[place] = self._hits(reply)
-        return found
+            for (i, _), reply in zip(some, replies, strict=True):
+                hits[i] = self._hits(reply)
+        return hits
 
     def _hits(self, reply: Any) -> list[Hit]:
         # Milvus Lite gives BM25 scores below zero, a cluster above.
-        sign = -1 if self.mode == "bm25" and any(one["distance"] < 0 for one in reply) else 1
-        scored = [(-round(sign * float(one["distance"]), DIGITS), int(one["row"])) for one in reply]
+        sign = -1 if self.mode == "bm25" and any(hit["distance"] < 0 for hit in reply) else 1
+        scored = [(-round(sign * float(hit["distance"]), DIGITS), int(hit["row"])) for hit in reply]
         return [
             Hit(passage=self._passages.passage(row), rank=rank, score=-score, source="milvus")
             for rank, (score, row) in enumerate(sorted(scored), 1)

@@ -28,11 +28,11 @@ def resampled_ceilings(drops: Numbers, temperatures: Sequence[float], delta: flo
 
     Drops are pairs × temperatures × questions, NaN where a question is not of the pair's type or has no drop.
     """
-    here = ~np.isnan(drops)
-    filled, grid = np.where(here, drops, 0.0), np.array(temperatures)
+    is_known = ~np.isnan(drops)
+    filled, grid = np.where(is_known, drops, 0.0), np.array(temperatures)
 
     def ceilings(drawn: Numbers) -> Numbers:
-        n = here.astype(np.float64) @ drawn.T
+        n = is_known.astype(np.float64) @ drawn.T
         losses = np.divide(filled @ drawn.T, n, out=np.zeros_like(n), where=n > 0)
         each = grid[np.stack([np.maximum(ceiling_index(of_one, delta), 0) for of_one in losses])]
         return np.concatenate([each, each.min(axis=0, keepdims=True)])

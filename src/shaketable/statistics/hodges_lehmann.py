@@ -28,16 +28,16 @@ def shift_estimates(
 
     NaN stands for a question without a value. The draws are those of `intervals.bootstrap`.
     """
-    here = ~np.isnan(values)
+    is_known = ~np.isnan(values)
     estimates = np.full((len(values), 3), np.nan)
-    for rows, columns in alike(here):
+    for rows, columns in alike(is_known):
         drawn = _counts([question_ids[i] for i in columns], bootstrap.n_resamples) if len(columns) > 1 else None
         for i in rows:
             differences = values[i, columns]
             estimates[i, 0] = shift(differences)
             if drawn is not None:
                 estimates[i, 1:] = _bounds(differences, drawn, bootstrap.confidence)
-    counts = here.sum(axis=1).tolist()
+    counts = is_known.sum(axis=1).tolist()
     return [bootstrap.estimate(*row, n=n, unit=unit) for row, n in zip(estimates.tolist(), counts, strict=True)]
 
 

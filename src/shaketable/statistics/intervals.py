@@ -156,9 +156,9 @@ def mean_estimates(
 
     NaN stands for a question without a value; each row is estimated from the questions it has.
     """
-    here = ~np.isnan(values)
+    is_known = ~np.isnan(values)
     estimates = np.full((len(values), 3), np.nan)
-    for rows, columns in alike(here):
+    for rows, columns in alike(is_known):
         ids = [question_ids[i] for i in columns]
         statistic = mean_of(values[np.ix_(rows, columns)])
         estimates[rows] = estimated(
@@ -169,7 +169,7 @@ def mean_estimates(
             n_resamples=n_resamples,
             is_share=np.broadcast_to(is_share, len(values))[rows],
         )
-    return estimates, here.sum(axis=1)
+    return estimates, is_known.sum(axis=1)
 
 
 def _widened(shares: Numbers, n: int, confidence: float) -> Numbers:
@@ -192,14 +192,14 @@ def complete(values: Numbers) -> Indices:
     return np.flatnonzero(~np.isnan(values).any(axis=tuple(range(values.ndim - 1))))
 
 
-def alike(here: NDArray[np.bool_]) -> Iterator[tuple[Indices, Indices]]:
+def alike(is_known: NDArray[np.bool_]) -> Iterator[tuple[Indices, Indices]]:
     """The rows that have the same questions, with these questions; rows without any are left out."""
-    found: dict[bytes, list[int]] = {}
-    for i, row in enumerate(here):
+    groups: dict[bytes, list[int]] = {}
+    for i, row in enumerate(is_known):
         if row.any():
-            found.setdefault(row.tobytes(), []).append(i)
-    for rows in found.values():
-        yield np.array(rows), np.flatnonzero(here[rows[0]])
+            groups.setdefault(row.tobytes(), []).append(i)
+    for rows in groups.values():
+        yield np.array(rows), np.flatnonzero(is_known[rows[0]])
 
 
 def estimated(

@@ -23,13 +23,13 @@ def signed_rank(differences: Numbers) -> tuple[float, float]:
     """
     from scipy import stats
 
-    told = differences[differences != 0]
-    if not len(told):
+    nonzero = differences[differences != 0]
+    if not len(nonzero):
         return 0.0, 1.0
-    found: Any
-    if len(told) <= MOST_TIED and len(np.unique(np.abs(told))) < len(told):
-        signed = np.sign(told) * stats.rankdata(np.abs(told))
-        found = stats.permutation_test(
+    test: Any
+    if len(nonzero) <= MOST_TIED and len(np.unique(np.abs(nonzero))) < len(nonzero):
+        signed = np.sign(nonzero) * stats.rankdata(np.abs(nonzero))
+        test = stats.permutation_test(
             (signed,),
             lambda ranks, axis: np.maximum(ranks, 0).sum(axis=axis),
             permutation_type="samples",
@@ -38,8 +38,8 @@ def signed_rank(differences: Numbers) -> tuple[float, float]:
             alternative="greater",
         )
     else:
-        found = stats.wilcoxon(told, alternative="greater")
-    return float(found.statistic), float(found.pvalue)
+        test = stats.wilcoxon(nonzero, alternative="greater")
+    return float(test.statistic), float(test.pvalue)
 
 
 def equivalence_test(differences: Numbers, delta: float) -> float:
@@ -68,8 +68,8 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     steps = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
     adjusted = np.empty_like(given)
     adjusted[order] = np.minimum(steps, 1.0)
-    found = iter(adjusted.tolist())
-    return [None if p is None else next(found) for p in p_values]
+    in_order = iter(adjusted.tolist())
+    return [None if p is None else next(in_order) for p in p_values]
 
 
 def add_holm(rows: Sequence[dict[str, Any]], p: str = "p", adjusted: str = "p_holm") -> None:

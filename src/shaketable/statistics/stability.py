@@ -88,7 +88,7 @@ def _ranks(values: Numbers, weights: Numbers) -> Numbers:
     order = np.argsort(values, kind="stable")
     is_new = np.diff(values[order], prepend=np.nan) != 0
     counts = np.add.reduceat(weights[:, order], np.flatnonzero(is_new), axis=1)
-    place = np.empty(len(values), dtype=np.int64)
-    place[order] = np.cumsum(is_new) - 1
-    ranks: Numbers = (np.cumsum(counts, axis=1) - counts / 2)[:, place]
+    order_of = np.empty(len(values), dtype=np.int64)
+    order_of[order] = np.cumsum(is_new) - 1
+    ranks: Numbers = (np.cumsum(counts, axis=1) - counts / 2)[:, order_of]
     return ranks

@@ -56,12 +56,12 @@ class Encoder:
         import torch
 
         marks = torch.tensor([self._tokenizer.cls_token_id, self._tokenizer.sep_token_id])
-        found: dict[int, TokenStates] = {}
+        by_index: dict[int, TokenStates] = {}
         for rows, tokens, mask, states in self._run(texts, self._limit, layer):
             is_word = ~torch.isin(tokens, marks)
             for row, n_tokens, row_states, row_is_word in zip(rows, mask.sum(1).tolist(), states, is_word, strict=True):
-                found[row] = TokenStates(states=row_states[:n_tokens], is_word=row_is_word[:n_tokens])
-        return [found[row] for row in range(len(texts))]
+                by_index[row] = TokenStates(states=row_states[:n_tokens], is_word=row_is_word[:n_tokens])
+        return [by_index[row] for row in range(len(texts))]
 
     @property
     def n_dimensions(self) -> int:

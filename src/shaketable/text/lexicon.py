@@ -199,7 +199,7 @@ def _read_insults(folder: Path) -> set[str]:
         for line in nouns.splitlines()
         if line[:1].isdigit() and INSULTS & set(line.partition(b" | ")[0].decode().split())
     }
-    found = set()
+    insults = set()
     for part in PARTS_OF_SPEECH:
         data = nouns if part == "noun" else (folder / f"data.{part}").read_bytes()
         for line in data.splitlines():
@@ -207,8 +207,8 @@ def _read_insults(folder: Path) -> set[str]:
                 spellings, pointers = _read_synset(line + b"\n", 0, int(line.split(b" ", 1)[0]))
                 for symbol, target, source, _ in pointers:
                     if symbol == ";u" and target in usages:
-                        found |= set(spellings if source == 0 else [spellings[source - 1]])
-    return found
+                        insults |= set(spellings if source == 0 else [spellings[source - 1]])
+    return insults
 
 
 def _plain(words: list[str], without: set[str]) -> tuple[str, ...]:

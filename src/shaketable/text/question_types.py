@@ -43,11 +43,11 @@ def features(texts: Sequence[str]) -> NDArray[np.float32]:
     import torch
     from torch.nn.functional import normalize
 
-    found = [text.states for text in encoder(ENCODER).token_states(texts, LAYER)]
-    first = torch.stack([states[1] for states in found])
+    states_of_texts = [text.states for text in encoder(ENCODER).token_states(texts, LAYER)]
+    first = torch.stack([states[1] for states in states_of_texts])
     # An empty text has the two marks of beginning and end alone.
-    second = torch.stack([states[min(2, len(states) - 1)] for states in found])
-    mean = torch.stack([states.mean(0) for states in found])
+    second = torch.stack([states[min(2, len(states) - 1)] for states in states_of_texts])
+    mean = torch.stack([states.mean(0) for states in states_of_texts])
     together: NDArray[np.float32] = torch.cat([normalize(part) for part in (first, second, mean)], dim=1).numpy()
     return together
 
@@ -61,14 +61,14 @@ def classify(tokenizer: Any, model: Any, texts: Sequence[str]) -> list[str]:
     """The label that a fine-tuned classifier gives to each text."""
     import torch
 
-    found: list[str] = []
+    labels: list[str] = []
     for start in range(0, len(texts), TEXTS_AT_ONCE):
         batch = [without_surrogates(text) for text in texts[start : start + TEXTS_AT_ONCE]]
         inputs = tokenizer(batch, padding=True, truncation=True, return_tensors="pt")
         with torch.inference_mode():
             best = model(**inputs.to(model.device)).logits.argmax(1).tolist()
-        found += [model.config.id2label[index] for index in best]
-    return found
+        labels += [model.config.id2label[index] for index in best]
+    return labels
 
 
 def _by_head(texts: Sequence[str]) -> list[str]:
@@ -88,12 +88,12 @@ def _fine_tuned(folder: str) -> tuple[Any, Any]:
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    place = weights.locate(folder)
-    model = AutoModelForSequenceClassification.from_pretrained(place, dtype=torch.float32).eval()
+    path = weights.locate(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(path, dtype=torch.float32).eval()
     names = model.config.id2label.values()
     if not set(names) <= set(LABELS):
         raise WeightsError(
             f"The question types of '{folder}' are {', '.join(names)}; expected {', '.join(LABELS)}. "
             "Train such a classifier with scripts/train_question_types.py --fine-tune."
         )
-    return AutoTokenizer.from_pretrained(place), model
+    return AutoTokenizer.from_pretrained(path), model

@@ -28,10 +28,10 @@ class Documents:
     def of(cls, texts: Sequence[str]) -> Documents:
         return cls(counts=tuple(Counter(terms(text)) for text in texts))
 
-    def with_text(self, place: int, text: str) -> Documents:
+    def with_text(self, i: int, text: str) -> Documents:
         """The same documents with another text in one place."""
         counts = list(self.counts)
-        counts[place] = Counter(terms(text))
+        counts[i] = Counter(terms(text))
         return replace(self, counts=tuple(counts))
 
     def idf(self, term: str) -> float:
@@ -52,15 +52,15 @@ class Documents:
             for counts, length in zip(self.counts, lengths, strict=True)
         ]
 
-    def rank(self, query: str, place: int) -> int:
+    def rank(self, query: str, i: int) -> int:
         """1 is best. Of equal documents the earlier is better, and one without words comes last."""
         keys = [
             (-score, not counts, position)
             for position, (score, counts) in enumerate(zip(self.scores(query), self.counts, strict=True))
         ]
-        return 1 + sorted(keys).index(keys[place])
+        return 1 + sorted(keys).index(keys[i])
 
-    def by_weight(self, place: int) -> list[str]:
+    def by_weight(self, i: int) -> list[str]:
         """The terms of a document, the one with the largest tf-idf first, equal ones in alphabetical order."""
-        counts = self.counts[place]
+        counts = self.counts[i]
         return sorted(counts, key=lambda term: (-counts[term] * self.idf(term), term))

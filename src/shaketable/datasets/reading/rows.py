@@ -102,9 +102,9 @@ def _whole(content: bytes, name: str) -> Any:
     try:
         return json.loads(_decoded(content, name))
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
+        position = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
         raise DataError(
-            f"{name}: broken JSON at {place}: {error.msg}. Give one JSON array, or one JSON object per line."
+            f"{name}: broken JSON at {position}: {error.msg}. Give one JSON array, or one JSON object per line."
         ) from error
     except RecursionError as error:
         raise DataError(f"{name}: the JSON is nested too deeply. Check that this is the dataset's file.") from error
@@ -146,8 +146,8 @@ def _content(file: Path | Traversable) -> bytes:
         # Two bytes that open every gzip file.
         return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
     except FileNotFoundError as error:
-        place = file.parent.absolute() if isinstance(file, Path) else "the package"
-        raise DataError(f"There is no file {file.name} in {place}. Check the dataset's path.") from error
+        folder = file.parent.absolute() if isinstance(file, Path) else "the package"
+        raise DataError(f"There is no file {file.name} in {folder}. Check the dataset's path.") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{file.name} is a broken gzip file: {error}. Get it again.") from error
     except OSError as error:
@@ -173,7 +173,7 @@ def fields_of(row: Row, model: type[Model]) -> Model:
         return model.model_validate(row.value)
     except ValidationError as error:
         # A misspelled key explains the one that is missing, so it goes first.
-        worst = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        worst = min(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
         raise RowError(_explained(worst, list(model.model_fields))) from error
 
 

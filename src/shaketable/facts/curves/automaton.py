@@ -262,10 +262,10 @@ class Either:
             return state == ACCEPTED
         return self.first.is_correct(state[0]) or self.second.is_correct(state[1])
 
-    def _join(self, one: State, other: State) -> State:
-        if ACCEPTED in (one, other):
+    def _join(self, first: State, other: State) -> State:
+        if ACCEPTED in (first, other):
             return ACCEPTED
-        return REJECTED if one == other == REJECTED else (one, other)
+        return REJECTED if first == other == REJECTED else (first, other)
 
 
 class FirstLine:
@@ -330,11 +330,11 @@ def _same_in_words() -> Mapping[str, list[str]]:
 
 
 def _inverse(folds: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    inverse: dict[str, list[str]] = {}
     for character, folded in folds:
         for letter in set(folded):
-            found.setdefault(letter, []).append(character)
-    return found
+            inverse.setdefault(letter, []).append(character)
+    return inverse
 
 
 def contains(golds: Sequence[str]) -> Automaton:

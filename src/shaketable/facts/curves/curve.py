@@ -112,8 +112,8 @@ class _Growth:
         for_tree = settings.budget - settings.n_samples * n_path
         if self.tree.root_verdict == UNDECIDED and settings.budget:
             yield from self._expand([()])
-        while (found := self._accepted_beginnings()) and self.n_positions < settings.budget:
-            yield from self._expand(found[: settings.budget - self.n_positions])
+        while (beginnings := self._accepted_beginnings()) and self.n_positions < settings.budget:
+            yield from self._expand(beginnings[: settings.budget - self.n_positions])
         while self.n_positions < for_tree and not self._is_enough():
             n = min(settings.n_at_once, for_tree - self.n_positions)
             best = self.tree.best_open(n)
@@ -130,15 +130,15 @@ class _Growth:
 
     def _accepted_beginnings(self) -> list[Suffix]:
         """Likely open prefixes that read like the beginning of an accepted answer."""
-        found = []
+        beginnings = []
         for node in self.tree.nodes.values():
             if not self._begins(node.suffix):
                 continue
             for token in node.spectrum.likeliest(64):
                 suffix = (*node.suffix, token)
                 if self._begins(suffix) and (mass := self.tree.open_mass(node, token).max()) >= _GOLD_MASS:
-                    found.append((-float(mass), suffix))
-        return [suffix for _, suffix in sorted(found)]
+                    beginnings.append((-float(mass), suffix))
+        return [suffix for _, suffix in sorted(beginnings)]
 
     def _begins(self, suffix: Suffix) -> bool:
         text = self.predicate.vocabulary.text(suffix).lstrip().rstrip("\ufffd").casefold()
@@ -160,7 +160,7 @@ class _Growth:
         unclear = np.flatnonzero(left > self.settings.narrow)
         unclear = unclear if unclear.size else np.array([left.argmax()])
         places = np.linspace(0, len(unclear) - 1, self.settings.n_sampled_temperatures)
-        chosen = sorted({int(unclear[round(place)]) for place in places})
+        chosen = sorted({int(unclear[round(i)]) for i in places})
         self.leftover = Leftover(self.tree, self.tree.targets[chosen].tolist(), self.rng)
         openings = self.leftover.draw(self.settings.n_samples)
         while openings and (n := (self.settings.budget - self.n_positions) // n_path):
@@ -172,18 +172,18 @@ class _Growth:
     def _estimates(self, temperatures: np.ndarray) -> Estimates:
         if self.tree.nodes:
             leftover = self.leftover or Leftover(self.tree, [1.0], self.rng)
-            found = leftover.estimate(temperatures, self.settings.level)
+            estimates = leftover.estimate(temperatures, self.settings.level)
         else:
             low = np.full(len(temperatures), float(self.tree.root_verdict == ACCEPT))
             high = np.full(len(temperatures), float(self.tree.root_verdict != REJECT))
-            found = Estimates(low=low, high=high, value=low, value_low=low, value_high=high, n_effective=0 * low)
-        middle = (found.low + found.high) / 2
-        return dataclasses.replace(found, value=np.where(np.isnan(found.value), middle, found.value))
+            estimates = Estimates(low=low, high=high, value=low, value_low=low, value_high=high, n_effective=0 * low)
+        middle = (estimates.low + estimates.high) / 2
+        return dataclasses.replace(estimates, value=np.where(np.isnan(estimates.value), middle, estimates.value))
 
-    def _is_known(self, found: Estimates) -> np.ndarray:
+    def _is_known(self, estimates: Estimates) -> np.ndarray:
         """Where the samples, or the bounds, are good enough for an estimate."""
-        is_narrow = found.high - found.low <= self.settings.narrow
-        return np.asarray(is_narrow | (found.n_effective >= self.settings.least_effective))
+        is_narrow = estimates.high - estimates.low <= self.settings.narrow
+        return np.asarray(is_narrow | (estimates.n_effective >= self.settings.least_effective))
 
     def _why_unknown(self) -> str:
         return (
@@ -198,15 +198,15 @@ class _Growth:
         """
         settings = self.settings
         scan = np.array(_steps(settings.scan_step, settings.scan_to, settings.scan_step))
-        found = self._estimates(scan)
-        low, high, middle = self._crossings(scan, found)
+        estimates = self._estimates(scan)
+        low, high, middle = self._crossings(scan, estimates)
         # Before the estimate crosses, the answer may have broken unseen where nothing can be said.
-        is_unclear = ~self._is_known(found) & (found.low < settings.threshold)
+        is_unclear = ~self._is_known(estimates) & (estimates.low < settings.threshold)
         if middle is not None and (is_unclear & (scan <= middle + settings.scan_step)).any():
             middle = None
         return settings.scan_to if low is None else low, float(scan[0]) if high == 0.0 else high, middle
 
-    def _crossings(self, scan: np.ndarray, found: Estimates) -> list[float | None]:
+    def _crossings(self, scan: np.ndarray, estimates: Estimates) -> list[float | None]:
         """Of the lower bound, the upper bound and the estimate: 0 where they start below, None where they never do.
 
         All three are followed at once, each time into the step where it crosses; at the end it is taken as straight.
@@ -214,12 +214,12 @@ class _Growth:
         threshold = self.settings.threshold
         crossings: dict[int, float | None] = {}
         spans = dict.fromkeys(range(3), scan)
-        values = dict(enumerate((found.low, found.high, found.value)))
+        values = dict(enumerate((estimates.low, estimates.high, estimates.value)))
         for zoom in range(_N_ZOOMS + 1):
             if zoom and spans:
-                found = self._estimates(np.concatenate(list(spans.values())))
-                lines = [np.split(line, len(spans)) for line in (found.low, found.high, found.value)]
-                values = {line: lines[line][place] for place, line in enumerate(spans)}
+                estimates = self._estimates(np.concatenate(list(spans.values())))
+                lines = [np.split(line, len(spans)) for line in (estimates.low, estimates.high, estimates.value)]
+                values = {line: lines[line][i] for i, line in enumerate(spans)}
             for line, span in list(spans.items()):
                 below = np.flatnonzero(values[line] < threshold)
                 if not below.size or below[0] == 0:
@@ -233,8 +233,8 @@ class _Growth:
 
     def result(self, key: str) -> Curve:
         settings = self.settings
-        found = self._estimates(np.array(settings.grid))
-        is_known = self._is_known(found)
+        estimates = self._estimates(np.array(settings.grid))
+        is_known = self._is_known(estimates)
         low, high, middle = self._bracket()
         at = middle or 1.0
         stated = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
@@ -242,12 +242,12 @@ class _Growth:
         return Curve(
             key=key,
             temperatures=settings.grid,
-            low=tuple(found.low.tolist()),
-            high=tuple(found.high.tolist()),
-            value=_where(is_known, found.value),
-            value_low=_where(is_known, found.value_low),
-            value_high=_where(is_known, found.value_high),
-            n_effective=tuple(found.n_effective.tolist()),
+            low=tuple(estimates.low.tolist()),
+            high=tuple(estimates.high.tolist()),
+            value=_where(is_known, estimates.value),
+            value_low=_where(is_known, estimates.value_low),
+            value_high=_where(is_known, estimates.value_high),
+            n_effective=tuple(estimates.n_effective.tolist()),
             level=settings.level,
             breaking=middle,
             breaking_low=low,
@@ -270,27 +270,27 @@ class _Growth:
         """Mass that leaves the accepted answers at each position."""
         losses = [0.0] * self.settings.max_tokens
         masses = self.tree.masses(np.array([temperature]))
-        for place, suffix in enumerate(self.tree.nodes):
+        for i, suffix in enumerate(self.tree.nodes):
             if self._begins(suffix):
-                losses[len(suffix)] += float(masses.nodes[place, 0] - masses.accepted[place, 0])
+                losses[len(suffix)] += float(masses.nodes[i, 0] - masses.accepted[i, 0])
                 if suffix:
-                    losses[len(suffix) - 1] -= float(masses.nodes[place, 0])
+                    losses[len(suffix) - 1] -= float(masses.nodes[i, 0])
         return tuple(losses)
 
     def _wrong(self, temperature: float) -> tuple[dict[str, Json], ...]:
         """The likeliest tokens after which no answer can be correct, as the text up to there."""
-        found: list[tuple[float, Suffix]] = []
+        answers: list[tuple[float, Suffix]] = []
         at = np.array([temperature])
         masses = self.tree.masses(at)
-        for place, node in enumerate(self.tree.nodes.values()):
+        for i, node in enumerate(self.tree.nodes.values()):
             log_total = node.spectrum.shares(at)[0]
             for token in node.spectrum.likeliest(_N_WRONG, REJECT):
                 share = np.exp(node.spectrum.log_probability(token, at, log_total)[0])
-                found.append((float(masses.nodes[place, 0] * share), (*node.suffix, token)))
-        found.sort(key=lambda item: (-item[0], item[1]))
+                answers.append((float(masses.nodes[i, 0] * share), (*node.suffix, token)))
+        answers.sort(key=lambda item: (-item[0], item[1]))
         return tuple(
             {"text": self.predicate.vocabulary.text(suffix), "probability": mass, "temperature": temperature}
-            for mass, suffix in found[:_N_WRONG]
+            for mass, suffix in answers[:_N_WRONG]
         )
 
 

@@ -60,12 +60,12 @@ class Leftover:
             spots = (np.arange(n_here) + self.rng.random(n_here)) / n_here if n_here else np.zeros(0)
             cumulative = np.cumsum(self.frozen_open[:, number])
             for spot in spots * cumulative[-1]:
-                place = min(int(np.searchsorted(cumulative, spot, side="right")), len(cumulative) - 1)
-                node = self.tree.nodes[self.frozen[place]]
-                within = 1 - (cumulative[place] - spot) / self.frozen_open[place, number]
+                i = min(int(np.searchsorted(cumulative, spot, side="right")), len(cumulative) - 1)
+                node = self.tree.nodes[self.frozen[i]]
+                within = 1 - (cumulative[i] - spot) / self.frozen_open[i, number]
                 token = _pick(*node.spectrum.drawable(float(temperature), opened=False), within)
                 openings.append(((*node.suffix, token), number))
-        return [openings[place] for place in self.rng.permutation(len(openings))]
+        return [openings[i] for i in self.rng.permutation(len(openings))]
 
     def follow(self, openings: Sequence[tuple[Suffix, int]]) -> Requests:
         """Walk the openings to their ends, all at once, asking for each new prefix."""
@@ -91,24 +91,24 @@ class Leftover:
     def estimate(self, temperatures: np.ndarray, level: float) -> Estimates:
         n_drawn = len(self.temperatures)
         masses = self.tree.masses(np.concatenate([self.temperatures, temperatures]))
-        there = _columns(masses, slice(n_drawn, None))
+        asked = _columns(masses, slice(n_drawn, None))
         if not self.paths:
             nothing = np.full(len(temperatures), np.nan)
             return Estimates(
-                low=there.low,
-                high=there.high,
+                low=asked.low,
+                high=asked.high,
                 value=nothing,
-                value_low=there.low,
-                value_high=there.high,
+                value_low=asked.low,
+                value_high=asked.high,
                 n_effective=np.zeros(len(temperatures)),
             )
-        accepted, decided = self._weigh(_columns(masses, slice(0, n_drawn)), there)
+        accepted, decided = self._weigh(_columns(masses, slice(0, n_drawn)), asked)
         frozen = slice(0, len(self.frozen))
-        sure = there.accepted[frozen].sum(axis=0)
-        left = there.open[frozen].sum(axis=0)
-        for place, suffix in enumerate(self.tree.nodes):
-            if place >= len(self.frozen) and len(suffix) and self.places[suffix[:-1]] < len(self.frozen):
-                left = left + there.nodes[place]
+        sure = asked.accepted[frozen].sum(axis=0)
+        left = asked.open[frozen].sum(axis=0)
+        for i, suffix in enumerate(self.tree.nodes):
+            if i >= len(self.frozen) and len(suffix) and self.places[suffix[:-1]] < len(self.frozen):
+                left = left + asked.nodes[i]
         weights = decided.sum(axis=0)
         share = np.divide(accepted.sum(axis=0), weights, out=np.zeros_like(weights), where=weights > 0)
         relative = np.divide(decided, left, out=np.zeros_like(decided), where=left > 0)
@@ -117,7 +117,7 @@ class Leftover:
         # Kish's effective number; where the weights fall short of their mean of 1, likely paths were missed.
         effective = np.minimum(np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0), total)
         share_low, share_high = clopper_pearson(share * effective, effective, level)
-        low, high = there.low, there.high
+        low, high = asked.low, asked.high
         value_low = np.clip(sure + left * share_low, low, high)
         value_high = np.clip(sure + left * share_high, low, high)
         return Estimates(
@@ -129,33 +129,33 @@ class Leftover:
             n_effective=effective,
         )
 
-    def _weigh(self, drawn: Masses, there: Masses) -> tuple[np.ndarray, np.ndarray]:
+    def _weigh(self, drawn: Masses, asked: Masses) -> tuple[np.ndarray, np.ndarray]:
         """Accepted and decided mass that each path stands for: shapes (path, t)."""
-        self.places = {suffix: place for place, suffix in enumerate(self.tree.nodes)}
+        self.places = {suffix: i for i, suffix in enumerate(self.tree.nodes)}
         left = self.frozen_open.sum(axis=0)
-        accepted = np.zeros((len(self.paths), there.nodes.shape[1]))
+        accepted = np.zeros((len(self.paths), asked.nodes.shape[1]))
         decided = np.zeros_like(accepted)
         for number, path in enumerate(self.paths):
             first = drawn.nodes[self.places[path[0]]]
             density = np.divide(first, left, out=np.zeros_like(left), where=left > 0)
             before = None
             for suffix in path:
-                place = self.places[suffix]
+                i = self.places[suffix]
                 if before is not None:
                     undecided = drawn.open[before] + drawn.opened[before]
-                    step = np.divide(drawn.nodes[place], undecided, out=np.zeros_like(left), where=undecided > 0)
+                    step = np.divide(drawn.nodes[i], undecided, out=np.zeros_like(left), where=undecided > 0)
                     density = density * step
                 mean = density.mean()
-                accepted[number] += there.accepted[place] / mean
-                decided[number] += (there.accepted[place] + there.rejected[place]) / mean
-                before = place
+                accepted[number] += asked.accepted[i] / mean
+                decided[number] += (asked.accepted[i] + asked.rejected[i]) / mean
+                before = i
         return accepted, decided
 
 
 def _pick(tokens: np.ndarray, heights: np.ndarray, spot: float) -> int:
     cumulative = np.cumsum(heights)
-    place = int(np.searchsorted(cumulative, spot * cumulative[-1], side="right"))
-    return int(tokens[min(place, int(np.flatnonzero(heights)[-1]))])
+    i = int(np.searchsorted(cumulative, spot * cumulative[-1], side="right"))
+    return int(tokens[min(i, int(np.flatnonzero(heights)[-1]))])
 
 
 def _columns(masses: Masses, which: slice) -> Masses:

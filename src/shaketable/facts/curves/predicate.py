@@ -174,7 +174,7 @@ class Predicate:
         starts, ends = vocabulary.first_starts[firsts], vocabulary.first_starts[firsts + 1]
         live = vocabulary.by_first[_ranges(starts, ends)]
         source = states = np.repeat(np.array(froms, dtype=np.int32)[sources], ends - starts)
-        found = [(np.repeat(froms, len(unread)), np.tile(unread, len(froms)), np.repeat(froms, len(unread)))]
+        edges = [(np.repeat(froms, len(unread)), np.tile(unread, len(froms)), np.repeat(froms, len(unread)))]
         for depth, column in enumerate(vocabulary.columns):
             if not live.size:
                 break
@@ -182,12 +182,12 @@ class Predicate:
             differ = states != self._trail[depth + 1][live]
             live, source, states = live[differ], source[differ], states[differ]
             done = (vocabulary.lengths[live] == depth + 1) | (states <= _REJECTED)
-            found.append((source[done], vocabulary.order[live[done]], states[done]))
+            edges.append((source[done], vocabulary.order[live[done]], states[done]))
             live, source, states = live[~done], source[~done], states[~done]
-        source, tokens, states = (np.concatenate(part) for part in zip(*found, strict=True))
-        for one in froms:
-            there = np.flatnonzero(source == one)
-            self._read[one] = tokens[there], states[there]
+        source, tokens, states = (np.concatenate(part) for part in zip(*edges, strict=True))
+        for state in froms:
+            own = np.flatnonzero(source == state)
+            self._read[state] = tokens[own], states[own]
 
     def _next(self, prefix: Prefix) -> tuple[np.ndarray, np.ndarray]:
         """State and unfinished character after each token."""
@@ -241,9 +241,9 @@ class Predicate:
         nearest = self.least_tokens[self.table[:, self._always_possible]].min(axis=1)
         distances[unfinished] = nearest[states[unfinished]]
         for pending, classes in self._begun.items():
-            there = np.flatnonzero(pendings == pending)
-            after = self.least_tokens[self.table[states[there]][:, classes]].min(axis=1, initial=_FAR)
-            distances[there] = np.minimum(distances[there], after)
+            own = np.flatnonzero(pendings == pending)
+            after = self.least_tokens[self.table[states[own]][:, classes]].min(axis=1, initial=_FAR)
+            distances[own] = np.minimum(distances[own], after)
         return distances
 
     @functools.cached_property
@@ -253,12 +253,12 @@ class Predicate:
     @functools.cached_property
     def _begun(self) -> dict[int, list[int]]:
         """Unfinished character → the classes of the characters told apart that begin so."""
-        found: dict[int, list[int]] = {}
+        begun: dict[int, list[int]] = {}
         for character, number in self._classes.items():
             whole = character.encode("utf-8", "surrogatepass")
             for length in range(1, len(whole)):
-                found.setdefault(self.vocabulary.pending_id(whole[:length]), []).append(number)
-        return found
+                begun.setdefault(self.vocabulary.pending_id(whole[:length]), []).append(number)
+        return begun
 
 
 def _ranges(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:

@@ -75,13 +75,13 @@ class Spectrum:
 
     def log_probability(self, token: int, temperatures: np.ndarray, log_totals: np.ndarray) -> np.ndarray:
         """Of one token at each temperature; minus infinity where truncation shuts it out."""
-        found: np.ndarray = float(self.log_probabilities[token]) / temperatures - log_totals
+        log_probability: np.ndarray = float(self.log_probabilities[token]) / temperatures - log_totals
         if self.top_p < 1.0:
             heights = np.exp(np.multiply.outer(1 / temperatures, self.single_logs - self.top))
-            place = np.flatnonzero(self.single == token)
-            inside = place[0] < self._n_nucleus(heights) if place.size else False
-            found = np.where(inside, found, -np.inf)
-        return found
+            i = np.flatnonzero(self.single == token)
+            inside = i[0] < self._n_nucleus(heights) if i.size else False
+            log_probability = np.where(inside, log_probability, -np.inf)
+        return log_probability
 
     def drawable(self, temperature: float, *, opened: bool) -> tuple[np.ndarray, np.ndarray]:
         """The undecided tokens that can be drawn (and the opened ones), with heights in proportion to probability."""

@@ -114,13 +114,13 @@ class Tree:
         """At any temperatures, computed again from the stored distributions."""
         n, m = len(self.nodes), len(temperatures)
         log_mass, log_totals, shares = np.zeros((n, m)), np.zeros((n, m)), np.zeros((n, m, OPENED + 1))
-        places = {suffix: place for place, suffix in enumerate(self.nodes)}
-        for place, node in enumerate(self.nodes.values()):
+        places = {suffix: i for i, suffix in enumerate(self.nodes)}
+        for i, node in enumerate(self.nodes.values()):
             if node.parent:
                 above = places[node.parent.suffix]
                 step = node.parent.spectrum.log_probability(node.suffix[-1], temperatures, log_totals[above])
-                log_mass[place] = log_mass[above] + step
-            log_totals[place], shares[place] = node.spectrum.shares(temperatures)
+                log_mass[i] = log_mass[above] + step
+            log_totals[i], shares[i] = node.spectrum.shares(temperatures)
         mass = np.exp(log_mass)
         return Masses(
             nodes=mass,
@@ -134,13 +134,13 @@ class Tree:
         """The n open prefixes with the largest mass, summed over the targets."""
         if not self.nodes:
             return [()] if self.root_verdict == UNDECIDED else []
-        found: list[tuple[float, Suffix]] = []
+        suffixes: list[tuple[float, Suffix]] = []
         for node in self.nodes.values():
             node.queue = [token for token in node.queue if node.spectrum.groups[token] == UNDECIDED]
             if not node.queue:
                 node.queue = node.spectrum.likeliest(max(n, _QUEUE))
-            found += [(-float(self.open_mass(node, token).sum()), (*node.suffix, token)) for token in node.queue[:n]]
-        return [suffix for mass, suffix in sorted(found)[:n] if mass < 0]
+            suffixes += [(-float(self.open_mass(node, token).sum()), (*node.suffix, token)) for token in node.queue[:n]]
+        return [suffix for mass, suffix in sorted(suffixes)[:n] if mass < 0]
 
     def open_mass(self, node: Node, token: int) -> np.ndarray:
         """Of one next token, at the targets."""

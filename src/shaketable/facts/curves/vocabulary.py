@@ -60,7 +60,7 @@ class Vocabulary:
         joined = "".join(texts[i] for i in self.order)
         points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
         distinct, places = np.unique(points, return_inverse=True)
-        self.characters = {chr(point): place for place, point in enumerate(distinct)}
+        self.characters = {chr(point): index for index, point in enumerate(distinct)}
         starts = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]) if len(texts) else np.zeros(0, np.int64)
         self.columns = []
         for depth in range(int(self.lengths[0]) if len(texts) else 0):

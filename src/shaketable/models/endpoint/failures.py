@@ -77,7 +77,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return None
 
 
-def _kind(status: int, said: str) -> tuple[str, bool]:
+def _kind(status: int, words: str) -> tuple[str, bool]:
     """The kind of failure, and whether running again may help. A wrong key or name can be mended
     at the endpoint, so those trials are tried again on resume."""
     if status in (401, 403):
@@ -90,9 +90,9 @@ def _kind(status: int, said: str) -> tuple[str, bool]:
         return "rate_limit", True
     if status == 409 or status >= 500:
         return "server", True
-    if status == 413 or TOO_LONG.search(said):
+    if status == 413 or TOO_LONG.search(words):
         return "too_long", False
-    if "unsupported_parameter" in said or "unsupported_value" in said:
+    if "unsupported_parameter" in words or "unsupported_value" in words:
         return "refused_setting", False
     return "bad_request", False
 

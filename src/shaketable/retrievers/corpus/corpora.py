@@ -65,10 +65,10 @@ class Corpus:
             return [_builtin(name) for name in BUILTIN_FILES]
         path = Path(self.name).expanduser()
         if path.is_dir():  # the layout of BEIR
-            found = [path / name for name in ("corpus.jsonl", "corpus.jsonl.gz") if (path / name).is_file()]
-            if not found:
+            files = [path / name for name in ("corpus.jsonl", "corpus.jsonl.gz") if (path / name).is_file()]
+            if not files:
                 raise DataError(f"The folder {path} holds no corpus.jsonl. A corpus is {LAYOUTS}.")
-            return found[:1]
+            return files[:1]
         if not path.is_file():
             raise DataError(f"There is no corpus {path.absolute()}. Give '{BUILTIN}' or a path: {LAYOUTS}.")
         return [path]
@@ -163,7 +163,7 @@ def _is_whole(entry: Entry) -> bool:
 
 
 def _mended(part: str | list[str]) -> Any:
-    return without_surrogates(part) if isinstance(part, str) else [without_surrogates(one) for one in part]
+    return without_surrogates(part) if isinstance(part, str) else [without_surrogates(sentence) for sentence in part]
 
 
 class _unbroken:  # noqa: N801 (used like a function)
@@ -191,20 +191,20 @@ def _digest(file: Path) -> str:
     before = _stamp(file)
     remembered = weights.home() / "digests" / f"{digest_text(str(file.absolute()))}.json"
     try:
-        found = json.loads(remembered.read_text("utf-8"))
-        if found["stamp"] == before:
-            return str(found["digest"])
+        kept = json.loads(remembered.read_text("utf-8"))
+        if kept["stamp"] == before:
+            return str(kept["digest"])
     except (OSError, ValueError, KeyError):
         pass
     sha = hashlib.sha256()
     with _unbroken(file), closing(_open(file)) as source:
         while block := source.read(1 << 20):
             sha.update(block)
-    made = sha.hexdigest()
+    digest = sha.hexdigest()
     # A file that was written a moment ago may change again without a change of its times.
     if _stamp(file) == before and time.time_ns() - before[1] > 2e9:
-        _remember(remembered, {"path": str(file.absolute()), "stamp": before, "digest": made})
-    return made
+        _remember(remembered, {"path": str(file.absolute()), "stamp": before, "digest": digest})
+    return digest
 
 
 def _stamp(file: Path) -> list[int]:

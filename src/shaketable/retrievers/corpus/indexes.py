@@ -55,7 +55,7 @@ def open_index(
             manifest = {
                 **wanted,
                 "holds": holds,
-                "versions": {one: importlib.metadata.version(one) for one in ("shaketable", "numpy")},
+                "versions": {package: importlib.metadata.version(package) for package in ("shaketable", "numpy")},
                 "files": {
                     str(file.relative_to(scratch)): _sample(file)
                     for file in sorted(scratch.rglob("*"))
@@ -68,7 +68,7 @@ def open_index(
         except BaseException:
             shutil.rmtree(scratch, ignore_errors=True)
             raise
-        log.info("%s: built in %.0f s. It holds %s.", folder.name, time.perf_counter() - start, _told(holds))
+        log.info("%s: built in %.0f s. It holds %s.", folder.name, time.perf_counter() - start, _describe(holds))
     return folder, holds
 
 
@@ -79,8 +79,8 @@ def damage(folder: Path, wanted: Mapping[str, Json]) -> str | None:
         if {key: manifest[key] for key in wanted} != wanted:
             return f"{MANIFEST} is that of another index"
         for name, sample in manifest["files"].items():
-            if (found := _sample(folder / name)) != sample:
-                return f"{name} is not as it was written ({found[0]:,} bytes, expected {sample[0]:,})"
+            if (now := _sample(folder / name)) != sample:
+                return f"{name} is not as it was written ({now[0]:,} bytes, expected {sample[0]:,})"
     except (OSError, ValueError, KeyError) as error:
         return f"{type(error).__name__}: {error}"
     return None
@@ -88,12 +88,12 @@ def damage(folder: Path, wanted: Mapping[str, Json]) -> str | None:
 
 def with_news(things: Iterable[Thing], task: str) -> Iterator[Thing]:
     """The same passages, or whatever stands for them, with a line in the log every few seconds."""
-    start = told = time.monotonic()
+    start = last_news = time.monotonic()
     of_all = f" of {len(things):,}" if isinstance(things, Sized) else ""
     for n, thing in enumerate(things, 1):
         yield thing
-        if n % 1000 == 0 and (now := time.monotonic()) - told > SECONDS_BETWEEN_NEWS:
-            told = now
+        if n % 1000 == 0 and (now := time.monotonic()) - last_news > SECONDS_BETWEEN_NEWS:
+            last_news = now
             log.info("%s: %s passages in %.0f s", task, f"{n:,}{of_all}", now - start)
 
 
@@ -125,6 +125,6 @@ def _spread(size: int) -> list[int]:
     return [(size - BLOCK) * n // (N_BLOCKS - 1) for n in range(N_BLOCKS)]
 
 
-def _told(holds: Mapping[str, Json]) -> str:
+def _describe(holds: Mapping[str, Json]) -> str:
     counts = {name.removeprefix("n_").replace("_", " "): n for name, n in holds.items() if isinstance(n, int)}
     return ", ".join(f"{n:,} {name}" for name, n in counts.items())

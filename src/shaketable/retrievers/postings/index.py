@@ -79,12 +79,12 @@ def _write_scores(
     ends, n_tokens = starts[:-1].copy(), 0
     for block in blocks:
         terms, passages, counts = np.load(block)
-        here, runs = np.unique(terms, return_index=True)
+        own_terms, runs = np.unique(terms, return_index=True)
         size = np.diff(np.append(runs, len(terms)))
-        slots = np.arange(len(terms)) + np.repeat(ends[here] - runs, size)
+        slots = np.arange(len(terms)) + np.repeat(ends[own_terms] - runs, size)
         scores[slots] = idf[terms] * (counts / (counts + penalty[passages]))
         places[slots] = passages
-        ends[here] += size
+        ends[own_terms] += size
         n_tokens += int(counts.sum())
     if n_tokens != int(lengths.sum()) or not np.array_equal(ends, starts[1:]):
         raise AssertionError(f"{n_tokens:,} terms reached the index of {int(lengths.sum()):,} that were put in.")
