@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
 import fake_parts
 import hypothesis
 import pytest
 
 from shaketable import catalog
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
+)
 
 # A busy machine is slow at times; that is no finding.
 hypothesis.settings.register_profile("shaketable", deadline=None, max_examples=40)
@@ -21,3 +32,20 @@ def with_fake_parts(monkeypatch):
     fake_parts.forget()
     yield fake_parts
     fake_parts.forget()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    """Chromium from the system. In CI a missing browser is a failure; elsewhere these tests are left out."""
+    path = next((which for name in BROWSERS if (which := shutil.which(name))), None)
+    if path is None:
+        missing = "There is no Chromium. On Debian: apt-get install chromium."
+        if os.environ.get("CI", "").lower() in ("1", "true"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(Path(path)), headless=True, args=list(FLAGS))
+        yield browser
+        browser.close()

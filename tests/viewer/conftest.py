@@ -1,11 +1,8 @@
-"""A viewer of a made run, and a browser to look at it with."""
+"""A viewer of a made run."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import made_run
 import pytest
@@ -13,12 +10,6 @@ from asked_viewer import Client, serving
 
 from shaketable.store import Run
 from shaketable.viewer.server import LocalServer
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
-)
 
 
 @pytest.fixture(scope="session")
@@ -35,20 +26,3 @@ def viewer(run: Run) -> Iterator[LocalServer]:
 @pytest.fixture(scope="session")
 def client(viewer: LocalServer) -> Client:
     return Client(viewer)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[object]:
-    """Chromium from the system. In CI a missing browser is a failure; elsewhere these tests are left out."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        missing = "There is no Chromium. On Debian: apt-get install chromium."
-        if os.environ.get("CI", "").lower() in ("1", "true"):
-            pytest.fail(missing)
-        pytest.skip(missing)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(Path(found)), headless=True, args=list(FLAGS))
-        yield browser
-        browser.close()
