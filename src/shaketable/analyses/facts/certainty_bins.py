@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.facts.fact_table import PLACE, judges, read_facts
+from shaketable.analyses.facts.fact_table import CONDITION, judges, read_facts
 from shaketable.analyses.facts.facts import Facts
 from shaketable.analyses.facts.reading import settle_scan
 from shaketable.analyses.tables import Tables
@@ -98,14 +98,14 @@ def bin_of(certainty: float) -> int:
 
 
 def _answers(table: pl.DataFrame, correct: str) -> pl.DataFrame:
-    """One row per answer that has both numbers: place, question, temperature, certainty, is_correct."""
+    """One row per answer that has both numbers: condition, question, temperature, certainty, is_correct."""
     certainty = table.filter((pl.col("metric") == "certainty") & pl.col("value").is_not_null())
     judged = table.filter((pl.col("metric") == correct) & pl.col("value").is_not_null())
     return (
         certainty.rename({"value": "certainty"})
         .join(judged.select("key", is_correct=pl.col("value") == 1), on="key")
-        .select(*PLACE, "question_id", "temperature", "repeat", "certainty", "is_correct")
-        .sort(*PLACE, "temperature", "question_id", "repeat")
+        .select(*CONDITION, "question_id", "temperature", "repeat", "certainty", "is_correct")
+        .sort(*CONDITION, "temperature", "question_id", "repeat")
     )
 
 
@@ -135,7 +135,7 @@ def _is_of(cell: Cell) -> pl.Expr:
     system = cell.system
     values = (system.model, system.method, system.retriever, cell.perturbation, cell.variation, cell.dataset)
     return pl.all_horizontal(
-        pl.col(name).eq_missing(pl.lit(value, dtype=pl.String)) for name, value in zip(PLACE, values, strict=True)
+        pl.col(name).eq_missing(pl.lit(value, dtype=pl.String)) for name, value in zip(CONDITION, values, strict=True)
     )
 
 

@@ -14,8 +14,8 @@ from shaketable.errors import PartError, did_you_mean
 from shaketable.factors import Cell, System
 from shaketable.types import Curve, Scan
 
-PLACE = ("model", "method", "retriever", "perturbation", "variation", "dataset")
-QUESTION = (*PLACE, "question_id")
+CONDITION = ("model", "method", "retriever", "perturbation", "variation", "dataset")
+QUESTION = (*CONDITION, "question_id")
 TYPE_NAMES = {"number": "NUM", "place": "LOC", "person": "HUM", "entity": "ENTY"}
 """How the facts that ship call the types of question."""
 Key = tuple[str | None, ...]
@@ -66,7 +66,7 @@ def read_facts(tables: Tables, scan: Scan) -> list[Facts]:
     questions = table.select(*QUESTION, "type").unique().sort(*QUESTION)
     for *key, given_type in questions.iter_rows():
         facts.setdefault(tuple(key[:-1]), []).append(_fact(tuple(key), given_type, asked, known, scan))
-    return [Facts(cell=_cell(place), asked=tuple(of_place)) for place, of_place in facts.items()]
+    return [Facts(cell=_cell(condition), asked=tuple(asked_there)) for condition, asked_there in facts.items()]
 
 
 def _fact(key: Key, given_type: str | None, asked: Asked, known: str, scan: Scan) -> Fact:
@@ -91,8 +91,8 @@ def _fact(key: Key, given_type: str | None, asked: Asked, known: str, scan: Scan
     )
 
 
-def _cell(place: Key) -> Cell:
-    model, method, retriever, perturbation, variation, dataset = place
+def _cell(condition: Key) -> Cell:
+    model, method, retriever, perturbation, variation, dataset = condition
     return Cell(
         dataset=dataset,
         system=System(model=str(model), method=str(method), retriever=retriever),
