@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "models": ("core", "text", "engine"),
     "methods": ("core", "text"),
     "metrics": ("core", "text", "facts"),
-    "analyses": ("core", "text", "facts", "statistics", "report"),
+    "analyses": ("core", "text", "facts", "statistics"),
     "store": ("core", "text", "store"),
     "report": ("core", "helpers", "facts", "statistics", "store", "report", "analyses"),
     "stages": ("core", "text", "facts", "engine", "helpers", "statistics", "store", "report", "stages"),

@@ -17,9 +17,6 @@ LONGEST_MEDIAN = 100
 READ_BY_PROMISE = ("catalog.py", "factors.py", "stages", "store", "analyses", "report", "viewer")
 """Where parts are used, and nothing is read from them by the text of its name."""
 
-READ_BY_TEXT_YET = {"store/findings_file.py": ["rows"]}
-"""Until analyses have promises too; the list only shrinks."""
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -162,7 +159,7 @@ def test_parts_are_read_by_their_promises_alone():
     ]
     assert len(files) > 50
     found = {file.relative_to(PACKAGE).as_posix(): read_by_text(file.read_text("utf-8")) for file in files}
-    assert {file: names for file, names in found.items() if names} == READ_BY_TEXT_YET
+    assert {file: names for file, names in found.items() if names} == {}
 
 
 def test_a_reading_by_text_is_seen():

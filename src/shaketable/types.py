@@ -549,19 +549,6 @@ class Estimate:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OldFinding:
-    analysis: str
-    question: str
-    """The question it answers, in words."""
-    rows: tuple[Mapping[str, Any], ...]
-    """Tidy rows: analysis, metric, model, type, perturbation, temperature, value, low, high, n and more."""
-    sentences: tuple[str, ...] = ()
-    """What a practitioner needs to know, made by rule."""
-    caveats: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
     """What one analysis gave."""
 

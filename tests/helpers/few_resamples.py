@@ -5,20 +5,20 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.types import OldFinding
 
-FEW = {"n_resamples": 99, "n_permutations": 49}
+Result = TypeVar("Result")
 
 
-def quick(analysis: Callable[..., OldFinding]) -> Callable[..., OldFinding]:
-    taken = inspect.signature(analysis).parameters
-    return functools.partial(analysis, **{name: n for name, n in FEW.items() if name in taken})
+def quick(analysis: Callable[..., Result]) -> Callable[..., Result]:
+    """With few permutations, where it asks for some."""
+    takes_some = "n_permutations" in inspect.signature(analysis).parameters
+    return functools.partial(analysis, n_permutations=49) if takes_some else analysis
 
 
 def few_tables(scores: pl.DataFrame, *, n_resamples: int = 99, **more: Any) -> Tables:

@@ -65,3 +65,22 @@ def spread_study() -> pl.DataFrame:
 def ten(n_right: int) -> dict[str, tuple[float, ...]]:
     """Ten questions with two runs each, the first few of them right."""
     return {f"q{i}": (1.0, 1.0) if i < n_right else (0.0, 0.0) for i in range(10)}
+
+
+def condition_rows(
+    perturbation: str, temperature: float, metric: str = "bertscore", **runs: tuple[float | None, ...]
+) -> pl.DataFrame:
+    """One condition; keys name it, so that the same record has the same key under every metric."""
+    table = score_rows(runs, perturbation=perturbation, temperature=temperature, metric=metric)
+    return table.with_columns(key=pl.concat_str(pl.lit(f"{perturbation}/{temperature:g}/"), "key"))
+
+
+def verdict_table(**numbers: tuple[int, int, int, int]) -> pl.DataFrame:
+    """Questions with one answer each, for each rule: judge and rule both say 1, judge alone, rule alone, neither."""
+    frames = []
+    for rule, (both, first, second, neither) in numbers.items():
+        pairs = [(1, 1)] * both + [(1, 0)] * first + [(0, 1)] * second + [(0, 0)] * neither
+        for metric, place in (("judge", 0), (rule, 1)):
+            runs = {f"q{i:02}": (float(pair[place]),) for i, pair in enumerate(pairs)}
+            frames.append(score_rows(runs, metric=metric))
+    return pl.concat(frames)

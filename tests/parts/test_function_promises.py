@@ -16,7 +16,7 @@ from shaketable.errors import DataError
 from shaketable.identity import canonical
 from shaketable.report.page import make_section
 from shaketable.store.findings_file import tidy_rows
-from shaketable.types import Finding, Findings, Json, Loaded, OldFinding
+from shaketable.types import Finding, Findings, Json, Loaded
 
 HOTPOT_ROW = {
     "_id": "h1",
@@ -158,9 +158,7 @@ def table_for(name: str) -> pl.DataFrame:
 
 
 def ask(name: str, table: pl.DataFrame) -> Finding:
-    analysis = quick(catalog.find("analysis", name))
-    reads_tables = "tables" in inspect.signature(analysis).parameters
-    return Finding(analysis=name, result=analysis(few_tables(table)) if reads_tables else analysis(table))
+    return Finding(analysis=name, result=quick(catalog.find("analysis", name))(few_tables(table)))
 
 
 def rows_of(finding: Finding) -> list[dict[str, Json]]:
@@ -168,8 +166,7 @@ def rows_of(finding: Finding) -> list[dict[str, Json]]:
 
 
 def estimates_of(finding: Finding) -> list[list[Json]]:
-    is_old = isinstance(finding.result, OldFinding)
-    rows = [row for row in rows_of(finding) if is_old or "how" in row]  # A margin has a value, too.
+    rows = [row for row in rows_of(finding) if "how" in row]  # A margin has a value, too.
     return [[row.get(part) for part in ("value", "low", "high")] for row in rows]
 
 
@@ -177,7 +174,7 @@ def estimates_of(finding: Finding) -> list[list[Json]]:
 def test_an_analysis_finds_the_same_each_time(name):
     table = table_for(name)
     finding = ask(name, table)
-    assert isinstance(finding.result, OldFinding) or type(finding.result).__name__ in catalog.known("section")
+    assert type(finding.result).__name__ in catalog.known("section")
     assert rows_of(finding)
     assert canonical(ask(name, table)) == canonical(finding)
     assert table.equals(table_for(name))
@@ -195,11 +192,8 @@ def test_an_analysis_of_nothing_finds_nothing(name):
     all_failed = table_for(name).with_columns(value=pl.lit(None, dtype=pl.Float64), reason=pl.lit("failed: timeout"))
     finding = ask(name, all_failed)
     assert {value for value, *_ in estimates_of(finding)} <= {None}
-    if isinstance(finding.result, OldFinding):
-        assert finding.result.sentences == ()
-    else:
-        section = make_section(finding, made_page(few_tables(all_failed), finding.result))
-        assert section is not None and section.headlines == ()
+    section = make_section(finding, made_page(few_tables(all_failed), finding.result))
+    assert section is not None and section.headlines == ()
 
 
 @each_analysis

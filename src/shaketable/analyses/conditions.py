@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
-from polars import selectors
 
 from shaketable.factors import Cell, System, measure_of
 
@@ -58,28 +55,17 @@ def cells_of(conditions: pl.DataFrame) -> list[Cell]:
     ]
 
 
-def labelled_rows(analysis: str, cells: pl.DataFrame, table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Conditions as rows in a fixed order, with `analysis`, `system` and `unit`."""
-    return (
-        cells.join(units(table), on="metric")
-        .with_columns(analysis=pl.lit(analysis), system=system_of(table))
-        .select("analysis", "system", *CONDITION, "type", pl.exclude("analysis", "system", *CONDITION, "type"))
-        .drop(selectors.list())
-        .sort(*CONDITION, "type", "contrast")
-        .to_dicts()
-    )
-
-
-def system_of(table: pl.DataFrame) -> pl.Expr:
-    """The model, and whatever else of the pipeline differs within this table: `smollm2 · closed_book`."""
-    others = ("dataset", "method", "retriever", "variation")
-    varying = [factor for factor in others if table[factor].drop_nulls().n_unique() > 1]
-    return pl.concat_str("model", *varying, separator=" · ", ignore_nulls=True)
-
-
-def names_in(table: pl.DataFrame) -> list[str]:
-    """The scored numbers, in the order of the study's metrics."""
-    return list(table["metric"].unique(maintain_order=True))
+def of_system(cell: Cell) -> list[pl.Expr]:
+    """Whether a row of scores is of the system, dataset and wording of a cell."""
+    system = cell.system or System(model="")
+    places = {
+        "dataset": cell.dataset,
+        "model": system.model,
+        "method": system.method,
+        "retriever": system.retriever,
+        "variation": cell.variation,
+    }
+    return [pl.col(name).eq_missing(pl.lit(value, dtype=pl.String)) for name, value in places.items()]
 
 
 def units(table: pl.DataFrame) -> pl.DataFrame:

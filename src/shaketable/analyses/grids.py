@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shaketable.analyses.conditions import ORIGINAL, by_question, names_in, system_of, units
+from shaketable.analyses.conditions import ORIGINAL, by_question, units
 from shaketable.analyses.spread import crossing_zero
 from shaketable.factors import Cell, System, main_metric, measure_of
 from shaketable.statistics.intervals import ROUNDING, Numbers
 from shaketable.types import Unit
 
-Row = dict[str, Any]
 Number = Literal["mean", "cv"]
-PLACE = ("dataset", "model", "method", "retriever", "variation")
-"""What makes a system, besides its evidence and temperature."""
+SYSTEM = ("dataset", "model", "method", "retriever", "variation")
+"""What a grid is of: a system on one dataset, asked in one way."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,10 +27,9 @@ class Grid:
 
     metric: str
     unit: Unit
-    system: str
-    """The model, and whatever else of the pipeline differs within the table."""
-    place: Mapping[str, str | None]
-    """Dataset, model, method, retriever, variation."""
+    dataset: str
+    system: System
+    variation: str
     type: str | None
     """None: all types pooled."""
     evidence: tuple[str | None, ...]
@@ -81,41 +79,18 @@ class Grid:
     def by_type(self) -> list[Grid]:
         """One grid per type of question, none where questions have no types."""
         known = sorted({name for name in self.types if name is not None})
-        return [self.of(np.array([one == name for one in self.types]), type=name) for name in known]
+        return [self.of(np.array([own == name for own in self.types]), type=name) for name in known]
 
     def cell(self, *, perturbation: str | None = None, temperature: float | None = None) -> Cell:
         """Where a number of this grid belongs; None: pooled over that factor."""
         return Cell(
-            dataset=self.place["dataset"],
-            system=System(
-                model=str(self.place["model"]), method=str(self.place["method"]), retriever=self.place["retriever"]
-            ),
-            variation=self.place["variation"],
+            dataset=self.dataset,
+            system=self.system,
+            variation=self.variation,
             perturbation=perturbation,
             temperature=temperature,
             group=self.type,
         )
-
-    def row(
-        self, analysis: str, *, perturbation: str | None = None, temperature: float | None = None, **more: Any
-    ) -> Row:
-        """A row of a finding; more takes value, low, high, n, n_missing and what the analysis adds."""
-        place = dict(self.place)
-        return {
-            "analysis": analysis,
-            "system": self.system,
-            "metric": self.metric,
-            "dataset": place["dataset"],
-            "model": place["model"],
-            "method": place["method"],
-            "retriever": place["retriever"],
-            "perturbation": perturbation,
-            "variation": place["variation"],
-            "temperature": temperature,
-            "type": self.type,
-            "unit": self.unit,
-            **more,
-        }
 
 
 def systems(table: pl.DataFrame, metric: str | None, number: Number = "mean") -> Iterator[Grid]:
@@ -125,19 +100,15 @@ def systems(table: pl.DataFrame, metric: str | None, number: Number = "mean") ->
     mean above 0; none of shares, and of metrics with values below 0.
     """
     ratio = pl.when(pl.col("mean") > 0).then(pl.col("sd") / pl.col("mean"))
-    questions = (
-        by_question(table)
-        .with_columns(cv=ratio)
-        .join(table.select(*PLACE, system=system_of(table)).unique(), on=PLACE, nulls_equal=True)
-    )
+    questions = by_question(table).with_columns(cv=ratio)
     unit_of = dict(units(table).iter_rows())
     without_cv = [*crossing_zero(table), *(name for name, unit in unit_of.items() if unit == "share")]
     for name in chosen_metrics(table, metric):
         if number == "cv" and name in without_cv:
             continue
-        places = questions.filter(metric=name).partition_by(*PLACE)
-        for place in sorted(places, key=lambda one: str(one.select(PLACE).row(0))):
-            yield _grid(place, name, unit_of[name], number)
+        of_systems = questions.filter(metric=name).partition_by(*SYSTEM)
+        for of_system in sorted(of_systems, key=lambda own: str(own.select(SYSTEM).row(0))):
+            yield _grid(of_system, name, unit_of[name], number)
 
 
 def grids(table: pl.DataFrame, metric: str | None, number: Number = "mean") -> Iterator[Grid]:
@@ -149,21 +120,15 @@ def grids(table: pl.DataFrame, metric: str | None, number: Number = "mean") -> I
 
 def chosen_metrics(table: pl.DataFrame, metric: str | None) -> tuple[str, ...]:
     """None: the main one; `all`: every one of which more is better."""
-    names = names_in(table)
+    names = list(table["metric"].unique(maintain_order=True))
     if metric == "all":
         return tuple(name for name in names if measure_of(name).higher_is_better)
     chosen = main_metric(names, metric) if names else None
     return () if chosen is None else (chosen,)
 
 
-def even(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """All rows with the same columns, None where a row has nothing to say."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return tuple({name: row.get(name) for name in names} for row in rows)
-
-
 def _grid(questions: pl.DataFrame, metric: str, unit: Unit, number: Number) -> Grid:
-    first = questions.row(0, named=True)
+    dataset, model, method, retriever, variation = questions.select(SYSTEM).row(0)
     evidence = sorted(questions["perturbation"].unique(), key=lambda name: (not _is_original(name), str(name)))
     if None in evidence and ORIGINAL in evidence:  # Both mean the original; one name is enough.
         evidence.remove(None)
@@ -187,8 +152,9 @@ def _grid(questions: pl.DataFrame, metric: str, unit: Unit, number: Number) -> G
     return Grid(
         metric=metric,
         unit=unit,
-        system=first["system"],
-        place={name: first[name] for name in PLACE},
+        dataset=dataset,
+        system=System(model=model, method=method, retriever=retriever),
+        variation=variation,
         type=None,
         evidence=tuple(evidence),
         has_original=_is_original(evidence[0]),

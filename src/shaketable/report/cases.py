@@ -2,89 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
 
-import polars as pl
-
+from shaketable.analyses.evidence.cases import CaseRecord, Cases, LargestDrop
 from shaketable.report.case import Case, CaseAnswer
-from shaketable.report.content import extreme_systems, named_evidence, rows_of
-from shaketable.report.old_words import number
-from shaketable.types import OldFinding, Question, Record
-
-Row = Mapping[str, Any]
-
-
-class Store(Protocol):
-    def records_of(self, keys: Sequence[str]) -> Iterable[Record]: ...
-    def questions(self) -> list[Question]: ...
+from shaketable.report.extremes import extreme_systems, system_cell
+from shaketable.report.section import Page
+from shaketable.report.sections.cases import describe_ends
+from shaketable.report.words import name_evidence
+from shaketable.types import Question, Record
 
 
-def cases_of(findings: Sequence[OldFinding], store: Store, judged: pl.DataFrame) -> list[Case]:
-    """The choice of the analysis `cases`, of at most two systems, a different disturbance each time; else none.
-
-    `judged` are scores of the metric that tells right from wrong.
-    """
-    systems = extreme_systems(findings)
-    rows = [
-        row
-        for finding in findings
-        for row in rows_of(finding)
-        if finding.analysis == "cases" and row["value"] is not None and row["value"] > 0
-        if not systems or row["system"] in systems
+def make_cases(page: Page) -> list[Case]:
+    """The choice of the analysis `cases`, of at most two systems, a different disturbance each time; else none."""
+    result = page.result(Cases)
+    systems = extreme_systems(page)
+    drops = [
+        drop
+        for drop in (result.drops if result else ())
+        if (drop.drop.value or 0.0) > 0 and (not systems or system_cell(drop.cell) in systems)
     ]
-    if not rows:
+    if not drops:
         return []
-    keys = [key for row in rows for key in (*row["keys_original"], *row["keys_disturbed"])]
-    records = {record.trial.key: record for record in store.records_of(keys)}
-    questions = {question.id: question for question in store.questions()}
+    records = {record.trial.key: record for record in page.read_records([key for drop in drops for key in _keys(drop)])}
+    questions = {question.id: question for question in page.read_questions()}
+    judged = page.scores.filter(metric=page.findings.judging_metric or "")
     correct = dict(judged.select("key", "value").iter_rows())
-    turns: dict[tuple[Any, ...], int] = {}
+    return [
+        _case(drop, records, questions, correct, page)
+        for drop in _in_turns(drops)
+        if all(key in records for key in _keys(drop))
+    ]
+
+
+def _keys(drop: LargestDrop) -> list[str]:
+    return [record.key for record in (*drop.original_records, *drop.disturbed_records)]
+
+
+def _in_turns(drops: Sequence[LargestDrop]) -> list[LargestDrop]:
+    """The largest of each system, temperature and disturbance before the second largest of any."""
+    turns: dict[object, int] = {}
     ordered = []
-    for row in sorted(rows, key=lambda row: (row["temperature"], -row["value"])):
-        place = row["system"], row["temperature"], row["perturbation"]
+    for drop in sorted(drops, key=lambda drop: (drop.cell.temperature or 0.0, -(drop.drop.value or 0.0))):
+        place = system_cell(drop.cell), drop.cell.temperature, drop.cell.perturbation
         turn = turns[place] = turns.get(place, -1) + 1
-        ordered.append((turn, row))
-    ordered.sort(key=lambda one: one[0])
-    return [_case(row, records, questions, correct) for _, row in ordered if _is_whole(row, records)]
-
-
-def _is_whole(row: Row, records: Mapping[str, Record]) -> bool:
-    return all(key in records for key in (*row["keys_original"], *row["keys_disturbed"]))
+        ordered.append((turn, drop))
+    return [drop for _, drop in sorted(ordered, key=lambda pair: pair[0])]
 
 
 def _case(
-    row: Row, records: Mapping[str, Record], questions: Mapping[str, Question], correct: Mapping[str, float | None]
+    drop: LargestDrop,
+    records: Mapping[str, Record],
+    questions: Mapping[str, Question],
+    correct: Mapping[str, float | None],
+    page: Page,
 ) -> Case:
-    sides = {name: [records[key] for key in row[f"keys_{name}"]] for name in ("original", "disturbed")}
-    question = questions[row["question_id"]]
-    before, after = (
-        number(row[name], row["unit"]) + (" %" if row["unit"] == "share" else "") for name in ("original", "disturbed")
-    )
-    type_ = f", {row['type']}" if row["type"] else ""
+    question = questions[drop.question_id]
+    before, after = describe_ends(drop)
+    type_ = f", {drop.cell.group}" if drop.cell.group else ""
     return Case(
         question=question.text,
-        wording=sides["original"][0].trial.variant.text,
+        wording=records[drop.original_records[0].key].trial.variant.text,
         gold=question.answers,
-        evidence_before=_evidence(sides["original"]),
-        evidence_after=_evidence(sides["disturbed"]),
-        perturbation=row["perturbation"],
-        headline=f"{row['system']}{type_}: {named_evidence(row['perturbation'])} at temperature "
-        f"{row['temperature']:g} takes {row['metric']} from {before} to {after}.",
+        evidence_before=_evidence(drop.original_records, records),
+        evidence_after=_evidence(drop.disturbed_records, records),
+        perturbation=drop.cell.perturbation or "",
+        headline=f"{page.labels.name(drop.cell, 'dataset', 'variation')}{type_}: "
+        f"{name_evidence(drop.cell.perturbation)} at temperature {drop.cell.temperature:g} takes {drop.metric} from "
+        f"{before} to {after}.",
         answers=tuple(
-            CaseAnswer(
-                temperature=record.trial.temperature,
-                perturbation=record.trial.perturbation,
-                text=record.answer.text if record.answer else "",
-                failure=record.failure.kind if record.failure else None,
-                correct=correct.get(record.trial.key),
-                tags=tuple(tags),
-            )
-            for name, of_one in sides.items()
-            for record, tags in zip(of_one, row[f"tags_{name}"] or [()] * len(of_one), strict=True)
+            _answer(records[shown.key], shown.tags or (), correct.get(shown.key))
+            for shown in (*drop.original_records, *drop.disturbed_records)
         ),
     )
 
 
-def _evidence(records: Sequence[Record]) -> str:
-    return next((" ".join(hit.passage.text for hit in record.answer.hits) for record in records if record.answer), "")
+def _answer(record: Record, tags: tuple[str, ...], correct: float | None) -> CaseAnswer:
+    return CaseAnswer(
+        temperature=record.trial.temperature,
+        perturbation=record.trial.perturbation,
+        text=record.answer.text if record.answer else "",
+        failure=record.failure.kind if record.failure else None,
+        correct=correct,
+        tags=tags,
+    )
+
+
+def _evidence(shown: Sequence[CaseRecord], records: Mapping[str, Record]) -> str:
+    """What the first answer that there is was given."""
+    answers = (records[record.key].answer for record in shown)
+    return next((" ".join(hit.passage.text for hit in answer.hits) for answer in answers if answer), "")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
@@ -45,7 +43,7 @@ def findings_of(run: Run, analyses: Sequence[str], progress: Callable[[str], Non
         progress(text)
         result = _ask(text, tables)
         findings.append(Finding(analysis=text, result=result))
-        if done_as_asked is not None and _tells_of_evidence(text, result):
+        if done_as_asked is not None and isinstance(result, EvidenceResult) and result.tells_of_evidence:
             findings.append(Finding(analysis=text, result=_ask(text, done_as_asked), is_as_asked=True))
     return Findings(
         findings=tuple(findings),
@@ -85,42 +83,4 @@ def tables_of(run: Run) -> Tables:
 
 
 def _ask(text: str, tables: Tables) -> object:
-    ask = catalog.bind("analysis", text, "analyze.analyses")
-    if next(iter(inspect.signature(ask).parameters)) == "tables":
-        return ask(tables)
-    return ask(tables.scores, **_old_parameters(ask, tables))
-
-
-def _tells_of_evidence(text: str, result: object) -> bool:
-    """Whether a result tells of disturbed evidence, and so again of evidence that was disturbed as asked."""
-    return (isinstance(result, EvidenceResult) and result.tells_of_evidence) or catalog.parse(text)[0] in TOLD_TWICE
-
-
-TOLD_TWICE = ("equivalence",)
-
-
-def _old_parameters(ask: functools.partial[Any], tables: Tables) -> Mapping[str, Any]:
-    """What analyses that still take a score table find by name, until all of them take tables."""
-    given: dict[str, Callable[[], Any]] = {
-        "metric": tables.metric,
-        "correct": tables.judging_metric,
-        "margin": lambda: tables.margin,
-        "not_applied": lambda: tuple((flat.model, flat.method) for flat in tables.not_applied),
-        "curves": lambda: tables.curves,
-        "records": lambda: tables.records,
-        "searches": lambda: tables.searches,
-        "calls": lambda: tables.calls,
-        "verdicts": lambda: tables.verdicts,
-        "scan": lambda: tables.scan,
-        "repeats": lambda: tables.repeats,
-        "confidence": lambda: tables.bootstrap.confidence,
-        "n_resamples": lambda: tables.bootstrap.n_resamples,
-    }
-    parameters = inspect.signature(ask).parameters
-    taken = {name: give() for name, give in given.items() if name in parameters and name not in ask.keywords}
-    taken = {name: value for name, value in taken.items() if value is not None}
-    if "scan" in taken:
-        taken.pop("correct", None)  # The scan says what is correct.
-    if ask.keywords.get("metric", tables.metric()) != tables.metric():
-        taken.pop("margin", None)  # It was given for another number.
-    return taken
+    return catalog.bind("analysis", text, "analyze.analyses")(tables)

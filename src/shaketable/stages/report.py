@@ -7,11 +7,10 @@ from pathlib import Path
 
 from shaketable.analyses.evidence.figure_table import figure_table
 from shaketable.factors import Labels
-from shaketable.report import old
 from shaketable.report.about import find_missing, list_costs, list_facts, make_banner
 from shaketable.report.cards import make_cards
 from shaketable.report.case import case_of
-from shaketable.report.cases import cases_of
+from shaketable.report.cases import make_cases
 from shaketable.report.drawing import Drawing, draw_figure, write_drawings
 from shaketable.report.examples import show_case
 from shaketable.report.page import contents, group_caveats, make_chapters, make_scripts, make_sections
@@ -63,12 +62,12 @@ def page_of(run: Run, findings: Findings, band: Band = "interval") -> Page:
 def sections_of(run: Run, findings: Findings) -> list[Section]:
     """What there is to say of a run, without drawing anything."""
     page = page_of(run, findings)
-    return [*make_sections(page), *old.sections_of(page)]
+    return make_sections(page)
 
 
 def draw(page: Page) -> tuple[list[Section], list[Drawing]]:
     sections = make_sections(page)
-    return [*sections, *old.draw(page)], [draw_figure(figure) for section in sections for figure in section.figures]
+    return sections, [draw_figure(figure) for section in sections for figure in section.figures]
 
 
 def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence[Drawing], remark: str = "") -> str:
@@ -81,8 +80,7 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
     targets = {drawing.figure.name for drawing in on_page}
     targets |= {section.name for section in sections if section.has_block}
     cards, more = make_cards(sections, targets)
-    judged = page.scores.filter(metric=page.findings.judging_metric or "")
-    cases = cases_of(old.with_correctness(page), run.store, judged)
+    cases = make_cases(page)
     examples = [show_case(case) for case in cases or map(case_of, run.examples(N_EXAMPLES))]
     chapters = [
         chapter for chapter in make_chapters(sections, drawings) if chapter or (chapter.name == "evidence" and examples)

@@ -26,7 +26,7 @@ def shift_estimates(
 ) -> list[Estimate]:
     """The shift of each row of values (conditions × questions).
 
-    NaN stands for a question without a value. The draws are those of `intervals.bootstrap`.
+    NaN stands for a question without a value. The draws are those of `Bootstrap`.
     """
     is_known = ~np.isnan(values)
     estimates = np.full((len(values), 3), np.nan)

@@ -91,8 +91,7 @@ def tidy_rows(findings: Findings) -> list[dict[str, Json]]:
     A cell becomes the columns of its factors; those of a second cell begin with its name. The first estimate of a
     value becomes value, low, high, level, n, unit and reason; others have columns of their own name.
     """
-    old = [dict(row) for finding in findings.findings for row in getattr(finding.result, "rows", ())]
-    return old + [
+    return [
         {"analysis": finding.analysis, "as_asked": finding.is_as_asked, "table": table, **_columns(value)}
         for finding in findings.findings
         for table, values in _tables(finding.result)

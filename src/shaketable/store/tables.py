@@ -106,14 +106,15 @@ def score_table(
     """Scores with the factors of their records and the flags of their evidence.
 
     What was not disturbed says nothing of the disturbance (it would count as an effect of 0), so it has no value, nor
-    has evidence with one of the flags that the study leaves out.
+    has evidence with one of the flags that the study leaves out: `is_left_out`.
     """
     factors = records.select("key", *FACTORS, "type", "n_facts")
     table = scores.join(factors, on="key", how="inner", maintain_order="left")
     table = table.join(flags, on="key", how="left", maintain_order="left")
     unwanted = [NOTHING_CHANGED, *without_flags]
-    left_out = pl.col("flags").str.split(" ").list.set_intersection(unwanted).list.len() > 0
-    return table.with_columns(
-        value=pl.when(left_out.fill_null(False)).then(None).otherwise("value"),
-        reason=pl.when(left_out.fill_null(False)).then(pl.format("left out: {}", "flags")).otherwise("reason"),
+    has_unwanted = pl.col("flags").str.split(" ").list.set_intersection(unwanted).list.len() > 0
+    is_left_out = pl.col("is_left_out")
+    return table.with_columns(is_left_out=has_unwanted.fill_null(False)).with_columns(
+        value=pl.when(is_left_out).then(None).otherwise("value"),
+        reason=pl.when(is_left_out).then(pl.format("left out: {}", "flags")).otherwise("reason"),
     )

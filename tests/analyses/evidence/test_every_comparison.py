@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -34,14 +33,6 @@ COLUMNS = {
     *("value", "low", "high", "n", "n_missing"),
 }
 each = pytest.mark.parametrize("analysis", [pytest.param(analysis, id=analysis.__name__) for analysis in ANALYSES])
-typed = pytest.mark.parametrize(
-    "analysis",
-    [
-        pytest.param(analysis, id=analysis.__name__)
-        for analysis in ANALYSES
-        if next(iter(inspect.signature(analysis).parameters)) == "tables"
-    ],
-)
 ROUNDED = 9
 
 
@@ -51,17 +42,14 @@ def small(seed: int = 0, **factors: Any) -> pl.DataFrame:
 
 
 def asked(analysis: Analysis, table: pl.DataFrame, **settings: Any) -> object:
-    if next(iter(inspect.signature(analysis).parameters)) != "tables":
-        return quick(analysis)(table, **settings)
-    few = {"n_permutations": 49} if "n_permutations" in inspect.signature(analysis).parameters else {}
-    return analysis(few_tables(table), **few, **settings)
+    return quick(analysis)(few_tables(table), **settings)
 
 
 def rows_of(analysis: Analysis, table: pl.DataFrame, **settings: Any) -> list[Row]:
     """Every value that belongs somewhere, as it is exported."""
     finding = Finding(analysis=analysis.__name__, result=asked(analysis, table, **settings))
     rows = tidy_rows(Findings(findings=(finding,)))
-    return [{"group": row.get("type"), **row} for row in rows if "dataset" in row]
+    return [row for row in rows if "dataset" in row]
 
 
 def numbers(rows: list[Row], *names: str) -> list[list[Any]]:
@@ -82,7 +70,7 @@ def test_every_row_says_where_it_is_from_and_how_many_stand_behind_it(analysis: 
         assert isinstance(row["n_missing"], int)
 
 
-@typed
+@each
 def test_every_result_has_sentences_and_caveats(analysis: Analysis) -> None:
     finding = Finding(analysis=analysis.__name__, result=asked(analysis, small()))
     section = make_section(finding, made_page(few_tables(small())))

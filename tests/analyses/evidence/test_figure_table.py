@@ -4,6 +4,7 @@ import math
 
 import polars as pl
 import pytest
+from few_resamples import few_tables
 from made_study import COSTS, made_study
 from score_rows import TWO_QUESTIONS, score_rows
 
@@ -52,14 +53,13 @@ def test_it_agrees_with_the_findings(level: Level) -> None:
         for row in figure_table(table, "bertscore", level=level, pooled=True).to_dicts()
     }
     assert len(figures) == 3 * len(COSTS) * 2
-    for row in (row for row in variability(table, level=level).rows if row["contrast"] is None):
-        figure = figures[row["type"], row["perturbation"], row["temperature"]]
-        assert (figure["cv"], figure["baseline_cv"]) == pytest.approx((row["value"], row["baseline"]))
-    for row in correctness(table).rows:
-        if row["contrast"] is None:
-            figure = figures[row["type"], row["perturbation"], row["temperature"]]
-            assert figure["mean"] == pytest.approx(row["value"])
-            assert figure["sd_runs"] == pytest.approx(row["sd_runs"])
+    for spread in variability(few_tables(table), level=level).spreads:
+        figure = figures[spread.cell.group, spread.cell.perturbation, spread.cell.temperature]
+        assert (figure["cv"], figure["baseline_cv"]) == pytest.approx((spread.cv.value, spread.baseline))
+    for level_ in correctness(few_tables(table)).levels:
+        figure = figures[level_.cell.group, level_.cell.perturbation, level_.cell.temperature]
+        assert figure["mean"] == pytest.approx(level_.mean.value)
+        assert figure["sd_runs"] == pytest.approx(level_.sd_runs)
 
 
 def test_questions_without_a_type_are_one_group() -> None:

@@ -51,8 +51,8 @@ def test_without_one_a_share_has_five_points_and_anything_else_a_fifth_of_its_sp
 def test_the_margin_of_a_result_is_stated_with_its_value() -> None:
     (margin,) = guidelines(few_tables(study()), margin="0.5 sd").margins
     assert margin.value == pytest.approx(0.1)
-    finding = equivalence(study(), margin="0.5 sd")
-    assert {round(row["delta"], 9) for row in finding.rows if row["delta"] is not None} == {0.1}
+    tests = equivalence(few_tables(study()), margin="0.5 sd").tests
+    assert {round(test.delta, 9) for test in tests} == {0.1}
 
 
 def test_a_spread_that_is_not_there_makes_no_margin_and_says_so() -> None:
@@ -62,4 +62,4 @@ def test_a_spread_that_is_not_there_makes_no_margin_and_says_so() -> None:
 
 def test_a_margin_that_cannot_be_read_is_named() -> None:
     with pytest.raises(PartError, match=r"margin is 'a bit'\. Write an amount, such as 0.01, or spreads"):
-        equivalence(study(), margin="a bit")
+        equivalence(few_tables(study()), margin="a bit")

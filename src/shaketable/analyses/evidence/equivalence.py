@@ -2,160 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
-import polars as pl
 
-from shaketable.analyses.evidence.margins import margins_of
-from shaketable.analyses.grids import Grid, Row, even, systems
-from shaketable.report.margins import describe_margin
-from shaketable.report.old_words import (
-    at_temperatures,
-    difference,
-    measured,
-    named,
-    questions,
-    said,
-    sentence_case,
-)
-from shaketable.statistics.intervals import known, mean_estimates
-from shaketable.statistics.significance import add_holm, difference_test, equivalence_test
-from shaketable.types import OldFinding
+from shaketable.analyses.evidence.margins import Margin, choose_margin, margins_of
+from shaketable.analyses.grids import Grid, systems
+from shaketable.analyses.tables import Tables
+from shaketable.factors import Cell
+from shaketable.statistics.intervals import Bootstrap
+from shaketable.statistics.significance import difference_test, equivalence_test, holm
+from shaketable.types import Estimate
 
-NAME = "equivalence"
+Verdict = Literal["equivalent", "different", "undecided"]
 TOO_FEW = "fewer than two questions"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EquivalenceTest:
+    """One disturbance at one temperature against the original, paired by question."""
+
+    cell: Cell
+    metric: str
+    difference: Estimate
+    """Original minus disturbed."""
+    n_missing: int
+    """Records without a score among both."""
+    delta: float
+    """The margin, in the unit of the number."""
+    p: float | None
+    """Of two one-sided t tests; None: too few questions."""
+    p_adjusted: float | None
+    """By Holm, over the temperatures of the line."""
+    p_difference: float | None
+    """Of a two-sided t test against 0."""
+    p_difference_adjusted: float | None
+    verdict: Verdict | None
+    """`equivalent`: the difference lies inside ±delta. `different`: it is not shown to, and it is not 0. `undecided`:
+    neither. None: there was nothing to test."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Equivalence:
+    """At which temperatures are answers from disturbed evidence as good as from the original?"""
+
+    tests: tuple[EquivalenceTest, ...]
+    """Line by line: a system, a type of question and a disturbance, from cool to hot."""
+    margins: tuple[Margin, ...]
+    """One for each metric."""
+    alpha: float
+
+    tells_of_evidence: ClassVar[bool] = True
+
+
 def equivalence(
-    table: pl.DataFrame,
-    *,
-    metric: str | None = None,
-    margin: float | str | None = None,
-    alpha: float = 0.05,
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-) -> OldFinding:
+    tables: Tables, *, metric: str | None = None, margin: float | str | None = None, alpha: float = 0.05
+) -> Equivalence:
     """Paired TOST of original minus disturbed against a margin, at each temperature.
 
-    `equivalent`: the mean difference lies inside ±delta (`p_holm` of TOST below alpha). `different`: it is not shown
-    to, and it is not 0 (`p_difference_holm` below alpha). `undecided`: neither. Both are adjusted over the
-    temperatures of a line. `margin` is delta in the metric's unit, or in its spread (`'0.2 sd'`); None: 0.05 for a
-    share, 0.2 sd for anything else.
+    Ps are adjusted over the temperatures of a line. `margin` is delta in the metric's unit, or in its spread
+    (`'0.2 sd'`); None: the study's, else 0.05 for a share, 0.2 sd for anything else.
     """
-    found = list(systems(table, metric))
-    margins = margins_of(found, margin)
-    rows = [
-        row
-        for pooled in found
-        for grid in (pooled, *pooled.by_type())
-        for row in _rows(grid, margins[grid.metric].value, alpha, confidence, n_resamples)
-    ]
-    _add_sentences(rows)
-    return OldFinding(
-        analysis=NAME,
-        question="At which temperatures are answers from disturbed evidence as good as from the original?",
-        rows=even(rows),
-        sentences=tuple(said(row) for row in rows if row["sentence"]),
-        caveats=(*(describe_margin(one) for one in margins.values()), *_caveats(rows, alpha, confidence, n_resamples)),
-        settings={
-            "metric": metric,
-            "margin": margin,
-            "alpha": alpha,
-            "confidence": confidence,
-            "n_resamples": n_resamples,
-        },
+    grids = list(systems(tables.scores, metric or tables.metric()))
+    margins = margins_of(grids, choose_margin(tables, margin, metric))
+    return Equivalence(
+        tests=tuple(
+            test
+            for pooled in grids
+            for grid in (pooled, *pooled.by_type())
+            for test in _tests(grid, margins[grid.metric].value, alpha, tables.bootstrap)
+        ),
+        margins=tuple(margins.values()),
+        alpha=alpha,
     )
 
 
-def _rows(grid: Grid, delta: float, alpha: float, confidence: float, n_resamples: int) -> list[Row]:
+def _tests(grid: Grid, delta: float, alpha: float, bootstrap: Bootstrap) -> list[EquivalenceTest]:
     if not grid.perturbations:
         return []
     drops, n_missing = grid.drops(), grid.n_missing_pairs()
-    flat, _ = mean_estimates(
-        drops.reshape(-1, drops.shape[2]), grid.question_ids, confidence=confidence, n_resamples=n_resamples
+    estimates = bootstrap.means(
+        drops.reshape(-1, drops.shape[2]), grid.question_ids, unit=grid.unit, is_difference=True
     )
-    estimates = flat.reshape(*drops.shape[:2], 3)
-    rows = []
+    tests = []
     for i, perturbation in enumerate(grid.perturbations):
-        line = []
+        paired = [line[~np.isnan(line)] for line in drops[i]]
+        ps = [equivalence_test(line, delta) if len(line) > 1 else None for line in paired]
+        differing = [difference_test(line) if len(line) > 1 else None for line in paired]
+        adjusted, differing_adjusted = holm(ps), holm(differing)
         for j, temperature in enumerate(grid.temperatures):
-            paired = drops[i, j][~np.isnan(drops[i, j])]
-            enough = len(paired) > 1
-            line.append(
-                grid.row(
-                    NAME,
-                    perturbation=perturbation,
-                    temperature=temperature,
-                    **known(estimates[i, j]),
-                    n=len(paired),
+            estimate = estimates[i * len(grid.temperatures) + j]
+            tests.append(
+                EquivalenceTest(
+                    cell=grid.cell(perturbation=perturbation, temperature=temperature),
+                    metric=grid.metric,
+                    difference=estimate if len(paired[j]) > 1 else replace(estimate, reason=TOO_FEW),
                     n_missing=int(n_missing[i, j]),
                     delta=delta,
-                    p=equivalence_test(paired, delta) if enough else None,
-                    p_difference=difference_test(paired) if enough else None,
-                    reason=None if enough else TOO_FEW,
+                    p=ps[j],
+                    p_adjusted=adjusted[j],
+                    p_difference=differing[j],
+                    p_difference_adjusted=differing_adjusted[j],
+                    verdict=_verdict(adjusted[j], differing_adjusted[j], alpha),
                 )
             )
-        add_holm(line)
-        add_holm(line, "p_difference", "p_difference_holm")
-        for row in line:
-            row["verdict"] = _verdict(row, alpha)
-        rows += line
-    return rows
+    return tests
 
 
-def _verdict(row: Row, alpha: float) -> str | None:
-    if row["p"] is None:
+def _verdict(p: float | None, p_difference: float | None, alpha: float) -> Verdict | None:
+    if p is None or p_difference is None:
         return None
-    if row["p_holm"] < alpha:
+    if p < alpha:
         return "equivalent"
-    return "different" if row["p_difference_holm"] < alpha else "undecided"
-
-
-def _add_sentences(rows: Sequence[Row]) -> None:
-    """One for each system and disturbance, on the row of the coolest temperature."""
-    lines: dict[tuple[object, ...], list[Row]] = {}
-    for row in rows:
-        row.update(headline=None, sentence=None, detail=None)
-        if row["type"] is None and row["verdict"]:
-            lines.setdefault((row["metric"], row["dataset"], row["system"], row["perturbation"]), []).append(row)
-    for line in lines.values():
-        line[0].update(headline=NAME, sentence=_sentence(line), detail=_detail(line[0]))
-
-
-def _sentence(line: Sequence[Row]) -> str:
-    row = line[0]
-    cause, system, metric = sentence_case(named(row["perturbation"])), row["system"], measured(row["metric"])
-    within = f"{100 * row['delta']:.3g} points of" if row["unit"] == "share" else f"{row['delta']:.3g}"
-    found = {
-        verdict: [one["temperature"] for one in line if one["verdict"] == verdict]
-        for verdict in ("equivalent", "different", "undecided")
-    }
-    tried = [one["temperature"] for one in line]
-    told = []
-    if found["equivalent"]:
-        told.append(
-            f"equivalent to the original within {within} {metric} {at_temperatures(found['equivalent'], tried)}"
-        )
-    if found["different"]:
-        told.append(f"different {at_temperatures(found['different'], tried)}")
-    if found["undecided"]:
-        told.append(f"undecided {at_temperatures(found['undecided'], tried)}")
-    return f"{cause}, {system}: {'; '.join(told)}."
-
-
-def _detail(row: Row) -> str:
-    return f"At {row['temperature']:g} the difference is {difference(row)} ({questions(row['n'])})."
-
-
-def _caveats(rows: Sequence[Row], alpha: float, confidence: float, n_resamples: int) -> tuple[str, ...]:
-    caveats = [
-        f"Equivalence is two one-sided paired t tests at {alpha:g}, difference a two-sided one, each adjusted by Holm "
-        "over temperatures; equivalent means too near to matter by the margin, not equal. Where heat has ruined the "
-        "answers anyway, it means equally bad.",
-        f"Intervals hold {100 * confidence:g} % of {n_resamples:,} bootstrap resamples of the questions; the verdict "
-        f"is the tests', which correspond to an interval of {100 * (1 - 2 * alpha):g} % before adjustment.",
-    ]
-    if any(row["n_missing"] for row in rows):
-        caveats.append("Records without a score are left out and counted; they are never zeros.")
-    return tuple(caveats)
+    return "different" if p_difference < alpha else "undecided"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from shaketable.analyses.conditions import CONDITION, ORIGINAL, by_question, pooled_and_by_type, system_of
+from shaketable.analyses.conditions import CONDITION, ORIGINAL, by_question, cells_of, pooled_and_by_type
 from shaketable.analyses.spread import Level, coefficient_of_variation, crossing_zero
+from shaketable.factors import Labels
 
 COLUMNS = ("model", "qtype", "context", "T", "n", "mean", "sd_runs", "sd_questions", "cv", "baseline_cv")
 
@@ -34,9 +35,12 @@ def figure_table(
             sd_questions=pl.when(pl.col("mean").count() > 1).then(pl.col("mean").std(ddof=ddof)),
             cv=pl.lit(None, dtype=pl.Float64) if crosses else coefficient_of_variation(level, ddof),
         )
-        .with_columns(model=system_of(table), context=pl.col("perturbation").fill_null(ORIGINAL))
-        .rename({"type": "qtype", "temperature": "T"})
     )
+    labels = Labels.of(table)
+    names = [labels.name(cell, "dataset", "variation") for cell in cells_of(cells)]
+    cells = cells.with_columns(
+        model=pl.Series(names, dtype=pl.String), context=pl.col("perturbation").fill_null(ORIGINAL)
+    ).rename({"type": "qtype", "temperature": "T"})
     original = cells.filter(context=ORIGINAL).sort("T").group_by("model", "qtype").agg(baseline_cv=pl.col("cv").mean())
     return (
         cells.join(original, on=("model", "qtype"), how="left", nulls_equal=True)

@@ -27,11 +27,11 @@ def done_as_asked(questions: pl.DataFrame, flagged: pl.DataFrame) -> pl.DataFram
 
 def left_out(table: pl.DataFrame) -> tuple[LeftOut, ...]:
     """The questions that are left out of the effects of perturbations, by perturbation."""
-    if "flags" not in table.columns:
+    if "is_left_out" not in table.columns:
         return ()
     asked = table.group_by("perturbation").agg(n=pl.struct("dataset", "question_id").n_unique())
     n_asked = dict(asked.iter_rows())
-    without_value = table.filter(pl.col("reason").str.starts_with("left out: "))
+    without_value = table.filter("is_left_out")
     return tuple(
         LeftOut(
             perturbation=str(perturbation),

@@ -2,110 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 
-from shaketable.statistics.agreement import Agreement, agreement_of
-from shaketable.types import JudgeEffort, OldFinding
+from shaketable.analyses.tables import Tables
+from shaketable.factors import Cell, System
+from shaketable.statistics.agreement import agreement_of
+from shaketable.statistics.intervals import Bootstrap
+from shaketable.types import Estimate, JudgeEffort
 
 JUDGE = "judge"
 RULES = ("contains", "correct", "exact_match")
 """Metrics of correctness that are 0 or 1."""
-QUESTION = "How far does the judge agree with the rules on which answers are correct?"
+NOTHING_IN_COMMON = "no answer has a verdict of both"
 
 
-def judge_agreement(
-    table: pl.DataFrame,
-    *,
-    verdicts: Sequence[JudgeEffort] = (),
-    confidence: float = 0.95,
-    n_resamples: int = 2000,
-) -> OldFinding:
-    """Raw agreement (`value`) and Cohen's kappa of `judge` with each rule, over all answers and for each model.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RuleAgreement:
+    """The judge beside one rule, over the answers that both judge."""
 
-    `n` counts answers that both judge; `n_judge_only` are correct by the judge alone, `n_rule_only` by the rule alone.
-    `verdicts` tells what the judge was asked and what it cost.
-    """
-    wide = (
-        table.filter(pl.col("metric").is_in([JUDGE, *RULES]))
+    cell: Cell
+    """Of one model, or of all."""
+    metric: str
+    """The rule."""
+    share: Estimate
+    """Of answers with the same verdict; its n counts answers, not questions."""
+    kappa: Estimate
+    """Cohen's; its reason says why it, or its interval, is None."""
+    n_judge_only: int
+    """Correct by the judge alone."""
+    n_rule_only: int
+    """Correct by the rule alone."""
+    n_missing: int
+    """Answers without a verdict of one of them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JudgeAgreement:
+    """How far does the judge agree with the rules on which answers are correct?"""
+
+    agreements: tuple[RuleAgreement, ...]
+    """Rule by rule, of all answers and, where there are several, of each model."""
+    efforts: tuple[JudgeEffort, ...]
+    """What judges were asked, and what it cost."""
+    is_scored: bool
+    """Whether the judge and a rule are among the metrics."""
+
+
+def judge_agreement(tables: Tables) -> JudgeAgreement:
+    """Raw agreement and Cohen's kappa of `judge` with each rule, over all answers and for each model."""
+    verdicts = (
+        tables.scores.filter(pl.col("metric").is_in([JUDGE, *RULES]))
         .pivot("metric", index=["key", "question_id", "model"], values="value", aggregate_function="first")
         .sort("question_id", "key")
     )
-    rules = [rule for rule in RULES if rule in wide.columns] if JUDGE in wide.columns else []
-    models = sorted(set(wide["model"]))
-    rows = [
-        _row(wide, rule, model, confidence, n_resamples)
-        for rule in rules
-        for model in (None, *(models if len(models) > 1 else ()))
-    ]
-    if not rules and not table.is_empty():
-        rows = [_empty(f"judge and one of {', '.join(RULES)} are needed; add them to score.metrics")]
-    return OldFinding(
-        analysis="judge_agreement",
-        question=QUESTION,
-        rows=tuple(rows),
-        sentences=tuple(_sentence(row) for row in rows if row["value"] is not None and row["model"] is None),
-        caveats=tuple(_cost(one) for one in verdicts),
-        settings={"confidence": confidence, "n_resamples": n_resamples},
+    rules = [rule for rule in RULES if rule in verdicts.columns] if JUDGE in verdicts.columns else []
+    models = sorted(set(verdicts["model"]))
+    return JudgeAgreement(
+        agreements=tuple(
+            _agreement(verdicts, rule, model, tables.bootstrap)
+            for rule in rules
+            for model in (None, *(models if len(models) > 1 else ()))
+        ),
+        efforts=tuple(tables.verdicts),
+        is_scored=bool(rules),
     )
 
 
-def _row(wide: pl.DataFrame, rule: str, model: str | None, confidence: float, n_resamples: int) -> dict[str, Any]:
-    own = wide if model is None else wide.filter(pl.col("model") == model)
+def _agreement(verdicts: pl.DataFrame, rule: str, model: str | None, bootstrap: Bootstrap) -> RuleAgreement:
+    own = verdicts if model is None else verdicts.filter(pl.col("model") == model)
     both = own.drop_nulls([JUDGE, rule])
-    judged, ruled = (both[JUDGE] == 1).to_numpy(), (both[rule] == 1).to_numpy()
-    n_missing = own.height - both.height
-    if both.is_empty():
-        return _empty("no answer has a verdict of both") | {"metric": rule, "model": model, "n_missing": n_missing}
-    questions = both["question_id"].to_list()
-    agreement = agreement_of(questions, judged, ruled, confidence=confidence, n_resamples=n_resamples)
-    return {
-        **_empty(agreement.kappa_reason),
-        "metric": rule,
-        "model": model,
-        **_numbers(agreement),
-        "n": both.height,
-        "n_judge_only": int((judged & ~ruled).sum()),
-        "n_rule_only": int((ruled & ~judged).sum()),
-        "n_missing": n_missing,
-    }
-
-
-def _numbers(agreement: Agreement) -> dict[str, float | None]:
-    share, kappa = agreement.share, agreement.kappa
-    return {
-        "value": share.value,
-        "low": share.low,
-        "high": share.high,
-        "kappa": kappa.value,
-        "kappa_low": kappa.low,
-        "kappa_high": kappa.high,
-    }
-
-
-def _empty(reason: str | None) -> dict[str, Any]:
-    return {
-        "analysis": "judge_agreement",
-        **dict.fromkeys(("metric", "model", "value", "low", "high", "kappa", "kappa_low", "kappa_high")),
-        **dict.fromkeys(("n", "n_judge_only", "n_rule_only", "n_missing"), 0),
-        "unit": "share",
-        "reason": reason,
-    }
-
-
-def _sentence(row: Mapping[str, Any]) -> str:
-    interval = f" [{row['low']:.0%}, {row['high']:.0%}]" if row["low"] is not None else ""
-    kappa = f"Cohen's kappa {row['kappa']:.2f}" if row["kappa"] is not None else "no kappa"
-    return (
-        f"The judge agrees with {row['metric']} on {row['value']:.0%}{interval} of {row['n']:,} answers ({kappa}): "
-        f"{row['n_judge_only']:,} are correct by the judge alone, {row['n_rule_only']:,} by {row['metric']} alone."
-    )
-
-
-def _cost(effort: JudgeEffort) -> str:
-    return (
-        f"{effort.judge} was asked {effort.n_calls:,} times: {effort.n_prompt_tokens:,} tokens read, "
-        f"{effort.n_tokens:,} written; {effort.n_unclear:,} replies had no verdict."
+    judged, ruled = (both[name].to_numpy() == 1 for name in (JUDGE, rule))
+    share = kappa = bootstrap.estimate(np.nan, np.nan, np.nan, n=0, reason=NOTHING_IN_COMMON)
+    if len(both):
+        agreement = agreement_of(
+            both["question_id"].to_list(),
+            judged,
+            ruled,
+            confidence=bootstrap.confidence,
+            n_resamples=bootstrap.n_resamples,
+        )
+        share, kappa = agreement.share, replace(agreement.kappa, reason=agreement.kappa_reason)
+    return RuleAgreement(
+        cell=Cell(system=None if model is None else System(model=model)),
+        metric=rule,
+        share=replace(share, unit="share"),
+        kappa=replace(kappa, unit="ratio"),
+        n_judge_only=int((judged & ~ruled).sum()),
+        n_rule_only=int((ruled & ~judged).sum()),
+        n_missing=len(own) - len(both),
     )

@@ -10,7 +10,7 @@ import numpy as np
 from shaketable.analyses.wording.asked import Asked
 from shaketable.analyses.wording.measurements import Measurement
 from shaketable.factors import ORIGINAL, Cell
-from shaketable.statistics.intervals import Bootstrap, Numbers, mean_estimates
+from shaketable.statistics.intervals import Bootstrap, Numbers
 from shaketable.statistics.significance import holm, signed_rank
 from shaketable.types import Estimate
 
@@ -53,24 +53,18 @@ def estimate_numbers(asked: Asked, measurements: Sequence[Measurement], bootstra
         [[measurement.values.get(question, np.nan) for question in questions] for measurement in measurements],
         dtype=np.float64,
     )
-    estimates, counts = mean_estimates(
+    estimates = bootstrap.means(
         values.reshape(len(measurements), len(questions)),
         questions,
-        confidence=bootstrap.confidence,
-        n_resamples=bootstrap.n_resamples,
-        is_share=np.array([_is_level_of_share(measurement) for measurement in measurements]),
+        unit=[measurement.unit for measurement in measurements],
+        is_difference=[measurement.is_difference for measurement in measurements],
     )
     nothing = NO_VALUE if ORIGINAL in asked.variations else NO_ORIGINAL
     numbers = []
-    for measurement, (value, low, high), n in zip(measurements, estimates.tolist(), counts.tolist(), strict=True):
-        reason = None if n else measurement.reason or nothing
-        estimate = bootstrap.estimate(value, low, high, n=n, unit=measurement.unit, reason=reason)
-        numbers.append(_number(asked, measurement, estimate))
+    for measurement, estimate in zip(measurements, estimates, strict=True):
+        reason = None if estimate.n else measurement.reason or nothing
+        numbers.append(_number(asked, measurement, replace(estimate, reason=reason)))
     return _adjusted(numbers)
-
-
-def _is_level_of_share(measurement: Measurement) -> bool:
-    return measurement.unit == "share" and not measurement.is_difference
 
 
 def count_failed(asked: Asked, variation: str | None) -> int:

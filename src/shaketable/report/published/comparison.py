@@ -6,16 +6,15 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import polars as pl
 
 from shaketable.factors import Cell, Labels
 from shaketable.report.published.verdicts import Judgement, Verdict
-from shaketable.types import Estimate, Findings, OldFinding, Study
+from shaketable.types import Estimate, Findings, Study
 
 Result = TypeVar("Result")
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,23 +49,6 @@ class Own:
     def name(self, cell: Cell) -> str:
         return self.labels.name(cell, "dataset", "variation")
 
-    def rows(self, analysis: str, **wanted: Any) -> list[Row]:
-        """The rows of an analysis that still gives rows."""
-        return [
-            row
-            for finding in self.results(OldFinding)
-            if finding.analysis == analysis
-            for row in finding.rows
-            if all(row.get(name) == value for name, value in wanted.items())
-        ]
-
-    def by_system(self, analysis: str, **wanted: Any) -> dict[str, list[Row]]:
-        """The same, for each system, in the order of the finding."""
-        systems: dict[str, list[Row]] = {}
-        for row in self.rows(analysis, **wanted):
-            systems.setdefault(str(row["system"]), []).append(row)
-        return systems
-
 
 Claim = Callable[[Own], Iterator[Comparison]]
 
@@ -90,12 +72,6 @@ def format_own(estimate: Estimate | None) -> str:
         return ""
     has_interval = estimate.low is not None and estimate.high is not None
     return f"{estimate.value:.3g}{f' [{estimate.low:.3g}, {estimate.high:.3g}]' * has_interval}, n = {estimate.n}"
-
-
-def estimate_of(row: Row) -> Estimate:
-    """The number of a row of an analysis that still gives rows."""
-    bounds = {name: row[name] for name in ("value", "low", "high", "n")}
-    return Estimate(**bounds, level=0.95, how="", reason=row.get("reason"))
 
 
 class Located(Protocol):

@@ -26,9 +26,12 @@ CATALOG: dict[str, str] = {
     "Dominance": "dominance:section",
     "Variability": "variability:section",
     "Degradation": "degradation:section",
+    "Equivalence": "equivalence:section",
     "Ranking": "ranking:section",
     "Amplification": "amplification:section",
     "VarianceShares": "variance_shares:section",
     "ContextReliance": "context_reliance:section",
+    "Cases": "cases:section",
+    "JudgeAgreement": "judge_agreement:section",
 }
 """The name of a result's type → what makes its section, in the order of the page."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shaketable.analyses.evidence.degradation import Degradation, Loss
 from shaketable.factors import title_of, word_for
 from shaketable.report.charts.marks import Point
-from shaketable.report.matrices import Line, make_matrices
+from shaketable.report.matrices import Line, group_lines, make_matrices
 from shaketable.report.section import NOTHING, Headline, Look, MatrixCell, Page, Section
 from shaketable.report.words import (
     MISSING,
@@ -37,16 +37,6 @@ def section(result: Degradation, page: Page) -> Section:
         notes=("Cells hold the shift with its interval, and p adjusted over temperatures.",),
         caveats=_caveats(result, page),
     )
-
-
-def group_lines(losses: Sequence[Loss]) -> list[list[Loss]]:
-    """The losses of one disturbance at all temperatures together."""
-    lines: dict[object, list[Loss]] = {}
-    for loss in losses:
-        cell = loss.cell
-        key = (loss.metric, cell.dataset, cell.system, cell.variation, cell.group, cell.perturbation)
-        lines.setdefault(key, []).append(loss)
-    return list(lines.values())
 
 
 def _known(line: Sequence[Loss]) -> list[Loss]:

@@ -1,0 +1,63 @@
+"""The questions that lose most when their evidence is disturbed, and how their answers fail."""
+
+from __future__ import annotations
+
+from shaketable.analyses.evidence.cases import Cases, LargestDrop
+from shaketable.factors import Cell, word_for
+from shaketable.report.extremes import system_cell
+from shaketable.report.section import Headline, Page, Section
+from shaketable.report.words import format_number, name_part, name_questions, sentence_case
+
+
+def section(result: Cases, page: Page) -> Section:
+    return Section(
+        chapter="evidence",
+        name="cases",
+        title="",
+        question="Which questions lose most when their evidence is disturbed, and how do their answers fail?",
+        headlines=tuple(_headline(drop, page) for drop in _largest(result)),
+        shown=(),
+        caveats=_caveats(result),
+    )
+
+
+def _largest(result: Cases) -> list[LargestDrop]:
+    """Of each system, where anything is lost."""
+    largest: dict[tuple[str, Cell], LargestDrop] = {}
+    for drop in result.drops:
+        key = drop.metric, system_cell(drop.cell)
+        if (drop.drop.value or 0.0) > (largest[key].drop.value or 0.0 if key in largest else 0.0):
+            largest[key] = drop
+    return [drop for drop in result.drops if drop in largest.values()]
+
+
+def _headline(drop: LargestDrop, page: Page) -> Headline:
+    system = page.labels.name(drop.cell, "dataset", "variation")
+    cause, temperature = sentence_case(name_part(drop.cell.perturbation or "")), f"{drop.cell.temperature:g}"
+    before, after = describe_ends(drop)
+    tags = sorted({tag for record in drop.disturbed_records for tag in record.tags or ()})
+    failed = f"Its answers are tagged {', '.join(tags)}. " if tags else ""
+    return Headline(
+        kind="cases",
+        cell=drop.cell,
+        system=system,
+        sentence=f"{cause} at temperature {temperature} takes question {drop.question_id} from {before} to {after} "
+        f"{word_for(drop.metric)}, the largest loss of {system} here.",
+        detail=f"{failed}It is the extreme of {name_questions(drop.drop.n)}.",
+    )
+
+
+def describe_ends(drop: LargestDrop) -> tuple[str, str]:
+    """With the original evidence, and with the disturbed."""
+    percent = " %" if drop.drop.unit == "share" else ""
+    before, after = (format_number(mean, drop.drop.unit) + percent for mean in (drop.original, drop.disturbed))
+    return before, after
+
+
+def _caveats(result: Cases) -> tuple[str, ...]:
+    if not result.drops:
+        return ()
+    caveats = ["These are extremes, picked for being so: they show how answers fail, not how often."]
+    if not result.has_tags:
+        caveats.append("Without refusal, gibberish, terse or correct among the metrics, failures have no tags.")
+    return tuple(caveats)
