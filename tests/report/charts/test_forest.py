@@ -8,6 +8,7 @@ from drawn import HOSTILE, LONG, draw, layers
 from shaketable.report.charts.forest import ForestStyle, forest, sliding_forest
 from shaketable.report.charts.interactive import interactive
 from shaketable.report.charts.layout import Axis, beside
+from shaketable.report.charts.looks import ordered_looks
 from shaketable.report.charts.marks import Mark, Titles
 
 TITLES = Titles(x="Asked", series="Wording", value="Decision to search flips")
@@ -92,17 +93,17 @@ def test_values_are_written_beside_their_marks_where_asked() -> None:
 
 
 def test_forests_of_different_measures_stand_side_by_side_under_one_legend() -> None:
-    half = ForestStyle(width=500)
-    losses, words = (
-        [Mark(x="people", value=v, series="gpt"), Mark(x="spelling", value=v, series="phi")] for v in (2, 9)
-    )
+    half, looks = ForestStyle(width=500), ordered_looks(["gpt", "phi"])
+    losses = [Mark(x="people", value=2, series="gpt"), Mark(x="spelling", value=3, series="phi")]
+    words = [Mark(x="spelling", value=9, series="phi")]
     chart = beside(
-        forest(losses, Titles(series="Model", value="Loss"), style=half),
-        forest(words, Titles(series="Model", value="Length"), style=half),
+        forest(losses, Titles(series="Model", value="Loss"), looks=looks, style=half),
+        forest(words, Titles(series="Model", value="Length"), looks=looks, style=half),
     )
     drawn = draw(chart)
     assert {"Loss", "Length"} <= set(drawn.texts)
     assert drawn.texts.count("phi") == 1
+    assert drawn.svg.count(f'fill="{looks["phi"].color}"') == 1 + 2  # in the legend, and on either side
     assert 850 < drawn.width < 1100
 
 

@@ -54,7 +54,7 @@ def forest(
 
     Differences of shares are in points, around a line at 0: `axis=Axis(numbers="points")`,
     `style=ForestStyle(has_zero_line=True)`. Values of different kinds stand side by side, each on its own axis, by
-    `beside(forest(some, titles, style=ForestStyle(width=500)), forest(others, other_titles, ...))`.
+    `beside(forest(some, titles, looks=looks, style=ForestStyle(width=500)), forest(others, ..., looks=looks, ...))`.
     """
     style, axis, shown = style or ForestStyle(), axis or Axis(), drawable(marks)
     names = names_in(str(mark.x) for mark in shown)

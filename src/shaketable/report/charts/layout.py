@@ -72,9 +72,11 @@ class Channels(NamedTuple):
 def channels(
     marks: Sequence[Mark], titles: Titles, looks: Mapping[str, Look] | None, *, width: int = WIDTH
 ) -> Channels:
-    """Without `looks` series get theirs in order; a series without a title has no legend, others one of this width."""
-    names = names_in(mark.series for mark in marks)
-    shown = {name: look for name, look in (looks or ordered_looks(names)).items() if name in names}
+    """Without `looks` series get theirs in order; a series without a title has no legend, others one of this width.
+
+    All `looks` are in the legend, so that pictures side by side that lack some series still share it.
+    """
+    shown = looks or ordered_looks(names_in(mark.series for mark in marks))
     legend = names_legend(shown, width=width) if titles.series else None
 
     def scale(values: Iterable[str | Sequence[int]]) -> alt.Scale:
@@ -157,7 +159,7 @@ def panel_header(names: Sequence[str], width: int) -> alt.Header:
 
 
 def beside(*pictures: Picture) -> alt.HConcatChart:
-    """Side by side, each on its own axes, with one legend."""
+    """Side by side, each on its own axes, with one legend; all must be given the same `looks`."""
     return alt.hconcat(*pictures, spacing=30).resolve_scale(color="shared", shape="shared")
 
 

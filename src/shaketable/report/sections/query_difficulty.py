@@ -11,7 +11,7 @@ from shaketable.analyses.wording.query_difficulty import QueryDifficulty
 from shaketable.factors import ORIGINAL
 from shaketable.report.charts.forest import ForestStyle, forest
 from shaketable.report.charts.layout import Axis, Picture, beside
-from shaketable.report.charts.looks import WIDTH
+from shaketable.report.charts.looks import WIDTH, ordered_looks
 from shaketable.report.charts.marks import Mark, Titles, names_in
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures, make_mark
@@ -36,11 +36,13 @@ def _draw(marks: Sequence[Mark], titles: Titles) -> Picture:
     """A forest for each number, each on its own axis."""
     shown = [name for name in DRAWN.values() if any(mark.panel == name for mark in marks)]
     style = ForestStyle(width=WIDTH // len(shown))
+    looks = ordered_looks(names_in(mark.series for mark in marks))
     return beside(
         *(
             forest(
                 [replace(mark, panel="") for mark in marks if mark.panel == name],
                 titles,
+                looks=looks,
                 axis=Axis(title=name, has_zero=False),
                 style=style,
             )

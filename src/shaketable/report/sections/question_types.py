@@ -153,7 +153,6 @@ def _marks(estimates: Sequence[tuple[Cell, Estimate]], page: Page) -> tuple[Mark
 def _draw(ratios: Sequence[Mark], means: Sequence[Mark]) -> alt.TopLevelMixin:
     """Left of the half line a type is more often among the least robust facts than among the most robust."""
     style = BarStyle(line_at=0.5, step=24, width=WIDTH // 2)
-    # Either side may lack a type, and each has the colours of those it has.
     return beside(
         bars(ratios, replace(TITLES, value=SIDES["share"]), looks=LOOKS, style=style),
         forest(
@@ -161,9 +160,9 @@ def _draw(ratios: Sequence[Mark], means: Sequence[Mark]) -> alt.TopLevelMixin:
             replace(TITLES, value=SIDES["score"]),
             looks=LOOKS,
             axis=Axis(has_zero=False),
-            style=ForestStyle(width=WIDTH // 2),
+            style=ForestStyle(step=24, width=WIDTH // 2),
         ),
-    ).resolve_scale(color="independent", shape="independent")
+    )
 
 
 def _caveats(result: QuestionTypes, page: Page) -> tuple[str, ...]:
