@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,6 +32,11 @@ class Drawing:
     """Makes the file, which the page does not need."""
     table: Table
     csv: str
+
+
+def draw_figures(figures: Iterable[Figure]) -> list[Drawing]:
+    """Those with a value to draw: where nothing could be estimated there is no picture."""
+    return [draw_figure(figure) for figure in figures if any(mark.value is not None for mark in figure.marks)]
 
 
 def draw_figure(figure: Figure) -> Drawing:

@@ -11,7 +11,7 @@ from shaketable.report.about import find_missing, list_costs, list_facts, make_b
 from shaketable.report.cards import make_cards
 from shaketable.report.case import case_of
 from shaketable.report.cases import make_cases
-from shaketable.report.drawing import Drawing, draw_figure, write_drawings
+from shaketable.report.drawing import Drawing, draw_figures, write_drawings
 from shaketable.report.examples import show_case
 from shaketable.report.page import contents, group_caveats, make_chapters, make_scripts, make_sections
 from shaketable.report.section import Band, Page, Section
@@ -67,7 +67,7 @@ def sections_of(run: Run, findings: Findings) -> list[Section]:
 
 def draw(page: Page) -> tuple[list[Section], list[Drawing]]:
     sections = make_sections(page)
-    return sections, [draw_figure(figure) for section in sections for figure in section.figures]
+    return sections, draw_figures(figure for section in sections for figure in section.figures)
 
 
 def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence[Drawing], remark: str = "") -> str:

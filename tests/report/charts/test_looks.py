@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from shaketable.report.charts.few import few
-from shaketable.report.charts.looks import KNOWN, SPARE, evidence_looks, names_legend, ordered_looks, wording_looks
+from shaketable.report.charts.looks import KNOWN, SPARE, evidence_looks, names_legend, ordered_looks
 
 
 def test_an_evidence_has_one_color_dash_and_shape_in_every_picture() -> None:
@@ -19,11 +19,6 @@ def test_known_evidence_stands_before_strangers() -> None:
 def test_no_two_of_many_series_look_the_same() -> None:
     looks = ordered_looks([f"system {i}" for i in range(len(KNOWN) + len(SPARE))])
     assert len(set(looks.values())) == len(looks)
-
-
-def test_the_original_wording_stands_first_people_second_and_all_wordings_last() -> None:
-    names = ["spelling", "all wordings", "people", "formality", "original"]
-    assert list(wording_looks(names)) == ["original", "people", "formality", "spelling", "all wordings"]
 
 
 def test_a_legend_breaks_where_long_names_do_not_fit_side_by_side() -> None:

@@ -55,12 +55,6 @@ def ordered_looks(names: Sequence[str]) -> dict[str, Look]:
     return {name: every[i % len(every)] for i, name in enumerate(names)}
 
 
-def wording_looks(names: Iterable[str]) -> dict[str, Look]:
-    """For ways of asking: the original first, people's next, all of them together last."""
-    ranks = {"original": 0, "people": 1, "all wordings": 3}
-    return ordered_looks(sorted(set(names), key=lambda name: (ranks.get(name, 2), name)))
-
-
 def names_legend(names: Collection[str], *, width: int = WIDTH) -> alt.Legend:
     """In as many columns as fit side by side; long names under one another."""
     widest = max((min(len(name) * LETTER, LABEL_LIMIT) for name in names), default=0) + AROUND_LABEL
