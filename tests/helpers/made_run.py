@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shaketable.identity import digest
+from shaketable.stages.analyze import analyze
 from shaketable.store import Run
 from shaketable.store.dimensions import UsedPart
 from shaketable.study import parse_study
@@ -82,6 +83,7 @@ def made_run(
             "name": f"hostile {SCRIPT}",
             "dataset": {"name": "builtin"},
             "cross": {"models": ["scripted(replies=('a',))"]},
+            "analyze": {"n_resamples": 99},
             **keys,
         },
         "test",
@@ -101,9 +103,7 @@ def made_run(
 
 def analyzed(run: Run) -> Run:
     """The same run with findings."""
-    from shaketable.analyses.evidence.correctness import correctness
-
-    run.write_findings([correctness(run.score_table(), n_resamples=99)])
+    analyze(run, ["correctness"])
     return run
 
 

@@ -12,6 +12,7 @@ import pytest
 from made_studies import small_study
 from typer.testing import CliRunner
 
+from shaketable.analyses.evidence.correctness import Correctness
 from shaketable.cli.app import app
 from shaketable.errors import RunError
 from shaketable.stages.analyze import analyze, make_current
@@ -51,21 +52,28 @@ def _call(*words: object) -> str:
     return result.stdout
 
 
+def _counts(run: Run) -> set[int]:
+    """Of the questions behind each mean, all types together."""
+    [finding] = run.findings().findings
+    assert isinstance(finding.result, Correctness)
+    return {level.mean.n for level in finding.result.levels if level.cell.group is None}
+
+
 def test_what_was_failed_and_is_answered_now_is_scored_before_it_is_analyzed(failed: Run) -> None:
     assert failed.has_current_scores() and failed.has_current_findings()
     assert failed.scores()["value"].null_count() == failed.scores().height
     _answer(failed)
     assert not failed.has_current_scores() and not failed.has_current_findings()
-    rows = json.loads(_call("analyze", failed.folder, "--json"))["findings"][0]["rows"]
+    _call("analyze", failed.folder, "--json")
     assert failed.scores()["value"].null_count() == 0
-    assert {row["n"] for row in rows if row["contrast"] is None and row["type"] is None} == {3}
+    assert _counts(failed) == {3}
 
 
 def test_a_report_of_mended_answers_is_not_made_from_old_findings(failed: Run) -> None:
     _answer(failed)
     _call("report", failed.folder)
     assert failed.has_current_findings()
-    assert failed.findings()[0].rows[0]["n"] == 3
+    assert _counts(failed) == {3}
 
 
 def test_an_export_of_mended_answers_has_their_scores(failed: Run) -> None:
@@ -77,13 +85,13 @@ def test_an_export_of_mended_answers_has_their_scores(failed: Run) -> None:
 def test_findings_of_other_settings_are_made_anew(failed: Run) -> None:
     _answer(failed)
     make_current(failed)
-    changed = dataclasses.replace(failed.study, metrics=("token_f1",), analyses=("correctness(n_resamples=99)",))
+    changed = dataclasses.replace(failed.study, metrics=("token_f1",), n_resamples=99)
     (failed.folder / "study.toml").write_text(format_study(changed), "utf-8")
     run = Run(failed.folder)
     assert not run.has_current_scores()
     make_current(run)
     assert run.scores()["metric"].unique().to_list() == ["token_f1"]
-    assert run.findings()[0].settings["n_resamples"] == 99
+    assert run.findings().n_resamples == 99
 
 
 def test_metrics_and_analyses_that_were_asked_for_are_kept_when_answers_change(failed: Run) -> None:
@@ -94,7 +102,7 @@ def test_metrics_and_analyses_that_were_asked_for_are_kept_when_answers_change(f
     make_current(failed)
     assert failed.scores()["metric"].unique().to_list() == ["exact_match"]
     assert failed.scores()["value"].null_count() == 0
-    assert [finding.analysis for finding in failed.findings()] == ["variability"]
+    assert [finding.analysis for finding in failed.findings().findings] == ["variability"]
 
 
 def test_nothing_is_made_anew_that_is_current(failed: Run) -> None:
@@ -130,7 +138,7 @@ def test_scores_and_findings_of_the_first_version_are_read_and_made_anew(failed:
     pl.read_parquet(plain).write_parquet(plain)
     kept = json.loads((failed.folder / "findings.json").read_text("utf-8"))["findings"]
     (failed.folder / "findings.json").write_text(json.dumps(kept), "utf-8")
-    assert [finding.analysis for finding in failed.findings()] == ["correctness"]
+    assert failed.findings().findings == ()
     assert not failed.has_current_scores() and not failed.has_current_findings()
     make_current(failed)
     assert failed.has_current_findings()

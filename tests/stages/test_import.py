@@ -1,6 +1,5 @@
 import json
 
-import polars as pl
 import pytest
 from made_studies import write_rows
 
@@ -106,16 +105,10 @@ def test_imported_answers_are_sound_scored_and_analyzed(imported):
     run = imported(*rows)
     assert verify(run.store).problems == ()
     score(run)
-    findings = analyze(run)
-    rows = pl.DataFrame([dict(row) for finding in findings for row in finding.rows], infer_schema_length=None)
-    overall = rows.filter(
-        (pl.col("analysis") == "correctness")
-        & (pl.col("metric") == "contains")
-        & pl.col("contrast").is_null()
-        & pl.col("type").is_null()
-    )
-    assert overall["value"].to_list() == [0.5]
-    assert {finding.analysis for finding in findings} == {"correctness", "variability"}
+    results = {finding.analysis: finding.result for finding in analyze(run).findings}
+    assert results.keys() == {"correctness", "variability"}
+    levels = [one for one in results["correctness"].levels if one.metric == "contains" and one.cell.group is None]
+    assert [level.mean.value for level in levels] == [0.5]
 
 
 def test_the_original_wording_is_the_text_of_the_question(imported):

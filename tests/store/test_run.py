@@ -21,7 +21,7 @@ from shaketable.store import RecordStore, Run
 from shaketable.store.counts import EmptyCount, FailureCount, UnscoredCount
 from shaketable.store.verify import verify
 from shaketable.study import load_study
-from shaketable.types import OldFinding, Score
+from shaketable.types import Score
 
 SLOW_MODEL = '''
 import os
@@ -317,19 +317,6 @@ def test_scores_come_back_with_the_factors_of_their_records(run):
     assert table["value"].to_list() == [0.5, None]
     assert table["question_id"].to_list() == [run.records()["question_id"][0]] * 2
     assert run.unscored() == (UnscoredCount(metric="n", reason="why", n=1),)
-
-
-def test_findings_come_back_as_they_went_in(run):
-    finding = OldFinding(
-        analysis="a",
-        question="Zürich?",
-        rows=({"value": None, "n": 2},),
-        sentences=("s",),
-        caveats=(),
-        settings={"level": 0.9},
-    )
-    run.write_findings([finding])
-    assert run.findings() == [finding]
 
 
 @pytest.mark.parametrize("table", ["scores", "findings"])

@@ -254,7 +254,7 @@ def test_the_command_to_go_on_with_can_be_copied(light: Any, tmp_path: Path) -> 
 
 
 def test_the_report_so_far_is_quiet_and_harmless(light: Any, tmp_path: Path) -> None:
-    few = {"analyses": ["correctness(n_resamples=99)"]}
+    few = {"analyses": ["correctness"], "n_resamples": 99}
     run = made_run.made_run(tmp_path / "run", n_answered=4, with_scores=False, analyze=few)
     with serving(run) as viewer:
         light.goto(f"{viewer.address}run/run")

@@ -15,7 +15,7 @@ from shaketable.store import Run
 from shaketable.viewer import live_report
 from shaketable.viewer.live_report import LiveReport, PartialRun, render_partial
 
-FEW: Any = {"analyze": {"analyses": ["correctness(n_resamples=99)"]}}
+FEW: Any = {"analyze": {"analyses": ["correctness"], "n_resamples": 99}}
 PER_QUESTION = made_run.N_RECORDS // made_run.N_QUESTIONS
 
 
@@ -52,12 +52,12 @@ def test_a_run_that_is_going_has_a_report_marked_as_partial(tmp_path: Path) -> N
 
 def test_its_numbers_are_those_of_the_records_so_far(tmp_path: Path) -> None:
     partial = PartialRun(half(tmp_path / "run"))
-    rows = [
-        row
-        for row in live_report.findings_of(partial, partial.study.analyses)[0].rows
-        if row["contrast"] is None and row["type"] is None and str(row["system"]).startswith("plain")
-    ]
-    found = {(row["perturbation"], row["temperature"]): (row["value"], row["n"]) for row in rows}
+    [finding] = live_report.findings_of(partial, partial.study.analyses).findings
+    found = {
+        (level.cell.perturbation, level.cell.temperature): (level.mean.value, level.mean.n)
+        for level in finding.result.levels
+        if level.cell.group is None and level.cell.system.model == "plain"
+    }
     # By the rule of `made_run.record`, of questions 0 to 3: all are right when cool, the even without evidence.
     assert found["unchanged", 0.0] == (1.0, 4)
     assert found["sentence_removal", 0.6] == (0.5, 4)
@@ -94,7 +94,7 @@ def test_it_is_made_again_for_new_records_but_not_too_often(tmp_path: Path, monk
 
 
 def test_an_analysis_that_half_a_run_does_not_allow_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = half(tmp_path / "run", analyze={"analyses": ["correctness(n_resamples=99)", "variability"]})
+    run = half(tmp_path / "run", analyze={"analyses": ["correctness", "variability"], "n_resamples": 99})
     findings_of = live_report.findings_of
 
     def picky(partial: Run, analyses: list[str]) -> Any:

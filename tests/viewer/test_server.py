@@ -91,7 +91,7 @@ def test_no_address_leads_to_another_file(client, path):
 def test_a_report_that_leads_out_of_the_folder_is_not_served(tmp_path):
     secret = tmp_path / "secret.html"
     secret.write_text("a secret")
-    few = {"analyses": ["correctness(n_resamples=99)"]}
+    few = {"analyses": ["correctness"], "n_resamples": 99}
     run = made_run.made_run(tmp_path / "run", with_scores=False, analyze=few)
     (run.folder / "report.html").symlink_to(secret)
     with serving(run) as viewer:

@@ -99,7 +99,7 @@ class RunSite:
             records = first_records(fresh) if summary.done else None
             # Those of a run that went on since are out of date.
             is_current = summary.is_finished and fresh.has_current_findings()
-        sections = _sections(run) if is_current else []
+            sections = _sections(fresh) if is_current else []
         values = {
             "summary": summary,
             "facts": [] if records is None else list_facts(summary, records),
