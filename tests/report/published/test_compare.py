@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from shaketable.cli.app import app
 from shaketable.factors import Labels
 from shaketable.report.published import context_temperature, query_variation
 from shaketable.report.published import factual_robustness as facts
-from shaketable.report.published.comparison import Own
+from shaketable.report.published.comparison import Own, format_own
 from shaketable.report.published.verdicts import exactly, least, ordered, signed, within
 from shaketable.study import load_study, shipped_studies
 from shaketable.types import Estimate, Finding, Findings, Study
@@ -98,6 +99,18 @@ def test_the_least_of_several_lies_apart_from_all() -> None:
 def test_a_published_number_is_met_inside_the_interval_alone() -> None:
     assert within(span(0.76, 0.75, 0.77), 0.761)[0] == "agrees"
     assert within(span(0.70, 0.69, 0.71), 0.761)[0] == "differs"
+
+
+def test_a_number_of_the_run_is_told_with_what_it_has() -> None:
+    assert format_own(span(0.75, 0.7, 0.8)) == "0.75 [0.7, 0.8], n = 10"
+    assert format_own(replace(span(0.75, 0.7, 0.8), low=None, high=None)) == "0.75, n = 10"
+    assert format_own(exactly(None)) == format_own(None) == ""
+
+
+def test_what_a_run_cannot_say_has_the_reason_of_its_own_number() -> None:
+    nothing = replace(exactly(None), reason="fewer than two questions")
+    for judgement in (ordered(nothing, span(1, 0, 2)), signed(nothing, 1), within(nothing, 0.5)):
+        assert judgement == ("cannot be said", "fewer than two questions")
 
 
 # --- the studies --------------------------------------------------------------------------------------

@@ -70,8 +70,8 @@ def format_own(estimate: Estimate | None) -> str:
     """`0.75 [0.7, 0.8], n = 24`."""
     if estimate is None or estimate.value is None:
         return ""
-    has_interval = estimate.low is not None and estimate.high is not None
-    return f"{estimate.value:.3g}{f' [{estimate.low:.3g}, {estimate.high:.3g}]' * has_interval}, n = {estimate.n}"
+    interval = "" if estimate.low is None or estimate.high is None else f" [{estimate.low:.3g}, {estimate.high:.3g}]"
+    return f"{estimate.value:.3g}{interval}, n = {estimate.n}"
 
 
 class Located(Protocol):
