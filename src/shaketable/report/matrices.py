@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from shaketable.factors import Cell, word_for
 from shaketable.report.section import NOTHING, Matrix, MatrixCell, Page
+from shaketable.report.tables import name_place
 from shaketable.report.words import name_part
 
 
@@ -55,11 +56,9 @@ def _matrix(lines: Sequence[Line], page: Page, last: str, title: str) -> Matrix:
     temperatures = sorted({temperature for line in lines for temperature in line.cells if temperature is not None})
     groups: dict[str, list[tuple[str, tuple[MatrixCell, ...]]]] = {}
     for line in lines:
-        system = page.labels.name(line.cell, "dataset", "variation")
-        group = f"{system} · {line.cell.group}" if line.cell.group else system
         cells = [line.cells.get(temperature, NOTHING) for temperature in temperatures] + ([line.last] if last else [])
         named = (name_part(line.cell.perturbation or "no evidence"), tuple(cells))
-        groups.setdefault(f"{group}, {word_for(line.metric)}", []).append(named)
+        groups.setdefault(f"{name_place(line.cell, page)}, {word_for(line.metric)}", []).append(named)
     return Matrix(
         title=title,
         columns=(*(f"{temperature:g}" for temperature in temperatures), *([last] if last else [])),

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaketable.report.charts.marks import Mark
+from shaketable.report.evidence_marks import count_behind
 from shaketable.report.section import Page
 
 
 def describe_intervals(marks: Sequence[Mark], page: Page) -> str:
     """`Intervals are 95 % intervals over questions. n = 20 to 24 questions.`"""
-    counts = sorted({mark.n or 0 for mark in marks})
-    n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"Intervals are {100 * page.bootstrap.confidence:g} % intervals over questions. n = {n} questions."
+    return f"Intervals are {100 * page.bootstrap.confidence:g} % intervals over questions. {count_behind(marks)}."

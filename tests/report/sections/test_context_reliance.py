@@ -15,7 +15,7 @@ from shaketable.report.section import Section
 from shaketable.report.sections.context_reliance import section
 
 
-def told(table: pl.DataFrame) -> Section:
+def section_of(table: pl.DataFrame) -> Section:
     tables = few_tables(table)
     return section(context_reliance(tables), made_page(tables))
 
@@ -33,7 +33,7 @@ def sentence(*sides: Sequence[float]) -> str:
             for side, way in zip(sides, ways, strict=True)
         ]
     )
-    (headline,) = told(table).headlines
+    (headline,) = section_of(table).headlines
     return headline.sentence
 
 
@@ -48,7 +48,7 @@ def test_sentences_say_no_more_than_the_interval() -> None:
 
 
 def test_the_card_has_the_three_means_and_the_line_over_temperatures() -> None:
-    (headline,) = told(joint_study()).headlines
+    (headline,) = section_of(joint_study()).headlines
     assert headline.detail.startswith("Correctness: with original evidence ")
     assert ", closed book " in headline.detail and headline.detail.endswith("(n = 12 questions).")
     assert [point.temperature for point in headline.spark] == [0.0, 0.5, 1.5]
@@ -57,7 +57,7 @@ def test_the_card_has_the_three_means_and_the_line_over_temperatures() -> None:
 
 def test_reliance_is_not_drawn_where_evidence_brings_nothing() -> None:
     hot = pl.col("temperature") == 1.5
-    made = told(joint_study().with_columns(value=pl.when(hot).then(0.0).otherwise("value")))
+    made = section_of(joint_study().with_columns(value=pl.when(hot).then(0.0).otherwise("value")))
     (figure,) = made.figures
     assert {mark.x for mark in figure.marks} == {0.0, 0.5}
     assert "Where evidence brings less than that, the ratio says little about reliance." in made.caveats
@@ -65,12 +65,12 @@ def test_reliance_is_not_drawn_where_evidence_brings_nothing() -> None:
 
 
 def test_the_table_has_the_three_means_at_every_temperature() -> None:
-    (table,) = told(joint_study()).tables
+    (table,) = section_of(joint_study()).tables
     assert table.columns[3:7] == ("Reliance", "Original", "Disturbed", "Closed book")
     assert [row[2] for row in table.rows] == ["0", "0.5", "1.5"]
     assert all(str(row[4]).endswith(" %") for row in table.rows)
 
 
 def test_without_closed_book_there_is_nothing_to_tell() -> None:
-    made = told(joint_study(closed_book=False))
+    made = section_of(joint_study(closed_book=False))
     assert (made.headlines, made.figures, made.tables, made.caveats) == ((), (), (), ())

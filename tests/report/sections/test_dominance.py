@@ -10,13 +10,13 @@ from shaketable.report.section import Section
 from shaketable.report.sections.dominance import section
 
 
-def told(table: pl.DataFrame) -> Section:
+def section_of(table: pl.DataFrame) -> Section:
     tables = few_tables(table)
     return section(dominance(tables), made_page(tables))
 
 
 def test_what_moves_the_score_more_is_named_with_both_shares() -> None:
-    made = told(made_study(steepness=0.0, costs={"unchanged": 0.0, "noise": 0.2}, temperatures=(0.0, 1.0, 2.0)))
+    made = section_of(made_study(steepness=0.0, costs={"unchanged": 0.0, "noise": 0.2}, temperatures=(0.0, 1.0, 2.0)))
     headline = made.headlines[0]
     assert headline.sentence == "Evidence moves the bertscore of smollm2 more than temperature does."
     assert headline.detail.startswith("Partial eta squared 0.") and headline.detail.endswith("(n = 20 questions).")
@@ -24,19 +24,19 @@ def test_what_moves_the_score_more_is_named_with_both_shares() -> None:
 
 
 def test_the_spread_has_a_sentence_of_its_own() -> None:
-    made = told(made_study(steepness=0.5, costs={"unchanged": 0.0, "noise": 0.002}, temperatures=(0.0, 1.0, 2.0)))
+    made = section_of(made_study(steepness=0.5, costs={"unchanged": 0.0, "noise": 0.002}, temperatures=(0.0, 1.0, 2.0)))
     assert made.sentences[0].startswith("Temperature moves the bertscore of smollm2 more than evidence does.")
     assert any("spread between runs (CV) of the bertscore of smollm2" in text for text in made.sentences)
 
 
 def test_what_is_undecided_is_no_claim() -> None:
-    made = told(made_study(steepness=0.0, costs={"unchanged": 0.0, "noise": 0.0}, temperatures=(0.0, 1.0)))
+    made = section_of(made_study(steepness=0.0, costs={"unchanged": 0.0, "noise": 0.0}, temperatures=(0.0, 1.0)))
     text = "Whether temperature or evidence moves the bertscore of smollm2 more is undecided."
     assert (made.headlines[0].sentence, made.headlines[0].is_clear) == (text, False)
 
 
 def test_the_table_has_a_line_for_all_questions_and_each_type() -> None:
-    (table,) = told(made_study(temperatures=(0.0, 1.0))).tables
+    (table,) = section_of(made_study(temperatures=(0.0, 1.0))).tables
     assert table.title == "Partial eta squared: bertscore"
     assert table.columns[:3] == ("System", "Of", "Moves it more")
     places = ("smollm2", "smollm2 · bridge", "smollm2 · comparison")
@@ -44,6 +44,6 @@ def test_the_table_has_a_line_for_all_questions_and_each_type() -> None:
 
 
 def test_where_nothing_varies_there_is_no_sentence_and_the_table_says_why() -> None:
-    made = told(made_study(temperatures=(0.0, 1.0)).with_columns(value=pl.lit(0.5)))
+    made = section_of(made_study(temperatures=(0.0, 1.0)).with_columns(value=pl.lit(0.5)))
     assert made.headlines == ()
     assert {row[2] for row in made.tables[0].rows} == {"nothing varies"}

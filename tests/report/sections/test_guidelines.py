@@ -18,7 +18,7 @@ FLAT = (0.900, 0.901, 0.899, 0.900, 0.902, 0.898, 0.900, 0.901, 0.899, 0.900, 0.
 FALLING = (0.930, 0.930, 0.929, 0.925, 0.915, 0.905, 0.895, 0.880, 0.865, 0.850, 0.835)
 
 
-def told(
+def section_of(
     table: pl.DataFrame,
     margin: float | None = 0.01,
     not_applied: tuple[NotApplied, ...] = (),
@@ -40,7 +40,7 @@ def curve(means: tuple[float, ...], **factors: Any) -> pl.DataFrame:
 
 
 def test_a_clear_loss_is_told_as_one() -> None:
-    (headline,) = of_kind(told(made_study(onset=1.0, steepness=0.3, noise=0.002)), "ceiling")
+    (headline,) = of_kind(section_of(made_study(onset=1.0, steepness=0.3, noise=0.002)), "ceiling")
     assert headline.sentence.startswith(
         "Keep smollm2 at or below 1: at 1.2, answers lose more than 0.01 bertscore with the worst evidence ("
     )
@@ -50,7 +50,7 @@ def test_a_clear_loss_is_told_as_one() -> None:
 
 
 def test_the_card_of_a_ceiling_shows_the_scores_of_the_pair_that_decides() -> None:
-    (headline,) = of_kind(told(made_study(onset=1.0, steepness=0.3, noise=0.002)), "ceiling")
+    (headline,) = of_kind(section_of(made_study(onset=1.0, steepness=0.3, noise=0.002)), "ceiling")
     assert [point.temperature for point in headline.spark] == list(TEMPERATURES)
     assert headline.spark[0].value > headline.spark[-1].value
     worst = headline.cell
@@ -59,13 +59,13 @@ def test_the_card_of_a_ceiling_shows_the_scores_of_the_pair_that_decides() -> No
 
 
 def test_a_loss_that_intervals_allow_cannot_be_ruled_out() -> None:
-    (headline,) = of_kind(told(made_study(onset=1.0, steepness=0.03, noise=0.012)), "ceiling")
+    (headline,) = of_kind(section_of(made_study(onset=1.0, steepness=0.03, noise=0.012)), "ceiling")
     assert "cannot be ruled out with the worst evidence" in headline.sentence
     assert "By the means alone it would be 1; more questions can tell." in headline.detail
 
 
 def test_a_flat_line_may_run_as_hot_as_was_tried() -> None:
-    (headline,) = of_kind(told(curve(FLAT), bound="point"), "ceiling")
+    (headline,) = of_kind(section_of(curve(FLAT), bound="point"), "ceiling")
     assert headline.sentence == (
         "smollm2 may run as hot as was tried (2): it loses by its point values no more than 0.01 bertscore with the "
         "worst evidence (unchanged)."
@@ -73,13 +73,13 @@ def test_a_flat_line_may_run_as_hot_as_was_tried() -> None:
 
 
 def test_a_system_that_may_not_be_heated_is_told_so() -> None:
-    (headline,) = of_kind(told(made_study(onset=0.0, steepness=0.3, noise=0.002)), "ceiling")
+    (headline,) = of_kind(section_of(made_study(onset=0.0, steepness=0.3, noise=0.002)), "ceiling")
     assert headline.sentence.startswith("Keep smollm2 at 0: at 0.2, answers lose more than 0.01 bertscore")
 
 
 def test_points_of_a_share_are_points() -> None:
     shares = made_study(metric="contains", steepness=2.0, onset=0.9)
-    made = told(shares.with_columns(value=(pl.col("value") > 0.5).cast(pl.Float64)), margin=None)
+    made = section_of(shares.with_columns(value=(pl.col("value") > 0.5).cast(pl.Float64)), margin=None)
     (headline,) = of_kind(made, "ceiling")
     assert "answers lose more than 5 points of correctness with" in headline.sentence
     assert made.tables[0].title == "Ceilings for a loss of at most 5 points: correctness"
@@ -88,7 +88,7 @@ def test_points_of_a_share_are_points() -> None:
 def test_a_model_that_ignores_temperature_is_named_and_claims_nothing() -> None:
     table = made_study(models=("deepseek", "smollm2"), steepness=0.3, noise=0.002)
     flat = NotApplied(model="deepseek", method=table["method"][0], reason="it says so")
-    made = told(table, not_applied=(flat,))
+    made = section_of(table, not_applied=(flat,))
     (ignoring,) = (headline for headline in of_kind(made, "ceiling") if headline.system == "deepseek")
     assert ignoring.sentence == (
         "deepseek does not apply the temperature: it has no ceiling, and its flat line is no robustness."
@@ -100,13 +100,13 @@ def test_a_model_that_ignores_temperature_is_named_and_claims_nothing() -> None:
 
 
 def test_an_onset_at_the_first_temperature_it_can_have_may_be_earlier() -> None:
-    (headline,) = of_kind(told(made_study(onset=0.0, steepness=0.3, noise=0.002)), "onset")
+    (headline,) = of_kind(section_of(made_study(onset=0.0, steepness=0.3, noise=0.002)), "onset")
     assert "begins to fall at about temperature 0.2 [0.2, 0.2] or before, by 0.3" in headline.sentence
     assert headline.detail == "Measured on 20 questions with undisturbed evidence."
 
 
 def test_which_noise_hurts_where_is_a_sentence_without_a_card() -> None:
-    made = told(made_study(costs={"unchanged": 0.0, "harmless": 0.0, "harmful": 0.05}))
+    made = section_of(made_study(costs={"unchanged": 0.0, "harmless": 0.0, "harmful": 0.05}))
     (headline,) = of_kind(made, "noise")
     assert "harmful at every temperature tried" in headline.sentence and not headline.number
     assert headline.detail.startswith("Harmful at temperature ")
@@ -117,11 +117,11 @@ def test_the_best_model_is_named_only_where_it_is_clear() -> None:
     strong = made_study(models=("strong",), steepness=0.3, noise=0.002)
     steady = made_study(models=("steady",), steepness=0.0).with_columns(pl.col("value") - 0.05)
     twin = made_study(models=("twin",), steepness=0.0, seed=0).with_columns(pl.col("value") - 0.05)
-    cool, hot = of_kind(told(pl.concat([strong, steady])), "choice")
+    cool, hot = of_kind(section_of(pl.concat([strong, steady])), "choice")
     assert cool.sentence.startswith("At temperature 0 strong has the best bertscore, 0.0")
     assert cool.sentence.endswith(" above steady, the next.")
     assert hot.sentence.startswith("At temperature 2 steady has the best bertscore, ") and hot.is_clear
-    same = of_kind(told(pl.concat([steady, twin])), "choice")
+    same = of_kind(section_of(pl.concat([steady, twin])), "choice")
     assert all("no clear winner was found: steady and twin lead in bertscore" in one.sentence for one in same)
     assert not any(headline.is_clear for headline in same)
 
@@ -135,7 +135,7 @@ def test_over_several_wordings_the_worst_wording_is_named_and_single_ones_are_no
             curve(FALLING, variation="spelling", perturbation="sentence_removal"),
         ]
     )
-    made = told(table, bound="point")
+    made = section_of(table, bound="point")
     (headline,) = of_kind(made, "ceiling")
     assert headline.system == "smollm2"
     assert headline.sentence.endswith("with the worst evidence and wording (sentence removal, spelling).")
@@ -144,7 +144,7 @@ def test_over_several_wordings_the_worst_wording_is_named_and_single_ones_are_no
 
 
 def test_tables_have_systems_and_folded_pairs() -> None:
-    systems, pairs = told(made_study(onset=1.0, steepness=0.3, noise=0.002)).tables
+    systems, pairs = section_of(made_study(onset=1.0, steepness=0.3, noise=0.002)).tables
     assert systems.title == "Ceilings for a loss of at most 0.01: bertscore"
     ((name, keep, worst, beyond, falls, n),) = systems.rows
     assert (name, keep, falls, n) == ("smollm2", "1 [1, 1]", "1 [1, 1]", 20)

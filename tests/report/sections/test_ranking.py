@@ -27,27 +27,27 @@ def crossing() -> pl.DataFrame:
     )
 
 
-def told(table: pl.DataFrame) -> Section:
+def section_of(table: pl.DataFrame) -> Section:
     tables = few_tables(table)
     return section(ranking(tables, n_permutations=199), made_page(tables))
 
 
 def test_a_reversal_is_told_with_both_differences() -> None:
-    (headline,) = told(crossing()).headlines
+    (headline,) = section_of(crossing()).headlines
     assert headline.sentence == "Masking hurts smollm2 more than removal at temperature 0, and less at 1."
     assert headline.detail.startswith("The difference in lost bertscore is 0.1") and " and −0.1" in headline.detail
     assert headline.is_clear and headline.number.startswith("0.1")
 
 
 def test_without_interaction_nothing_is_claimed() -> None:
-    (headline,) = told(made_study(temperatures=(0.0, 1.0, 2.0), n_questions=30)).headlines
+    (headline,) = section_of(made_study(temperatures=(0.0, 1.0, 2.0), n_questions=30)).headlines
     assert headline.sentence == "No change with temperature was shown in which disturbance hurts smollm2 more."
     assert headline.detail.startswith("Interaction test of entity masking against sentence removal: p = ")
     assert not headline.is_clear
 
 
 def test_cells_hold_ranks_and_tables_the_pairs() -> None:
-    made = told(crossing())
+    made = section_of(crossing())
     (matrix,) = made.matrices
     ((name, rows),) = matrix.groups
     assert name == "smollm2, bertscore"

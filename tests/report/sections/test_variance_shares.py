@@ -19,7 +19,7 @@ NAMES = [
 ]
 
 
-def told(table: pl.DataFrame) -> Section:
+def section_of(table: pl.DataFrame) -> Section:
     tables = few_tables(table)
     return section(variance_shares(tables), made_page(tables))
 
@@ -41,7 +41,7 @@ def heated(hot: float) -> pl.DataFrame:
 
 
 def test_the_setting_that_explains_most_is_told_with_its_interval() -> None:
-    (headline,) = told(heated(0.0)).headlines
+    (headline,) = section_of(heated(0.0)).headlines
     assert headline.sentence == (
         "Temperature explains 100 % [100, 100] of the variation in correctness; of evidence no share is shown."
     )
@@ -50,7 +50,7 @@ def test_the_setting_that_explains_most_is_told_with_its_interval() -> None:
 
 
 def test_the_rest_is_told_and_methods_that_do_not_search_are_named() -> None:
-    (headline,) = told(joint_study()).headlines
+    (headline,) = section_of(joint_study()).headlines
     assert headline.detail.startswith("The rest: settings together ")
     assert "; which question is asked " in headline.detail and "; dice at one setting " in headline.detail
     assert headline.detail.endswith("(n = 12 questions, 12 settings; closed book not in it).")
@@ -58,21 +58,21 @@ def test_the_rest_is_told_and_methods_that_do_not_search_are_named() -> None:
 
 def test_dice_alone_are_no_claim() -> None:
     table = joint_study().with_columns(value=pl.Series([float(i * 7919 % 13 < 6) for i in range(len(joint_study()))]))
-    (headline,) = told(table).headlines
+    (headline,) = section_of(table).headlines
     assert headline.sentence.startswith("No setting is shown to explain any of the variation in correctness: ")
     assert not headline.is_clear
 
 
 def test_each_dataset_is_told_by_its_name() -> None:
     both = pl.concat([heated(0.0).with_columns(dataset=pl.lit(name)) for name in ("first", "second")])
-    sentences = [headline.sentence for headline in told(both).headlines]
+    sentences = [headline.sentence for headline in section_of(both).headlines]
     assert [" of the variation in correctness on first; " in text for text in sentences] == [True, False]
-    (figure,) = told(both).figures
+    (figure,) = section_of(both).figures
     assert {mark.panel for mark in figure.marks} == {"first", "second"}
 
 
 def test_the_bar_is_filled_by_the_shares_in_their_order() -> None:
-    (figure,) = told(joint_study()).figures
+    (figure,) = section_of(joint_study()).figures
     assert [mark.x for mark in figure.marks] == NAMES
     assert sum(mark.value or 0.0 for mark in figure.marks) == pytest.approx(1)
     assert figure.caption.startswith("Evidence explains ") or figure.caption.startswith("Temperature explains ")
@@ -82,7 +82,7 @@ def test_the_bar_is_filled_by_the_shares_in_their_order() -> None:
 
 
 def test_tables_have_every_share_and_folded_its_pieces() -> None:
-    whole, pieces = told(joint_study()).tables
+    whole, pieces = section_of(joint_study()).tables
     assert [row[1] for row in whole.rows] == NAMES
     assert pieces.is_folded
     assert {row[1] for row in pieces.rows} >= {
@@ -93,12 +93,12 @@ def test_tables_have_every_share_and_folded_its_pieces() -> None:
 
 
 def test_one_run_is_said_to_leave_the_dice_in_the_rest() -> None:
-    made = told(joint_study().filter(repeat=0))
+    made = section_of(joint_study().filter(repeat=0))
     assert any(caveat.startswith("Sampling is not split off: ") for caveat in made.caveats)
     assert "With fewer than 20 questions these intervals are too narrow." in made.caveats
 
 
 def test_what_cannot_be_split_is_not_shown() -> None:
-    made = told(joint_study().filter(temperature=0.0, perturbation="unchanged", variation="original"))
+    made = section_of(joint_study().filter(temperature=0.0, perturbation="unchanged", variation="original"))
     assert (made.headlines, made.figures, made.tables, made.caveats) == ((), (), (), ())
     assert not made.has_block

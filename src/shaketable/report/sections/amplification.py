@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shaketable.analyses.evidence.amplification import Amplification, Ratio, Slope
-from shaketable.report.matrices import Line, make_matrices
+from shaketable.report.matrices import Line, group_lines, make_matrices
 from shaketable.report.section import NOTHING, Headline, MatrixCell, Page, Section
 from shaketable.report.words import (
     describe_bootstrap,
@@ -24,13 +24,13 @@ QUESTION = "Does heat amplify the harm of disturbed evidence?"
 
 
 def section(result: Amplification, page: Page) -> Section:
-    told = [slope for slope in result.slopes if slope.cell.group is None and slope.slope.low is not None]
+    pooled = [slope for slope in result.slopes if slope.cell.group is None and slope.slope.low is not None]
     return Section(
         chapter="evidence",
         name="amplification",
         title=QUESTION,
         question=QUESTION,
-        headlines=tuple(_headline(slope, page) for slope in told),
+        headlines=tuple(_headline(slope, page) for slope in pooled),
         matrices=make_matrices(_matrix_lines(result), page, last="Slope per unit"),
         notes=("Cells hold the drop as a multiple of that at the coolest temperature.",),
         caveats=_caveats(result, page),
@@ -61,12 +61,9 @@ def _sentence(slope: Slope, page: Page) -> str:
 
 def _matrix_lines(result: Amplification) -> list[Line]:
     slopes = {(slope.metric, slope.cell): slope for slope in result.slopes}
-    lines: dict[object, list[Ratio]] = {}
-    for ratio in result.ratios:
-        lines.setdefault((ratio.metric, replace(ratio.cell, temperature=None)), []).append(ratio)
     return [
         _matrix_line(line, slopes.get((line[0].metric, replace(line[0].cell, temperature=None))))
-        for line in lines.values()
+        for line in group_lines(result.ratios)
     ]
 
 

@@ -19,7 +19,6 @@ from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.charts.surface import surface
 from shaketable.report.evidence_marks import (
     TITLES,
-    count_behind,
     describe_counts,
     make_mark,
     metrics_in_order,
@@ -29,8 +28,9 @@ from shaketable.report.evidence_marks import (
     name_scores,
     of_shown_types,
 )
+from shaketable.report.notes import describe_intervals
 from shaketable.report.section import Figure, Headline, Page
-from shaketable.report.sections.guidelines import group_noise, is_told
+from shaketable.report.sections.guidelines import group_noise, has_headline
 from shaketable.report.sections.guidelines_words import ceiling_sentence, noise_sentence
 from shaketable.report.sections.single_questions import make_boxes
 from shaketable.report.wording_words import name_way
@@ -110,7 +110,7 @@ def _ceiling_sentences(metric: str, page: Page) -> list[str]:
     result = page.result(Guidelines)
     margins = {margin.metric: margin for margin in result.margins} if result else {}
     ceilings = [ceiling for ceiling in (result.ceilings if result else ()) if ceiling.metric == metric]
-    return [ceiling_sentence(ceiling, margins[metric], page) for ceiling in ceilings if is_told(ceiling)]
+    return [ceiling_sentence(ceiling, margins[metric], page) for ceiling in ceilings if has_headline(ceiling)]
 
 
 def _score_mark(level: Level, page: Page) -> Mark:
@@ -205,8 +205,7 @@ def _surface(result: Correctness, page: Page) -> Figure | None:
         name="correctness_surface",
         title=f"The surface: {word_for(metric)} by wording, evidence and temperature",
         caption=f"It runs from {highest} down to {lowest}.",
-        note="Each box is the mean over questions in one setting. Intervals are "
-        f"{100 * page.bootstrap.confidence:g} % intervals over questions. {count_behind(marks)}.",
+        note=f"Each box is the mean over questions in one setting. {describe_intervals(marks, page)}",
         marks=marks,
         titles=SURFACE_TITLES,
         draw=partial(surface, marks, SURFACE_TITLES, axis=Axis(title=title_of(metric))),

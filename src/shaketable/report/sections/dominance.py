@@ -25,13 +25,13 @@ def section(result: Dominance, page: Page) -> Section:
         name="dominance",
         title="Temperature against evidence",
         question="Does temperature matter more than evidence?",
-        headlines=tuple(_headline(weighing, page) for weighing in result.weighings if _is_told(weighing)),
+        headlines=tuple(_headline(weighing, page) for weighing in result.weighings if _is_decidable(weighing)),
         tables=make_tables("Partial eta squared", COLUMNS, [_line(weighing) for weighing in result.weighings], page),
         caveats=_caveats(result, page),
     )
 
 
-def _is_told(weighing: Weighing) -> bool:
+def _is_decidable(weighing: Weighing) -> bool:
     return weighing.cell.group is None and weighing.stronger is not None and weighing.difference.low is not None
 
 

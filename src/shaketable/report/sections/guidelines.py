@@ -47,7 +47,7 @@ Place = tuple[str, Cell]
 
 def section(result: Guidelines, page: Page) -> Section:
     margins = {margin.metric: margin for margin in result.margins}
-    ceilings = [ceiling for ceiling in result.ceilings if is_told(ceiling)]
+    ceilings = [ceiling for ceiling in result.ceilings if has_headline(ceiling)]
     onsets = [onset for onset in result.onsets if _is_of_system(onset.cell) and onset.onset.value is not None]
     shown = (
         *(_ceiling_headline(ceiling, margins[ceiling.metric], page) for ceiling in ceilings),
@@ -66,7 +66,7 @@ def section(result: Guidelines, page: Page) -> Section:
     )
 
 
-def is_told(ceiling: Ceiling) -> bool:
+def has_headline(ceiling: Ceiling) -> bool:
     """That over all wordings says more than those of single ones."""
     return not ceiling.is_part and (ceiling.ceiling.value is not None or not ceiling.is_applied)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shaketable.analyses.evidence.ranking import Agreement, Contrast, Drop, Ranking
 from shaketable.factors import word_for
-from shaketable.report.matrices import Line, make_matrices
+from shaketable.report.matrices import Line, group_lines, make_matrices
 from shaketable.report.section import NOTHING, Headline, MatrixCell, Page, Section, Table
 from shaketable.report.tables import TableLine, make_tables
 from shaketable.report.words import (
@@ -126,16 +126,13 @@ def _value(contrast: Contrast) -> float:
 
 
 def _matrix_lines(drops: Sequence[Drop]) -> list[Line]:
-    lines: dict[object, list[Drop]] = {}
-    for drop in drops:
-        lines.setdefault((drop.metric, replace(drop.cell, temperature=None)), []).append(drop)
     return [
         Line(
             cell=line[0].cell,
             metric=line[0].metric,
             cells={drop.cell.temperature: _matrix_cell(drop) for drop in line},
         )
-        for line in lines.values()
+        for line in group_lines(drops)
     ]
 
 

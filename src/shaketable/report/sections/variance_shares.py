@@ -49,12 +49,12 @@ COLUMNS = ("Dataset", "Explained by", "Share", "Questions", "Questions left out"
 
 
 def section(result: VarianceShares, page: Page) -> Section:
-    told = [
+    explained = [
         (split, settings)
         for split in result.splits
         if (settings := _settings(split, result)) and settings[0].share.low is not None
     ]
-    headlines = tuple(_headline(split, settings, result, page) for split, settings in told)
+    headlines = tuple(_headline(split, settings, result, page) for split, settings in explained)
     return Section(
         chapter="together",
         name="variance_shares",
