@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from shaketable import catalog
 from shaketable.analyses.evidence.correctness import Correctness, Level
@@ -30,8 +29,8 @@ class First:
     """Which questions they are of; empty: all."""
     n: int
     temperatures: list[float]
-    lines: list[tuple[str, str, list[dict[str, Any] | None]]]
-    """System, evidence, and a cell for each temperature: share, low, high, n; None: nothing yet."""
+    lines: list[tuple[str, str, list[Estimate | None]]]
+    """System, evidence, and a share for each temperature; None: nothing yet."""
 
 
 def first_results(run: Run) -> First | None:
@@ -55,22 +54,22 @@ def first_results(run: Run) -> First | None:
     temperatures = sorted({temperature for line in counted.values() for temperature in line})
     lines = [
         (system, evidence, [_share(line[temperature]) if temperature in line else None for temperature in temperatures])
-        for (system, evidence), line in sorted(counted.items(), key=lambda one: _untouched_first(*one[0]))
+        for (system, evidence), line in sorted(counted.items(), key=lambda line: _untouched_first(*line[0]))
     ]
     return First(metric=metric, words=first.words, n=len(records), temperatures=temperatures, lines=lines)
 
 
-def _share(values: list[float]) -> dict[str, Any]:
+def _share(values: list[float]) -> Estimate:
     from scipy.stats import binomtest
 
     n, right = len(values), int(sum(values))
     ends = binomtest(right, n).proportion_ci(confidence_level=0.95, method="wilson")
     low, high = (round(float(end), ROUNDING) for end in ends)
-    return {"value": right / n, "low": low, "high": high, "n": n}
+    return Estimate(value=right / n, low=low, high=high, level=0.95, n=n, how="Wilson", unit="share")
 
 
-def _untouched_first(system: str, evidence: str | None) -> tuple[Any, ...]:
-    return system, evidence not in (None, "unchanged"), evidence or ""
+def _untouched_first(system: str, evidence: str) -> tuple[str, bool, str]:
+    return system, evidence != "unchanged", evidence
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
