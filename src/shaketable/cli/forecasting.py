@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from typing import Any
 
 from rich.table import Table
 
 from shaketable.cli.console import duration, out, print_json, say
+from shaketable.datasets.reading.select import ShortCell
 from shaketable.stages.advice import advice_on
 from shaketable.stages.estimate import Amount, WordingForecast, estimate, estimate_wordings
 from shaketable.stages.plan import Plan
@@ -105,6 +105,5 @@ def notes_on_plan(planned: Plan) -> list[str]:
     return notes + [f"Note: only {cell.n} questions for {cell_words(cell)}." for cell in planned.short_cells]
 
 
-def cell_words(cell: Any) -> str:
-    values = cell.values
-    return ", ".join(f"{name} {value}" for name, value in values.items()) if hasattr(values, "items") else str(values)
+def cell_words(cell: ShortCell) -> str:
+    return ", ".join(f"{name} {value}" for name, value in cell.values.items())

@@ -7,12 +7,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from shaketable import catalog
 from shaketable.errors import ModelError, PartError, RetrieverDown, RunError, ShaketableError
 from shaketable.identity import seed_from
-from shaketable.protocols import Method, Model, Part, RecordRetriever, ReplyLine, Steps, StreamingModel
+from shaketable.protocols import Method, Model, Part, RecordRetriever, ReplyLine, Steps, StreamingModel, WhiteBoxModel
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.sources import Listed, Scanned, Source
@@ -25,6 +25,7 @@ from shaketable.types import (
     Evidence,
     Failure,
     Generate,
+    Json,
     Note,
     Probe,
     Prompt,
@@ -35,6 +36,7 @@ from shaketable.types import (
     Reply,
     Sampling,
     Search,
+    Step,
     Trial,
 )
 
@@ -85,7 +87,7 @@ class Flight:
     n_prompt_tokens: int = 0
     n_tokens: int = 0
     seconds: float = 0.0
-    step: Any = None
+    step: Step | None = None
     """The step whose reply it waits for."""
 
 
@@ -146,17 +148,26 @@ def _refuse_strangers(plan: Plan, store: RecordStore) -> None:
 class Sink(Protocol):
     """Where finished records go."""
 
-    def append(self, records: Sequence[tuple[Record, Condition]], environment: Mapping[str, Any]) -> None: ...
+    def append(self, records: Sequence[tuple[Record, Condition]], environment: Mapping[str, Json]) -> None: ...
 
 
 Given = TypeVar("Given")
+
+
+class EvidenceKey(NamedTuple):
+    """Searches with one key have one reply."""
+
+    batch: tuple[int, int, int]
+    """Retriever, perturbation and k: what is searched and disturbed together."""
+    question_id: str
+    query: str
 
 
 class Scheduler:
     def __init__(self, plan: Plan, store: Sink, progress: Progress) -> None:
         self.store, self.progress = store, progress
         self.questions = {question.id: question for question in plan.questions}
-        self.evidence: OrderedDict[tuple[Any, ...], Evidence | Failure] = OrderedDict()
+        self.evidence: OrderedDict[EvidenceKey, Evidence | Failure] = OrderedDict()
         self.n_done = self.n_failed = self.n_tokens = 0
         generation = plan.study.generation
         self.wants: tuple[str, ...] = ("logprobs", "processed_logprobs") if generation.get("logprobs") else ()
@@ -225,6 +236,7 @@ class Scheduler:
     def _take(self, ticket: int, reply: Evidence | Completion | Reading | Failure) -> None:
         """Write a reply into the trace, count it, and go on."""
         flight = self.flights[ticket]
+        assert flight.step is not None, "A reply answers a step."
         flight.events.append(Event(step=flight.step, reply=_kept_reply(reply)))
         if isinstance(flight.step, Search):
             flight.n_searches += 1
@@ -270,7 +282,8 @@ class Scheduler:
         """Answer the waiting probes together."""
         waiting, self.probing = self.probing, []
         if waiting:
-            model: Any = self.flights[waiting[0][0]].condition.model
+            model = self.flights[waiting[0][0]].condition.model
+            assert isinstance(model, WhiteBoxModel), "Planning refuses methods that want more than the model gives."
             for (ticket, _), reading in zip(waiting, model.probe([step for _, step in waiting]), strict=True):
                 self._take(ticket, reading)
 
@@ -278,7 +291,7 @@ class Scheduler:
         """Answer the waiting searches, alike ones together."""
         if self.searching:
             waiting, self.searching = self.searching, []
-            wanted: dict[tuple[Any, ...], tuple[Flight, Search]] = {}
+            wanted: dict[EvidenceKey, tuple[Flight, Search]] = {}
             for ticket, step in waiting:
                 key = self._evidence_key(ticket, step)
                 if key not in self.evidence:
@@ -288,21 +301,22 @@ class Scheduler:
                 self._take(ticket, self.evidence[self._evidence_key(ticket, step)])
             # An engine that was down may be up again for the next search.
             for key in wanted:
-                if isinstance(found := self.evidence[key], Failure) and found.may_retry:
+                if isinstance(failure := self.evidence[key], Failure) and failure.may_retry:
                     del self.evidence[key]
             while len(self.evidence) > KEPT_EVIDENCE:
                 self.evidence.popitem(last=False)
 
-    def _evidence_key(self, ticket: int, step: Search) -> tuple[Any, ...]:
+    def _evidence_key(self, ticket: int, step: Search) -> EvidenceKey:
         flight = self.flights[ticket]
         condition = flight.condition
-        return id(condition.retriever), id(condition.perturbation), step.k, flight.question.id, step.query
+        batch = id(condition.retriever), id(condition.perturbation), step.k
+        return EvidenceKey(batch, flight.question.id, step.query)
 
-    def _find(self, wanted: Mapping[tuple[Any, ...], tuple[Flight, Search]]) -> None:
+    def _find(self, wanted: Mapping[EvidenceKey, tuple[Flight, Search]]) -> None:
         """Search and disturb, one batch for each retriever, perturbation and k."""
-        batches: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+        batches: dict[tuple[int, int, int], list[EvidenceKey]] = {}
         for key in wanted:
-            batches.setdefault(key[:3], []).append(key)
+            batches.setdefault(key.batch, []).append(key)
         for keys in batches.values():
             flights = [wanted[key][0] for key in keys]
             condition, k = flights[0].condition, wanted[keys[0]][1].k
@@ -315,8 +329,8 @@ class Scheduler:
                 down = Failure(kind="retriever", message=str(error), step="search", may_retry=True)
                 self.evidence.update(dict.fromkeys(keys, down))
                 continue
-            found = _for_each(condition.perturbation, condition.perturbation.perturb(questions, hits), len(queries))
-            for key, question, evidence in zip(keys, questions, found, strict=True):
+            disturbed = _for_each(condition.perturbation, condition.perturbation.perturb(questions, hits), len(queries))
+            for key, question, evidence in zip(keys, questions, disturbed, strict=True):
                 given = isinstance(condition.retriever, RecordRetriever)
                 self.evidence[key] = evidence if evidence.hits or not given else _no_evidence(question, condition)
 

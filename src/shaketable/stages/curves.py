@@ -7,7 +7,7 @@ import functools
 import itertools
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from shaketable import catalog
 from shaketable.facts.curves.automaton import MATCHES, Automaton, FirstLine
@@ -66,7 +66,7 @@ def trace_curves(plan: Plan, store: RecordStore, progress: Progress = lambda don
 def _of_condition(
     plan: Plan,
     scan: Scan,
-    model: Any,
+    model: Model,
     condition: Condition,
     vocabulary: Callable[[], Vocabulary],
     store: RecordStore,
@@ -101,7 +101,8 @@ def _of_condition(
         return step_on(Growing(prompt, course, []), None)
 
     n_made = 0
-    for finished in grow(model, (start(record) for record in records), settings.budget):
+    # Of a model without logits no curve is begun, so that it is never asked.
+    for finished in grow(cast(LogitModel, model), (start(record) for record in records), settings.budget):
         store.add_curves(name, finished)
         n_made += len(finished)
         progress(n_made, len(records))

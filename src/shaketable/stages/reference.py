@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from shaketable import catalog
 from shaketable.errors import RunError
 from shaketable.identity import seed_from
 from shaketable.prompts import REFERENCE_ANSWER, REFERENCE_TEMPLATE, OwnPrompt, Template
+from shaketable.protocols import Model
 from shaketable.store import Run
 from shaketable.study import SHORT, TEMPLATE
 from shaketable.text.language import sentences
@@ -83,7 +83,7 @@ def _from_model(study: Study, questions: Sequence[Question]) -> list[Row | Failu
     ]
 
 
-def _writer(study: Study) -> Any:
+def _writer(study: Study) -> Model:
     return catalog.build("model", study.reference, "score.reference")
 
 

@@ -6,7 +6,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from shaketable import catalog
 from shaketable.facts.scans import GREEDY, Ask, Course, Outcomes, course
@@ -178,7 +178,7 @@ class Scanned:
 
 def judge_by(metric: str, plan: Plan) -> Callable[[Record], bool | None]:
     """Whether an answer is right, by a metric of the catalog; None where it has no number."""
-    part: Any = catalog.build("metric", metric, "scan")
+    part = catalog.build("metric", metric, "scan")
     questions = {question.id: question for question in plan.questions}
 
     def judge(record: Record) -> bool | None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import functools
 import importlib.util
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shaketable import weights
 from shaketable.errors import WeightsError
 from shaketable.text.normalization import without_surrogates
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
 
 PIPELINE = "en_core_web_sm"
 Span = tuple[int, int, str]
@@ -27,7 +31,7 @@ class Word(NamedTuple):
 
 
 @functools.cache
-def pipeline(name: str = PIPELINE) -> Any:
+def pipeline(name: str = PIPELINE) -> Language:
     """A spaCy pipeline: embedded weights, an installed spaCy package, or the path of a folder."""
     import spacy
 
@@ -77,7 +81,7 @@ def words_of_each(texts: Sequence[str], name: str = PIPELINE) -> list[list[Word]
 
 
 @functools.lru_cache(maxsize=2048)
-def parsed(text: str, name: str = PIPELINE) -> Any:
+def parsed(text: str, name: str = PIPELINE) -> Doc:
     """A text as a spaCy document with tags and dependencies; kept, because several parts read one question.
 
     Documents are shared: read them, never change them.
@@ -93,7 +97,7 @@ def stop_words() -> frozenset[str]:
     return frozenset(STOP_WORDS)
 
 
-def _read(texts: Iterable[str], name: str, needed: Sequence[str]) -> list[Any]:
+def _read(texts: Iterable[str], name: str, needed: Sequence[str]) -> list[Doc]:
     nlp = pipeline(name)
     unneeded = [component for component in nlp.pipe_names if component not in needed]
     # One text at a time: sums over a larger batch round differently, and a text's neighbours

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from shaketable.text import language
 from shaketable.variations.english.inflection import form, is_verb
 from shaketable.variations.gate.reworded import Proposal
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 Shape = Literal["clause", "noun", "command", "whole"]
 
@@ -114,7 +117,7 @@ def quoted(text: str) -> str:
 # --- which kind of question -----------------------------------------------------------------------
 
 
-def _turned(words: list[Any]) -> tuple[str | None, Shape]:
+def _turned(words: list[Token]) -> tuple[str | None, Shape]:
     first = words[0].lower_
     if first in COMMANDS and words[0].tag_ not in ("NNS", "VBD") and len(words) > 2 and words[1].lower_ != "of":
         return _joined(words, small=True), "command"
@@ -127,7 +130,7 @@ def _turned(words: list[Any]) -> tuple[str | None, Shape]:
     return (_with_front(turned, front) if turned and front else turned), shape
 
 
-def _start(words: list[Any]) -> int | None:
+def _start(words: list[Token]) -> int | None:
     """Where the question proper begins: 0, or after a phrase in front; None: it asks where the answer would stand."""
     if _opens(words, 0):
         return 0
@@ -144,7 +147,7 @@ def _start(words: list[Any]) -> int | None:
     return None
 
 
-def _opens(words: list[Any], place: int) -> bool:
+def _opens(words: list[Token], place: int) -> bool:
     word, following = words[place], words[place + 1] if place + 1 < len(words) else None
     if word.lower_ in WH_WORDS:
         # `…, who played Tubbs` is a relative clause; `In Rome, who …` comes after no noun that it could describe.
@@ -156,11 +159,11 @@ def _opens(words: list[Any], place: int) -> bool:
     return word.lower_ in AUXILIARIES and word.tag_ in FINITE | {"VB"} and place == 0
 
 
-def _is_relative(word: Any) -> bool:
+def _is_relative(word: Token) -> bool:
     return any(above.dep_ == "relcl" and above.head.i < word.i for above in (word, *word.ancestors))
 
 
-def _turned_main(words: list[Any]) -> tuple[str | None, Shape]:
+def _turned_main(words: list[Token]) -> tuple[str | None, Shape]:
     verb = next((place for place, word in enumerate(words) if word.tag_ in FINITE), None)
     if words[0].lower_ in AUXILIARIES and words[0].lower_ not in WH_WORDS:
         return _inverted(words, 0, "whether "), "clause"
@@ -177,7 +180,7 @@ def _turned_main(words: list[Any]) -> tuple[str | None, Shape]:
     return _inverted(words, verb, asked), "clause"
 
 
-def _asks_which(words: list[Any], verb: int) -> bool:
+def _asks_which(words: list[Token], verb: int) -> bool:
     """`which city was the capital`: either noun could be the subject, and this order reads better."""
     return words[0].lower_ == "which" and words[verb].lemma_ == "be" and _main_verb(words, verb) is None and verb > 1
 
@@ -185,7 +188,7 @@ def _asks_which(words: list[Any], verb: int) -> bool:
 # --- word order -----------------------------------------------------------------------------------
 
 
-def _with_be(words: list[Any]) -> tuple[str | None, Shape]:
+def _with_be(words: list[Token]) -> tuple[str | None, Shape]:
     """`what is the …`, `who was …`, `where are …`: the noun alone, or the noun before the verb."""
     asked, rest = words[0], words[2:]
     if not rest:
@@ -208,7 +211,7 @@ def _with_be(words: list[Any]) -> tuple[str | None, Shape]:
     return _inverted(words, 1, f"{asked.lower_} "), "clause"
 
 
-def _inverted(words: list[Any], verb: int, asked: str) -> str | None:
+def _inverted(words: list[Token], verb: int, asked: str) -> str | None:
     """The auxiliary goes behind its subject, or into the main verb when it is `do`."""
     auxiliary, main = words[verb], _main_verb(words, verb)
     negated = verb + 1 < len(words) and words[verb + 1].lower_ in ("not", "n't")
@@ -248,7 +251,7 @@ def _inverted(words: list[Any], verb: int, asked: str) -> str | None:
     )
 
 
-def _main_verb(words: list[Any], verb: int) -> int | None:
+def _main_verb(words: list[Token], verb: int) -> int | None:
     """The place of the verb that an auxiliary helps."""
     auxiliary = words[verb]
     place = _helped(words, verb)
@@ -265,7 +268,7 @@ def _main_verb(words: list[Any], verb: int) -> int | None:
     return _participle(words, verb) if place is None else place
 
 
-def _helped(words: list[Any], verb: int) -> int | None:
+def _helped(words: list[Token], verb: int) -> int | None:
     """As the parser has it."""
     auxiliary, head = words[verb], words[verb].head
     if auxiliary.dep_ not in ("aux", "auxpass") or head.i < auxiliary.i or head.tag_ not in _forms_after(auxiliary):
@@ -275,7 +278,7 @@ def _helped(words: list[Any], verb: int) -> int | None:
     )
 
 
-def _bare_verb(words: list[Any], start: int) -> int | None:
+def _bare_verb(words: list[Token], start: int) -> int | None:
     """The likeliest verb in its basic form, behind a subject."""
     likely = [place for place in range(start, len(words)) if _may_be_verb(words, place)]
     if likely:
@@ -295,7 +298,7 @@ def _bare_verb(words: list[Any], start: int) -> int | None:
     return None
 
 
-def _participle(words: list[Any], verb: int) -> int | None:
+def _participle(words: list[Token], verb: int) -> int | None:
     """Parsers take `When was the bank bought by …` for `the bank that was bought`, and there is nothing left to say."""
     last, rest = words[-1], words[verb + 2 :]
     adverbial = words[0].lower_ in ADVERBIAL or words[0].tag_ == "IN"
@@ -310,7 +313,7 @@ def _participle(words: list[Any], verb: int) -> int | None:
     return None
 
 
-def _is_spare(words: list[Any]) -> bool:
+def _is_spare(words: list[Token]) -> bool:
     """Whether the last verb is left over when each relative clause has had one: `that published Vogue founded`."""
     *others, last = words
     if last.tag_ not in ("VBN", "VBD") or others[-1].lower_ in AUXILIARIES | {"be", "been"}:
@@ -322,12 +325,12 @@ def _is_spare(words: list[Any]) -> bool:
     return n_verbs >= n_relative if n_relative else last.tag_ == "VBN" or not _is_relative(last)
 
 
-def _forms_after(auxiliary: Any) -> tuple[str, ...]:
+def _forms_after(auxiliary: Token) -> tuple[str, ...]:
     """Taggers miss by one form, not by two: `did` stands before no participle."""
     return ("VB", "VBP", "VBD") if auxiliary.lower_ in DO else ("VB", "VBP", "VBD", "VBN", "VBG")
 
 
-def _may_be_verb(words: list[Any], place: int) -> bool:
+def _may_be_verb(words: list[Token], place: int) -> bool:
     word, before = words[place], words[place - 1]
     if not word.text.islower() or before.tag_ in ("TO", "MD", "DT", "JJ") or before.lower_ in AUXILIARIES:
         return False
@@ -340,13 +343,13 @@ def _may_be_verb(words: list[Any], place: int) -> bool:
     )
 
 
-def _verb_likeness(word: Any) -> int:
+def _verb_likeness(word: Token) -> int:
     if word.tag_ not in ("VB", "VBP"):
         return 0
     return 1 + int(not _is_relative(word)) + int(word.dep_ == "ROOT")
 
 
-def _subject_end(words: list[Any], verb: int) -> int | None:
+def _subject_end(words: list[Token], verb: int) -> int | None:
     """The place after the subject that stands behind the verb."""
     if verb + 1 < len(words) and words[verb + 1].lower_ == "there":
         return verb + 2
@@ -363,7 +366,7 @@ def _subject_end(words: list[Any], verb: int) -> int | None:
     return None
 
 
-def _before_adverbs(words: list[Any], main: int) -> int:
+def _before_adverbs(words: list[Token], main: int) -> int:
     """The place of the first adverb before the main verb, or of the verb."""
     while words[main - 1].lower_ in ADVERBS or (words[main - 1].tag_ == "RB" and words[main - 1].lower_.endswith("ly")):
         main -= 1
@@ -372,7 +375,7 @@ def _before_adverbs(words: list[Any], main: int) -> int:
     return main
 
 
-def _ends_open(words: list[Any]) -> bool:
+def _ends_open(words: list[Token]) -> bool:
     """Whether the last word belongs to the question, not to a clause inside it: `… that he is a member of`."""
     if not _is_relative(words[-1]):
         return True
@@ -380,7 +383,7 @@ def _ends_open(words: list[Any]) -> bool:
     return words[-2].lower_ in ROLES and place is not None and words[place - 1].lower_ not in AUXILIARIES
 
 
-def _open_end(words: list[Any], rest: int) -> int | None:
+def _open_end(words: list[Token], rest: int) -> int | None:
     """Where `a member of`, `part of`, `like` or `called` begins at the end of a question."""
     place = len(words) - 1
     while place > rest + 1 and words[place].tag_ == "IN":
@@ -396,7 +399,7 @@ def _open_end(words: list[Any], rest: int) -> int | None:
     return place if place > rest else None
 
 
-def _predicate(words: list[Any], rest: int) -> int | None:
+def _predicate(words: list[Token], rest: int) -> int | None:
     """Where the predicate begins in `both A and B from the same country`, which parsers read as one noun phrase."""
     joined = next((place for place in range(len(words) - 1, rest, -1) if words[place].lower_ == "and"), rest)
     places = [place for place in range(joined + 2, len(words)) if words[place].text.islower()]
@@ -409,7 +412,7 @@ def _predicate(words: list[Any], rest: int) -> int | None:
     return next(iter(strong or weak), None)
 
 
-def _inflected(words: list[Any], verb: int, main: int) -> str:
+def _inflected(words: list[Token], verb: int, main: int) -> str:
     """`did … write and sign` → `… wrote and signed`."""
     tag = {"did": "VBD", "does": "VBZ", "do": "VBP"}[words[verb].lower_]
     # What does A and B have in common: people write it, and nobody says `A and B has`.
@@ -426,7 +429,7 @@ def _inflected(words: list[Any], verb: int, main: int) -> str:
     return _joined(words[verb + 1 :], {place - verb - 1: text for place, text in changed.items()})
 
 
-def _asked_in_place(words: list[Any]) -> tuple[str | None, Shape]:
+def _asked_in_place(words: list[Token]) -> tuple[str | None, Shape]:
     """`Rome lies on which river` → `which river Rome lies on`."""
     for place in range(len(words) - 1, -1, -1):
         word = words[place]
@@ -468,7 +471,7 @@ def _asked_in_place(words: list[Any]) -> tuple[str | None, Shape]:
     return None, "whole"
 
 
-def _phrase_end(words: list[Any], place: int, top: Any) -> int:
+def _phrase_end(words: list[Token], place: int, top: Token) -> int:
     """`which family of birds`, `what film directed by Ford`, but not `what action with the toy`."""
     places = {word.i: here for here, word in enumerate(words)}
     end = places.get(top.i, place) + 1
@@ -488,14 +491,14 @@ def _phrase_end(words: list[Any], place: int, top: Any) -> int:
 # --- words → text ---------------------------------------------------------------------------------
 
 
-def _with_front(clause: str, front: list[Any]) -> str:
+def _with_front(clause: str, front: list[Token]) -> str:
     """The phrase that stood in front follows, after a comma unless it is short."""
     kept = front[:-1] if front[-1].text == "," else front
     plain = len(kept) <= 4 and kept[0].lower_ in SHORT_FRONT
     return f"{clause}{' ' if plain else ', '}{_joined(kept, small=True)}"
 
 
-def _joined(words: list[Any], changed: dict[int, str] | None = None, *, small: bool = False) -> str:
+def _joined(words: list[Token], changed: dict[int, str] | None = None, *, small: bool = False) -> str:
     """The words with their own spacing; `small`: the first loses its capital unless it is a name."""
     texts = [(changed or {}).get(place, word.text) + word.whitespace_ for place, word in enumerate(words)]
     if small and texts and words[0].i == 0 and not _is_name(words[0]):
@@ -503,13 +506,13 @@ def _joined(words: list[Any], changed: dict[int, str] | None = None, *, small: b
     return "".join(texts).strip()
 
 
-def _is_name(word: Any) -> bool:
+def _is_name(word: Token) -> bool:
     if word.lower_ in WH_WORDS | ARTICLES | AUXILIARIES or word.tag_ in ("DT", "IN", "PRP$", "WRB", "WP", "WDT"):
         return False
     return word.tag_ in ("NNP", "NNPS") or word.text.isupper() or word.lower_ == "i"
 
 
-def _in_full(word: Any) -> str:
+def _in_full(word: Token) -> str:
     if word.lower_ == "'s":
         return "has" if word.lemma_ == "have" or (word.head.tag_ == "VBN" and word.dep_ == "aux") else "is"
     full: str = {"'re": "are", "n't": "not", "wo": "will", "ca": "can"}.get(word.lower_, word.lower_)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from shaketable.text import language
 from shaketable.variations.english.inflection import form
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 Table = Mapping[tuple[str, str], Sequence[str]]
 """(basic form, first letter of the tag or empty for any) → words to choose from."""
@@ -48,7 +51,7 @@ def substituted(
     return "".join(pieces), done
 
 
-def _is_fixed(words: Sequence[Any], place: int) -> bool:
+def _is_fixed(words: Sequence[Token], place: int) -> bool:
     """A name, a word with a capital inside a sentence, or a part of a set phrase: `radio show`, `high school`."""
     word = words[place]
     if word.tag_ in ("NNP", "NNPS") or (place and word.text[:1].isupper()):
@@ -63,7 +66,7 @@ def _is_fixed(words: Sequence[Any], place: int) -> bool:
     return after is not None and (after.text == "-" or (word.tag_[:2] == "NN" and after.tag_ in ("NN", "NNS")))
 
 
-def _other(word: Any, table: Table, rng: random.Random) -> str | None:
+def _other(word: Token, table: Table, rng: random.Random) -> str | None:
     for key in ((word.lemma_.lower(), word.tag_[:1]), (word.lower_, "")):
         if key in table:
             return _in_form(rng.choice(list(table[key])), word.tag_)
