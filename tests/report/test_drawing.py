@@ -32,7 +32,7 @@ def test_a_figure_is_drawn_still_and_live_with_its_table_and_its_numbers() -> No
     assert "params" in drawing.spec and "facet" not in drawing.spec  # the slider in place of panels
     assert drawing.table.columns == ("Temperature", "Evidence", "Drop", "Low", "High", "Questions")
     assert drawing.csv.splitlines() == [
-        "temperature,x,value,low,high,n",
+        "Temperature,Evidence,Drop,Low,High,Questions",
         "0.0,typos,0.25,0.1,,8",
         "1.0,typos,0.25,0.1,,8",
     ]

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 import functools
+import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import polars as pl
 from markupsafe import Markup
 
 from shaketable.report.charts.drawing import draw_png, draw_svg
 from shaketable.report.charts.interactive import interactive
-from shaketable.report.charts.marks import Mark, as_data
+from shaketable.report.charts.marks import Mark
 from shaketable.report.section import Figure, Table
 from shaketable.report.words import Entry, format_entry
 from shaketable.types import Json
 
+NUMBERS = ("value", "low", "high", "at_least", "at_most")
+"""Fields in the unit of a mark."""
 N_SHOWN = 400
 """Rows of a table of marks on the page."""
 
@@ -52,7 +55,7 @@ def draw_figure(figure: Figure) -> Drawing:
         spec=interactive(live, columns),
         draw_png=functools.partial(draw_png, chart),
         table=figure.table or _table(figure, figure.marks),
-        csv=pl.DataFrame(as_data(figure.marks), infer_schema_length=None).select(*columns).write_csv(),
+        csv=_csv(figure),
     )
 
 
@@ -74,6 +77,16 @@ def _table(figure: Figure, marks: Sequence[Mark]) -> Table:
     )
 
 
+def _csv(figure: Figure) -> str:
+    """All marks in full precision, under the titles that the table on the page has."""
+    columns = figure.titles.columns()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns.values())
+    writer.writerows([getattr(mark, name) for name in columns] for mark in figure.marks)
+    return text.getvalue()
+
+
 def _entry(mark: Mark, name: str) -> Entry:
     value: Entry = getattr(mark, name)
-    return format_entry(value, mark.unit) if name in ("value", "low", "high") and value is not None else value
+    return format_entry(value, mark.unit) if name in NUMBERS and value is not None else value

@@ -176,7 +176,7 @@ def test_every_picture_can_be_drawn_and_told() -> None:
     for figure in made(TWO).figures:
         drawing = draw_figure(figure)
         assert drawing.svg.startswith("<svg")
-        assert drawing.csv.splitlines()[0] == ",".join(figure.titles.columns())
+        assert drawing.csv.splitlines()[0] == ",".join(figure.titles.columns().values())
         assert len(drawing.csv.splitlines()) == len(figure.marks) + 1
         assert len(drawing.table.rows) == min(len(figure.marks), 400)
         assert drawing.figure.note.endswith("rows, the CSV all.") == (len(figure.marks) > 400)

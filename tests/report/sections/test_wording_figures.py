@@ -97,7 +97,7 @@ def test_long_names_do_not_run_out_of_the_picture(compass: None) -> None:
 def test_the_numbers_behind_a_picture_are_named_as_its_axes_are(figures: dict[str, Figure]) -> None:
     drawing = draw_figure(figures["flip_rates"])
     assert drawing.table.columns[:4] == ("Dataset", "System", "Compared", "Asked")
-    assert drawing.csv.splitlines()[0] == "panel,row,series,x,value,low,high,n"
+    assert drawing.csv.splitlines()[0] == ",".join(drawing.table.columns)
 
 
 def test_outcomes_of_a_bar_sum_to_one(figures: dict[str, Figure]) -> None:
