@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Protocol, TypeVar
 
 from shaketable.factors import Cell
 from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.grouping import Measured, SomeMeasured
 from shaketable.report.section import Page
 from shaketable.report.words import name_evidence
 from shaketable.types import Estimate
@@ -15,17 +15,6 @@ from shaketable.types import Estimate
 ALL_TYPES = "all types"
 NOT_APPLIED = "temperature not applied"
 TITLES = Titles(row="Question type", series="Evidence", n_missing="Records missing")
-
-
-class InACell(Protocol):
-    @property
-    def cell(self) -> Cell: ...
-
-    @property
-    def metric(self) -> str: ...
-
-
-Some = TypeVar("Some", bound=InACell)
 
 
 def name_panel(cell: Cell, page: Page) -> str:
@@ -59,14 +48,14 @@ def make_mark(cell: Cell, estimate: Estimate, n_missing: int, page: Page) -> Mar
     )
 
 
-def of_shown_types(values: Sequence[Some]) -> list[Some]:
+def of_shown_types(values: Sequence[SomeMeasured]) -> list[SomeMeasured]:
     """Those of each type of question where there are several types, else of all questions; in the order of types."""
     by_type = len({value.cell.group for value in values} - {None}) > 1
     shown = [value for value in values if (value.cell.group is not None) == by_type]
     return sorted(shown, key=lambda value: order_type(name_type(value.cell)))
 
 
-def metrics_in_order(values: Sequence[InACell], main: str | None, first: Collection[str] = ()) -> list[str]:
+def metrics_in_order(values: Sequence[Measured], main: str | None, first: Collection[str] = ()) -> list[str]:
     """These first, then the main one, others as they come."""
     metrics = dict.fromkeys(value.metric for value in values)
     return sorted(metrics, key=lambda metric: (metric not in first, metric != main))

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from shaketable.factors import Cell
+from shaketable.report.grouping import SomeLocated
 from shaketable.report.section import Headline, Page, Table
 from shaketable.report.words import Entry, format_level
 from shaketable.types import Completion, Estimate, Generate, Record
 
 ALL_DATASETS = "all datasets"
-
-
-class Located(Protocol):
-    @property
-    def cell(self) -> Cell: ...
-
-
-SomeLocated = TypeVar("SomeLocated", bound=Located)
 
 
 def name_system(cell: Cell, page: Page) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
 
 from shaketable.factors import Cell, word_for
 from shaketable.report.section import NOTHING, Matrix, MatrixCell, Page
@@ -23,25 +22,6 @@ class Line:
     """By temperature."""
     last: MatrixCell = NOTHING
     """Of the whole line."""
-
-
-class InACell(Protocol):
-    @property
-    def cell(self) -> Cell: ...
-
-    @property
-    def metric(self) -> str: ...
-
-
-Value = TypeVar("Value", bound=InACell)
-
-
-def group_lines(values: Sequence[Value]) -> list[list[Value]]:
-    """Those of one disturbance at all temperatures together."""
-    lines: dict[tuple[str, Cell], list[Value]] = {}
-    for value in values:
-        lines.setdefault((value.metric, replace(value.cell, temperature=None)), []).append(value)
-    return list(lines.values())
 
 
 def make_matrices(lines: Sequence[Line], page: Page, *, last: str = "") -> tuple[Matrix, ...]:

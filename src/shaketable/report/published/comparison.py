@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
 from shaketable.factors import Cell, Labels
+from shaketable.report.grouping import SomeLocated, group_by_cell
 from shaketable.report.published.verdicts import Judgement, Verdict
 from shaketable.types import Estimate, Findings, Study
 
@@ -74,21 +75,9 @@ def format_own(estimate: Estimate | None) -> str:
     return f"{estimate.value:.3g}{interval}, n = {estimate.n}"
 
 
-class Located(Protocol):
-    @property
-    def cell(self) -> Cell: ...
-
-
-SomeLocated = TypeVar("SomeLocated", bound=Located)
-
-
 def by_system(values: Iterable[SomeLocated]) -> dict[Cell, list[SomeLocated]]:
     """The values of each system, dataset and wording together, whatever the evidence, temperature or type."""
-    systems: dict[Cell, list[SomeLocated]] = {}
-    for value in values:
-        system = replace(value.cell, perturbation=None, temperature=None, group=None)
-        systems.setdefault(system, []).append(value)
-    return systems
+    return group_by_cell(values, "perturbation", "temperature", "group")
 
 
 @functools.cache

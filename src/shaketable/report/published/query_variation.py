@@ -10,12 +10,12 @@ import polars as pl
 from shaketable.analyses.wording.consistency import Consistency
 from shaketable.analyses.wording.cost_stability import CostStability
 from shaketable.analyses.wording.drift_chain import DriftChain, Stage
-from shaketable.analyses.wording.grouping import group_by_system
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.search_decisions import SearchDecisions
 from shaketable.analyses.wording.trajectories import Trajectories
 from shaketable.analyses.wording.wording_accuracy import WordingAccuracy
 from shaketable.factors import ORIGINAL, Cell
+from shaketable.report.grouping import group_by_system
 from shaketable.report.published.comparison import Claim, Comparison, Own, compare, format_own, model_of, table
 from shaketable.report.published.verdicts import Judgement, is_known, least, mean_estimate, ordered, signed, within
 from shaketable.types import Estimate

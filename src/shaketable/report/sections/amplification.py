@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shaketable.analyses.evidence.amplification import Amplification, Ratio, Slope
-from shaketable.report.matrices import Line, group_lines, make_matrices
+from shaketable.report.grouping import group_lines
+from shaketable.report.matrices import Line, make_matrices
 from shaketable.report.section import NOTHING, Headline, MatrixCell, Page, Section
 from shaketable.report.words import (
     describe_bootstrap,

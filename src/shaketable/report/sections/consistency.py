@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from shaketable.analyses.wording.consistency import Consistency
-from shaketable.analyses.wording.grouping import group_by_system
 from shaketable.analyses.wording.numbers import WordingNumber
+from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_tables import make_tables
 from shaketable.report.wording_words import describe_numbers, make_headline, name_rewording, name_where

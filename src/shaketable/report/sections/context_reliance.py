@@ -13,6 +13,7 @@ from shaketable.report.charts.layout import Axis
 from shaketable.report.charts.lines import lines
 from shaketable.report.charts.looks import evidence_looks
 from shaketable.report.charts.marks import Mark, Point, Titles
+from shaketable.report.grouping import group_by_cell
 from shaketable.report.notes import describe_intervals
 from shaketable.report.section import Figure, Headline, Page, Section, Table
 from shaketable.report.words import (
@@ -52,11 +53,8 @@ def section(result: ContextReliance, page: Page) -> Section:
 
 def _systems(reliances: Sequence[Reliance]) -> list[list[Reliance]]:
     """What has an interval, of each system."""
-    systems: dict[Cell, list[Reliance]] = {}
-    for own in reliances:
-        if own.reliance.low is not None:
-            systems.setdefault(replace(own.cell, perturbation=None, temperature=None), []).append(own)
-    return list(systems.values())
+    known = [own for own in reliances if own.reliance.low is not None]
+    return list(group_by_cell(known, "perturbation", "temperature").values())
 
 
 def _name(cell: Cell, page: Page) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shaketable.analyses.wording.cost_stability import CostStability
-from shaketable.analyses.wording.grouping import group_by_system
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Titles
+from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_figures import Plan, compare_ways
 from shaketable.report.wording_tables import make_tables

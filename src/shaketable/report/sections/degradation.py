@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from shaketable.analyses.evidence.degradation import Degradation, Loss
 from shaketable.factors import title_of, word_for
 from shaketable.report.charts.marks import Point
-from shaketable.report.matrices import Line, group_lines, make_matrices
+from shaketable.report.grouping import group_lines
+from shaketable.report.matrices import Line, make_matrices
 from shaketable.report.section import NOTHING, Headline, Look, MatrixCell, Page, Section
 from shaketable.report.words import (
     MISSING,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaketable.analyses.wording.drift_chain import LINKS, Correlation, DriftChain, Stage
-from shaketable.analyses.wording.grouping import group_by_system
 from shaketable.factors import is_by_people
 from shaketable.report.charts.forest import ForestStyle, forest
 from shaketable.report.charts.layout import Axis, Picture
 from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.wording_figures import Plan, make_figures, name_panel
 from shaketable.report.wording_words import (

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from shaketable.analyses.evidence.equivalence import Equivalence, EquivalenceTest, Verdict
 from shaketable.factors import word_for
+from shaketable.report.grouping import group_lines
 from shaketable.report.margins import describe_margin
-from shaketable.report.matrices import Line, group_lines, make_matrices
+from shaketable.report.matrices import Line, make_matrices
 from shaketable.report.section import Headline, Look, MatrixCell, Page, Section
 from shaketable.report.words import (
     MISSING,

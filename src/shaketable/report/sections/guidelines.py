@@ -14,6 +14,7 @@ from shaketable.analyses.evidence.onsets import Onset
 from shaketable.factors import Cell, title_of
 from shaketable.report.charts.marks import Point
 from shaketable.report.evidence_marks import name_scores
+from shaketable.report.grouping import group_by_metric
 from shaketable.report.margins import describe_margin
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.sections.guidelines_words import (
@@ -40,9 +41,6 @@ from shaketable.report.words import (
     name_part,
     name_resamples,
 )
-
-Place = tuple[str, Cell]
-"""A metric, and a cell with the evidence but without a temperature."""
 
 
 def section(result: Guidelines, page: Page) -> Section:
@@ -73,12 +71,8 @@ def has_headline(ceiling: Ceiling) -> bool:
 
 def group_noise(noise: Sequence[Noise]) -> list[list[Noise]]:
     """What is known of all questions of a system together."""
-    systems: dict[Place, list[Noise]] = {}
-    for own in noise:
-        if own.cell.group is None and own.effect is not None:
-            cell = replace(own.cell, perturbation=None, temperature=None)
-            systems.setdefault((own.metric, cell), []).append(own)
-    return list(systems.values())
+    known = [own for own in noise if own.cell.group is None and own.effect is not None]
+    return group_by_metric(known, "perturbation", "temperature")
 
 
 def _is_of_system(cell: Cell) -> bool:

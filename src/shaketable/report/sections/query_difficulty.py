@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shaketable.analyses.wording.grouping import group_by_system
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.query_difficulty import QueryDifficulty
 from shaketable.factors import ORIGINAL
@@ -13,6 +12,7 @@ from shaketable.report.charts.forest import ForestStyle, forest
 from shaketable.report.charts.layout import Axis, Picture, beside
 from shaketable.report.charts.looks import WIDTH, ordered_looks
 from shaketable.report.charts.marks import Mark, Titles, names_in
+from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures, make_mark
 from shaketable.report.wording_tables import make_tables

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from shaketable.analyses.evidence.ranking import Agreement, Contrast, Drop, Ranking
 from shaketable.factors import word_for
-from shaketable.report.matrices import Line, group_lines, make_matrices
+from shaketable.report.grouping import group_lines
+from shaketable.report.matrices import Line, make_matrices
 from shaketable.report.section import NOTHING, Headline, MatrixCell, Page, Section, Table
 from shaketable.report.tables import TableLine, make_tables
 from shaketable.report.words import (

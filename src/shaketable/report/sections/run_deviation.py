@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shaketable.analyses.wording.grouping import group_by_system
 from shaketable.analyses.wording.run_deviation import Deviation, RunDeviation
 from shaketable.factors import ORIGINAL, Cell, word_for
+from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.wording_words import (
     make_headline,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shaketable.analyses.wording.grouping import group_by_system
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.search_decisions import ONE_RUN, SearchDecisions
 from shaketable.factors import ORIGINAL, is_by_people
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Titles
+from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_figures import Plan, compare_ways
 from shaketable.report.wording_tables import make_tables

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shaketable.analyses.wording.grouping import group_by_system
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.trajectories import Trajectories
 from shaketable.factors import ORIGINAL
@@ -13,6 +12,7 @@ from shaketable.report.charts.layout import Axis, Picture
 from shaketable.report.charts.lines import LineStyle, lines
 from shaketable.report.charts.looks import ordered_looks
 from shaketable.report.charts.marks import Mark, Titles, names_in
+from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Figure, Headline, Page, Section
 from shaketable.report.wording_figures import Drawn, Plan, choose_drawn, has_several_ways, make_figures, make_mark
 from shaketable.report.wording_tables import make_tables

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shaketable.analyses.wording.grouping import group_by_system
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.wording_accuracy import WordingAccuracy
 from shaketable.factors import ORIGINAL, word_for
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Titles
+from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures, make_mark
 from shaketable.report.wording_tables import make_tables
