@@ -1,9 +1,16 @@
-"""What a page says of its run as a whole: what it took."""
+"""What a page says of its run as a whole: how far it has come, and what it took."""
 
-from shaketable.report.about import list_costs
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shaketable.report.about import list_costs, make_banner
 from shaketable.store.summary import RunSummary
 from shaketable.store.wordings import WordingEffort
 from shaketable.types import Making
+
+SUMMARY = RunSummary(run="r", study="s", state="finished", trials=40, done=30, failed=2)
 
 
 def told(*efforts):
@@ -20,3 +27,22 @@ def test_what_a_rewording_model_took_stands_beside_what_answering_took():
 
 def test_without_a_rewording_model_nothing_is_said_of_one():
     assert not [name for name in told() if name.startswith("Rewording")]
+
+
+@pytest.mark.parametrize("state", ["interrupted", "empty", "finished_with_failures"])
+def test_a_run_that_can_go_on_says_how(state):
+    banner = make_banner(replace(SUMMARY, state=state), Path("my run"))
+    assert banner.command == "shaketable run 'my run/study.toml' --out 'my run'"
+
+
+@pytest.mark.parametrize("state", ["running", "planning"])
+def test_a_run_that_is_going_on_needs_no_command(state):
+    banner = make_banner(replace(SUMMARY, state=state), Path("run"))
+    assert banner.command is None
+    assert "40 trials" in banner.text or "30 of 40" in banner.text
+
+
+def test_partial_results_say_so():
+    assert "all results are partial" in make_banner(replace(SUMMARY, state="running"), Path("run")).title
+    assert make_banner(replace(SUMMARY, state="finished"), Path("run")) is None
+    assert make_banner(replace(SUMMARY, state="finished"), Path("run"), "Of 8 questions.").remark == "Of 8 questions."

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import re
 
 import pytest
 from seen_page import COOL, FAILING, SeenPage, see, small_run
 
 from shaketable.report.page import group_caveats
-from shaketable.stages.report import page_of, report, sections_of
+from shaketable.stages.report import page_of, render, report, sections_of
 from shaketable.store import Run
+from shaketable.types import NotApplied
 
 EVIDENCE = ["correctness", "variability", "degradation", "equivalence", "ranking", "dominance", "amplification"]
 
@@ -123,3 +125,27 @@ def test_findings_of_an_older_version_are_made_anew_for_the_page(tmp_path):
     assert not small.has_current_findings()
     report(small)
     assert see(small).text == before
+
+
+def test_hostile_text_stays_text(tmp_path):
+    hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)> javascript:alert(2)"
+    run = small_run(tmp_path / "run", analyses=["correctness"], models=[f"scripted(replies={(hostile,)!r})"])
+    seen = see(run)
+    assert "alert(1)" in seen.text  # as an answer, as the name of a model, and in the study
+    assert seen.tags.count("script") == 2 + seen.values("type").count("application/json")
+    assert "img" not in seen.tags
+    assert "onerror" not in dict(seen.attributes)
+    assert not any("javascript:" in href for href in seen.values("href"))
+
+
+def test_a_system_that_temperature_did_not_reach_has_a_banner_a_mark_in_its_panels_and_claims_nothing(run):
+    flat = NotApplied(model=COOL, method="single_retrieval", reason="it says so")
+    page = page_of(run, dataclasses.replace(run.findings(), not_applied=(flat,)))
+    sections = sections_of(run, page.findings)
+    seen = SeenPage(render(run, page, sections, []))
+    assert f"Temperature was not applied by {COOL} · single_retrieval: it says so." in seen.text
+    panels = {mark.panel for section in sections for figure in section.figures for mark in figure.marks}
+    assert f"{COOL} · temperature not applied" in panels and FAILING in panels
+    own = [headline for section in sections for headline in section.headlines if headline.system == COOL]
+    claims = [headline for headline in own if headline.kind in ("heat", "evidence", "degradation", "variability")]
+    assert claims and not any(headline.is_clear for headline in claims)

@@ -1,0 +1,78 @@
+"""The cases that a page shows in full, of a real small run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from seen_page import SeenPage, see, small_run
+
+from shaketable.analyses.evidence.cases import Cases
+from shaketable.report.cases import make_cases
+from shaketable.report.section import Page
+from shaketable.stages.report import page_of, render
+from shaketable.store import Run
+
+REPLIES = (
+    "New Haven, no, Toronto, Pyotr Ilyich Tchaikovsky, tram, Antonio Vivaldi, Greece",
+    "I cannot say.",
+    "Berlin",
+)
+"""The first is right for every question."""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return small_run(
+        tmp_path_factory.mktemp("cases") / "run",
+        analyses=["correctness", "cases"],
+        score=["token_f1", "contains", "refusal"],
+        models=[f"scripted(replies={REPLIES!r})"],
+        perturbations=["unchanged", "sentence_removal", "sentence_replacement"],
+        temperatures=[0.5, 1.0, 2.0],
+    )
+
+
+@pytest.fixture(scope="module")
+def page(run: Run) -> Page:
+    return page_of(run, run.findings())
+
+
+def test_cases_are_shown_with_both_evidences_every_answer_and_tags(page: Page) -> None:
+    first = make_cases(page)[0]
+    assert first.evidence_before != first.evidence_after
+    assert len(first.answers) == 2 * 2  # with both evidences, two runs each
+    assert first.headline is not None and " takes token_f1 from " in first.headline
+    wrong = [answer for answer in first.answers if answer.correct == 0]
+    assert wrong and all(answer.tags in (("wrong",), ("refusal",)) for answer in wrong)
+
+
+def test_different_disturbances_take_turns(page: Page) -> None:
+    first, second = make_cases(page)[:2]
+    assert first.answers[0].temperature == second.answers[0].temperature == 0.5  # the nearest to 0.6
+    assert first.perturbation != second.perturbation
+
+
+def test_only_what_lost_something_is_shown(page: Page) -> None:
+    result = page.result(Cases)
+    assert result is not None
+    n_lost = sum((drop.drop.value or 0.0) > 0 for drop in result.drops)
+    assert len(make_cases(page)) == n_lost > 0
+
+
+def test_a_case_whose_records_are_not_there_is_left_out(page: Page) -> None:
+    assert make_cases(replace(page, read_records=lambda keys: ())) == []
+
+
+def test_they_are_on_the_page_with_their_evidence_as_a_diff(run: Run, page: Page) -> None:
+    seen = see(run)
+    assert "examples" in seen.values("id")
+    assert make_cases(page)[0].question in seen.text
+    assert "del" in seen.tags
+    assert "refusal" in seen.text
+
+
+def test_without_the_analysis_the_examples_of_the_run_are_shown(run: Run, page: Page) -> None:
+    without = replace(page, findings=replace(page.findings, findings=()))
+    assert make_cases(without) == []
+    assert run.examples(1)[0].question in SeenPage(render(run, without, [], [])).text

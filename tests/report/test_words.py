@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from shaketable.report.words import (
+    format_amount,
+    format_cost,
+    format_difference,
+    format_entry,
+    format_interval,
+    format_level,
+    format_lines,
+    format_p,
+    holds_zero,
+    join_temperatures,
+    name_part,
+    negate,
+)
+from shaketable.types import Estimate
+
+SHARE = Estimate(value=0.52, low=0.41, high=0.63, level=0.95, n=24, how="by hand", unit="share")
+SCORE = replace(SHARE, value=0.912, low=0.9, high=0.92, unit="score")
+NOTHING = replace(SHARE, value=None, low=None, high=None, reason="a single run")
+
+
+def test_numbers_in_tables_are_written_for_people() -> None:
+    assert format_entry(0.12345, "share") == "12.3 %"
+    assert format_entry(0.98765, "score") == "0.988"
+    assert format_entry(12345) == "12,345"
+    assert format_entry(None, "share") == "–"
+
+
+def test_levels_of_shares_are_percent_and_their_differences_points() -> None:
+    assert format_level(SHARE) == "52 % [41, 63]"
+    assert format_difference(SHARE) == "52 points [41, 63]"
+    assert format_cost(SHARE, "contains") == "52 points [41, 63] of correctness"
+    assert format_level(SCORE) == format_difference(SCORE) == "0.912 [0.900, 0.920]"
+    assert format_cost(SCORE, "bertscore") == "0.912 [0.900, 0.920] bertscore"
+
+
+def test_small_shares_keep_two_digits_and_a_minus_is_a_minus() -> None:
+    assert format_level(replace(SHARE, value=0.0123, low=0.0, high=0.04)) == "1.2 % [0, 4]"
+    assert format_difference(negate(SHARE)) == "−52 points [−63, −41]"
+
+
+def test_what_has_no_value_says_why() -> None:
+    assert format_level(NOTHING) == format_amount(NOTHING) == "a single run"
+    assert format_interval(NOTHING) == ""
+    assert format_lines(NOTHING) == ("a single run",)
+
+
+def test_cells_of_a_matrix_have_a_fixed_number_of_decimals() -> None:
+    assert format_lines(SHARE) == ("52 points", "[41, 63]")
+    assert format_lines(replace(SCORE, value=-0.0001, low=-0.0004, high=0.1)) == ("0.000", "[0.000, 0.100]")
+
+
+@pytest.mark.parametrize(("p", "text"), [(None, "–"), (0.04, "p = 0.04"), (0.0009, "p < 0.001")])
+def test_small_p_values_are_not_spelled_out(p: float | None, text: str) -> None:
+    assert format_p(p) == text
+
+
+def test_without_an_interval_nothing_is_claimed() -> None:
+    assert holds_zero(NOTHING) and not holds_zero(SHARE) and holds_zero(replace(SHARE, low=0.0))
+
+
+def test_neighbouring_temperatures_are_drawn_together() -> None:
+    tried = [0.0, 0.2, 0.4, 0.6, 2.0]
+    assert join_temperatures([0.0, 0.2, 0.4, 2.0], tried) == "at temperature 0 to 0.4, 2"
+    assert join_temperatures(tried, tried) == "at every temperature tried"
+    assert join_temperatures([0.0], [0.0]) == "at temperature 0"
+
+
+def test_settings_of_a_part_stay_as_they_are_written() -> None:
+    assert name_part("sentence_removal(min_left=1)") == "sentence removal(min_left=1)"
