@@ -1,4 +1,4 @@
-"""Pictures of correctness: scores against temperature, what disturbances cost, and the surface of all settings."""
+"""Pictures of correctness: scores against temperature, and what disturbances of the evidence cost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 
 from shaketable.analyses.evidence.correctness import Correctness, Level
 from shaketable.analyses.evidence.guidelines import Guidelines
-from shaketable.factors import ORIGINAL, UNCHANGED, title_of, word_for
+from shaketable.factors import title_of
 from shaketable.report.charts.few import few
 from shaketable.report.charts.forest import ForestStyle, forest, sliding_forest
 from shaketable.report.charts.guides import Guide
@@ -16,7 +16,6 @@ from shaketable.report.charts.layout import Axis
 from shaketable.report.charts.lines import lines
 from shaketable.report.charts.looks import evidence_looks
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.charts.surface import surface
 from shaketable.report.evidence_marks import (
     TITLES,
     describe_counts,
@@ -28,20 +27,18 @@ from shaketable.report.evidence_marks import (
     name_scores,
     of_shown_types,
 )
-from shaketable.report.notes import describe_intervals
 from shaketable.report.section import Figure, Headline, Page
+from shaketable.report.sections.correctness_surface import make_surface
 from shaketable.report.sections.guidelines import group_noise, has_headline
 from shaketable.report.sections.guidelines_words import ceiling_sentence, noise_sentence
 from shaketable.report.sections.single_questions import make_boxes
-from shaketable.report.wording_words import name_way
-from shaketable.report.words import format_level, name_evidence
+from shaketable.report.words import name_evidence
 
 DROP_TITLES = Titles(
     panel="", series="Evidence", temperature="Temperature", x="", label="System", n_missing="Records missing"
 )
 N_SENTENCES = 3
 """Of a caption, at most."""
-SURFACE_TITLES = Titles(row="Asked", y="Evidence")
 
 
 def make_figures(result: Correctness, headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
@@ -55,7 +52,7 @@ def make_figures(result: Correctness, headlines: Sequence[Headline], page: Page)
             _drops(metric, result, known, page),
         )
         figures += [replace(figure, is_main=is_main) for figure in made if figure is not None]
-    every = (*figures, *make_boxes(result, page), _surface(result, page))
+    every = (*figures, *make_boxes(result, page), make_surface(result, page))
     return tuple(figure for figure in every if figure is not None)
 
 
@@ -177,42 +174,3 @@ def _drop_marks(metric: str, result: Correctness, page: Page) -> tuple[Mark, ...
             replace(mark, x=place, series=evidence, temperature=temperature, panel=panel, row="", label=system)
         )
     return tuple(sorted(marks, key=lambda mark: mark.temperature or 0.0))
-
-
-# --- everything at once ---------------------------------------------------------------------------
-
-
-def _surface(result: Correctness, page: Page) -> Figure | None:
-    """Of the main metric, where wordings and temperatures are crossed; with one of either, other figures show all."""
-    known = [
-        level
-        for level in result.levels
-        if level.metric == result.metric and level.cell.group is None and level.mean.value is not None
-    ]
-    searching = [level for level in known if level.cell.perturbation is not None]
-    levels = {_surface_mark(level, page): level for level in searching or known}
-    marks = tuple(sorted(levels, key=lambda mark: (mark.panel, mark.row != ORIGINAL, mark.row, mark.y != UNCHANGED)))
-    if min(len({mark.row for mark in marks}), len({mark.x for mark in marks})) < 2:
-        return None
-    metric, is_of_several = result.metric or "", len({mark.panel for mark in marks}) > 1
-    highest, lowest = (
-        f"{format_level(levels[mark].mean)} ({f'{mark.panel}, ' if is_of_several else ''}{mark.row} wording, "
-        f"{mark.y}, temperature {mark.x:g})"
-        for mark in (pick(marks, key=lambda mark: mark.value or 0.0) for pick in (max, min))
-    )
-    return Figure(
-        chapter="together",
-        name="correctness_surface",
-        title=f"The surface: {word_for(metric)} by wording, evidence and temperature",
-        caption=f"It runs from {highest} down to {lowest}.",
-        note=f"Each box is the mean over questions in one setting. {describe_intervals(marks, page)}",
-        marks=marks,
-        titles=SURFACE_TITLES,
-        draw=partial(surface, marks, SURFACE_TITLES, axis=Axis(title=title_of(metric))),
-    )
-
-
-def _surface_mark(level: Level, page: Page) -> Mark:
-    mark = make_mark(level.cell, level.mean, level.n_missing, page)
-    panel = page.labels.name(level.cell, "dataset")
-    return replace(mark, y=mark.series, series="", panel=panel, row=name_way(level.cell.variation), n_missing=None)
