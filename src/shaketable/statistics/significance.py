@@ -70,9 +70,3 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     adjusted[order] = np.minimum(steps, 1.0)
     in_order = iter(adjusted.tolist())
     return [None if p is None else next(in_order) for p in p_values]
-
-
-def add_holm(rows: Sequence[dict[str, Any]], p: str = "p", adjusted: str = "p_holm") -> None:
-    """Fills a column of these rows with the adjusted p values of another."""
-    for row, value in zip(rows, holm([row[p] for row in rows]), strict=True):
-        row[adjusted] = value
