@@ -8,6 +8,7 @@ from statsmodels.stats.multitest import multipletests
 
 from shaketable.identity import seed_from
 from shaketable.statistics.hodges_lehmann import shift, shift_estimates
+from shaketable.statistics.intervals import Bootstrap
 from shaketable.statistics.significance import difference_test, equivalence_test, holm, signed_rank
 
 D = np.array(DROPS)
@@ -74,8 +75,9 @@ def test_the_interval_of_the_shift_is_that_of_plain_resampling(n: int, step: flo
     values = np.random.default_rng(n).normal(0.1, 1, n)
     values = np.round(np.round(values / step) * step if step else values, 12)
     ids = [f"q{i:02}" for i in range(n)]
-    ((value, low, high),), (found_n,) = shift_estimates(values[None], ids, confidence=0.9, n_resamples=501)
-    assert (value, found_n) == (shift(values), n)
+    (estimate,) = shift_estimates(values[None], ids, Bootstrap(confidence=0.9, n_resamples=501))
+    low, high = estimate.low, estimate.high
+    assert (estimate.value, estimate.n) == (shift(values), n)
     drawn = np.random.default_rng(seed_from("bootstrap", *ids)).integers(0, n, (501, n))
     lower, upper = [], []
     for sample in values[drawn]:
@@ -91,7 +93,8 @@ def test_the_interval_of_the_shift_agrees_with_that_of_scipy() -> None:
     """scipy's bootstrap interpolates between order statistics, hence the tolerance."""
     values = np.round(np.random.default_rng(0).normal(0.01, 0.02, 30), 12)
     ids = [f"q{i:02}" for i in range(30)]
-    ((_, low, high),), _ = shift_estimates(values[None], ids, confidence=0.95, n_resamples=2000)
+    (estimate,) = shift_estimates(values[None], ids, Bootstrap(confidence=0.95, n_resamples=2000))
+    low, high = estimate.low, estimate.high
     expected = stats.bootstrap(
         (values,),
         lambda sample: shift(np.asarray(sample)),
@@ -105,7 +108,8 @@ def test_the_interval_of_the_shift_agrees_with_that_of_scipy() -> None:
 
 def test_questions_without_a_value_are_left_out_of_the_shift() -> None:
     ids = [f"q{i}" for i in range(11)]
-    whole, _ = shift_estimates(D[None], ids[:10], confidence=0.95, n_resamples=200)
-    gapped, n = shift_estimates(np.append(D, np.nan)[None], ids, confidence=0.95, n_resamples=200)
-    assert gapped.tolist() == whole.tolist()
-    assert n.tolist() == [10]
+    bootstrap = Bootstrap(confidence=0.95, n_resamples=200)
+    (whole,) = shift_estimates(D[None], ids[:10], bootstrap)
+    (gapped,) = shift_estimates(np.append(D, np.nan)[None], ids, bootstrap)
+    assert gapped == whole
+    assert gapped.n == 10
