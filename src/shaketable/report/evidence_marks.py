@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from shaketable.factors import Cell
-from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.charts.marks import Mark, Point, Titles
 from shaketable.report.grouping import Measured, SomeMeasured
 from shaketable.report.section import Page
 from shaketable.report.words import name_evidence
@@ -34,17 +35,24 @@ def order_type(name: str) -> tuple[bool, str]:
 
 def make_mark(cell: Cell, estimate: Estimate, n_missing: int, page: Page) -> Mark:
     """On a line over temperatures, of its evidence, in the panel of its system and the row of its type."""
-    return Mark(
-        x=cell.temperature,
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        unit=estimate.unit,
-        series=name_evidence(cell.perturbation),
-        panel=name_panel(cell, page),
-        row=name_type(cell),
-        n=estimate.n,
-        n_missing=n_missing,
+    series, panel = name_evidence(cell.perturbation), name_panel(cell, page)
+    mark = Mark.of(estimate, x=cell.temperature, series=series, panel=panel, row=name_type(cell))
+    return replace(mark, n_missing=n_missing)
+
+
+def make_spark(line: Iterable[tuple[Cell, Estimate]], *, is_difference: bool = False) -> tuple[Point, ...]:
+    """The small line of a card over temperatures; what has no value is no part of it."""
+    return tuple(
+        Point(
+            temperature=cell.temperature or 0.0,
+            value=estimate.value,
+            low=estimate.low,
+            high=estimate.high,
+            unit=estimate.unit,
+            is_difference=is_difference,
+        )
+        for cell, estimate in line
+        if estimate.value is not None
     )
 
 

@@ -112,9 +112,10 @@ class Section:
 
     chapter: Chapter
     name: str
-    title: str
     question: str
     """The question that the analysis answers."""
+    title: str = ""
+    """Empty: the question."""
     headlines: tuple[Headline, ...] = ()
     """The most important first."""
     shown: tuple[Headline, ...] | None = None
@@ -126,6 +127,10 @@ class Section:
     """How to read it."""
     caveats: tuple[str, ...] = ()
     """How the numbers were made, and what they cannot say."""
+
+    @property
+    def heading(self) -> str:
+        return self.title or self.question
 
     @property
     def sentences(self) -> tuple[str, ...]:

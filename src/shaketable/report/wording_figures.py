@@ -61,21 +61,6 @@ def name_panel(cell: Cell, *, with_temperature: bool) -> str:
     return f"{name_dataset(cell)} · temperature {cell.temperature:g}" if with_temperature else name_dataset(cell)
 
 
-def make_mark(drawn: Drawn, *, x: float | str, series: str, panel: str, row: str = "") -> Mark:
-    estimate = drawn.estimate
-    return Mark(
-        x=x,
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        unit=estimate.unit,
-        series=series,
-        panel=panel,
-        row=row,
-        n=estimate.n,
-    )
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
     """What a figure is called, and how it is drawn."""
@@ -112,7 +97,10 @@ def compare_ways(
 ) -> tuple[Figure, ...]:
     """Ways of asking one below the other, a series for each of these metrics; none without two ways."""
     drawn = choose_drawn(numbers, names, page)
-    marks = [make_mark(point, x=point.way, series=point.number, panel=point.panel, row=point.system) for point in drawn]
+    marks = [
+        Mark.of(point.estimate, x=point.way, series=point.number, panel=point.panel, row=point.system)
+        for point in drawn
+    ]
     return make_figures(plan, marks, headlines, page) if has_several_ways(drawn) else ()
 
 

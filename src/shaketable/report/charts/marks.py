@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from shaketable.types import Json, Unit
+from shaketable.types import Estimate, Json, Unit
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,6 +38,33 @@ class Mark:
     n: int | None = None
     """Questions behind it."""
     n_missing: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        estimate: Estimate,
+        *,
+        x: float | str | None,
+        series: str = "",
+        panel: str = "",
+        row: str = "",
+        temperature: float | None = None,
+        label: str = "",
+    ) -> Mark:
+        """An estimate with its interval, unit and n."""
+        return cls(
+            x=x,
+            value=estimate.value,
+            low=estimate.low,
+            high=estimate.high,
+            unit=estimate.unit,
+            series=series,
+            panel=panel,
+            row=row,
+            temperature=temperature,
+            label=label,
+            n=estimate.n,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

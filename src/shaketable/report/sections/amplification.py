@@ -29,7 +29,6 @@ def section(result: Amplification, page: Page) -> Section:
     return Section(
         chapter="evidence",
         name="amplification",
-        title=QUESTION,
         question=QUESTION,
         headlines=tuple(_headline(slope, page) for slope in pooled),
         matrices=make_matrices(_matrix_lines(result), page, last="Slope per unit"),

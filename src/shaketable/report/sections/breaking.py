@@ -98,15 +98,7 @@ def _lines(result: BreakingTemperatures) -> list[Line]:
 
 def _figures(entropies: Sequence[EntropyAtBreak], headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
     marks = tuple(
-        Mark(
-            x=at.cell.temperature,
-            value=at.entropy.value,
-            low=at.entropy.low,
-            high=at.entropy.high,
-            series=name_system(at.cell, page),
-            panel=name_dataset(at.cell),
-            n=at.entropy.n,
-        )
+        Mark.of(at.entropy, x=at.cell.temperature, series=name_system(at.cell, page), panel=name_dataset(at.cell))
         for at in entropies
     )
     if not marks:

@@ -13,7 +13,6 @@ def section(result: Cases, page: Page) -> Section:
     return Section(
         chapter="evidence",
         name="cases",
-        title="",
         question="Which questions lose most when their evidence is disturbed, and how do their answers fail?",
         headlines=tuple(_headline(drop, page) for drop in _largest(result)),
         shown=(),

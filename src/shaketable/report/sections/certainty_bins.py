@@ -59,17 +59,13 @@ def _marks(bins: Sequence[CertaintyBin], page: Page) -> tuple[Mark, ...]:
     several = len({bin.cell.dataset for bin in shown}) > 1
     shown.sort(key=lambda bin: (bin.cell.temperature, name_system(bin.cell, page), name_dataset(bin.cell), bin.start))
     return tuple(
-        Mark(
+        Mark.of(
+            bin.share,
             x=bin.start,
-            value=bin.share.value,
-            low=bin.share.low,
-            high=bin.share.high,
-            unit="share",
             series="correct" if bin.is_correct else "wrong",
             panel=f"temperature {bin.cell.temperature:g}",
             row=name_system(bin.cell, page) + (f" · {bin.cell.dataset}" if several else ""),
             temperature=bin.cell.temperature,
-            n=bin.share.n,
         )
         for bin in shown
     )

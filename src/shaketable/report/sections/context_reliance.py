@@ -13,6 +13,7 @@ from shaketable.report.charts.layout import Axis
 from shaketable.report.charts.lines import lines
 from shaketable.report.charts.looks import evidence_looks
 from shaketable.report.charts.marks import Mark, Point, Titles
+from shaketable.report.evidence_marks import make_spark
 from shaketable.report.grouping import group_by_cell
 from shaketable.report.notes import describe_intervals
 from shaketable.report.section import Figure, Headline, Page, Section, Table
@@ -85,17 +86,8 @@ def _headline(system: Sequence[Reliance], result: ContextReliance, page: Page) -
 
 
 def _spark(cell: Cell, reliances: Sequence[Reliance]) -> tuple[Point, ...]:
-    return tuple(
-        Point(
-            temperature=own.cell.temperature or 0.0,
-            value=own.reliance.value,
-            low=own.reliance.low,
-            high=own.reliance.high,
-            unit="ratio",
-        )
-        for own in reliances
-        if replace(own.cell, temperature=cell.temperature) == cell and own.reliance.value is not None
-    )
+    line = (own for own in reliances if replace(own.cell, temperature=cell.temperature) == cell)
+    return make_spark((own.cell, own.reliance) for own in line)
 
 
 def _sentence(own: Reliance, page: Page) -> str:
@@ -137,15 +129,11 @@ def _figures(result: ContextReliance, headlines: Sequence[Headline], page: Page)
     """Where evidence brings so little that the ratio says nothing, nothing is drawn."""
     drawn = [own for own in result.reliances if own.reliance.value is not None and not own.is_floored]
     marks = tuple(
-        Mark(
+        Mark.of(
+            own.reliance,
             x=own.cell.temperature,
-            value=own.reliance.value,
-            low=own.reliance.low,
-            high=own.reliance.high,
-            unit="ratio",
             series=name_evidence(own.cell.perturbation),
             panel=_name(own.cell, page),
-            n=own.reliance.n,
         )
         for own in drawn
     )

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from shaketable.analyses.evidence.correctness import Correctness, EvidenceDrop, HeatDrop, Level
 from shaketable.factors import Cell, judges, measure_of, title_of
-from shaketable.report.charts.marks import Point
-from shaketable.report.evidence_marks import name_drops, name_scores
+from shaketable.report.evidence_marks import make_spark, name_drops, name_scores
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.sections.correctness_figures import make_figures
 from shaketable.report.words import (
@@ -35,7 +34,6 @@ def section(result: Correctness, page: Page) -> Section:
     return Section(
         chapter="evidence",
         name="correctness",
-        title="",
         question=QUESTION,
         headlines=headlines,
         shown=(),
@@ -112,7 +110,7 @@ def _heat_headline(heat: HeatDrop, pooled: Pooled, page: Page) -> tuple[Rank, He
         is_clear=not holds_zero(heat.drop) and page.is_applied(heat.cell),
         links=(name_scores(heat.metric),),
         spark_title=f"{title_of(heat.metric)} by temperature",
-        spark=make_spark(line),
+        spark=make_spark((level.cell, level.mean) for level in line),
     )
 
 
@@ -149,7 +147,7 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
         is_clear=not holds_zero(drop.drop) and page.is_applied(drop.cell),
         links=(name_drops(drop.metric),),
         spark_title="Loss by temperature",
-        spark=tuple(_point(own.cell, own.drop, is_difference=True) for own in plain),
+        spark=make_spark(((own.cell, own.drop) for own in plain), is_difference=True),
     )
 
 
@@ -197,21 +195,6 @@ def _levels_of(cell: Cell, levels: Sequence[Level]) -> list[Level]:
     """The same condition at all temperatures, the coolest first."""
     same = [level for level in levels if replace(level.cell, temperature=None) == replace(cell, temperature=None)]
     return sorted(same, key=lambda level: level.cell.temperature or 0.0)
-
-
-def make_spark(line: Sequence[Level]) -> tuple[Point, ...]:
-    return tuple(_point(level.cell, level.mean) for level in line if level.mean.value is not None)
-
-
-def _point(cell: Cell, estimate: Estimate, *, is_difference: bool = False) -> Point:
-    return Point(
-        temperature=cell.temperature or 0.0,
-        value=estimate.value or 0.0,
-        low=estimate.low,
-        high=estimate.high,
-        unit=estimate.unit,
-        is_difference=is_difference,
-    )
 
 
 # --- words ----------------------------------------------------------------------------------------

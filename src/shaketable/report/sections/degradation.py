@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shaketable.analyses.evidence.degradation import Degradation, Loss
 from shaketable.factors import title_of, word_for
-from shaketable.report.charts.marks import Point
+from shaketable.report.evidence_marks import make_spark
 from shaketable.report.grouping import group_lines
 from shaketable.report.matrices import Line, make_matrices
 from shaketable.report.section import NOTHING, Headline, Look, MatrixCell, Page, Section
@@ -31,7 +31,6 @@ def section(result: Degradation, page: Page) -> Section:
     return Section(
         chapter="evidence",
         name="degradation",
-        title=QUESTION,
         question=QUESTION,
         headlines=tuple(_headline(known, page) for line in pooled if (known := _known(line))),
         matrices=make_matrices([_matrix_line(line) for line in lines], page, last="At all of them?"),
@@ -78,17 +77,7 @@ def _headline(line: Sequence[Loss], page: Page) -> Headline:
         interval=format_interval(largest.shift),
         is_clear=n_shown > 0 and page.is_applied(largest.cell),
         spark_title=f"Shift of {title_of(largest.metric)} by temperature",
-        spark=tuple(
-            Point(
-                temperature=loss.cell.temperature or 0.0,
-                value=loss.shift.value or 0.0,
-                low=loss.shift.low,
-                high=loss.shift.high,
-                unit=loss.shift.unit,
-                is_difference=True,
-            )
-            for loss in line
-        ),
+        spark=make_spark(((loss.cell, loss.shift) for loss in line), is_difference=True),
     )
 
 

@@ -89,16 +89,12 @@ def _headline(links: Sequence[Correlation], page: Page) -> Headline:
 def _marks(links: Sequence[Correlation], page: Page) -> list[Mark]:
     several = len({link.cell.temperature for link in links}) > 1
     marks = [
-        Mark(
+        Mark.of(
+            link.rho,
             x=_name(link.first, link.second),
-            value=link.rho.value,
-            low=link.rho.low,
-            high=link.rho.high,
-            unit=link.rho.unit,
             series=name_way(link.cell.variation),
             panel=name_panel(link.cell, with_temperature=several),
             row=name_system(link.cell, page),
-            n=link.rho.n,
         )
         for link in sorted(links, key=lambda link: order_of_way(link.cell.variation))
     ]

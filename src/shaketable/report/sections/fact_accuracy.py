@@ -65,15 +65,11 @@ def _headlines(result: FactAccuracy, page: Page) -> tuple[Headline, ...]:
 
 def _figures(accuracies: Sequence[Accuracy], headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
     marks = tuple(
-        Mark(
+        Mark.of(
+            accuracy.share,
             x=accuracy.cell.temperature,
-            value=accuracy.share.value,
-            low=accuracy.share.low,
-            high=accuracy.share.high,
-            unit="share",
             series=name_system(accuracy.cell, page),
             panel=name_dataset(accuracy.cell),
-            n=accuracy.share.n,
         )
         for accuracy in accuracies
     )

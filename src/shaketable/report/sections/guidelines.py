@@ -13,7 +13,7 @@ from shaketable.analyses.evidence.margins import Margin
 from shaketable.analyses.evidence.onsets import Onset
 from shaketable.factors import Cell, title_of
 from shaketable.report.charts.marks import Point
-from shaketable.report.evidence_marks import name_scores
+from shaketable.report.evidence_marks import make_spark, name_scores
 from shaketable.report.grouping import group_by_metric
 from shaketable.report.margins import describe_margin
 from shaketable.report.section import Headline, Page, Section, Table
@@ -108,17 +108,11 @@ def _spark(ceiling: Ceiling, page: Page) -> tuple[Point, ...]:
     """How good the answers of the pair are that decides."""
     correctness = page.result(Correctness)
     levels = () if correctness is None else correctness.levels
-    return tuple(
-        Point(
-            temperature=level.cell.temperature,
-            value=level.mean.value,
-            low=level.mean.low,
-            high=level.mean.high,
-            unit=level.mean.unit,
-        )
+    return make_spark(
+        (level.cell, level.mean)
         for level in levels
         if level.metric == ceiling.metric and replace(level.cell, temperature=None) == ceiling.worst
-        if level.cell.temperature is not None and level.mean.value is not None
+        if level.cell.temperature is not None
     )
 
 

@@ -13,7 +13,6 @@ def section(result: JudgeAgreement, page: Page) -> Section:
     return Section(
         chapter="evidence",
         name="judge_agreement",
-        title="",
         question="How far does the judge agree with the rules on which answers are correct?",
         headlines=tuple(
             Headline(

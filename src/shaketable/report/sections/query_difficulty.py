@@ -14,7 +14,7 @@ from shaketable.report.charts.looks import WIDTH, ordered_looks
 from shaketable.report.charts.marks import Mark, Titles, names_in
 from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section
-from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures, make_mark
+from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures
 from shaketable.report.wording_tables import make_tables
 from shaketable.report.wording_words import describe_numbers, make_headline, name_dataset, name_rewording, name_system
 from shaketable.report.words import count_questions, format_level, format_number, sentence_case
@@ -65,8 +65,8 @@ def section(result: QueryDifficulty, page: Page) -> Section:
     drawn = choose_drawn(result.numbers, DRAWN, page)
     several = len(names_in(point.panel for point in drawn)) > 1
     marks = [
-        make_mark(
-            point,
+        Mark.of(
+            point.estimate,
             x=point.way,
             series=f"{point.system} · {point.panel}" if several else point.system,
             panel=point.number,

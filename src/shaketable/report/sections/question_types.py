@@ -134,16 +134,12 @@ def _figures(result: QuestionTypes, headlines: Sequence[Headline], page: Page) -
 
 def _marks(estimates: Sequence[tuple[Cell, Estimate]], page: Page) -> tuple[Mark, ...]:
     return tuple(
-        Mark(
+        Mark.of(
+            estimate,
             x=NAMES[cell.group or ""],
-            value=estimate.value,
-            low=estimate.low,
-            high=estimate.high,
-            unit=estimate.unit,
             series=NAMES[cell.group or ""],
             row=name_system(cell, page),
             label=SIDES[estimate.unit],
-            n=estimate.n,
         )
         for cell, estimate in estimates
         if estimate.value is not None

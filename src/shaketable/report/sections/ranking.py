@@ -35,7 +35,6 @@ def section(result: Ranking, page: Page) -> Section:
     return Section(
         chapter="evidence",
         name="ranking",
-        title=QUESTION,
         question=QUESTION,
         headlines=tuple(headline for system in _systems(pairs) for headline in _headlines(system, page)),
         matrices=make_matrices(_matrix_lines(result.drops), page),

@@ -14,7 +14,7 @@ from shaketable.report.charts.looks import ordered_looks
 from shaketable.report.charts.marks import Mark, Titles, names_in
 from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Figure, Headline, Page, Section
-from shaketable.report.wording_figures import Drawn, Plan, choose_drawn, has_several_ways, make_figures, make_mark
+from shaketable.report.wording_figures import Drawn, Plan, choose_drawn, has_several_ways, make_figures
 from shaketable.report.wording_tables import make_tables
 from shaketable.report.wording_words import describe_numbers, make_headline, name_rewording, name_where
 from shaketable.report.words import count_questions, format_level
@@ -94,8 +94,8 @@ def _drift_marks(drawn: Sequence[Drawn]) -> list[Mark]:
     drifts = [point for point in drawn if point.number == DRIFT["mss"]]
     failed = [replace(point, estimate=_rest(point.estimate)) for point in drawn if point.number == DRIFT["gold"]]
     return [
-        make_mark(
-            point,
+        Mark.of(
+            point.estimate,
             x=point.hop or 0,
             series=point.way,
             panel=point.number,
@@ -107,7 +107,8 @@ def _drift_marks(drawn: Sequence[Drawn]) -> list[Mark]:
 
 def _gold_marks(drawn: Sequence[Drawn]) -> list[Mark]:
     return [
-        make_mark(point, x=point.hop or 0, series=point.way, panel=point.panel, row=point.system) for point in drawn
+        Mark.of(point.estimate, x=point.hop or 0, series=point.way, panel=point.panel, row=point.system)
+        for point in drawn
     ]
 
 

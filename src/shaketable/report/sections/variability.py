@@ -13,11 +13,12 @@ from shaketable.report.charts.guides import Guide
 from shaketable.report.charts.layout import Axis
 from shaketable.report.charts.lines import lines
 from shaketable.report.charts.looks import evidence_looks
-from shaketable.report.charts.marks import Mark, Point
+from shaketable.report.charts.marks import Mark
 from shaketable.report.evidence_marks import (
     TITLES,
     describe_counts,
     make_mark,
+    make_spark,
     metrics_in_order,
     name_intervals,
     name_variation,
@@ -103,17 +104,7 @@ def _headline(spread: Spread, result: Variability, page: Page) -> Headline:
         is_clear=page.is_applied(spread.cell),
         links=(name_variation(spread.metric),),
         spark_title="Coefficient of variation by temperature",
-        spark=tuple(
-            Point(
-                temperature=other.cell.temperature or 0.0,
-                value=other.cv.value,
-                low=other.cv.low,
-                high=other.cv.high,
-                unit=other.cv.unit,
-            )
-            for other in line
-            if other.cv.value is not None
-        ),
+        spark=make_spark((other.cell, other.cv) for other in line),
     )
 
 

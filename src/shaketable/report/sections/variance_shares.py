@@ -144,16 +144,7 @@ def _listed(names: Sequence[str]) -> str:
 def _figures(result: VarianceShares, headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
     drawn = [share for split in result.splits for share in _whole(split, result)]
     marks = tuple(
-        Mark(
-            x=name_component(share),
-            series=name_component(share),
-            panel=str(share.cell.dataset),
-            value=share.share.value,
-            low=share.share.low,
-            high=share.share.high,
-            unit=share.share.unit,
-            n=share.share.n,
-        )
+        Mark.of(share.share, x=name_component(share), series=name_component(share), panel=str(share.cell.dataset))
         for share in drawn
     )
     if not marks:

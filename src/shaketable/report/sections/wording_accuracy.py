@@ -8,10 +8,10 @@ from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.wording_accuracy import WordingAccuracy
 from shaketable.factors import ORIGINAL, word_for
 from shaketable.report.charts.forest import forest
-from shaketable.report.charts.marks import Titles
+from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section
-from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures, make_mark
+from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures
 from shaketable.report.wording_tables import make_tables
 from shaketable.report.wording_words import describe_numbers, name_rewording, name_system, name_where
 from shaketable.report.words import (
@@ -46,7 +46,7 @@ def section(result: WordingAccuracy, page: Page) -> Section:
         for number in result.numbers
     }
     drawn = choose_drawn(result.numbers, dict.fromkeys(result.metrics[:1], "score"), page)
-    marks = [make_mark(point, x=point.way, series=point.system, panel=point.panel) for point in drawn]
+    marks = [Mark.of(point.estimate, x=point.way, series=point.system, panel=point.panel) for point in drawn]
     return Section(
         chapter="wording",
         name="wording_accuracy",
