@@ -44,8 +44,8 @@ def _in_turns(drops: Sequence[LargestDrop]) -> list[LargestDrop]:
     turns: dict[object, int] = {}
     ordered = []
     for drop in sorted(drops, key=lambda drop: (drop.cell.temperature or 0.0, -(drop.drop.value or 0.0))):
-        place = system_cell(drop.cell), drop.cell.temperature, drop.cell.perturbation
-        turn = turns[place] = turns.get(place, -1) + 1
+        line = system_cell(drop.cell), drop.cell.temperature, drop.cell.perturbation
+        turn = turns[line] = turns.get(line, -1) + 1
         ordered.append((turn, drop))
     return [drop for _, drop in sorted(ordered, key=lambda pair: pair[0])]
 

@@ -19,10 +19,10 @@ def flagged_in(table: pl.DataFrame) -> pl.DataFrame:
 
 def done_as_asked(questions: pl.DataFrame, flagged: pl.DataFrame) -> pl.DataFrame:
     """Question means without flagged ones, of perturbations of which some scored questions are flagged."""
-    place = [*CONDITION, "question_id"]
+    same = [*CONDITION, "question_id"]
     scored = questions.filter(pl.col("mean").is_not_null())
-    mixed = scored.join(flagged, on=place, how="semi", nulls_equal=True).select("perturbation").unique()
-    return scored.join(flagged, on=place, how="anti", nulls_equal=True).join(mixed, on="perturbation", how="semi")
+    mixed = scored.join(flagged, on=same, how="semi", nulls_equal=True).select("perturbation").unique()
+    return scored.join(flagged, on=same, how="anti", nulls_equal=True).join(mixed, on="perturbation", how="semi")
 
 
 def left_out(table: pl.DataFrame) -> tuple[LeftOut, ...]:

@@ -7,22 +7,26 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from shaketable.analyses.evidence.correctness import Correctness, EvidenceDrop, HeatDrop, Level
-from shaketable.factors import Cell, judges, measure_of, title_of
+from shaketable.factors import Cell, title_of
 from shaketable.report.evidence_marks import make_spark, name_drops, name_scores
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.sections.correctness_figures import make_figures
+from shaketable.report.sections.correctness_words import (
+    describe_as_asked,
+    describe_level,
+    describe_when_hot,
+    evidence_sentence,
+    heat_sentence,
+    name_subject,
+)
 from shaketable.report.words import (
     caveats_of_agreement,
     count_questions,
     format_amount,
-    format_difference,
     format_interval,
     format_level,
     format_value,
     holds_zero,
-    name_part,
-    negate,
-    sentence_case,
 )
 from shaketable.types import Estimate
 
@@ -76,13 +80,13 @@ def make_headlines(result: Correctness, page: Page) -> tuple[Headline, ...]:
 
 
 def _pooled(result: Correctness) -> Pooled:
-    def is_told(metric: str, cell: Cell, estimate: Estimate) -> bool:
+    def is_spoken_of(metric: str, cell: Cell, estimate: Estimate) -> bool:
         return metric == result.metric and cell.group is None and estimate.value is not None
 
     return Pooled(
-        [level for level in result.levels if is_told(level.metric, level.cell, level.mean)],
-        [drop for drop in result.evidence_drops if is_told(drop.metric, drop.cell, drop.drop)],
-        [drop for drop in result.heat_drops if is_told(drop.metric, drop.cell, drop.drop)],
+        [level for level in result.levels if is_spoken_of(level.metric, level.cell, level.mean)],
+        [drop for drop in result.evidence_drops if is_spoken_of(drop.metric, drop.cell, drop.drop)],
+        [drop for drop in result.heat_drops if is_spoken_of(drop.metric, drop.cell, drop.drop)],
     )
 
 
@@ -102,8 +106,8 @@ def _heat_headline(heat: HeatDrop, pooled: Pooled, page: Page) -> tuple[Rank, He
         kind="heat",
         cell=heat.cell,
         system=system,
-        sentence=_heat_sentence(heat, system),
-        detail=f"{_subject(cool, page)} {_describe_level(cool)}, {format_level(hot.mean)} at "
+        sentence=heat_sentence(heat, system),
+        detail=f"{name_subject(cool, page)} {describe_level(cool)}, {format_level(hot.mean)} at "
         f"{hot.cell.temperature:g} ({count_questions(cool.mean.n)}).",
         number=format_amount(heat.drop),
         interval=format_interval(heat.drop),
@@ -112,13 +116,6 @@ def _heat_headline(heat: HeatDrop, pooled: Pooled, page: Page) -> tuple[Rank, He
         spark_title=f"{title_of(heat.metric)} by temperature",
         spark=make_spark((level.cell, level.mean) for level in line),
     )
-
-
-def _heat_sentence(heat: HeatDrop, system: str) -> str:
-    cause = f"Heating from temperature {heat.coolest:g} to {heat.cell.temperature:g}"
-    if holds_zero(heat.drop):
-        return f"{cause}: no difference was found for {system} ({format_difference(heat.drop)})."
-    return f"{_describe_effect(cause, system, heat.drop, heat.metric)}."
 
 
 # --- evidence -------------------------------------------------------------------------------------
@@ -140,8 +137,8 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
         kind="evidence",
         cell=drop.cell,
         system=_name(drop.cell, page),
-        sentence=_evidence_sentence(drop, _name(drop.cell, page)),
-        detail=_describe_when_hot(drop, hot) + _describe_as_asked(as_asked),
+        sentence=evidence_sentence(drop, _name(drop.cell, page)),
+        detail=describe_when_hot(drop, hot) + describe_as_asked(as_asked),
         number=format_amount(drop.drop),
         interval=format_interval(drop.drop),
         is_clear=not holds_zero(drop.drop) and page.is_applied(drop.cell),
@@ -149,30 +146,6 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
         spark_title="Loss by temperature",
         spark=make_spark(((own.cell, own.drop) for own in plain), is_difference=True),
     )
-
-
-def _evidence_sentence(drop: EvidenceDrop, system: str) -> str:
-    cause, where = name_part(drop.cell.perturbation or ""), f"at temperature {drop.cell.temperature:g}"
-    if holds_zero(drop.drop):
-        difference = format_difference(drop.drop)
-        return f"{sentence_case(cause)}: no difference was found for {system} {where} ({difference})."
-    return f"{sentence_case(_describe_effect(cause, system, drop.drop, drop.metric))} {where}."
-
-
-def _describe_when_hot(drop: EvidenceDrop, hot: EvidenceDrop | None) -> str:
-    if hot is None:
-        return f"Measured on {drop.drop.n:,} questions."
-    where, n = f"At temperature {hot.cell.temperature:g}", count_questions(drop.drop.n)
-    if holds_zero(hot.drop):
-        return f"{where} no difference was found ({format_difference(hot.drop)}; {n})."
-    return f"{where} the difference is {format_difference(hot.drop)} ({n})."
-
-
-def _describe_as_asked(drop: EvidenceDrop | None) -> str:
-    """What stays without the questions whose evidence carries a flag."""
-    if drop is None:
-        return ""
-    return f" Where it was done as asked: {format_difference(drop.drop)} ({count_questions(drop.drop.n)})."
 
 
 # --- levels ---------------------------------------------------------------------------------------
@@ -183,7 +156,7 @@ def _level_headline(level: Level, page: Page) -> tuple[Rank, Headline]:
         kind="level",
         cell=level.cell,
         system=_name(level.cell, page),
-        sentence=f"{_subject(level, page)} {_describe_level(level)}.",
+        sentence=f"{name_subject(level, page)} {describe_level(level)}.",
         detail=f"Measured on {level.mean.n:,} questions.",
         number=format_value(level.mean),
         interval=format_interval(level.mean),
@@ -197,40 +170,8 @@ def _levels_of(cell: Cell, levels: Sequence[Level]) -> list[Level]:
     return sorted(same, key=lambda level: level.cell.temperature or 0.0)
 
 
-# --- words ----------------------------------------------------------------------------------------
-
-
 def _name(cell: Cell, page: Page) -> str:
     return page.labels.name(cell, "dataset", "variation")
-
-
-def _subject(level: Level, page: Page) -> str:
-    perturbation = level.cell.perturbation
-    evidence = f" with {name_part(perturbation)} evidence" if perturbation else ""
-    return f"{_name(level.cell, page)}{evidence}"
-
-
-def _tells_correct_answers(metric: str) -> bool:
-    """Whether a number is what people call correctness, and not one of the stricter measures of it."""
-    return judges(metric) and bool(measure_of(metric).words)
-
-
-def _describe_level(level: Level) -> str:
-    value = f"{format_level(level.mean)} at temperature {level.cell.temperature:g}"
-    if _tells_correct_answers(level.metric):
-        return f"is correct in {value}"
-    return f"has a mean {level.metric} of {value}"
-
-
-def _describe_effect(cause: str, system: str, drop: Estimate, metric: str) -> str:
-    """`Cause costs smollm2 19 points of correctness [8, 30]`, in neutral words for other metrics."""
-    is_loss = (drop.value or 0.0) > 0
-    size = drop if (drop.value or 0.0) >= 0 else negate(drop)
-    interval = f" {format_interval(size)}".rstrip()
-    if _tells_correct_answers(metric):
-        words = measure_of(metric).words
-        return f"{cause} {'costs' if is_loss else 'gains'} {system} {format_amount(size)} of {words}{interval}"
-    return f"{cause} {'lowers' if is_loss else 'raises'} the {metric} of {system} by {format_amount(size)}{interval}"
 
 
 def _caveats(result: Correctness, page: Page) -> tuple[str, ...]:

@@ -167,10 +167,8 @@ def _drop_marks(metric: str, result: Correctness, page: Page) -> tuple[Mark, ...
     for drop, system in zip(drops, systems, strict=True):
         evidence = name_evidence(drop.cell.perturbation) + (", as asked" if drop.is_as_asked else "")
         mark = make_mark(drop.cell, drop.drop, drop.n_missing, page)
-        place = f"{system} · {evidence}" if len(set(systems)) > 1 else evidence
+        name = f"{system} · {evidence}" if len(set(systems)) > 1 else evidence
         temperature = drop.cell.temperature or 0.0
         panel = f"temperature {temperature:g}"
-        marks.append(
-            replace(mark, x=place, series=evidence, temperature=temperature, panel=panel, row="", label=system)
-        )
+        marks.append(replace(mark, x=name, series=evidence, temperature=temperature, panel=panel, row="", label=system))
     return tuple(sorted(marks, key=lambda mark: mark.temperature or 0.0))

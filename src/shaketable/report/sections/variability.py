@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from shaketable.analyses.evidence.variability import Spread, TypeContrast, Variability
 from shaketable.analyses.spread import CROSSES_ZERO
 from shaketable.factors import word_for
-from shaketable.report.charts.guides import Guide
-from shaketable.report.charts.layout import Axis
-from shaketable.report.charts.lines import lines
-from shaketable.report.charts.looks import evidence_looks
-from shaketable.report.charts.marks import Mark
 from shaketable.report.evidence_marks import (
-    TITLES,
-    describe_counts,
-    make_mark,
     make_spark,
     metrics_in_order,
-    name_intervals,
     name_variation,
-    of_shown_types,
 )
-from shaketable.report.section import Figure, Headline, Page, Section, Table
+from shaketable.report.section import Headline, Page, Section, Table
+from shaketable.report.sections.variability_figure import make_figure
 from shaketable.report.tables import TableLine, make_tables
 from shaketable.report.words import (
     count_questions,
-    format_entry,
     format_interval,
     format_level,
     format_number,
@@ -45,9 +34,10 @@ BETWEEN = {
 
 
 def section(result: Variability, page: Page) -> Section:
-    headlines = tuple(_headline(spread, result, page) for spread in _told(result))
+    headlines = tuple(_headline(spread, result, page) for spread in _with_headline(result))
     compared = [contrast for contrast in result.contrasts if contrast.cell.temperature is None]
-    figures = [_figure(metric, result, headlines, page) for metric in metrics_in_order(result.spreads, result.metric)]
+    metrics = metrics_in_order(result.spreads, result.metric)
+    figures = [make_figure(metric, result, headlines, page) for metric in metrics]
     return Section(
         chapter="dice",
         name="variability",
@@ -66,7 +56,7 @@ def section(result: Variability, page: Page) -> Section:
 # --- sentences ------------------------------------------------------------------------------------
 
 
-def _told(result: Variability) -> list[Spread]:
+def _with_headline(result: Variability) -> list[Spread]:
     """One per system, at the hottest temperature; greedy answers do not vary, shares only in steps."""
     spreads = [
         spread
@@ -187,47 +177,4 @@ def _type_tables(result: Variability, page: Page) -> tuple[Table, ...]:
         ],
         page,
         is_folded=True,
-    )
-
-
-# --- the figure -----------------------------------------------------------------------------------
-
-
-def _figure(metric: str, result: Variability, headlines: Sequence[Headline], page: Page) -> Figure | None:
-    known = [spread for spread in result.spreads if spread.metric == metric and spread.cv.value is not None]
-    spreads = of_shown_types(known)
-    marks = tuple(make_mark(spread.cell, spread.cv, spread.n_missing, page) for spread in spreads)
-    if len({mark.x for mark in marks}) < 2:
-        return None
-    baselines = {(mark.panel, mark.row): spread.baseline for mark, spread in zip(marks, spreads, strict=True)}
-    guides = [
-        Guide(kind="baseline", at=baseline, words=f"stability baseline {baseline:.3g}", panel=panel, row=row)
-        for (panel, row), baseline in baselines.items()
-        if baseline is not None
-    ]
-    axis = Axis(title=f"CV of {metric} (sd / mean)")
-    looks = evidence_looks(mark.series for mark in marks)
-    return Figure(
-        name=name_variation(metric),
-        title=f"How much repeated answers differ: {metric}",
-        caption=next((headline.sentence for headline in headlines if metric == result.metric), ""),
-        note="The coefficient of variation is standard deviation divided by mean; the dotted stability baseline "
-        f"is its mean over temperatures with unchanged evidence. Bands are {name_intervals(page)}. "
-        f"{describe_counts(marks)}",
-        marks=marks,
-        titles=TITLES,
-        draw=partial(lines, marks, TITLES, looks=looks, axis=axis, guides=guides),
-        table=_figure_table(marks, [spread.baseline for spread in spreads]),
-        is_main=metric == result.metric,
-    )
-
-
-def _figure_table(marks: Sequence[Mark], baselines: Sequence[float | None]) -> Table:
-    columns = TITLES.columns()
-    return Table(
-        columns=(*columns.values(), "Baseline"),
-        rows=tuple(
-            (*(format_entry(getattr(mark, name)) for name in columns), format_entry(baseline))
-            for mark, baseline in zip(marks, baselines, strict=True)
-        ),
     )

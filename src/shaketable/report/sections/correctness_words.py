@@ -1,0 +1,79 @@
+"""The sentences of correctness; none says more than its interval allows."""
+
+from __future__ import annotations
+
+from shaketable.analyses.evidence.correctness import EvidenceDrop, HeatDrop, Level
+from shaketable.factors import judges, measure_of
+from shaketable.report.section import Page
+from shaketable.report.words import (
+    count_questions,
+    format_amount,
+    format_difference,
+    format_interval,
+    format_level,
+    holds_zero,
+    name_part,
+    negate,
+    sentence_case,
+)
+from shaketable.types import Estimate
+
+
+def heat_sentence(heat: HeatDrop, system: str) -> str:
+    cause = f"Heating from temperature {heat.coolest:g} to {heat.cell.temperature:g}"
+    if holds_zero(heat.drop):
+        return f"{cause}: no difference was found for {system} ({format_difference(heat.drop)})."
+    return f"{_describe_effect(cause, system, heat.drop, heat.metric)}."
+
+
+def evidence_sentence(drop: EvidenceDrop, system: str) -> str:
+    cause, where = name_part(drop.cell.perturbation or ""), f"at temperature {drop.cell.temperature:g}"
+    if holds_zero(drop.drop):
+        difference = format_difference(drop.drop)
+        return f"{sentence_case(cause)}: no difference was found for {system} {where} ({difference})."
+    return f"{sentence_case(_describe_effect(cause, system, drop.drop, drop.metric))} {where}."
+
+
+def describe_when_hot(drop: EvidenceDrop, hot: EvidenceDrop | None) -> str:
+    if hot is None:
+        return f"Measured on {drop.drop.n:,} questions."
+    where, n = f"At temperature {hot.cell.temperature:g}", count_questions(drop.drop.n)
+    if holds_zero(hot.drop):
+        return f"{where} no difference was found ({format_difference(hot.drop)}; {n})."
+    return f"{where} the difference is {format_difference(hot.drop)} ({n})."
+
+
+def describe_as_asked(drop: EvidenceDrop | None) -> str:
+    """What stays without the questions whose evidence carries a flag."""
+    if drop is None:
+        return ""
+    return f" Where it was done as asked: {format_difference(drop.drop)} ({count_questions(drop.drop.n)})."
+
+
+def name_subject(level: Level, page: Page) -> str:
+    perturbation = level.cell.perturbation
+    evidence = f" with {name_part(perturbation)} evidence" if perturbation else ""
+    return f"{page.labels.name(level.cell, 'dataset', 'variation')}{evidence}"
+
+
+def _tells_correct_answers(metric: str) -> bool:
+    """Whether a number is what people call correctness, and not one of the stricter measures of it."""
+    return judges(metric) and bool(measure_of(metric).words)
+
+
+def describe_level(level: Level) -> str:
+    value = f"{format_level(level.mean)} at temperature {level.cell.temperature:g}"
+    if _tells_correct_answers(level.metric):
+        return f"is correct in {value}"
+    return f"has a mean {level.metric} of {value}"
+
+
+def _describe_effect(cause: str, system: str, drop: Estimate, metric: str) -> str:
+    """`Cause costs smollm2 19 points of correctness [8, 30]`, in neutral words for other metrics."""
+    is_loss = (drop.value or 0.0) > 0
+    size = drop if (drop.value or 0.0) >= 0 else negate(drop)
+    interval = f" {format_interval(size)}".rstrip()
+    if _tells_correct_answers(metric):
+        words = measure_of(metric).words
+        return f"{cause} {'costs' if is_loss else 'gains'} {system} {format_amount(size)} of {words}{interval}"
+    return f"{cause} {'lowers' if is_loss else 'raises'} the {metric} of {system} by {format_amount(size)}{interval}"
