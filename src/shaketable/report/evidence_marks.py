@@ -6,9 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from shaketable.analyses.rows import Measured
 from shaketable.factors import Cell
 from shaketable.report.charts.marks import Mark, Point, Titles
-from shaketable.report.grouping import Measured, SomeMeasured
+from shaketable.report.grouping import SomeMeasured
 from shaketable.report.section import Page
 from shaketable.report.words import name_evidence
 from shaketable.types import Estimate

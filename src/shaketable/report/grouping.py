@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
+from shaketable.analyses.rows import Located, Measured
 from shaketable.factors import Cell
 
 Pooled = Literal["variation", "perturbation", "temperature", "group"]
-
-
-class Located(Protocol):
-    """Anything that belongs somewhere."""
-
-    @property
-    def cell(self) -> Cell: ...
-
-
-class Measured(Located, Protocol):
-    """And is of a metric."""
-
-    @property
-    def metric(self) -> str: ...
 
 
 SomeLocated = TypeVar("SomeLocated", bound=Located)

@@ -9,18 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from shaketable.analyses.grids import Grid, grids
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic, alike, complete, mean_of
 from shaketable.types import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ratio:
+class Ratio(Measured):
     """What a disturbance costs at a temperature, over what it costs at the coolest."""
 
-    cell: Cell
-    metric: str
     ratio: Estimate
     """Of the mean drops of questions that have both."""
     coolest: float
@@ -29,11 +27,9 @@ class Ratio:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Slope:
+class Slope(Measured):
     """How the cost of a disturbance changes per unit of temperature."""
 
-    cell: Cell
-    metric: str
     slope: Estimate
     """Of the least-squares line through the mean drops."""
     n_missing: int

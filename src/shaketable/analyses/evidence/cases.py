@@ -10,8 +10,9 @@ import polars as pl
 
 from shaketable.analyses.conditions import ORIGINAL, of_system
 from shaketable.analyses.grids import Grid, systems
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell, judging_metric
+from shaketable.factors import judging_metric
 from shaketable.types import Estimate
 
 Tags = Mapping[str, Sequence[str]]
@@ -33,11 +34,9 @@ class CaseRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LargestDrop:
+class LargestDrop(Measured):
     """The question that one disturbance takes most of, at one temperature."""
 
-    cell: Cell
-    metric: str
     question_id: str
     """Of equal drops the smallest id."""
     drop: Estimate

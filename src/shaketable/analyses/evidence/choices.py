@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from shaketable.analyses.grids import Grid
+from shaketable.analyses.rows import Measured
 from shaketable.factors import Cell
 from shaketable.statistics.intervals import ROUNDING, Bootstrap
 from shaketable.types import Estimate
@@ -17,11 +18,9 @@ Effect = Literal["hurts", "helps", "unclear"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Noise:
+class Noise(Measured):
     """What a disturbance costs at a temperature, paired by question."""
 
-    cell: Cell
-    metric: str
     cost: Estimate
     """Original minus disturbed: positive is worse when disturbed."""
     effect: Effect | None
@@ -31,14 +30,14 @@ class Noise:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Choice:
-    """The best system against the next, on the questions that all of them answered with original evidence."""
+class Choice(Measured):
+    """The best system against the next, on the questions that all of them answered with original evidence.
 
-    cell: Cell
-    """Of the best."""
+    Its cell is that of the best.
+    """
+
     other: Cell
     """Of the next."""
-    metric: str
     lead: Estimate
     mean: float
     """Of the best."""

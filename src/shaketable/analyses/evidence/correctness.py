@@ -19,6 +19,7 @@ from shaketable.analyses.conditions import (
     units,
 )
 from shaketable.analyses.evidence.flagged import done_as_asked, flagged_in
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
 from shaketable.factors import Cell
 from shaketable.statistics.intervals import mean_of
@@ -26,11 +27,9 @@ from shaketable.types import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Level:
+class Level(Measured):
     """How good the answers of one condition are."""
 
-    cell: Cell
-    metric: str
     mean: Estimate
     """Over runs, then over questions."""
     sd_runs: float | None
@@ -42,11 +41,9 @@ class Level:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EvidenceDrop:
+class EvidenceDrop(Measured):
     """Unchanged minus disturbed evidence, paired by question."""
 
-    cell: Cell
-    metric: str
     drop: Estimate
     """Positive: worse when disturbed."""
     is_as_asked: bool
@@ -57,12 +54,9 @@ class EvidenceDrop:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HeatDrop:
-    """The coolest temperature of all minus the hottest, paired by question."""
+class HeatDrop(Measured):
+    """The coolest temperature of all minus the hottest, paired by question. Its temperature is the hottest."""
 
-    cell: Cell
-    """Its temperature is the hottest."""
-    metric: str
     coolest: float
     drop: Estimate
     """Positive: worse when hot."""

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from shaketable.analyses.grids import Grid, grids
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.statistics.hodges_lehmann import shift_estimates
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.statistics.significance import holm, signed_rank
@@ -17,11 +17,9 @@ from shaketable.types import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Loss:
+class Loss(Measured):
     """What one disturbance costs at one temperature, paired by question."""
 
-    cell: Cell
-    metric: str
     shift: Estimate
     """Hodges–Lehmann, original minus disturbed: positive is worse when disturbed."""
     mean: float | None

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from shaketable.analyses.grids import Grid, Number, grids
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Statistic, complete, mean_of
 from shaketable.types import Estimate
 
@@ -20,11 +20,9 @@ Stronger = Literal["temperature", "evidence", "undecided"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Weighing:
+class Weighing(Measured):
     """Temperature against evidence, by partial eta squared."""
 
-    cell: Cell
-    metric: str
     outcome: Number
     """What is weighed of the runs of a question: their mean, or their coefficient of variation."""
     temperature: Estimate

@@ -9,8 +9,8 @@ import numpy as np
 
 from shaketable.analyses.evidence.margins import Margin, choose_margin, margins_of
 from shaketable.analyses.grids import Grid, systems
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.statistics.significance import difference_test, equivalence_test, holm
 from shaketable.types import Estimate
@@ -20,11 +20,9 @@ TOO_FEW = "fewer than two questions"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EquivalenceTest:
+class EquivalenceTest(Measured):
     """One disturbance at one temperature against the original, paired by question."""
 
-    cell: Cell
-    metric: str
     difference: Estimate
     """Original minus disturbed."""
     n_missing: int

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from shaketable.analyses.grids import Grid
+from shaketable.analyses.rows import Measured
 from shaketable.factors import Cell
 from shaketable.statistics.ceilings import ceiling_index, onto_grid, resampled_ceilings
 from shaketable.statistics.intervals import Bootstrap, Indices, Numbers
@@ -19,11 +20,9 @@ Bound = Literal["interval", "point"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HeatLoss:
+class HeatLoss(Measured):
     """What a temperature costs against the coolest, paired by question."""
 
-    cell: Cell
-    metric: str
     loss: Estimate
     """Positive: worse when hotter."""
     n_missing: int
@@ -31,11 +30,9 @@ class HeatLoss:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PairCeiling:
+class PairCeiling(Measured):
     """The hottest temperature up to which one kind of evidence and type of question lose no more than the margin."""
 
-    cell: Cell
-    metric: str
     ceiling: Estimate
     by_means: float | None
     """The ceiling by the values of the losses, whatever their intervals; None: there is none."""
@@ -45,12 +42,12 @@ class PairCeiling:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ceiling:
-    """The same for a system: that of its worst pair of evidence and type, over all wordings or of one."""
+class Ceiling(Measured):
+    """The same for a system: that of its worst pair of evidence and type, over all wordings or of one.
 
-    cell: Cell
-    """Without a variation where it is over several wordings."""
-    metric: str
+    Its cell has no variation where it is over several wordings.
+    """
+
     ceiling: Estimate
     by_means: float | None
     n_missing: int
@@ -75,11 +72,9 @@ class Ceiling:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Pair:
+class Pair(Measured):
     """One kind of evidence and type of question, at all temperatures."""
 
-    cell: Cell
-    metric: str
     question_ids: tuple[str, ...]
     drops: Numbers
     """Coolest minus each temperature, temperatures × questions."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
 from shaketable.factors import Cell, System
 from shaketable.statistics.agreement import agreement_of
@@ -20,13 +21,12 @@ NOTHING_IN_COMMON = "no answer has a verdict of both"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RuleAgreement:
-    """The judge beside one rule, over the answers that both judge."""
+class RuleAgreement(Measured):
+    """The judge beside one rule, over the answers that both judge.
 
-    cell: Cell
-    """Of one model, or of all."""
-    metric: str
-    """The rule."""
+    Its cell is of one model, or of all; its metric is the rule.
+    """
+
     share: Estimate
     """Of answers with the same verdict; its n counts answers, not questions."""
     kappa: Estimate

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from shaketable.analyses.evidence.heat_ceilings import Bound
 from shaketable.analyses.grids import Grid
-from shaketable.factors import Cell
+from shaketable.analyses.rows import Measured
 from shaketable.statistics.ceilings import onto_grid, resampled_hinge
 from shaketable.statistics.intervals import Bootstrap, complete
 from shaketable.types import Estimate
@@ -17,11 +17,9 @@ DUST = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Onset:
+class Onset(Measured):
     """The best fit of y = a + b max(0, T − T0) to the means of one kind of evidence and type of question."""
 
-    cell: Cell
-    metric: str
     onset: Estimate
     """T0."""
     slope: Estimate

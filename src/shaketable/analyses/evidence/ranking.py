@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from shaketable.analyses.grids import Grid, grids
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, complete
 from shaketable.statistics.ranks import interaction_test, rank_agreement, ranks_of
 from shaketable.statistics.significance import holm
@@ -21,11 +21,9 @@ Change = Literal["reversal", "change", "not shown"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Drop:
+class Drop(Measured):
     """What a disturbance costs at a temperature, and its rank there."""
 
-    cell: Cell
-    metric: str
     drop: Estimate
     """Original minus disturbed, paired by question."""
     rank: int | None
@@ -35,13 +33,11 @@ class Drop:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Contrast:
+class Contrast(Measured):
     """The drop of one disturbance minus that of another at a temperature."""
 
-    cell: Cell
     other: str
     """The other disturbance."""
-    metric: str
     difference: Estimate
     p: float | None
     """That the contrast changes with temperature, by permutation of the temperatures within questions; of the pair,
@@ -57,12 +53,10 @@ class Contrast:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Agreement:
+class Agreement(Measured):
     """Kendall's tau of the ranking of disturbances at two temperatures."""
 
-    cell: Cell
     other_temperature: float
-    metric: str
     tau: Estimate
     n_missing: int
     n_left_out: int

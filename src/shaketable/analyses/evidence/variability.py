@@ -13,6 +13,7 @@ import polars as pl
 
 from shaketable.analyses.conditions import CONDITION, by_question, cells_of, pooled_and_by_type, units
 from shaketable.analyses.grids import Grid, systems
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.spread import CROSSES_ZERO, Level, crossing_zero
 from shaketable.analyses.tables import Tables
 from shaketable.factors import Cell
@@ -21,11 +22,9 @@ from shaketable.types import Estimate, Unit
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Spread:
+class Spread(Measured):
     """How much the answers of one condition differ."""
 
-    cell: Cell
-    metric: str
     cv: Estimate
     """The coefficient of variation: standard deviation divided by mean."""
     baseline: float | None
@@ -40,12 +39,12 @@ class Spread:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TypeContrast:
-    """The mean coefficient of variation of one type of question minus that of another, over all evidence."""
+class TypeContrast(Measured):
+    """The mean coefficient of variation of one type of question minus that of another, over all evidence.
 
-    cell: Cell
-    """Its temperature is None where all temperatures are taken together."""
-    metric: str
+    Its temperature is None where all temperatures are taken together.
+    """
+
     type: str
     other: str
     """The type whose mean is taken away."""

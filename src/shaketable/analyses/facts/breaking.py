@@ -11,17 +11,16 @@ from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.early_breaks import TooEarly, count_early_breaks
 from shaketable.analyses.facts.facts import Fact, Facts, each_and_pooled, estimate_mean, ids, numbers
 from shaketable.analyses.facts.reading import BY_SCAN, Reading
+from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic
 from shaketable.types import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EntropyCorrelation:
+class EntropyCorrelation(Located):
     """Pearson's, of entropy and breaking temperature over broken facts."""
 
-    cell: Cell
     correlation: Estimate
     n_unbroken: int
     n_missing: int
@@ -29,19 +28,16 @@ class EntropyCorrelation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BrokenShare:
-    """Of the known facts, those that break at a temperature."""
+class BrokenShare(Located):
+    """Of the known facts, those that break at a temperature. A temperature of None: anywhere."""
 
-    cell: Cell
-    """A temperature of None: anywhere."""
     share: Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EntropyAtBreak:
+class EntropyAtBreak(Located):
     """The mean entropy of the facts that break at a temperature."""
 
-    cell: Cell
     entropy: Estimate
 
 

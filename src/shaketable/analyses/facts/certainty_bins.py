@@ -10,6 +10,7 @@ import polars as pl
 from shaketable.analyses.facts.fact_table import CONDITION, judges, read_facts
 from shaketable.analyses.facts.facts import Facts
 from shaketable.analyses.facts.reading import settle_scan
+from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
 from shaketable.factors import Cell
 from shaketable.facts.score import TOLERANCE
@@ -20,10 +21,9 @@ N_BINS = 10
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CertaintyBin:
+class CertaintyBin(Located):
     """The share of all answers at a temperature that are this certain and right, or this certain and wrong."""
 
-    cell: Cell
     start: float
     """Bins are [0, 0.1) … [0.9, 1]."""
     is_correct: bool
@@ -33,17 +33,15 @@ class CertaintyBin:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MeanCertainty:
-    cell: Cell
+class MeanCertainty(Located):
     certainty: Estimate
     n_answers: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SureAndWrong:
+class SureAndWrong(Located):
     """Of the answers in the highest bin, the share that is wrong."""
 
-    cell: Cell
     share: Estimate
     n_answers: int
     """At this temperature, in all bins."""
@@ -63,10 +61,9 @@ class CertaintyBins:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Counted:
+class Counted(Located):
     """The answers of one system and dataset at one temperature, by question."""
 
-    cell: Cell
     shares: Numbers
     """2 × N_BINS rows, wrong answers before correct ones, and a last one of mean certainties; × questions."""
     question_ids: tuple[str, ...]

@@ -9,17 +9,16 @@ import numpy as np
 
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.facts import Fact, Facts, ids
-from shaketable.factors import Cell
+from shaketable.analyses.rows import Located
 from shaketable.facts.score import chances_of_breaking, is_broken
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TooEarly:
+class TooEarly(Located):
     """Facts whose sampled scan broke below the grid temperature at which the curve does."""
 
-    cell: Cell
     share: Estimate
     expected: Estimate | None
     """What as many answers at each temperature would give by chance; None: their number varies."""

@@ -11,8 +11,8 @@ import numpy as np
 from shaketable.analyses.facts.fact_table import judges, read_facts
 from shaketable.analyses.facts.facts import Fact, Facts, each_and_pooled, ids, numbers, share
 from shaketable.analyses.facts.reading import settle_scan
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Estimate
 
@@ -21,11 +21,9 @@ Source = Literal["sampled", "curve"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Accuracy:
+class Accuracy(Measured):
     """Of the known facts at one temperature."""
 
-    cell: Cell
-    metric: str
     source: Source
     share: Estimate
     n_known: int

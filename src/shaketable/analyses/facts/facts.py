@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from shaketable.analyses.rows import Located
 from shaketable.factors import Cell
 from shaketable.statistics.intervals import Bootstrap, Numbers
 from shaketable.types import Curve, Estimate, Unit
@@ -45,11 +46,9 @@ class Fact:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Facts:
-    """What one system was asked of one dataset, or of all."""
+class Facts(Located):
+    """What one system was asked of one dataset, or of all. A dataset of None: several, pooled."""
 
-    cell: Cell
-    """A dataset of None: several, pooled."""
     asked: tuple[Fact, ...]
     """By question id, ascending."""
 

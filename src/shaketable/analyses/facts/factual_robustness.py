@@ -28,31 +28,29 @@ from shaketable.analyses.facts.shared_facts import (
     correlate_ranks,
     score_shared_facts,
 )
+from shaketable.analyses.rows import Located, Measured
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.facts.score import D
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KnownShare:
-    """Of the questions asked, those that are right at temperature 0."""
+class KnownShare(Measured):
+    """Of the questions asked, those that are right at temperature 0.
 
-    cell: Cell
-    """A dataset of None pools all, here and below."""
-    metric: str
-    """What judges them."""
+    A dataset of None pools all, here and below; the metric judges them.
+    """
+
     share: Estimate
     n_missing: int
     """Questions without a score."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class UnbrokenShare:
+class UnbrokenShare(Located):
     """Of the known facts, those that never break."""
 
-    cell: Cell
     share: Estimate
     n_missing: int
     """Facts of which it is not known whether they break."""
@@ -61,10 +59,9 @@ class UnbrokenShare:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MeanScore:
+class MeanScore(Located):
     """The mean Factual Robustness Score (FRS) of the known facts that were scanned."""
 
-    cell: Cell
     d: int
     """How hard entropy is punished."""
     is_capped: bool
@@ -78,11 +75,9 @@ class MeanScore:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FactScore:
-    """One known fact, for d = 1."""
+class FactScore(Located):
+    """One known fact, for d = 1. Its group is the type of the question."""
 
-    cell: Cell
-    """Its group is the type of the question."""
     question_id: str
     key: str | None
     """Of the record at temperature 0."""

@@ -8,8 +8,8 @@ from typing import Literal
 from shaketable.analyses.facts.fact_table import read_facts
 from shaketable.analyses.facts.facts import Fact, Facts, each_and_pooled, estimate_mean
 from shaketable.analyses.facts.reading import settle_scan
+from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Estimate
 
@@ -23,19 +23,18 @@ class Peak:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LatentShare:
+class LatentShare(Located):
     """Of the facts that are wrong at temperature 0 and were tried above it, those that are latent."""
 
-    cell: Cell
     share: Estimate
     n_curves: int
     """Facts whose peak is that of a curve."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LatentFact:
-    cell: Cell
+class LatentFact(Located):
     """Its group is the type of the question."""
+
     question_id: str
     key: str | None
     """Of the record at temperature 0."""

@@ -11,8 +11,8 @@ import numpy as np
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.facts import LABELS, Fact, Facts, ids, numbers, pool_datasets
 from shaketable.analyses.facts.reading import BY_SCAN, Reading
+from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.identity import seed_from
 from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic
 from shaketable.types import Estimate
@@ -25,10 +25,9 @@ N_LEAST = 5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Fit:
+class Fit(Located):
     """Least squares for log(1 + breaking temperature), cross-validated."""
 
-    cell: Cell
     predictors: tuple[Predictor, ...]
     r_squared: Estimate
     """The share of variance foretold in unseen facts."""

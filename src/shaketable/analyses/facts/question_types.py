@@ -11,8 +11,8 @@ import numpy as np
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.facts import LABELS, Fact, Facts, estimate_mean, ids, numbers, pool_datasets
 from shaketable.analyses.facts.reading import BY_SCAN, Reading
+from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.identity import seed_from
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Estimate
@@ -23,11 +23,12 @@ Ties = Literal["entropy", "random"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TypeRatio:
-    """Of the facts of a type among the most and least robust, the share that is among the most robust."""
+class TypeRatio(Located):
+    """Of the facts of a type among the most and least robust, the share that is among the most robust.
 
-    cell: Cell
-    """Its group is the type."""
+    Its group is the type.
+    """
+
     share: Estimate
     n_top: int
     n_bottom: int
@@ -39,20 +40,18 @@ class TypeRatio:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TypeMean:
+class TypeMean(Located):
     """The mean score of a type, which needs no cut."""
 
-    cell: Cell
     score: Estimate
     is_capped: bool
     """Whether no curve tells where a fact breaks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Untyped:
+class Untyped(Located):
     """Facts that have a score and no type."""
 
-    cell: Cell
     n_untyped: int
     n_scored: int
 

@@ -11,6 +11,7 @@ import numpy as np
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.facts import Fact, Facts, numbers
 from shaketable.analyses.facts.reading import BY_SCAN, Reading
+from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
 from shaketable.factors import UNCHANGED, Cell
 from shaketable.facts.score import D, frs
@@ -23,11 +24,12 @@ NOTHING_SCORED, NOTHING_PAIRED = "no fact has a score here", "no fact has a scor
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EvidenceScore:
-    """A mean over the facts that a model knows with any evidence or none."""
+class EvidenceScore(Located):
+    """A mean over the facts that a model knows with any evidence or none.
 
-    cell: Cell
-    """The evidence that it belongs to; retriever and perturbation are None closed book."""
+    Its cell is the evidence that it belongs to; retriever and perturbation are None closed book.
+    """
+
     d: int
     score: Estimate
     n_missing: int
@@ -51,10 +53,9 @@ class RobustnessWithEvidence:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wordings:
+class Wordings(Located):
     """One kind of evidence of one model on one dataset, in all its wordings."""
 
-    cell: Cell
     facts: Mapping[str, Mapping[str, Fact]]
     """Variation → question id → fact."""
 

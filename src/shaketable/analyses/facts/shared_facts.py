@@ -10,25 +10,24 @@ import numpy as np
 
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.facts import Fact, Facts, ids, numbers, share
+from shaketable.analyses.rows import Located
 from shaketable.factors import Cell
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Statistic
 from shaketable.types import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SharedScore:
+class SharedScore(Located):
     """The mean score of one system over the facts that all systems know."""
 
-    cell: Cell
     d: int
     score: Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ScoreDifference:
+class ScoreDifference(Located):
     """Between two systems on these facts, paired by question."""
 
-    cell: Cell
     other: Cell
     d: int
     difference: Estimate

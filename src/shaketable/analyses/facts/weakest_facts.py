@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.facts import Fact, Facts, pool_datasets
 from shaketable.analyses.facts.reading import BY_SCAN, Reading
+from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.types import Estimate, Json
 
 N_POINTS = 41
@@ -16,11 +16,9 @@ N_POINTS = 41
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WeakFact:
-    """One of the known facts with the lowest scores."""
+class WeakFact(Located):
+    """One of the known facts with the lowest scores. Its group is the type of the question."""
 
-    cell: Cell
-    """Its group is the type of the question."""
     rank: int
     """1 is the weakest."""
     question_id: str
@@ -45,10 +43,9 @@ class WeakFact:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CurvePoint:
+class CurvePoint(Located):
     """The curve of a weak fact at one temperature."""
 
-    cell: Cell
     rank: int
     question_id: str
     key: str | None

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from shaketable.analyses.conditions import ORIGINAL, by_question, cells_of, units
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
 from shaketable.statistics.intervals import ROUNDING, Numbers, Statistic, mean_of
 from shaketable.types import Estimate, Unit
 
@@ -24,11 +24,9 @@ NO_QUESTION = "no question has a score with original evidence, with disturbed ev
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reliance:
+class Reliance(Measured):
     """What a disturbance takes, as a multiple of what evidence brings over closed book."""
 
-    cell: Cell
-    metric: str
     reliance: Estimate
     """Near 0 the disturbance is ignored, at 1 the system falls back to its closed-book answers, above 1 it is
     misled."""

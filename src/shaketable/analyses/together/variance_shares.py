@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from shaketable.analyses.conditions import CONDITION, by_question
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
 from shaketable.factors import Cell
 from shaketable.statistics.intervals import Bootstrap
@@ -33,11 +34,9 @@ ONE_RUN = "some settings have one run alone, which cannot tell dice from the res
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Share:
+class Share(Measured):
     """Of the variance of single answers to the questions of one dataset."""
 
-    cell: Cell
-    metric: str
     kind: Kind
     settings: tuple[str, ...]
     """Of a setting, its own; of a piece, those that it is of, none where it is of all the other combinations."""
@@ -48,11 +47,9 @@ class Share:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Split:
+class Split(Measured):
     """What the shares of one dataset are of."""
 
-    cell: Cell
-    metric: str
     models: tuple[str, ...]
     n_missing: int
     """Records without a score."""

@@ -9,13 +9,13 @@ from typing import Literal
 
 import numpy as np
 
+from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_QUERY_LOSS, NO_RECORDS, NO_SEARCHES, group_replies, read_scores
 from shaketable.analyses.wording.asked import Asked, Reply
 from shaketable.analyses.wording.hops import MissingHops, Trails, read_trails
 from shaketable.analyses.wording.numbers import count_failed
 from shaketable.analyses.wording.vectors import ENCODER
-from shaketable.factors import Cell
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.statistics.stability import spearman_of
 from shaketable.types import Estimate
@@ -32,11 +32,12 @@ Scores = Mapping[str, float | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Correlation:
-    """How two stages of the chain go together over wordings."""
+class Correlation(Located):
+    """How two stages of the chain go together over wordings.
 
-    cell: Cell
-    """Its variation is None for all rewordings together, its dataset where all datasets are taken together."""
+    Its variation is None for all rewordings together, its dataset where all datasets are taken together.
+    """
+
     first: Stage
     second: Stage
     rho: Estimate

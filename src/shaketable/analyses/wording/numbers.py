@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.wording.asked import Asked
 from shaketable.analyses.wording.measurements import Measurement
-from shaketable.factors import ORIGINAL, Cell
+from shaketable.factors import ORIGINAL
 from shaketable.statistics.intervals import Bootstrap, Numbers
 from shaketable.statistics.significance import holm, signed_rank
 from shaketable.types import Estimate
@@ -19,12 +20,12 @@ NO_ORIGINAL = "the original wording was not asked; add original to the variation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WordingNumber:
-    """A mean over the questions of one system and dataset."""
+class WordingNumber(Measured):
+    """A mean over the questions of one system and dataset.
 
-    cell: Cell
-    """Its variation is None where all wordings of a question are taken together, its dataset where all datasets are."""
-    metric: str
+    Its variation is None where all wordings of a question are taken together, its dataset where all datasets are.
+    """
+
     estimate: Estimate
     is_loss: bool = False
     """Original minus reworded, paired by question: what rewording takes away."""

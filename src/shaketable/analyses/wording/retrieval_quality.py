@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
 from shaketable.factors import UNCHANGED, Cell
 from shaketable.statistics.intervals import Bootstrap
@@ -19,13 +20,13 @@ NO_VALUE = "no record has a value"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RetrievalNumber:
-    """A mean over questions; models, temperatures and repeats that share a search are averaged within a question."""
+class RetrievalNumber(Measured):
+    """A mean over questions; models, temperatures and repeats that share a search are averaged within a question.
 
-    cell: Cell
-    """Of all systems that use the retriever."""
+    Its cell is of all systems that use the retriever.
+    """
+
     retriever: str | None
-    metric: str
     estimate: Estimate
 
 

@@ -9,11 +9,11 @@ from typing import Literal
 
 from shaketable.analyses.conditions import units
 from shaketable.analyses.grids import chosen_metrics
+from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import group_scores, read_scores
 from shaketable.analyses.wording.asked import Asked
 from shaketable.analyses.wording.numbers import count_failed
-from shaketable.factors import Cell
 from shaketable.types import Unit
 
 NO_SCORE = "no question has a score in every run"
@@ -21,12 +21,9 @@ ONE_RUN = "there is one run; a deviation needs two, so raise cross.repeats"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Deviation:
-    """The runs of one system, dataset and variation."""
+class Deviation(Measured):
+    """The runs of one system, dataset and variation. Its dataset is None where all datasets are taken together."""
 
-    cell: Cell
-    """Its dataset is None where all datasets are taken together."""
-    metric: str
     unit: Unit
     value: float | None
     """The standard deviation of the runs' means."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_RECORDS, group_replies, read_scores
 from shaketable.analyses.wording.asked import Asked, Reply
@@ -60,10 +61,9 @@ class TrajectoryHop:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TrajectoryCase:
+class TrajectoryCase(Located):
     """The searches of an original and of a reworded question in one run."""
 
-    cell: Cell
     question_id: str
     repeat: int
     original: TrajectorySide

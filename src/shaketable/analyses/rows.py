@@ -1,0 +1,21 @@
+"""What rows of results have in common: where they belong, and what was measured there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shaketable.factors import Cell
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Located:
+    """A row that belongs somewhere."""
+
+    cell: Cell
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured(Located):
+    """And is of a metric."""
+
+    metric: str
