@@ -27,7 +27,7 @@ class Headline:
     """Something worth a sentence, and perhaps a card."""
 
     kind: str
-    """Cards of one kind compete; the order of kinds is in `cards.py`. Kinds that are not there get no card."""
+    """Cards of one kind compete; the order of kinds is in `cards.py`, and kinds that are not there come last."""
     cell: Cell
     system: str
     """How the page names what is spoken of."""

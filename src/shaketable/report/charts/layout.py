@@ -154,7 +154,7 @@ def panel_header(names: Sequence[str], width: int) -> alt.Header:
         labelAnchor="start",
         labelExpr=f"split({'datum.label' if n < 3 else BROKEN}, ' · ')",
         labelFontSize=10 if is_tight else 13,
-        labelLimit=width,
+        labelLimit=width + GAP,
     )
 
 
