@@ -19,3 +19,11 @@ class Measured(Located):
     """And is of a metric."""
 
     metric: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scored(Measured):
+    """And is made from records that have a score."""
+
+    n_missing: int
+    """Records without one, among all that the row would be made from."""

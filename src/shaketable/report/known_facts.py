@@ -39,6 +39,11 @@ def in_panels(values: Iterable[SomeLocated], page: Page) -> list[SomeLocated]:
     )
 
 
+def make_headline(kind: str, cell: Cell, sentence: str, detail: str, page: Page) -> Headline:
+    """Without a card, unless it is given a number."""
+    return Headline(kind=kind, cell=cell, system=name_system(cell, page), sentence=sentence, detail=detail)
+
+
 def caption_of(headlines: Sequence[Headline]) -> str:
     """The first sentence stands under the pictures of a section."""
     return headlines[0].text if headlines else ""

@@ -44,11 +44,12 @@ class ShownChapter:
 
 def make_section(finding: Finding, page: Page) -> Section | None:
     """What the page tells of a result; None: nobody has written a section for its type."""
-    name = type(finding.result).__name__
-    if name not in catalog.known("section"):
+    kind = type(finding.result).__name__
+    if kind not in catalog.known("section"):
         return None
-    section: Section = catalog.find("section", name)(finding.result, page)
-    return section
+    make = catalog.find("section", kind)
+    section: Section = make(finding.result, page)
+    return section if section.name else replace(section, name=make.__module__.rpartition(".")[2])
 
 
 def make_sections(page: Page) -> list[Section]:

@@ -111,11 +111,12 @@ class Section:
     """What the page tells of one result."""
 
     chapter: Chapter
-    name: str
     question: str
     """The question that the analysis answers."""
     title: str = ""
     """Empty: the question."""
+    name: str = ""
+    """Where links on the page lead; empty: the page takes that of the module that makes it."""
     headlines: tuple[Headline, ...] = ()
     """The most important first."""
     shown: tuple[Headline, ...] | None = None

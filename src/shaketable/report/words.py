@@ -162,9 +162,9 @@ def negate(estimate: Estimate) -> Estimate:
     return replace(estimate, value=minus(estimate.value), low=minus(estimate.high), high=minus(estimate.low))
 
 
-def name_resamples(bootstrap: Bootstrap) -> str:
+def name_resamples(bootstrap: Bootstrap, of: str = "the questions") -> str:
     """`95 % of 2,000 bootstrap resamples of the questions`."""
-    return f"{100 * bootstrap.confidence:g} % of {bootstrap.n_resamples:,} bootstrap resamples of the questions"
+    return f"{100 * bootstrap.confidence:g} % of {bootstrap.n_resamples:,} bootstrap resamples of {of}"
 
 
 def describe_bootstrap(bootstrap: Bootstrap) -> str:

@@ -11,7 +11,6 @@ from drawn import draw
 from made_page import made_page
 from made_wordings import Compass, several, tables_of
 
-from shaketable import catalog
 from shaketable.analyses.wording import vectors
 from shaketable.analyses.wording.cost_stability import cost_stability
 from shaketable.analyses.wording.drift_chain import drift_chain
@@ -20,6 +19,7 @@ from shaketable.analyses.wording.query_difficulty import query_difficulty
 from shaketable.analyses.wording.search_decisions import search_decisions
 from shaketable.analyses.wording.trajectories import trajectories
 from shaketable.analyses.wording.wording_accuracy import wording_accuracy
+from shaketable.report import page
 from shaketable.report.drawing import draw_figure
 from shaketable.report.section import Figure, Section
 from shaketable.report.wording_words import name_way, order_of_way
@@ -48,9 +48,7 @@ def make_sections(*methods: str) -> dict[str, Section]:
     of_methods = [row for row in asked if row["retriever"] is not None]
     tables = tables_of([*closed_book, *of_methods], searches=pl.concat(searched))
     results = [analysis(tables) for analysis in ANALYSES]
-    page = made_page(tables, *results)
-    sections = [catalog.find("section", type(result).__name__)(result, page) for result in results]
-    return {section.name: section for section in sections}
+    return {section.name: section for section in page.make_sections(made_page(tables, *results))}
 
 
 def figures_of(sections: dict[str, Section]) -> dict[str, Figure]:

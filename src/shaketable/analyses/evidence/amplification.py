@@ -9,30 +9,27 @@ from typing import ClassVar
 import numpy as np
 
 from shaketable.analyses.grids import Grid, grids
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic, alike, complete, mean_of
 from shaketable.types import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ratio(Measured):
+class Ratio(Scored):
     """What a disturbance costs at a temperature, over what it costs at the coolest."""
 
     ratio: Estimate
     """Of the mean drops of questions that have both."""
     coolest: float
-    n_missing: int
-    """Records without a score among original and disturbed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Slope(Measured):
+class Slope(Scored):
     """How the cost of a disturbance changes per unit of temperature."""
 
     slope: Estimate
     """Of the least-squares line through the mean drops."""
-    n_missing: int
     n_left_out: int
     """Questions without a drop at some temperature."""
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from shaketable.analyses.conditions import ORIGINAL, of_system
 from shaketable.analyses.grids import Grid, systems
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.factors import judging_metric
 from shaketable.types import Estimate
@@ -34,7 +34,7 @@ class CaseRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LargestDrop(Measured):
+class LargestDrop(Scored):
     """The question that one disturbance takes most of, at one temperature."""
 
     question_id: str
@@ -46,8 +46,6 @@ class LargestDrop(Measured):
     """Mean over runs."""
     disturbed: float
     """Mean over runs."""
-    n_missing: int
-    """Records without a score among all of these."""
     original_records: tuple[CaseRecord, ...]
     disturbed_records: tuple[CaseRecord, ...]
 

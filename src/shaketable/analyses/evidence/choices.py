@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from shaketable.analyses.grids import Grid
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Scored
 from shaketable.factors import Cell
 from shaketable.statistics.intervals import ROUNDING, Bootstrap
 from shaketable.types import Estimate
@@ -18,19 +18,17 @@ Effect = Literal["hurts", "helps", "unclear"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Noise(Measured):
+class Noise(Scored):
     """What a disturbance costs at a temperature, paired by question."""
 
     cost: Estimate
     """Original minus disturbed: positive is worse when disturbed."""
     effect: Effect | None
     """By the interval; None: there is no estimate."""
-    n_missing: int
-    """Records without a score among both."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Choice(Measured):
+class Choice(Scored):
     """The best system against the next, on the questions that all of them answered with original evidence.
 
     Its cell is that of the best.
@@ -44,7 +42,6 @@ class Choice(Measured):
     is_clear: bool
     """Whether the interval of the lead lies above 0."""
     n_systems: int
-    n_missing: int
     n_left_out: int
     """Questions that some system has no score of."""
 

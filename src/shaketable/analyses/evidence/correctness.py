@@ -19,7 +19,7 @@ from shaketable.analyses.conditions import (
     units,
 )
 from shaketable.analyses.evidence.flagged import done_as_asked, flagged_in
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.factors import Cell
 from shaketable.statistics.intervals import mean_of
@@ -27,7 +27,7 @@ from shaketable.types import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Level(Measured):
+class Level(Scored):
     """How good the answers of one condition are."""
 
     mean: Estimate
@@ -36,12 +36,10 @@ class Level(Measured):
     """Standard deviation between the runs of a question, averaged; None: single runs."""
     sd_questions: float | None
     """Standard deviation between questions; None: a single question."""
-    n_missing: int
-    """Records without a score."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EvidenceDrop(Measured):
+class EvidenceDrop(Scored):
     """Unchanged minus disturbed evidence, paired by question."""
 
     drop: Estimate
@@ -49,20 +47,16 @@ class EvidenceDrop(Measured):
     is_as_asked: bool
     """Without the questions whose evidence carries a flag; there only where some carry one."""
     sd_questions: float | None
-    n_missing: int
-    """Records without a score among both."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HeatDrop(Measured):
+class HeatDrop(Scored):
     """The coolest temperature of all minus the hottest, paired by question. Its temperature is the hottest."""
 
     coolest: float
     drop: Estimate
     """Positive: worse when hot."""
     sd_questions: float | None
-    n_missing: int
-    """Records without a score among both."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from shaketable.analyses.grids import Grid, grids
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.hodges_lehmann import shift_estimates
 from shaketable.statistics.intervals import Bootstrap
@@ -17,15 +17,13 @@ from shaketable.types import Estimate
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Loss(Measured):
+class Loss(Scored):
     """What one disturbance costs at one temperature, paired by question."""
 
     shift: Estimate
     """Hodges–Lehmann, original minus disturbed: positive is worse when disturbed."""
     mean: float | None
     """Mean difference."""
-    n_missing: int
-    """Records without a score among both."""
     statistic: float | None
     p: float | None
     """One-sided, from Wilcoxon's signed ranks."""

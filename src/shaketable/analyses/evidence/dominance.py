@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from shaketable.analyses.grids import Grid, Number, grids
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Statistic, complete, mean_of
 from shaketable.types import Estimate
@@ -20,7 +20,7 @@ Stronger = Literal["temperature", "evidence", "undecided"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Weighing(Measured):
+class Weighing(Scored):
     """Temperature against evidence, by partial eta squared."""
 
     outcome: Number
@@ -32,8 +32,6 @@ class Weighing(Measured):
     """Of temperature, minus that of evidence."""
     stronger: Stronger | None
     """By the interval of the difference; None: there is none to read."""
-    n_missing: int
-    """Records without a score."""
     n_left_out: int
     """Questions without a score in some cell."""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from shaketable.analyses.evidence.margins import Margin, choose_margin, margins_of
 from shaketable.analyses.grids import Grid, systems
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.statistics.significance import difference_test, equivalence_test, holm
@@ -20,13 +20,11 @@ TOO_FEW = "fewer than two questions"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EquivalenceTest(Measured):
+class EquivalenceTest(Scored):
     """One disturbance at one temperature against the original, paired by question."""
 
     difference: Estimate
     """Original minus disturbed."""
-    n_missing: int
-    """Records without a score among both."""
     delta: float
     """The margin, in the unit of the number."""
     p: float | None

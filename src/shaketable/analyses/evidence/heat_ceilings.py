@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from shaketable.analyses.grids import Grid
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Measured, Scored
 from shaketable.factors import Cell
 from shaketable.statistics.ceilings import ceiling_index, onto_grid, resampled_ceilings
 from shaketable.statistics.intervals import Bootstrap, Indices, Numbers
@@ -20,29 +20,26 @@ Bound = Literal["interval", "point"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HeatLoss(Measured):
+class HeatLoss(Scored):
     """What a temperature costs against the coolest, paired by question."""
 
     loss: Estimate
     """Positive: worse when hotter."""
-    n_missing: int
-    """Records without a score among both."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PairCeiling(Measured):
+class PairCeiling(Scored):
     """The hottest temperature up to which one kind of evidence and type of question lose no more than the margin."""
 
     ceiling: Estimate
     by_means: float | None
     """The ceiling by the values of the losses, whatever their intervals; None: there is none."""
-    n_missing: int
     is_applied: bool = True
     """Whether temperature reaches the system; where it does not there is no ceiling."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ceiling(Measured):
+class Ceiling(Scored):
     """The same for a system: that of its worst pair of evidence and type, over all wordings or of one.
 
     Its cell has no variation where it is over several wordings.
@@ -50,7 +47,6 @@ class Ceiling(Measured):
 
     ceiling: Estimate
     by_means: float | None
-    n_missing: int
     worst: Cell
     """The pair that decides."""
     coolest: float

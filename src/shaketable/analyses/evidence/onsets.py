@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from shaketable.analyses.evidence.heat_ceilings import Bound
 from shaketable.analyses.grids import Grid
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Scored
 from shaketable.statistics.ceilings import onto_grid, resampled_hinge
 from shaketable.statistics.intervals import Bootstrap, complete
 from shaketable.types import Estimate
@@ -17,7 +17,7 @@ DUST = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Onset(Measured):
+class Onset(Scored):
     """The best fit of y = a + b max(0, T − T0) to the means of one kind of evidence and type of question."""
 
     onset: Estimate
@@ -26,7 +26,6 @@ class Onset(Measured):
     """b, per unit of temperature; known also where it is too uncertain for an onset."""
     is_first: bool
     """Whether it is the coolest that it can be: it may lie before."""
-    n_missing: int
     n_left_out: int
     """Questions without a score at some temperature."""
     is_applied: bool = True

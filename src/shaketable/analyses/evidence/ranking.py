@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from shaketable.analyses.grids import Grid, grids
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, complete
 from shaketable.statistics.ranks import interaction_test, rank_agreement, ranks_of
@@ -21,19 +21,17 @@ Change = Literal["reversal", "change", "not shown"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Drop(Measured):
+class Drop(Scored):
     """What a disturbance costs at a temperature, and its rank there."""
 
     drop: Estimate
     """Original minus disturbed, paired by question."""
     rank: int | None
     """1: the largest drop; None: there is none."""
-    n_missing: int
-    """Records without a score among both."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Contrast(Measured):
+class Contrast(Scored):
     """The drop of one disturbance minus that of another at a temperature."""
 
     other: str
@@ -47,18 +45,16 @@ class Contrast(Measured):
     change: Change | None
     """Of the pair: `reversal` where intervals exclude 0 on both sides, `change` where the test alone shows one. None:
     there was nothing to test."""
-    n_missing: int
     n_left_out: int
     """Questions without a score in some cell."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Agreement(Measured):
+class Agreement(Scored):
     """Kendall's tau of the ranking of disturbances at two temperatures."""
 
     other_temperature: float
     tau: Estimate
-    n_missing: int
     n_left_out: int
 
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from shaketable.analyses.conditions import CONDITION, by_question, cells_of, pooled_and_by_type, units
 from shaketable.analyses.grids import Grid, systems
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Scored
 from shaketable.analyses.spread import CROSSES_ZERO, Level, crossing_zero
 from shaketable.analyses.tables import Tables
 from shaketable.factors import Cell
@@ -22,7 +22,7 @@ from shaketable.types import Estimate, Unit
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Spread(Measured):
+class Spread(Scored):
     """How much the answers of one condition differ."""
 
     cv: Estimate
@@ -34,23 +34,19 @@ class Spread(Measured):
     """Questions whose mean is not above 0: they have no coefficient."""
     n_single_run: int
     """Questions with a single run: they have no deviation."""
-    n_missing: int
-    """Records without a score."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TypeContrast(Measured):
+class TypeContrast(Scored):
     """The mean coefficient of variation of one type of question minus that of another, over all evidence.
 
-    Its temperature is None where all temperatures are taken together.
+    Its temperature is None where all temperatures are taken together. Missing records are those of the whole system.
     """
 
     type: str
     other: str
     """The type whose mean is taken away."""
     difference: Estimate
-    n_missing: int
-    """Records without a score, of the whole system."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

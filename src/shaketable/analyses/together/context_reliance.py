@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shaketable.analyses.conditions import ORIGINAL, by_question, cells_of, units
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.intervals import ROUNDING, Numbers, Statistic, mean_of
 from shaketable.types import Estimate, Unit
@@ -24,7 +24,7 @@ NO_QUESTION = "no question has a score with original evidence, with disturbed ev
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reliance(Measured):
+class Reliance(Scored):
     """What a disturbance takes, as a multiple of what evidence brings over closed book."""
 
     reliance: Estimate
@@ -38,8 +38,6 @@ class Reliance(Measured):
     """Of the three means."""
     is_floored: bool
     """Whether evidence brings less than it is taken to bring."""
-    n_missing: int
-    """Records without a score among the three."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shaketable.analyses.conditions import CONDITION, by_question
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Measured, Scored
 from shaketable.analyses.tables import Tables
 from shaketable.factors import Cell
 from shaketable.statistics.intervals import Bootstrap
@@ -47,12 +47,10 @@ class Share(Measured):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Split(Measured):
+class Split(Scored):
     """What the shares of one dataset are of."""
 
     models: tuple[str, ...]
-    n_missing: int
-    """Records without a score."""
     n_wordings: int
     """Of one variation of a question, at most; several count as runs."""
     unsearching: tuple[str, ...]

@@ -28,7 +28,6 @@ def section(result: Amplification, page: Page) -> Section:
     pooled = [slope for slope in result.slopes if slope.cell.group is None and slope.slope.low is not None]
     return Section(
         chapter="evidence",
-        name="amplification",
         question=QUESTION,
         headlines=tuple(_headline(slope, page) for slope in pooled),
         matrices=make_matrices(_matrix_lines(result), page, last="Slope per unit"),

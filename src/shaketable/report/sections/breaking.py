@@ -14,6 +14,7 @@ from shaketable.report.known_facts import (
     Line,
     caption_of,
     in_panels,
+    make_headline,
     name_dataset,
     name_system,
     over_all_datasets,
@@ -35,7 +36,6 @@ def section(result: BreakingTemperatures, page: Page) -> Section:
     headlines = _headlines(result, page)
     return Section(
         chapter="facts",
-        name="breaking",
         title="When facts break",
         question=QUESTION,
         headlines=headlines,
@@ -61,25 +61,25 @@ def _foretold(correlation: EntropyCorrelation, page: Page) -> Headline:
     foretells, direction = "foretells", ": undecided facts break earlier" if (r.value or 0.0) < 0 else ""
     if holds_zero(r):
         foretells, direction = "was not shown to foretell", ""
-    return Headline(
-        kind="breaking",
-        cell=correlation.cell,
-        system=system,
-        sentence=f"The entropy of an answer {foretells} the temperature at which {system} loses it{direction} "
+    return make_headline(
+        "breaking",
+        correlation.cell,
+        f"The entropy of an answer {foretells} the temperature at which {system} loses it{direction} "
         f"(r = {format_level(r)}).",
-        detail=f"Over broken facts ({count_questions(r.n)}).",
+        f"Over broken facts ({count_questions(r.n)}).",
+        page,
     )
 
 
 def _too_early(early: TooEarly, page: Page) -> Headline:
     system = name_system(early.cell, page)
     chance = "" if early.expected is None else f"; chance alone explains {format_level(early.expected)}"
-    return Headline(
-        kind="breaking",
-        cell=early.cell,
-        system=system,
-        sentence=f"A sampled scan declares {format_level(early.share)} of the facts of {system} broken too early.",
-        detail=f"Compared with the curve of the model's own probabilities{chance} ({count_questions(early.share.n)}).",
+    return make_headline(
+        "breaking",
+        early.cell,
+        f"A sampled scan declares {format_level(early.share)} of the facts of {system} broken too early.",
+        f"Compared with the curve of the model's own probabilities{chance} ({count_questions(early.share.n)}).",
+        page,
     )
 
 

@@ -12,7 +12,6 @@ from shaketable.report.words import format_number, name_part, name_questions, se
 def section(result: Cases, page: Page) -> Section:
     return Section(
         chapter="evidence",
-        name="cases",
         question="Which questions lose most when their evidence is disturbed, and how do their answers fail?",
         headlines=tuple(_headline(drop, page) for drop in _largest(result)),
         shown=(),

@@ -10,9 +10,9 @@ from shaketable.report.charts.bars import histogram
 from shaketable.report.charts.few import few
 from shaketable.report.charts.looks import Look
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.known_facts import caption_of, name_dataset, name_system
+from shaketable.report.known_facts import caption_of, make_headline, name_dataset, name_system
 from shaketable.report.section import Figure, Headline, Page, Section
-from shaketable.report.words import count_questions, format_level
+from shaketable.report.words import count_questions, format_level, name_resamples
 
 QUESTION = "How certain is the model of what it says, and is it right when it is certain?"
 LOOKS = {"correct": Look("#0072B2", (1, 0), "circle"), "wrong": Look("#D55E00", (1, 0), "square")}
@@ -22,7 +22,6 @@ def section(result: CertaintyBins, page: Page) -> Section:
     headlines = _headlines(result, page)
     return Section(
         chapter="facts",
-        name="certainty_bins",
         title="Certainty of sampled answers",
         question=QUESTION,
         headlines=headlines,
@@ -39,13 +38,13 @@ def _headlines(result: CertaintyBins, page: Page) -> tuple[Headline, ...]:
         if sure.share.value is not None and sure.cell.temperature:
             hottest[name_system(sure.cell, page), sure.cell.dataset] = sure
     return tuple(
-        Headline(
-            kind="facts",
-            cell=sure.cell,
-            system=system,
-            sentence=f"Of the answers that {system} gives at temperature {sure.cell.temperature:g} with a certainty of "
+        make_headline(
+            "facts",
+            sure.cell,
+            f"Of the answers that {system} gives at temperature {sure.cell.temperature:g} with a certainty of "
             f"0.9 or more, {format_level(sure.share)} are wrong.",
-            detail=f"Dataset {dataset}, {sure.n_answers:,} answers in all ({count_questions(sure.share.n)}).",
+            f"Dataset {dataset}, {sure.n_answers:,} answers in all ({count_questions(sure.share.n)}).",
+            page,
         )
         for (system, dataset), sure in hottest.items()
     )
@@ -88,9 +87,8 @@ def _figures(marks: tuple[Mark, ...], headlines: Sequence[Headline]) -> tuple[Fi
 
 
 def _caveats(page: Page) -> tuple[str, ...]:
-    bootstrap = page.bootstrap
     return (
-        f"Intervals hold {100 * bootstrap.confidence:g} % of {bootstrap.n_resamples:,} bootstrap resamples of the "
-        "questions; every question weighs the same, however many answers it has.",
+        f"Intervals hold {name_resamples(page.bootstrap)}; every question weighs the same, however many answers it "
+        "has.",
         "At temperature 0 the distribution that is sampled has one token, so every answer is certain there.",
     )

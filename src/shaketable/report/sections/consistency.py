@@ -22,7 +22,6 @@ TITLES = {
 def section(result: Consistency, page: Page) -> Section:
     return Section(
         chapter="wording",
-        name="consistency",
         title="Do answers stay the same?",
         question="Does a reworded question get the same answer?",
         headlines=_headlines(result, page),

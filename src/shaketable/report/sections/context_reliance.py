@@ -42,7 +42,6 @@ def section(result: ContextReliance, page: Page) -> Section:
     is_known = any(own.reliance.value is not None for own in result.reliances)
     return Section(
         chapter="together",
-        name="context_reliance",
         title="Reliance on evidence",
         question="Does the system lean on its evidence, or on what it knows?",
         headlines=headlines,

@@ -27,6 +27,7 @@ from shaketable.report.words import (
     format_level,
     format_value,
     holds_zero,
+    name_resamples,
 )
 from shaketable.types import Estimate
 
@@ -37,7 +38,6 @@ def section(result: Correctness, page: Page) -> Section:
     headlines = make_headlines(result, page)
     return Section(
         chapter="evidence",
-        name="correctness",
         question=QUESTION,
         headlines=headlines,
         shown=(),
@@ -181,8 +181,7 @@ def _caveats(result: Correctness, page: Page) -> tuple[str, ...]:
         *(drop.drop for drop in result.heat_drops),
     ]
     caveats = [
-        f"Intervals hold {100 * page.bootstrap.confidence:g} % of {page.bootstrap.n_resamples:,} bootstrap resamples "
-        "of the questions; they speak of questions like these, not of others.",
+        f"Intervals hold {name_resamples(page.bootstrap)}; they speak of questions like these, not of others.",
         "Many comparisons are shown, and the intervals are not widened for that: some will miss by chance.",
         *caveats_of_agreement(estimates),
     ]

@@ -44,7 +44,6 @@ def section(result: CostStability, page: Page) -> Section:
     headlines = _headlines(result, page)
     return Section(
         chapter="wording",
-        name="cost_stability",
         title="Do costs stay the same?",
         question="Does rewording change what an answer costs?",
         headlines=headlines,

@@ -19,6 +19,7 @@ from shaketable.report.words import (
     format_lines,
     format_p,
     name_part,
+    name_resamples,
     sentence_case,
 )
 
@@ -30,7 +31,6 @@ def section(result: Degradation, page: Page) -> Section:
     pooled = [line for line in lines if line[0].cell.group is None]
     return Section(
         chapter="evidence",
-        name="degradation",
         question=QUESTION,
         headlines=tuple(_headline(known, page) for line in pooled if (known := _known(line))),
         matrices=make_matrices([_matrix_line(line) for line in lines], page, last="At all of them?"),
@@ -114,8 +114,7 @@ def _caveats(result: Degradation, page: Page) -> tuple[str, ...]:
     caveats = [
         f"Tests are one-sided Wilcoxon signed-rank tests, adjusted by Holm over temperatures, at {result.alpha:g}; "
         "lines of different models, types and disturbances are not adjusted for one another.",
-        f"Shifts are Hodges–Lehmann estimates; intervals hold {100 * page.bootstrap.confidence:g} % of "
-        f"{page.bootstrap.n_resamples:,} bootstrap resamples of the questions.",
+        f"Shifts are Hodges–Lehmann estimates; intervals hold {name_resamples(page.bootstrap)}.",
         "A loss that was not shown may still be there: see the equivalence tests.",
     ]
     if any(loss.n_missing for loss in result.losses):

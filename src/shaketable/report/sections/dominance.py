@@ -22,7 +22,6 @@ COLUMNS = ("Of", "Moves it more", "Temperature", "Evidence", "Interaction", "Dif
 def section(result: Dominance, page: Page) -> Section:
     return Section(
         chapter="dice",
-        name="dominance",
         title="Temperature against evidence",
         question="Does temperature matter more than evidence?",
         headlines=tuple(_headline(weighing, page) for weighing in result.weighings if _is_decidable(weighing)),

@@ -60,7 +60,6 @@ def section(result: DriftChain, page: Page) -> Section:
     )
     return Section(
         chapter="wording",
-        name="drift_chain",
         title="Does drift explain lost answers?",
         question="Does the drift of queries explain lost answers?",
         headlines=headlines,

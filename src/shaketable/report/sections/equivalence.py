@@ -36,7 +36,6 @@ def section(result: Equivalence, page: Page) -> Section:
     within = ", ".join(format_margin(*margin) for margin in margins)
     return Section(
         chapter="evidence",
-        name="equivalence",
         title="Where is disturbed evidence as good as the original?",
         question="At which temperatures are answers from disturbed evidence as good as from the original?",
         headlines=tuple(_headline(line, page) for line in pooled if line),

@@ -10,7 +10,14 @@ from shaketable.analyses.facts.fact_accuracy import Accuracy, FactAccuracy
 from shaketable.report.charts.layout import Axis
 from shaketable.report.charts.lines import LineStyle, lines
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.known_facts import caption_of, in_panels, name_dataset, name_system, over_all_datasets
+from shaketable.report.known_facts import (
+    caption_of,
+    in_panels,
+    make_headline,
+    name_dataset,
+    name_system,
+    over_all_datasets,
+)
 from shaketable.report.section import Figure, Headline, Page, Section
 from shaketable.report.words import caveats_of_agreement, count_questions, describe_bootstrap, format_level
 
@@ -21,7 +28,6 @@ def section(result: FactAccuracy, page: Page) -> Section:
     headlines = _headlines(result, page)
     return Section(
         chapter="facts",
-        name="fact_accuracy",
         title="Known facts against temperature",
         question=QUESTION,
         headlines=headlines,
@@ -50,13 +56,13 @@ def _headlines(result: FactAccuracy, page: Page) -> tuple[Headline, ...]:
         if accuracy.source == "sampled" and accuracy.share.value is not None and accuracy.cell.temperature:
             hottest[name_system(accuracy.cell, page)] = accuracy
     return tuple(
-        Headline(
-            kind="facts",
-            cell=accuracy.cell,
-            system=system,
-            sentence=f"At temperature {accuracy.cell.temperature:g} {system} still gives "
+        make_headline(
+            "facts",
+            accuracy.cell,
+            f"At temperature {accuracy.cell.temperature:g} {system} still gives "
             f"{format_level(accuracy.share)} of the facts it knows.",
-            detail=f"All were right at temperature 0 ({count_questions(accuracy.share.n)}).",
+            f"All were right at temperature 0 ({count_questions(accuracy.share.n)}).",
+            page,
         )
         for system, accuracy in hottest.items()
         if not accuracy.is_partial

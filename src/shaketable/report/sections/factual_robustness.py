@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from shaketable.analyses.facts.factual_robustness import FactualRobustness, KnownShare, MeanScore, UnbrokenShare
 from shaketable.analyses.facts.shared_facts import RankCorrelation, ScoreDifference, SharedScore
 from shaketable.factors import Cell
-from shaketable.report.known_facts import Line, fill_table, name_system, over_all_datasets, table_of_lines
+from shaketable.report.known_facts import (
+    Line,
+    fill_table,
+    make_headline,
+    name_system,
+    over_all_datasets,
+    table_of_lines,
+)
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.sections.robustness_figures import robustness_figures
 from shaketable.report.words import (
@@ -19,6 +26,7 @@ from shaketable.report.words import (
     format_level,
     format_value,
     holds_zero,
+    name_questions,
     negate,
 )
 
@@ -34,7 +42,6 @@ def section(result: FactualRobustness, page: Page) -> Section:
     )
     return Section(
         chapter="facts",
-        name=NAME,
         title="Factual robustness score",
         question=QUESTION,
         headlines=headlines,
@@ -83,12 +90,12 @@ def _knows_nothing(known: KnownShare, page: Page) -> Headline:
 
 def _nothing_said(unbroken: UnbrokenShare, page: Page) -> Headline:
     system = name_system(unbroken.cell, page)
-    return Headline(
-        kind=NAME,
-        cell=unbroken.cell,
-        system=system,
-        sentence=f"Nothing can be said of how firmly {system} holds the facts it knows.",
-        detail=f"Of none of {_questions(unbroken.n_undecided)} is it known where it breaks: {unbroken.share.reason}.",
+    return make_headline(
+        NAME,
+        unbroken.cell,
+        f"Nothing can be said of how firmly {system} holds the facts it knows.",
+        f"Of none of {name_questions(unbroken.n_undecided)} is it known where it breaks: {unbroken.share.reason}.",
+        page,
     )
 
 
@@ -103,7 +110,7 @@ def _holds(known: KnownShare, unbroken: UnbrokenShare, first: MeanScore, last: M
         sentence=f"{system} holds {format_level(unbroken.share)} of the facts it knows at every temperature tried; its "
         f"robustness score is {format_level(first.score)}{hardest if last.d != first.d else ''}.",
         detail=f"It knows {format_level(known.share)} of the questions asked ({unbroken.share.n:,} known facts of "
-        f"{_questions(known.share.n)}{more}).",
+        f"{name_questions(known.share.n)}{more}).",
         number=format_value(unbroken.share),
         interval=format_interval(unbroken.share),
     )
@@ -133,10 +140,6 @@ def _rank(rank: RankCorrelation) -> Headline:
         f"{format_level(rank.correlation)}.",
         detail="A model that knows more does not by that alone hold it more firmly.",
     )
-
-
-def _questions(n: int) -> str:
-    return f"{n:,} question{'' if n == 1 else 's'}"
 
 
 # --- tables ---------------------------------------------------------------------------------------

@@ -54,7 +54,6 @@ def section(result: Guidelines, page: Page) -> Section:
     )
     return Section(
         chapter="dice",
-        name="guidelines",
         title="Ceiling and onset",
         question="How hot may each model run, which disturbance hurts where, and which model to choose?",
         headlines=(*shown, *(_noise_headline(line, page) for line in group_noise(result.noise))),

@@ -12,7 +12,6 @@ def section(result: JudgeAgreement, page: Page) -> Section:
     needed = f"judge and one of {', '.join(RULES)} are needed; add them to score.metrics."
     return Section(
         chapter="evidence",
-        name="judge_agreement",
         question="How far does the judge agree with the rules on which answers are correct?",
         headlines=tuple(
             Headline(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shaketable.analyses.facts.latent_facts import LatentFacts, LatentShare
-from shaketable.report.known_facts import name_system, over_all_datasets, read_answers
+from shaketable.report.known_facts import make_headline, name_system, over_all_datasets, read_answers
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.words import caveats_of_agreement, count_questions, describe_bootstrap, format_level
 
@@ -13,7 +13,6 @@ QUESTION = "Which facts does a model get wrong when greedy, and right when it is
 def section(result: LatentFacts, page: Page) -> Section:
     return Section(
         chapter="facts",
-        name="latent_facts",
         title="Latent facts",
         question=QUESTION,
         headlines=tuple(
@@ -26,13 +25,13 @@ def section(result: LatentFacts, page: Page) -> Section:
 
 def _headline(share: LatentShare, least: float, page: Page) -> Headline:
     system = name_system(share.cell, page)
-    return Headline(
-        kind="latent",
-        cell=share.cell,
-        system=system,
-        sentence=f"Of the facts that {system} gets wrong when greedy, {format_level(share.share)} are right in at "
+    return make_headline(
+        "latent",
+        share.cell,
+        f"Of the facts that {system} gets wrong when greedy, {format_level(share.share)} are right in at "
         f"least {100 * least:g} % of the answers at some higher temperature.",
-        detail=f"Sampling several answers may bring them out ({count_questions(share.share.n)}).",
+        f"Sampling several answers may bring them out ({count_questions(share.share.n)}).",
+        page,
     )
 
 

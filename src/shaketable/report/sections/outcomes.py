@@ -60,7 +60,6 @@ def section(result: Outcomes, page: Page) -> Section:
     headlines = _headlines(result, page)
     return Section(
         chapter="wording",
-        name="outcomes",
         title="Does searching help?",
         question="When does searching help, and when does it harm?",
         headlines=headlines,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaketable.analyses.facts.predict_breaking import Fit, PredictedBreaking
-from shaketable.report.known_facts import name_system
+from shaketable.report.known_facts import make_headline, name_system
 from shaketable.report.section import Headline, Page, Section, Table
-from shaketable.report.words import count_questions, format_level, holds_zero
+from shaketable.report.words import count_questions, format_level, holds_zero, name_resamples
 from shaketable.types import Estimate
 
 QUESTION = "Can the temperature at which a fact breaks be foretold from one greedy answer?"
@@ -19,11 +19,10 @@ def section(result: PredictedBreaking, page: Page) -> Section:
         systems.setdefault(name_system(fit.cell, page), []).append(fit)
     return Section(
         chapter="facts",
-        name="predict_breaking",
         title="Foretelling the break",
         question=QUESTION,
         headlines=tuple(
-            _headline(system, fits)
+            _headline(system, fits, page)
             for system, fits in systems.items()
             if fits[0].r_squared.value is not None and fits[0].r_squared.low is not None
         ),
@@ -32,7 +31,7 @@ def section(result: PredictedBreaking, page: Page) -> Section:
     )
 
 
-def _headline(system: str, fits: Sequence[Fit]) -> Headline:
+def _headline(system: str, fits: Sequence[Fit], page: Page) -> Headline:
     """On entropy alone, and on the largest gain over it."""
     alone = fits[0].r_squared
     gains = [(fit, fit.gain) for fit in fits if fit.gain is not None and _is_shown(fit.gain)]
@@ -41,12 +40,12 @@ def _headline(system: str, fits: Sequence[Fit]) -> Headline:
     if best is not None:
         more = f"{' + '.join(best[0].predictors[1:])} add {format_level(best[1])}"
     foretells = "foretells" if _is_shown(alone) else "was not shown to foretell"
-    return Headline(
-        kind="foretold",
-        cell=fits[0].cell,
-        system=system,
-        sentence=f"Entropy alone {foretells} when {system} loses a fact: R² is {format_level(alone)}; {more}.",
-        detail=f"R² is the share of variance foretold in unseen facts ({count_questions(alone.n)}).",
+    return make_headline(
+        "foretold",
+        fits[0].cell,
+        f"Entropy alone {foretells} when {system} loses a fact: R² is {format_level(alone)}; {more}.",
+        f"R² is the share of variance foretold in unseen facts ({count_questions(alone.n)}).",
+        page,
     )
 
 
@@ -71,10 +70,8 @@ def _tables(systems: dict[str, list[Fit]]) -> tuple[Table, ...]:
 
 
 def _caveats(page: Page) -> tuple[str, ...]:
-    bootstrap = page.bootstrap
     return (
-        f"Intervals hold {100 * bootstrap.confidence:g} % of {bootstrap.n_resamples:,} bootstrap resamples of the "
-        "out-of-fold errors; the folds stay as they are.",
+        f"Intervals hold {name_resamples(page.bootstrap, of='the out-of-fold errors')}; the folds stay as they are.",
         "Facts that do not break within the scan or the curve have no breaking temperature and are left out.",
         "A negative R² means that the mean of all facts would have foretold better.",
     )

@@ -75,7 +75,6 @@ def section(result: QueryDifficulty, page: Page) -> Section:
     ]
     return Section(
         chapter="wording",
-        name="query_difficulty",
         title="The wordings themselves",
         question="Are reworded questions harder to read for a model?",
         headlines=headlines,

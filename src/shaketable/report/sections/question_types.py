@@ -15,9 +15,9 @@ from shaketable.report.charts.forest import ForestStyle, forest
 from shaketable.report.charts.layout import Axis, beside
 from shaketable.report.charts.looks import WIDTH, Look
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.known_facts import caption_of, name_system
+from shaketable.report.known_facts import caption_of, make_headline, name_system
 from shaketable.report.section import Figure, Headline, Page, Section, Table
-from shaketable.report.words import caveats_of_agreement, count_questions, format_level
+from shaketable.report.words import caveats_of_agreement, count_questions, format_level, name_questions, name_resamples
 from shaketable.types import Estimate, Unit
 
 QUESTION = "Facts of which kind does a model hold most firmly?"
@@ -38,7 +38,6 @@ def section(result: QuestionTypes, page: Page) -> Section:
     headlines = _headlines(result, page)
     return Section(
         chapter="facts",
-        name="question_types",
         title="Types of question",
         question=QUESTION,
         headlines=headlines,
@@ -73,25 +72,25 @@ def _lie_apart(best: TypeMean, worst: TypeMean) -> bool:
 
 def _nothing_said(untyped: Untyped, page: Page) -> Headline:
     system = name_system(untyped.cell, page)
-    return Headline(
-        kind="types",
-        cell=untyped.cell,
-        system=system,
-        sentence=f"Nothing can be said of types of question: the facts of {system} have none.",
-        detail="Add question_type to the metrics of the study, or give the questions the tag type "
+    return make_headline(
+        "types",
+        untyped.cell,
+        f"Nothing can be said of types of question: the facts of {system} have none.",
+        "Add question_type to the metrics of the study, or give the questions the tag type "
         f"({count_questions(untyped.n_scored)}).",
+        page,
     )
 
 
 def _firmest(best: TypeMean, worst: TypeMean, page: Page) -> Headline:
     system = name_system(best.cell, page)
-    return Headline(
-        kind="types",
-        cell=best.cell,
-        system=system,
-        sentence=f"{system} holds facts about {WORDS[best.cell.group or '']} most firmly ({format_level(best.score)}) "
+    return make_headline(
+        "types",
+        best.cell,
+        f"{system} holds facts about {WORDS[best.cell.group or '']} most firmly ({format_level(best.score)}) "
         f"and facts about {WORDS[worst.cell.group or '']} least ({format_level(worst.score)}).",
-        detail=f"Mean robustness scores ({count_questions(best.score.n)} and {worst.score.n:,}).",
+        f"Mean robustness scores ({count_questions(best.score.n)} and {worst.score.n:,}).",
+        page,
     )
 
 
@@ -164,10 +163,8 @@ def _draw(ratios: Sequence[Mark], means: Sequence[Mark]) -> alt.TopLevelMixin:
 def _caveats(result: QuestionTypes, page: Page) -> tuple[str, ...]:
     if not result.ratios and not result.untyped:
         return ()
-    bootstrap = page.bootstrap
     caveats = [
-        f"Intervals hold {100 * bootstrap.confidence:g} % of {bootstrap.n_resamples:,} bootstrap resamples of the "
-        "questions; those of ratios take the two extreme groups as given.",
+        f"Intervals hold {name_resamples(page.bootstrap)}; those of ratios take the two extreme groups as given.",
         *caveats_of_agreement(ratio.share for ratio in result.ratios),
         "A question has the type that its dataset names (a tag `type` with one of these types), else the one that the "
         "metric question_type predicts.",
@@ -182,5 +179,4 @@ def _caveats(result: QuestionTypes, page: Page) -> tuple[str, ...]:
 
 
 def _left_out(untyped: Untyped) -> str:
-    questions = f"{untyped.n_scored:,} question{'' if untyped.n_scored == 1 else 's'}"
-    return f"{untyped.n_untyped:,} of {questions} have no type and are left out: {NO_TYPE}."
+    return f"{untyped.n_untyped:,} of {name_questions(untyped.n_scored)} have no type and are left out: {NO_TYPE}."

@@ -34,7 +34,6 @@ def section(result: Ranking, page: Page) -> Section:
     pairs = _pairs(result.contrasts)
     return Section(
         chapter="evidence",
-        name="ranking",
         question=QUESTION,
         headlines=tuple(headline for system in _systems(pairs) for headline in _headlines(system, page)),
         matrices=make_matrices(_matrix_lines(result.drops), page),

@@ -17,7 +17,6 @@ def section(result: RetrievalQuality, page: Page) -> Section:
     )
     return Section(
         chapter="evidence",
-        name="retrieval_quality",
         title="How well documents are found",
         question="How well are the supporting documents found, before and after the evidence is disturbed?",
         headlines=(*levels, *losses),

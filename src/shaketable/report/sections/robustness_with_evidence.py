@@ -25,7 +25,6 @@ QUESTION = "Does evidence make a model hold facts more firmly?"
 def section(result: RobustnessWithEvidence, page: Page) -> Section:
     return Section(
         chapter="facts",
-        name=NAME,
         title="Robustness with evidence",
         question=QUESTION,
         headlines=_headlines(result),

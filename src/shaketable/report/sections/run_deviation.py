@@ -31,7 +31,6 @@ def section(result: RunDeviation, page: Page) -> Section:
     known = [[run for run in deviations if run.value is not None] for deviations in by_metric]
     return Section(
         chapter="wording",
-        name="run_deviation",
         title="Do runs agree?",
         question="How far do runs of the same questions lie apart?",
         headlines=tuple(_headline(group, page) for deviations in known for group in group_by_system(deviations)),

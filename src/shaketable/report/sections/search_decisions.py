@@ -82,7 +82,6 @@ def section(result: SearchDecisions, page: Page) -> Section:
     confidence = tuple(_confidence(wording, page) for wording in over)
     return Section(
         chapter="wording",
-        name="search_decisions",
         title="The decision to search",
         question="Does rewording change the decision to search?",
         headlines=(*decisions, *confidence),

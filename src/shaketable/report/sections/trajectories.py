@@ -62,7 +62,6 @@ def section(result: Trajectories, page: Page) -> Section:
     headlines = _headlines(result, page)
     return Section(
         chapter="wording",
-        name="trajectories",
         title="Where the searches go",
         question="Where do the searches of a reworded question go?",
         headlines=headlines,

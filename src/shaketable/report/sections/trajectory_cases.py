@@ -33,7 +33,6 @@ def section(result: TrajectoryCases, page: Page) -> Section:
     compared = f"Queries are compared as vectors of {result.encoder}."
     return Section(
         chapter="wording",
-        name="trajectory_cases",
         title="Two trajectories side by side",
         question="Where did the searches of a reworded question go astray?",
         headlines=tuple(_headline(case, page) for case in result.cases),

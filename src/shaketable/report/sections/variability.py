@@ -40,7 +40,6 @@ def section(result: Variability, page: Page) -> Section:
     figures = [make_figure(metric, result, headlines, page) for metric in metrics]
     return Section(
         chapter="dice",
-        name="variability",
         title="Spread of repeated answers",
         question="How much do repeated answers to the same question differ?",
         headlines=(

@@ -57,7 +57,6 @@ def section(result: VarianceShares, page: Page) -> Section:
     headlines = tuple(_headline(split, settings, result, page) for split, settings in explained)
     return Section(
         chapter="together",
-        name="variance_shares",
         title="Shares of the variation",
         question="What explains the variation in correctness?",
         headlines=headlines,

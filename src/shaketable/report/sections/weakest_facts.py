@@ -8,7 +8,7 @@ from functools import partial
 from shaketable.analyses.facts.weakest_facts import CurvePoint, WeakestFacts, WeakFact
 from shaketable.report.charts.fragility import TITLES, fragility
 from shaketable.report.charts.marks import Mark
-from shaketable.report.known_facts import caption_of, name_system, read_answers
+from shaketable.report.known_facts import caption_of, make_headline, name_system, read_answers
 from shaketable.report.section import Figure, Headline, Page, Section, Table
 from shaketable.report.words import format_number
 
@@ -21,7 +21,6 @@ def section(result: WeakestFacts, page: Page) -> Section:
     )
     return Section(
         chapter="facts",
-        name="weakest_facts",
         title="The weakest facts",
         question=QUESTION,
         headlines=headlines,
@@ -35,13 +34,13 @@ def _headline(fact: WeakFact, breaking: float, page: Page) -> Headline:
     system = name_system(fact.cell, page)
     token = "" if fact.position is None else f", at token {fact.position + 1} of its answer"
     wrong = "" if fact.wrong is None else f" Its likeliest wrong answer there is “{fact.wrong}”."
-    return Headline(
-        kind="weakest",
-        cell=fact.cell,
-        system=system,
-        sentence=f"The weakest fact that {system} knows is question {fact.question_id}: it breaks at temperature "
+    return make_headline(
+        "weakest",
+        fact.cell,
+        f"The weakest fact that {system} knows is question {fact.question_id}: it breaks at temperature "
         f"{format_number(breaking, 'score')}{token}.",
-        detail=f"It has the lowest robustness score of {fact.n_known:,} known facts.{wrong}",
+        f"It has the lowest robustness score of {fact.n_known:,} known facts.{wrong}",
+        page,
     )
 
 

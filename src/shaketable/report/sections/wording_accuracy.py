@@ -49,7 +49,6 @@ def section(result: WordingAccuracy, page: Page) -> Section:
     marks = [Mark.of(point.estimate, x=point.way, series=point.system, panel=point.panel) for point in drawn]
     return Section(
         chapter="wording",
-        name="wording_accuracy",
         title="What rewording costs",
         question="What does rewording a question cost?",
         headlines=headlines,
