@@ -44,11 +44,6 @@ def make_headline(kind: str, cell: Cell, sentence: str, detail: str, page: Page)
     return Headline(kind=kind, cell=cell, system=name_system(cell, page), sentence=sentence, detail=detail)
 
 
-def caption_of(headlines: Sequence[Headline]) -> str:
-    """The first sentence stands under the pictures of a section."""
-    return headlines[0].text if headlines else ""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
     """One number of a system in a table."""

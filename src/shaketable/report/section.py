@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 import altair as alt
@@ -86,14 +86,14 @@ class Figure:
     name: str
     """Also its file name, and where links on the page lead."""
     title: str
-    caption: str
-    """What it shows, as a sentence; empty where none was made."""
     note: str
     """How to read it, with n."""
     marks: tuple[Mark, ...]
     titles: Titles
     draw: Callable[[], alt.TopLevelMixin]
     """A chart form with its marks, such as `partial(lines, marks, titles)`."""
+    caption: str | None = None
+    """What it shows, as a sentence; None: the first headline of its section."""
     draw_live: Callable[[], alt.TopLevelMixin] | None = None
     """Drawn on the page in its place, where what can be moved shows more than what is printed."""
     table: Table | None = None
@@ -128,6 +128,11 @@ class Section:
     """How to read it."""
     caveats: tuple[str, ...] = ()
     """How the numbers were made, and what they cannot say."""
+
+    def __post_init__(self) -> None:
+        first = self.headlines[0].text if self.headlines else ""
+        told = (replace(figure, caption=first) if figure.caption is None else figure for figure in self.figures)
+        object.__setattr__(self, "figures", tuple(told))
 
     @property
     def heading(self) -> str:

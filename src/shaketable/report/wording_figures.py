@@ -10,7 +10,7 @@ import altair as alt
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.factors import Cell
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.section import Figure, Headline, Page
+from shaketable.report.section import Figure, Page
 from shaketable.report.wording_words import name_dataset, name_system, name_way, order_of_way
 from shaketable.types import Estimate
 
@@ -73,8 +73,8 @@ class Plan:
     draw: Draw
 
 
-def make_figures(plan: Plan, marks: Sequence[Mark], headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
-    """One, under the first of these headlines; none where there is nothing to draw."""
+def make_figures(plan: Plan, marks: Sequence[Mark], page: Page) -> tuple[Figure, ...]:
+    """One; none where there is nothing to draw."""
     if not marks:
         return ()
     counts = sorted({mark.n for mark in marks if mark.n is not None})
@@ -83,7 +83,6 @@ def make_figures(plan: Plan, marks: Sequence[Mark], headlines: Sequence[Headline
         Figure(
             name=plan.name,
             title=plan.title,
-            caption=headlines[0].text if headlines else "",
             note=f"{plan.note} Bars and bands are {100 * page.bootstrap.confidence:g} % intervals. n = {n} questions.",
             marks=tuple(marks),
             titles=plan.titles,
@@ -93,7 +92,7 @@ def make_figures(plan: Plan, marks: Sequence[Mark], headlines: Sequence[Headline
 
 
 def compare_ways(
-    plan: Plan, numbers: Iterable[WordingNumber], names: Mapping[str, str], headlines: Sequence[Headline], page: Page
+    plan: Plan, numbers: Iterable[WordingNumber], names: Mapping[str, str], page: Page
 ) -> tuple[Figure, ...]:
     """Ways of asking one below the other, a series for each of these metrics; none without two ways."""
     drawn = choose_drawn(numbers, names, page)
@@ -101,7 +100,7 @@ def compare_ways(
         Mark.of(point.estimate, x=point.way, series=point.number, panel=point.panel, row=point.system)
         for point in drawn
     ]
-    return make_figures(plan, marks, headlines, page) if has_several_ways(drawn) else ()
+    return make_figures(plan, marks, page) if has_several_ways(drawn) else ()
 
 
 def has_several_ways(drawn: Iterable[Drawn]) -> bool:

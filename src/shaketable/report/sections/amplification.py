@@ -21,14 +21,12 @@ from shaketable.report.words import (
     sentence_case,
 )
 
-QUESTION = "Does heat amplify the harm of disturbed evidence?"
-
 
 def section(result: Amplification, page: Page) -> Section:
     pooled = [slope for slope in result.slopes if slope.cell.group is None and slope.slope.low is not None]
     return Section(
         chapter="evidence",
-        question=QUESTION,
+        question="Does heat amplify the harm of disturbed evidence?",
         headlines=tuple(_headline(slope, page) for slope in pooled),
         matrices=make_matrices(_matrix_lines(result), page, last="Slope per unit"),
         notes=("Cells hold the drop as a multiple of that at the coolest temperature.",),

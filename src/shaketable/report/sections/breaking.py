@@ -12,7 +12,6 @@ from shaketable.report.charts.lines import LineStyle, lines
 from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.known_facts import (
     Line,
-    caption_of,
     in_panels,
     make_headline,
     name_dataset,
@@ -29,17 +28,14 @@ from shaketable.report.words import (
     holds_zero,
 )
 
-QUESTION = "At which temperature do facts break, and does entropy foretell it?"
-
 
 def section(result: BreakingTemperatures, page: Page) -> Section:
-    headlines = _headlines(result, page)
     return Section(
         chapter="facts",
         title="When facts break",
-        question=QUESTION,
-        headlines=headlines,
-        figures=_figures(in_panels(result.entropies, page), headlines, page),
+        question="At which temperature do facts break, and does entropy foretell it?",
+        headlines=_headlines(result, page),
+        figures=_figures(in_panels(result.entropies, page), page),
         tables=table_of_lines("Entropy and breaking temperature", _lines(result), page),
         caveats=_caveats(result, page),
     )
@@ -96,7 +92,7 @@ def _lines(result: BreakingTemperatures) -> list[Line]:
     return rows
 
 
-def _figures(entropies: Sequence[EntropyAtBreak], headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+def _figures(entropies: Sequence[EntropyAtBreak], page: Page) -> tuple[Figure, ...]:
     marks = tuple(
         Mark.of(at.entropy, x=at.cell.temperature, series=name_system(at.cell, page), panel=name_dataset(at.cell))
         for at in entropies
@@ -108,7 +104,6 @@ def _figures(entropies: Sequence[EntropyAtBreak], headlines: Sequence[Headline],
     figure = Figure(
         name="entropy_by_breaking",
         title="Entropy against breaking temperature",
-        caption=caption_of(headlines),
         note="Mean entropy of the facts that break at each temperature; bands are intervals.",
         marks=marks,
         titles=titles,

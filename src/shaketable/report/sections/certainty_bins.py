@@ -10,23 +10,21 @@ from shaketable.report.charts.bars import histogram
 from shaketable.report.charts.few import few
 from shaketable.report.charts.looks import Look
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.known_facts import caption_of, make_headline, name_dataset, name_system
+from shaketable.report.known_facts import make_headline, name_dataset, name_system
 from shaketable.report.section import Figure, Headline, Page, Section
 from shaketable.report.words import count_questions, format_level, name_resamples
 
-QUESTION = "How certain is the model of what it says, and is it right when it is certain?"
 LOOKS = {"correct": Look("#0072B2", (1, 0), "circle"), "wrong": Look("#D55E00", (1, 0), "square")}
 
 
 def section(result: CertaintyBins, page: Page) -> Section:
-    headlines = _headlines(result, page)
     return Section(
         chapter="facts",
         title="Certainty of sampled answers",
-        question=QUESTION,
-        headlines=headlines,
+        question="How certain is the model of what it says, and is it right when it is certain?",
+        headlines=_headlines(result, page),
         shown=(),
-        figures=_figures(_marks(result.bins, page), headlines),
+        figures=_figures(_marks(result.bins, page)),
         caveats=_caveats(page) if result.bins else (),
     )
 
@@ -70,14 +68,13 @@ def _marks(bins: Sequence[CertaintyBin], page: Page) -> tuple[Mark, ...]:
     )
 
 
-def _figures(marks: tuple[Mark, ...], headlines: Sequence[Headline]) -> tuple[Figure, ...]:
+def _figures(marks: tuple[Mark, ...]) -> tuple[Figure, ...]:
     if not marks:
         return ()
     titles = Titles(panel="", row="System", series="Answer", temperature="Temperature", x="Certainty", value="Answers")
     figure = Figure(
         name="certainty_histogram",
         title="Certainty of sampled answers",
-        caption=caption_of(headlines),
         note="Share of answers by the mean probability of their tokens, wrong answers stacked on correct ones.",
         marks=marks,
         titles=titles,

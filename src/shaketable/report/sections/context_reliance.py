@@ -38,14 +38,13 @@ COLUMNS = (
 
 
 def section(result: ContextReliance, page: Page) -> Section:
-    headlines = tuple(_headline(line, result, page) for line in _systems(result.reliances))
     is_known = any(own.reliance.value is not None for own in result.reliances)
     return Section(
         chapter="together",
         title="Reliance on evidence",
         question="Does the system lean on its evidence, or on what it knows?",
-        headlines=headlines,
-        figures=_figures(result, headlines, page),
+        headlines=tuple(_headline(line, result, page) for line in _systems(result.reliances)),
+        figures=_figures(result, page),
         tables=(Table(columns=COLUMNS, rows=tuple(_row(own, page) for own in result.reliances)),) if is_known else (),
         caveats=_caveats(result, page) if is_known else (),
     )
@@ -124,7 +123,7 @@ def _means(own: Reliance) -> list[str | None]:
 # --- what is shown --------------------------------------------------------------------------------
 
 
-def _figures(result: ContextReliance, headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+def _figures(result: ContextReliance, page: Page) -> tuple[Figure, ...]:
     """Where evidence brings so little that the ratio says nothing, nothing is drawn."""
     drawn = [own for own in result.reliances if own.reliance.value is not None and not own.is_floored]
     marks = tuple(
@@ -144,7 +143,6 @@ def _figures(result: ContextReliance, headlines: Sequence[Headline], page: Page)
         Figure(
             name="reliance_by_temperature",
             title="Does it lean on its evidence?",
-            caption=headlines[0].text if headlines else "",
             note="What a disturbance takes, as a multiple of what evidence brings over closed book: at 0 it is "
             "ignored, at 1 the system answers as without evidence, above 1 it is misled. Temperatures at which "
             f"evidence brings less than 5 points are not drawn. {describe_intervals(marks, page)}",

@@ -31,14 +31,12 @@ from shaketable.report.words import (
 )
 from shaketable.types import Estimate
 
-QUESTION = "How good are the answers, and what do disturbed evidence and heat cost?"
-
 
 def section(result: Correctness, page: Page) -> Section:
     headlines = make_headlines(result, page)
     return Section(
         chapter="evidence",
-        question=QUESTION,
+        question="How good are the answers, and what do disturbed evidence and heat cost?",
         headlines=headlines,
         shown=(),
         figures=make_figures(result, headlines, page),

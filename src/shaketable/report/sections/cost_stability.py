@@ -41,13 +41,12 @@ ZEROS = {
 
 
 def section(result: CostStability, page: Page) -> Section:
-    headlines = _headlines(result, page)
     return Section(
         chapter="wording",
         title="Do costs stay the same?",
         question="Does rewording change what an answer costs?",
-        headlines=headlines,
-        figures=compare_ways(FIGURE, result.numbers, DRAWN, headlines, page),
+        headlines=_headlines(result, page),
+        figures=compare_ways(FIGURE, result.numbers, DRAWN, page),
         tables=make_tables(result.numbers, TITLES, page),
         caveats=describe_numbers(
             result.numbers,

@@ -23,15 +23,13 @@ from shaketable.report.words import (
     sentence_case,
 )
 
-QUESTION = "Does disturbed evidence make answers worse at all temperatures?"
-
 
 def section(result: Degradation, page: Page) -> Section:
     lines = group_lines(result.losses)
     pooled = [line for line in lines if line[0].cell.group is None]
     return Section(
         chapter="evidence",
-        question=QUESTION,
+        question="Does disturbed evidence make answers worse at all temperatures?",
         headlines=tuple(_headline(known, page) for line in pooled if (known := _known(line))),
         matrices=make_matrices([_matrix_line(line) for line in lines], page, last="At all of them?"),
         notes=("Cells hold the shift with its interval, and p adjusted over temperatures.",),

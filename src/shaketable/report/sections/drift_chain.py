@@ -52,7 +52,6 @@ FIGURE = Plan(
 
 def section(result: DriftChain, page: Page) -> Section:
     known = [link for link in result.correlations if link.rho.value is not None]
-    headlines = tuple(_headline(group, page) for group in group_by_system(known))
     caveats = (
         describe_bootstrap(page.bootstrap),
         *caveats_of_agreement(link.rho for link in result.correlations),
@@ -62,8 +61,8 @@ def section(result: DriftChain, page: Page) -> Section:
         chapter="wording",
         title="Does drift explain lost answers?",
         question="Does the drift of queries explain lost answers?",
-        headlines=headlines,
-        figures=make_figures(FIGURE, _marks(known, page), headlines, page),
+        headlines=tuple(_headline(group, page) for group in group_by_system(known)),
+        figures=make_figures(FIGURE, _marks(known, page), page),
         tables=(_table(result.correlations, page),) if result.correlations else (),
         caveats=caveats if result.correlations else (),
     )

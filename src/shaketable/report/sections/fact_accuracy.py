@@ -11,7 +11,6 @@ from shaketable.report.charts.layout import Axis
 from shaketable.report.charts.lines import LineStyle, lines
 from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.known_facts import (
-    caption_of,
     in_panels,
     make_headline,
     name_dataset,
@@ -21,18 +20,15 @@ from shaketable.report.known_facts import (
 from shaketable.report.section import Figure, Headline, Page, Section
 from shaketable.report.words import caveats_of_agreement, count_questions, describe_bootstrap, format_level
 
-QUESTION = "How does accuracy on known facts fall with temperature?"
-
 
 def section(result: FactAccuracy, page: Page) -> Section:
-    headlines = _headlines(result, page)
     return Section(
         chapter="facts",
         title="Known facts against temperature",
-        question=QUESTION,
-        headlines=headlines,
+        question="How does accuracy on known facts fall with temperature?",
+        headlines=_headlines(result, page),
         shown=(),
-        figures=_figures(in_panels(drawn_accuracies(result), page), headlines, page),
+        figures=_figures(in_panels(drawn_accuracies(result), page), page),
         caveats=_caveats(result, page),
     )
 
@@ -69,7 +65,7 @@ def _headlines(result: FactAccuracy, page: Page) -> tuple[Headline, ...]:
     )
 
 
-def _figures(accuracies: Sequence[Accuracy], headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+def _figures(accuracies: Sequence[Accuracy], page: Page) -> tuple[Figure, ...]:
     marks = tuple(
         Mark.of(
             accuracy.share,
@@ -85,7 +81,6 @@ def _figures(accuracies: Sequence[Accuracy], headlines: Sequence[Headline], page
     figure = Figure(
         name="facts_by_temperature",
         title="Known facts against temperature",
-        caption=caption_of(headlines),
         note="Accuracy on the facts that each system knows at temperature 0; bands are intervals. Temperatures at "
         "which the scan had left some facts are not drawn.",
         marks=marks,

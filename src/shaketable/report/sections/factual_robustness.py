@@ -31,31 +31,33 @@ from shaketable.report.words import (
 )
 
 NAME = "factual_robustness"
-QUESTION = "How firmly does each model hold the facts it knows?"
 
 
 def section(result: FactualRobustness, page: Page) -> Section:
-    headlines = (
-        *_firmness(result, page),
-        *(_difference(difference, page) for difference in result.differences if not holds_zero(difference.difference)),
-        *(_rank(rank) for rank in result.rank_correlations if rank.d == result.d[0] and _is_known(rank)),
-    )
     return Section(
         chapter="facts",
         title="Factual robustness score",
-        question=QUESTION,
-        headlines=headlines,
-        figures=robustness_figures(result, headlines, page),
+        question="How firmly does each model hold the facts it knows?",
+        headlines=_headlines(result, page),
+        figures=robustness_figures(result, page),
         tables=_tables(result, page),
         caveats=_caveats(result, page),
     )
 
 
+# --- sentences ------------------------------------------------------------------------------------
+
+
+def _headlines(result: FactualRobustness, page: Page) -> tuple[Headline, ...]:
+    return (
+        *_firmness(result, page),
+        *(_difference(difference, page) for difference in result.differences if not holds_zero(difference.difference)),
+        *(_rank(rank) for rank in result.rank_correlations if rank.d == result.d[0] and _is_known(rank)),
+    )
+
+
 def _is_known(rank: RankCorrelation) -> bool:
     return rank.correlation.value is not None
-
-
-# --- sentences ------------------------------------------------------------------------------------
 
 
 def _firmness(result: FactualRobustness, page: Page) -> Iterator[Headline]:

@@ -7,14 +7,12 @@ from shaketable.report.known_facts import make_headline, name_system, over_all_d
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.words import caveats_of_agreement, count_questions, describe_bootstrap, format_level
 
-QUESTION = "Which facts does a model get wrong when greedy, and right when it is hotter?"
-
 
 def section(result: LatentFacts, page: Page) -> Section:
     return Section(
         chapter="facts",
         title="Latent facts",
-        question=QUESTION,
+        question="Which facts does a model get wrong when greedy, and right when it is hotter?",
         headlines=tuple(
             _headline(share, result.least, page) for share in over_all_datasets(result.shares) if share.share.value
         ),

@@ -57,13 +57,12 @@ FIGURE = Plan(
 
 
 def section(result: Outcomes, page: Page) -> Section:
-    headlines = _headlines(result, page)
     return Section(
         chapter="wording",
         title="Does searching help?",
         question="When does searching help, and when does it harm?",
-        headlines=headlines,
-        figures=compare_ways(FIGURE, result.numbers, NAMES, headlines, page),
+        headlines=_headlines(result, page),
+        figures=compare_ways(FIGURE, result.numbers, NAMES, page),
         tables=make_tables(result.numbers, TITLES, page),
         caveats=describe_numbers(
             result.numbers,

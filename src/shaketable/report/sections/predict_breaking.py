@@ -10,8 +10,6 @@ from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.words import count_questions, format_level, holds_zero, name_resamples
 from shaketable.types import Estimate
 
-QUESTION = "Can the temperature at which a fact breaks be foretold from one greedy answer?"
-
 
 def section(result: PredictedBreaking, page: Page) -> Section:
     systems: dict[str, list[Fit]] = {}
@@ -20,7 +18,7 @@ def section(result: PredictedBreaking, page: Page) -> Section:
     return Section(
         chapter="facts",
         title="Foretelling the break",
-        question=QUESTION,
+        question="Can the temperature at which a fact breaks be foretold from one greedy answer?",
         headlines=tuple(
             _headline(system, fits, page)
             for system, fits in systems.items()

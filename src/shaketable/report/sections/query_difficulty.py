@@ -61,7 +61,6 @@ FIGURE = Plan(
 
 
 def section(result: QueryDifficulty, page: Page) -> Section:
-    headlines = _headlines(result, page)
     drawn = choose_drawn(result.numbers, DRAWN, page)
     several = len(names_in(point.panel for point in drawn)) > 1
     marks = [
@@ -77,8 +76,8 @@ def section(result: QueryDifficulty, page: Page) -> Section:
         chapter="wording",
         title="The wordings themselves",
         question="Are reworded questions harder to read for a model?",
-        headlines=headlines,
-        figures=make_figures(FIGURE, marks, headlines, page) if has_several_ways(drawn) else (),
+        headlines=_headlines(result, page),
+        figures=make_figures(FIGURE, marks, page) if has_several_ways(drawn) else (),
         tables=make_tables(result.numbers, TITLES, page),
         caveats=describe_numbers(result.numbers, page, f"Wordings are compared as vectors of {result.encoder}."),
     )

@@ -15,12 +15,11 @@ from shaketable.report.charts.forest import ForestStyle, forest
 from shaketable.report.charts.layout import Axis, beside
 from shaketable.report.charts.looks import WIDTH, Look
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.known_facts import caption_of, make_headline, name_system
+from shaketable.report.known_facts import make_headline, name_system
 from shaketable.report.section import Figure, Headline, Page, Section, Table
 from shaketable.report.words import caveats_of_agreement, count_questions, format_level, name_questions, name_resamples
 from shaketable.types import Estimate, Unit
 
-QUESTION = "Facts of which kind does a model hold most firmly?"
 WORDS = {"NUM": "numbers", "LOC": "places", "ENTY": "things", "HUM": "people"}
 NAMES = {"NUM": "number", "LOC": "place", "ENTY": "entity", "HUM": "person"}
 LOOKS = {
@@ -35,13 +34,12 @@ NO_TYPE = "their dataset does not name it, and the metric question_type was not 
 
 
 def section(result: QuestionTypes, page: Page) -> Section:
-    headlines = _headlines(result, page)
     return Section(
         chapter="facts",
         title="Types of question",
-        question=QUESTION,
-        headlines=headlines,
-        figures=_figures(result, headlines, page),
+        question="Facts of which kind does a model hold most firmly?",
+        headlines=_headlines(result, page),
+        figures=_figures(result, page),
         tables=_tables(result, page),
         caveats=_caveats(result, page),
     )
@@ -114,7 +112,7 @@ def _tables(result: QuestionTypes, page: Page) -> tuple[Table, ...]:
     return (Table(title="Most and least robust facts by type", columns=columns, rows=tuple(rows)),) if rows else ()
 
 
-def _figures(result: QuestionTypes, headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+def _figures(result: QuestionTypes, page: Page) -> tuple[Figure, ...]:
     ratios = _marks([(ratio.cell, ratio.share) for ratio in result.ratios], page)
     means = _marks([(mean.cell, mean.score) for mean in result.means], page)
     if not ratios or not means:
@@ -122,7 +120,6 @@ def _figures(result: QuestionTypes, headlines: Sequence[Headline], page: Page) -
     figure = Figure(
         name="type_ratios",
         title="Types of question",
-        caption=caption_of(headlines),
         note="Left: the share of a type's extreme facts that are among the most robust. Right: its mean score.",
         marks=(*ratios, *means),
         titles=TITLES,

@@ -24,7 +24,6 @@ from shaketable.report.words import (
     sentence_case,
 )
 
-QUESTION = "Does temperature change which disturbance of the evidence hurts most?"
 CHANGES = {"reversal": "reversal", "change": "changes", "not shown": "no change shown"}
 Pair = list[Contrast]
 """The contrasts of two disturbances at all temperatures."""
@@ -34,7 +33,7 @@ def section(result: Ranking, page: Page) -> Section:
     pairs = _pairs(result.contrasts)
     return Section(
         chapter="evidence",
-        question=QUESTION,
+        question="Does temperature change which disturbance of the evidence hurts most?",
         headlines=tuple(headline for system in _systems(pairs) for headline in _headlines(system, page)),
         matrices=make_matrices(_matrix_lines(result.drops), page),
         tables=(*_pair_tables(pairs, page), *_agreement_tables(result.agreements, page)),

@@ -14,8 +14,8 @@ from shaketable.report.charts.layout import Axis, above
 from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.charts.scatter import scatter
 from shaketable.report.charts.surface import field
-from shaketable.report.known_facts import caption_of, in_panels, name_dataset, name_system
-from shaketable.report.section import Figure, Headline, Page
+from shaketable.report.known_facts import in_panels, name_dataset, name_system
+from shaketable.report.section import Figure, Page
 from shaketable.statistics.density import kernel_density
 
 N_POINTS = 101
@@ -24,14 +24,13 @@ STEPS = 20
 """Of a surface, along either axis."""
 
 
-def robustness_figures(result: FactualRobustness, headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+def robustness_figures(result: FactualRobustness, page: Page) -> tuple[Figure, ...]:
     facts = in_panels([fact for fact in result.facts if fact.score is not None], page)
     if not facts:
         return ()
-    caption = caption_of(headlines)
     return (
-        *(_scatter(facts, d, caption, page, is_first=d == result.d[0]) for d in result.d),
-        _density(facts, result.d[0], caption, page),
+        *(_scatter(facts, d, page, is_first=d == result.d[0]) for d in result.d),
+        _density(facts, result.d[0], page),
         _surfaces(result.d),
     )
 
@@ -41,7 +40,7 @@ def score_of(fact: FactScore, d: int) -> float:
     return frs(fact.entropy or 0.0, fact.breaking, d)
 
 
-def _scatter(facts: Sequence[FactScore], d: int, caption: str, page: Page, *, is_first: bool) -> Figure:
+def _scatter(facts: Sequence[FactScore], d: int, page: Page, *, is_first: bool) -> Figure:
     marks = tuple(
         Mark(
             x=fact.entropy,
@@ -67,7 +66,6 @@ def _scatter(facts: Sequence[FactScore], d: int, caption: str, page: Page, *, is
     return Figure(
         name="robustness_scatter" if is_first else f"robustness_scatter_d{d}",
         title=f"Entropy and robustness of single facts, d = {d}",
-        caption=caption,
         note="Each point is a known fact; those that never break score 1 and are ringed. The line on the right is the "
         "density of the others.",
         marks=marks,
@@ -77,7 +75,7 @@ def _scatter(facts: Sequence[FactScore], d: int, caption: str, page: Page, *, is
     )
 
 
-def _density(facts: Sequence[FactScore], d: int, caption: str, page: Page) -> Figure:
+def _density(facts: Sequence[FactScore], d: int, page: Page) -> Figure:
     marks = tuple(density_marks(facts, d, page))
     titles = Titles(
         panel="Dataset",
@@ -92,7 +90,6 @@ def _density(facts: Sequence[FactScore], d: int, caption: str, page: Page) -> Fi
     return Figure(
         name="robustness_density",
         title="How robustness is spread",
-        caption=caption,
         note="Densities of the scores of broken facts; the spike at 1 is ten times as high as the share of unbroken "
         "ones.",
         marks=marks,

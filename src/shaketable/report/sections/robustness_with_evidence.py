@@ -19,14 +19,13 @@ from shaketable.report.words import (
 )
 
 NAME = "robustness_with_evidence"
-QUESTION = "Does evidence make a model hold facts more firmly?"
 
 
 def section(result: RobustnessWithEvidence, page: Page) -> Section:
     return Section(
         chapter="facts",
         title="Robustness with evidence",
-        question=QUESTION,
+        question="Does evidence make a model hold facts more firmly?",
         headlines=_headlines(result),
         tables=_tables(result),
         caveats=_caveats(result, page),

@@ -86,8 +86,11 @@ def section(result: SearchDecisions, page: Page) -> Section:
         question="Does rewording change the decision to search?",
         headlines=(*decisions, *confidence),
         figures=(
-            *compare_ways(FLIP_FIGURE, result.numbers, FLIPS, decisions, page),
-            *compare_ways(CONFIDENCE_FIGURE, result.numbers, CONFIDENCE, confidence, page),
+            *compare_ways(FLIP_FIGURE, result.numbers, FLIPS, page),
+            *(
+                replace(figure, caption=confidence[0].text if confidence else "")
+                for figure in compare_ways(CONFIDENCE_FIGURE, result.numbers, CONFIDENCE, page)
+            ),
         ),
         tables=make_tables(result.numbers, TITLES, page),
         caveats=describe_numbers(

@@ -59,13 +59,12 @@ GOLD_FIGURE = Plan(
 
 
 def section(result: Trajectories, page: Page) -> Section:
-    headlines = _headlines(result, page)
     return Section(
         chapter="wording",
         title="Where the searches go",
         question="Where do the searches of a reworded question go?",
-        headlines=headlines,
-        figures=_figures(result, headlines, page),
+        headlines=_headlines(result, page),
+        figures=_figures(result, page),
         tables=make_tables(result.numbers, TITLES, page),
         caveats=describe_numbers(
             result.numbers,
@@ -78,12 +77,12 @@ def section(result: Trajectories, page: Page) -> Section:
     )
 
 
-def _figures(result: Trajectories, headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+def _figures(result: Trajectories, page: Page) -> tuple[Figure, ...]:
     by_hop = [number for number in result.numbers if number.hop is not None]
     drift, gold = choose_drawn(by_hop, DRIFT, page), choose_drawn(by_hop, {"gold": "gold"}, page)
     return (
-        *(make_figures(DRIFT_FIGURE, _drift_marks(drift), headlines, page) if has_several_ways(drift) else ()),
-        *(make_figures(GOLD_FIGURE, _gold_marks(gold), headlines, page) if has_several_ways(gold) else ()),
+        *(make_figures(DRIFT_FIGURE, _drift_marks(drift), page) if has_several_ways(drift) else ()),
+        *(make_figures(GOLD_FIGURE, _gold_marks(gold), page) if has_several_ways(gold) else ()),
     )
 
 

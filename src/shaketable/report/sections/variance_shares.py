@@ -54,13 +54,12 @@ def section(result: VarianceShares, page: Page) -> Section:
         for split in result.splits
         if (settings := _settings(split, result)) and settings[0].share.low is not None
     ]
-    headlines = tuple(_headline(split, settings, result, page) for split, settings in explained)
     return Section(
         chapter="together",
         title="Shares of the variation",
         question="What explains the variation in correctness?",
-        headlines=headlines,
-        figures=_figures(result, headlines, page),
+        headlines=tuple(_headline(split, settings, result, page) for split, settings in explained),
+        figures=_figures(result, page),
         tables=_tables(result),
         caveats=_caveats(result, page),
     )
@@ -140,7 +139,7 @@ def _listed(names: Sequence[str]) -> str:
 # --- what is shown --------------------------------------------------------------------------------
 
 
-def _figures(result: VarianceShares, headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+def _figures(result: VarianceShares, page: Page) -> tuple[Figure, ...]:
     drawn = [share for split in result.splits for share in _whole(split, result)]
     marks = tuple(
         Mark.of(share.share, x=name_component(share), series=name_component(share), panel=str(share.cell.dataset))
@@ -152,7 +151,6 @@ def _figures(result: VarianceShares, headlines: Sequence[Headline], page: Page) 
         Figure(
             name="variance_bar",
             title="What explains the variation?",
-            caption=headlines[0].text if headlines else "",
             note="Shares of the variance of single answers. Settings are in colour; grey is what no setting explains: "
             "which question is asked, settings that act otherwise on one question than on another, and dice at one "
             "setting. An estimate below 0 has no place in the bar. "

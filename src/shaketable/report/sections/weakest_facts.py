@@ -8,25 +8,27 @@ from functools import partial
 from shaketable.analyses.facts.weakest_facts import CurvePoint, WeakestFacts, WeakFact
 from shaketable.report.charts.fragility import TITLES, fragility
 from shaketable.report.charts.marks import Mark
-from shaketable.report.known_facts import caption_of, make_headline, name_system, read_answers
+from shaketable.report.known_facts import make_headline, name_system, read_answers
 from shaketable.report.section import Figure, Headline, Page, Section, Table
 from shaketable.report.words import format_number
 
-QUESTION = "Which of the facts that a model knows does it lose first, and at which token?"
-
 
 def section(result: WeakestFacts, page: Page) -> Section:
-    headlines = tuple(
-        _headline(fact, fact.breaking, page) for fact in result.facts if fact.rank == 1 and fact.breaking is not None
-    )
     return Section(
         chapter="facts",
         title="The weakest facts",
-        question=QUESTION,
-        headlines=headlines,
-        figures=_figures(result, headlines, page),
+        question="Which of the facts that a model knows does it lose first, and at which token?",
+        headlines=_headlines(result, page),
+        figures=_figures(result, page),
         tables=_tables(result, page),
         caveats=_caveats(result),
+    )
+
+
+def _headlines(result: WeakestFacts, page: Page) -> tuple[Headline, ...]:
+    """One for each system: the fact that it loses first."""
+    return tuple(
+        _headline(fact, fact.breaking, page) for fact in result.facts if fact.rank == 1 and fact.breaking is not None
     )
 
 
@@ -44,7 +46,7 @@ def _headline(fact: WeakFact, breaking: float, page: Page) -> Headline:
     )
 
 
-def _figures(result: WeakestFacts, headlines: Sequence[Headline], page: Page) -> tuple[Figure, ...]:
+def _figures(result: WeakestFacts, page: Page) -> tuple[Figure, ...]:
     if not result.points:
         return ()
     marks = tuple(
@@ -64,7 +66,6 @@ def _figures(result: WeakestFacts, headlines: Sequence[Headline], page: Page) ->
     figure = Figure(
         name="fragility_curves",
         title="The weakest facts, as curves",
-        caption=caption_of(headlines),
         note="Probability of a correct answer with its interval, inside certified bounds (grey); the broken line marks "
         "the breaking temperature.",
         marks=marks,

@@ -40,7 +40,6 @@ CAVEATS = (
 
 
 def section(result: WordingAccuracy, page: Page) -> Section:
-    headlines = _headlines(result, page)
     titles = {
         (number.metric, number.answered_only): number.metric + ", where not empty" * number.answered_only
         for number in result.numbers
@@ -51,8 +50,8 @@ def section(result: WordingAccuracy, page: Page) -> Section:
         chapter="wording",
         title="What rewording costs",
         question="What does rewording a question cost?",
-        headlines=headlines,
-        figures=make_figures(FIGURE, marks, headlines, page) if has_several_ways(drawn) else (),
+        headlines=_headlines(result, page),
+        figures=make_figures(FIGURE, marks, page) if has_several_ways(drawn) else (),
         tables=make_tables(result.numbers, titles, page),
         caveats=describe_numbers(result.numbers, page, *CAVEATS),
     )
