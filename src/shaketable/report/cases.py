@@ -67,7 +67,7 @@ def _case(
         evidence_before=_evidence(drop.original_records, records),
         evidence_after=_evidence(drop.disturbed_records, records),
         perturbation=drop.cell.perturbation or "",
-        headline=f"{page.labels.name(drop.cell, 'dataset', 'variation')}{type_}: "
+        headline=f"{page.name(drop.cell)}{type_}: "
         f"{name_evidence(drop.cell.perturbation)} at temperature {drop.cell.temperature:g} takes {drop.metric} from "
         f"{before} to {after}.",
         answers=tuple(

@@ -21,7 +21,7 @@ TITLES = Titles(row="Question type", series="Evidence", n_missing="Records missi
 
 def name_panel(cell: Cell, page: Page) -> str:
     """A system, with a warning where temperature did not reach it."""
-    system = page.labels.name(cell, "dataset", "variation")
+    system = page.name(cell)
     return system if page.is_applied(cell) else f"{system} · {NOT_APPLIED}"
 
 

@@ -28,9 +28,5 @@ def extreme_systems(page: Page) -> list[Cell]:
         and drop.drop.value is not None
     }
     every = dict.fromkeys(system_cell(level.cell) for level in result.levels)
-    ordered = sorted(moved or every, key=lambda cell: (-moved.get(cell, 0.0), _name(cell, page)))
+    ordered = sorted(moved or every, key=lambda cell: (-moved.get(cell, 0.0), page.name(cell)))
     return ordered if len(ordered) < 3 else [ordered[0], ordered[-1]]
-
-
-def _name(cell: Cell, page: Page) -> str:
-    return page.labels.name(cell, "dataset", "variation")

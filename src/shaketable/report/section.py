@@ -166,6 +166,10 @@ class Page:
         results = (finding.result for finding in self.findings.findings if not finding.is_as_asked)
         return next((result for result in results if isinstance(result, kind)), None)
 
+    def name(self, cell: Cell) -> str:
+        """A system, with its dataset and wording where the run has several."""
+        return self.labels.name(cell, "dataset", "variation")
+
     def is_applied(self, cell: Cell) -> bool:
         """Whether temperature reached the system of a cell."""
         return is_applied(cell, self.findings.not_applied)

@@ -48,5 +48,5 @@ def make_tables(
 
 def name_place(cell: Cell, page: Page) -> str:
     """`smollm2 · bridge`: a system, and the type of question where there is one."""
-    system = page.labels.name(cell, "dataset", "variation")
+    system = page.name(cell)
     return f"{system} · {cell.group}" if cell.group else system

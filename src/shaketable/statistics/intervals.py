@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ Numbers = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Statistic = Callable[[Numbers], Numbers]
 """How often each question was drawn (draws × questions) → values (conditions × draws)."""
+Sign = Literal[-1, 0, 1]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,6 +161,13 @@ class Bootstrap:
 def mean_of(values: Numbers) -> Statistic:
     """The mean over questions of each row of values (conditions × questions)."""
     return lambda drawn: values @ drawn.T / drawn.sum(axis=-1)
+
+
+def sign_shown(difference: Estimate) -> Sign:
+    """Of a difference whose interval lies on one side of 0; 0: it does not, or there is no interval."""
+    if difference.low is not None and difference.low > 0:
+        return 1
+    return -1 if difference.high is not None and difference.high < 0 else 0
 
 
 def complete(values: Numbers) -> Indices:

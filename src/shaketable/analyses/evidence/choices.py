@@ -11,10 +11,11 @@ import numpy as np
 from shaketable.analyses.grids import Grid
 from shaketable.analyses.rows import Scored
 from shaketable.factors import Cell
-from shaketable.statistics.intervals import ROUNDING, Bootstrap
+from shaketable.statistics.intervals import ROUNDING, Bootstrap, Sign, sign_shown
 from shaketable.types import Estimate
 
 Effect = Literal["hurts", "helps", "unclear"]
+EFFECTS: dict[Sign, Effect] = {1: "hurts", -1: "helps", 0: "unclear"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,20 +57,12 @@ def noise_of(grid: Grid, bootstrap: Bootstrap) -> list[Noise]:
             cell=grid.cell(perturbation=perturbation, temperature=temperature),
             metric=grid.metric,
             cost=(cost := costs[i * len(grid.temperatures) + j]),
-            effect=_effect(cost),
+            effect=None if cost.value is None else EFFECTS[sign_shown(cost)],
             n_missing=int(n_missing[i, j]),
         )
         for i, perturbation in enumerate(grid.perturbations)
         for j, temperature in enumerate(grid.temperatures)
     ]
-
-
-def _effect(cost: Estimate) -> Effect | None:
-    if cost.value is None:
-        return None
-    if cost.low is not None and cost.low > 0:
-        return "hurts"
-    return "helps" if cost.high is not None and cost.high < 0 else "unclear"
 
 
 def choices_of(systems: Sequence[Grid], bootstrap: Bootstrap) -> list[Choice]:

@@ -10,13 +10,14 @@ import numpy as np
 from shaketable.analyses.grids import Grid, Number, grids
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
-from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Statistic, complete, mean_of
+from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Sign, Statistic, complete, mean_of, sign_shown
 from shaketable.types import Estimate
 
 OUTCOMES: tuple[Number, ...] = ("mean", "cv")
 N_EFFECTS = 4
 """Temperature, evidence, interaction, and the first minus the second."""
 Stronger = Literal["temperature", "evidence", "undecided"]
+STRONGER: dict[Sign, Stronger] = {1: "temperature", -1: "evidence", 0: "undecided"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,7 +78,7 @@ def _weighing(grid: Grid, outcome: Number, bootstrap: Bootstrap) -> Weighing:
         evidence=evidence,
         interaction=interaction,
         difference=difference,
-        stronger=_stronger(difference),
+        stronger=None if difference.value is None else STRONGER[sign_shown(difference)],
         n_missing=int(grid.n_missing.sum()),
         n_left_out=len(grid.question_ids) - len(ids),
     )
@@ -113,14 +114,6 @@ def _eta(effects: Numbers, drawn: Numbers) -> Numbers:
     whole = mean_of((effects**2).sum(axis=0, keepdims=True))(drawn)[0]
     eta: Numbers = np.divide(explained, whole, out=np.full_like(explained, np.nan), where=whole > 0)
     return eta
-
-
-def _stronger(difference: Estimate) -> Stronger | None:
-    if difference.value is None:
-        return None
-    if difference.low is not None and difference.low > 0:
-        return "temperature"
-    return "evidence" if difference.high is not None and difference.high < 0 else "undecided"
 
 
 def _reason(estimate: Estimate) -> str | None:

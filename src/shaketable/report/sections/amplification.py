@@ -38,7 +38,7 @@ def _headline(slope: Slope, page: Page) -> Headline:
     return Headline(
         kind="amplification",
         cell=slope.cell,
-        system=page.labels.name(slope.cell, "dataset", "variation"),
+        system=page.name(slope.cell),
         sentence=_sentence(slope, page),
         detail=f"Measured on {name_questions(slope.slope.n)}.",
         number=format_amount(slope.slope),
@@ -48,7 +48,7 @@ def _headline(slope: Slope, page: Page) -> Headline:
 
 
 def _sentence(slope: Slope, page: Page) -> str:
-    cause, system = name_part(slope.cell.perturbation or ""), page.labels.name(slope.cell, "dataset", "variation")
+    cause, system = name_part(slope.cell.perturbation or ""), page.name(slope.cell)
     per = f"{format_cost(slope.slope, slope.metric)} per unit of temperature"
     if holds_zero(slope.slope):
         return f"{sentence_case(cause)}: no change of its cost with temperature was found for {system} ({per})."

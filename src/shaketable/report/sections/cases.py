@@ -30,7 +30,7 @@ def _largest(result: Cases) -> list[LargestDrop]:
 
 
 def _headline(drop: LargestDrop, page: Page) -> Headline:
-    system = page.labels.name(drop.cell, "dataset", "variation")
+    system = page.name(drop.cell)
     cause, temperature = sentence_case(name_part(drop.cell.perturbation or "")), f"{drop.cell.temperature:g}"
     before, after = describe_ends(drop)
     tags = sorted({tag for record in drop.disturbed_records for tag in record.tags or ()})

@@ -97,7 +97,7 @@ def _rank(drop: Estimate) -> Rank:
 
 def _heat_headline(heat: HeatDrop, pooled: Pooled, page: Page) -> tuple[Rank, Headline]:
     line = _levels_of(heat.cell, pooled.levels)
-    system = _name(heat.cell, page)
+    system = page.name(heat.cell)
     cool = next(level for level in line if level.cell.temperature == heat.coolest)
     hot = next(level for level in line if level.cell.temperature == heat.cell.temperature)
     return _rank(heat.drop), Headline(
@@ -134,8 +134,8 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
     return _rank(drop.drop), Headline(
         kind="evidence",
         cell=drop.cell,
-        system=_name(drop.cell, page),
-        sentence=evidence_sentence(drop, _name(drop.cell, page)),
+        system=page.name(drop.cell),
+        sentence=evidence_sentence(drop, page.name(drop.cell)),
         detail=describe_when_hot(drop, hot) + describe_as_asked(as_asked),
         number=format_amount(drop.drop),
         interval=format_interval(drop.drop),
@@ -153,7 +153,7 @@ def _level_headline(level: Level, page: Page) -> tuple[Rank, Headline]:
     return (False, -(level.mean.value or 0.0)), Headline(
         kind="level",
         cell=level.cell,
-        system=_name(level.cell, page),
+        system=page.name(level.cell),
         sentence=f"{name_subject(level, page)} {describe_level(level)}.",
         detail=f"Measured on {level.mean.n:,} questions.",
         number=format_value(level.mean),
@@ -166,10 +166,6 @@ def _levels_of(cell: Cell, levels: Sequence[Level]) -> list[Level]:
     """The same condition at all temperatures, the coolest first."""
     same = [level for level in levels if replace(level.cell, temperature=None) == replace(cell, temperature=None)]
     return sorted(same, key=lambda level: level.cell.temperature or 0.0)
-
-
-def _name(cell: Cell, page: Page) -> str:
-    return page.labels.name(cell, "dataset", "variation")
 
 
 def _caveats(result: Correctness, page: Page) -> tuple[str, ...]:

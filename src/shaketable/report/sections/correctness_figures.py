@@ -162,7 +162,7 @@ def _drop_marks(metric: str, result: Correctness, page: Page) -> tuple[Mark, ...
         for drop in result.evidence_drops
         if drop.metric == metric and drop.cell.group is None and drop.drop.value is not None
     ]
-    systems = [page.labels.name(drop.cell, "dataset", "variation") for drop in drops]
+    systems = [page.name(drop.cell) for drop in drops]
     marks = []
     for drop, system in zip(drops, systems, strict=True):
         evidence = name_evidence(drop.cell.perturbation) + (", as asked" if drop.is_as_asked else "")

@@ -53,7 +53,7 @@ def describe_as_asked(drop: EvidenceDrop | None) -> str:
 def name_subject(level: Level, page: Page) -> str:
     perturbation = level.cell.perturbation
     evidence = f" with {name_part(perturbation)} evidence" if perturbation else ""
-    return f"{page.labels.name(level.cell, 'dataset', 'variation')}{evidence}"
+    return f"{page.name(level.cell)}{evidence}"
 
 
 def _tells_correct_answers(metric: str) -> bool:

@@ -68,7 +68,7 @@ def _headline(line: Sequence[Loss], page: Page) -> Headline:
     return Headline(
         kind="degradation",
         cell=largest.cell,
-        system=page.labels.name(largest.cell, "dataset", "variation"),
+        system=page.name(largest.cell),
         sentence=_sentence(largest, n_shown, sum(loss.is_shown is not None for loss in line), page),
         detail=_detail(largest, len(line)),
         number=format_amount(largest.shift),
@@ -81,7 +81,7 @@ def _headline(line: Sequence[Loss], page: Page) -> Headline:
 
 def _sentence(loss: Loss, n_shown: int, n_tested: int, page: Page) -> str:
     cause, metric = sentence_case(name_part(loss.cell.perturbation or "")), word_for(loss.metric)
-    system, temperature = page.labels.name(loss.cell, "dataset", "variation"), f"{loss.cell.temperature:g}"
+    system, temperature = page.name(loss.cell), f"{loss.cell.temperature:g}"
     if n_shown == n_tested == 1:
         return f"{cause} lowers the {metric} of {system} at temperature {temperature}."
     if n_shown == n_tested:

@@ -38,7 +38,7 @@ def _headline(weighing: Weighing, page: Page) -> Headline:
     return Headline(
         kind="dominance",
         cell=weighing.cell,
-        system=page.labels.name(weighing.cell, "dataset", "variation"),
+        system=page.name(weighing.cell),
         sentence=_sentence(weighing, page),
         detail=_detail(weighing),
         number=format_value(weighing.difference),
@@ -48,7 +48,7 @@ def _headline(weighing: Weighing, page: Page) -> Headline:
 
 
 def _sentence(weighing: Weighing, page: Page) -> str:
-    system, metric = page.labels.name(weighing.cell, "dataset", "variation"), word_for(weighing.metric)
+    system, metric = page.name(weighing.cell), word_for(weighing.metric)
     if weighing.outcome == "cv":
         metric = f"spread between runs (CV) of the {metric}"
     if weighing.stronger == "undecided":

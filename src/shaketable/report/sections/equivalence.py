@@ -48,7 +48,7 @@ def section(result: Equivalence, page: Page) -> Section:
 def _headline(line: Sequence[EquivalenceTest], page: Page) -> Headline:
     """One for each system and disturbance, with the difference at the coolest temperature."""
     coolest = line[0]
-    system = page.labels.name(coolest.cell, "dataset", "variation")
+    system = page.name(coolest.cell)
     return Headline(
         kind="equivalence",
         cell=coolest.cell,

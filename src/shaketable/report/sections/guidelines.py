@@ -22,7 +22,6 @@ from shaketable.report.sections.guidelines_words import (
     ceiling_sentence,
     choice_sentence,
     name_sample,
-    name_system,
     name_worst,
     noise_detail,
     noise_sentence,
@@ -86,7 +85,7 @@ def _ceiling_headline(ceiling: Ceiling, margin: Margin, page: Page) -> Headline:
     return Headline(
         kind="ceiling",
         cell=ceiling.worst,
-        system=name_system(ceiling.cell, page),
+        system=page.name(ceiling.cell),
         sentence=ceiling_sentence(ceiling, margin, page),
         detail=ceiling_detail(ceiling),
         number="no ceiling" if ceiling.ceiling.value is None else f"≤ {format_value(ceiling.ceiling)}",
@@ -119,7 +118,7 @@ def _onset_headline(onset: Onset, page: Page) -> Headline:
     return Headline(
         kind="onset",
         cell=onset.cell,
-        system=name_system(onset.cell, page),
+        system=page.name(onset.cell),
         sentence=onset_sentence(onset, page),
         detail=name_sample(onset.onset.n),
         number=format_value(onset.onset),
@@ -132,7 +131,7 @@ def _choice_headline(choice: Choice, page: Page) -> Headline:
     return Headline(
         kind="choice",
         cell=choice.cell,
-        system=name_system(choice.cell, page),
+        system=page.name(choice.cell),
         sentence=choice_sentence(choice, page),
         detail=name_sample(choice.lead.n),
         number=format_amount(choice.lead),
@@ -147,7 +146,7 @@ def _noise_headline(line: Sequence[Noise], page: Page) -> Headline:
     return Headline(
         kind="noise",
         cell=largest.cell,
-        system=name_system(largest.cell, page),
+        system=page.name(largest.cell),
         sentence=noise_sentence(line, page),
         detail=noise_detail(largest),
     )

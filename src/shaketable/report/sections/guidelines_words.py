@@ -8,7 +8,7 @@ from shaketable.analyses.evidence.choices import Choice, Noise
 from shaketable.analyses.evidence.heat_ceilings import Ceiling
 from shaketable.analyses.evidence.margins import Margin
 from shaketable.analyses.evidence.onsets import Onset
-from shaketable.factors import Cell, word_for
+from shaketable.factors import word_for
 from shaketable.report.section import Page
 from shaketable.report.words import (
     count_questions,
@@ -25,16 +25,11 @@ from shaketable.report.words import (
 )
 from shaketable.types import Unit
 
-
-def name_system(cell: Cell, page: Page) -> str:
-    return page.labels.name(cell, "dataset", "variation")
-
-
 # --- how hot --------------------------------------------------------------------------------------
 
 
 def ceiling_sentence(ceiling: Ceiling, margin: Margin, page: Page) -> str:
-    system = name_system(ceiling.cell, page)
+    system = page.name(ceiling.cell)
     if not ceiling.is_applied:
         return f"{system} does not apply the temperature: it has no ceiling, and its flat line is no robustness."
     loss = f"{_format_amount(margin.value, margin.unit)} {word_for(ceiling.metric)}"
@@ -88,7 +83,7 @@ def ceiling_detail(ceiling: Ceiling) -> str:
 
 
 def onset_sentence(onset: Onset, page: Page) -> str:
-    system, metric = name_system(onset.cell, page), word_for(onset.metric)
+    system, metric = page.name(onset.cell), word_for(onset.metric)
     at = f"{format_level(onset.onset)}{' or before' if onset.is_first else ''}"
     loss = format_difference(negate(onset.slope))
     return f"The {metric} of {system} begins to fall at about temperature {at}, by {loss} per unit of temperature."
@@ -102,7 +97,7 @@ def name_sample(n: int) -> str:
 
 
 def choice_sentence(choice: Choice, page: Page) -> str:
-    system, other = name_system(choice.cell, page), name_system(choice.other, page)
+    system, other = page.name(choice.cell), page.name(choice.other)
     where, metric, lead = (
         f"At temperature {choice.cell.temperature:g}",
         word_for(choice.metric),
@@ -120,7 +115,7 @@ def noise_sentence(line: Sequence[Noise], page: Page) -> str:
     for noise in line:
         if noise.effect == "hurts":
             hurting.setdefault(noise.cell.perturbation or "", []).append(noise.cell.temperature or 0.0)
-    system = name_system(line[0].cell, page)
+    system = page.name(line[0].cell)
     if not hurting:
         return f"No disturbance was found to hurt {system} at any temperature."
     causes = [f"{name_part(name)} {join_temperatures(some, tried)}" for name, some in hurting.items()]

@@ -23,12 +23,7 @@ from shaketable.report.wording_words import (
 )
 from shaketable.report.words import count_questions, format_level
 
-TITLES = {
-    ("helpful", False): "helpful",
-    ("harmful", False): "harmful",
-    ("stable", False): "stable",
-    ("unhelpful", False): "unhelpful",
-}
+TITLES = {(name, False): name for name in ("helpful", "harmful", "stable", "unhelpful")}
 NAMES = {
     "helpful": "helpful: wrong to right",
     "stable": "stable: right and right",

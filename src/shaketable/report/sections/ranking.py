@@ -71,7 +71,7 @@ def _headlines(system: Sequence[Pair], page: Page) -> list[Headline]:
         return [_reversal(pair, page) for pair in reversals]
     changing = [pair for pair in system if pair[0].change == "change"]
     first = (changing or system)[0][0]
-    name = page.labels.name(first.cell, "dataset", "variation")
+    name = page.name(first.cell)
     sample = f"{format_p(first.p_adjusted)}, adjusted ({count_questions(first.difference.n)})"
     against = f"{name_part(first.cell.perturbation or '')} against {name_part(first.other)}"
     return [_headline(first, name, _no_reversal(name, changing), f"Interaction test of {against}: {sample}.", page)]
@@ -81,7 +81,7 @@ def _reversal(pair: Pair, page: Page) -> Headline:
     above = [contrast for contrast in pair if contrast.difference.low is not None and contrast.difference.low > 0]
     below = [contrast for contrast in pair if contrast.difference.high is not None and contrast.difference.high < 0]
     more, less = max(above, key=_value), min(below, key=_value)
-    name = page.labels.name(more.cell, "dataset", "variation")
+    name = page.name(more.cell)
     cause, other = sentence_case(name_part(more.cell.perturbation or "")), name_part(more.other)
     return _headline(
         more,

@@ -61,7 +61,7 @@ def make_boxes(result: Correctness, page: Page) -> Iterator[Figure]:
         groups.setdefault(replace(system_cell(answered.cell), group=answered.cell.group), []).append(answered)
 
     def order(cell: Cell) -> tuple[str, tuple[bool, str]]:
-        return page.labels.name(cell, "dataset", "variation"), order_type(str(cell.group))
+        return page.name(cell), order_type(str(cell.group))
 
     for cell in sorted(groups, key=order):
         figure = _figure(cell, groups[cell], result.metric or "", units[0], page)
@@ -84,7 +84,7 @@ def _figure(cell: Cell, every: Sequence[Answered], metric: str, unit: Unit, page
     temperatures = cool_and_hot({answered.cell.temperature or 0.0 for answered in every}, COOL)
     answers = [answered for answered in every if answered.cell.temperature in temperatures]
     answers.sort(key=lambda answered: answered.cell.temperature or 0.0)
-    system, type_ = page.labels.name(cell, "dataset", "variation"), name_type(cell)
+    system, type_ = page.name(cell), name_type(cell)
     name = "_".join(re.sub(r"[^A-Za-z0-9.-]+", "_", part) for part in ("score_boxes", metric, system, type_))
     marks = tuple(_mark(answered, unit) for answered in answers)
     summaries = _summaries(answers)

@@ -72,7 +72,7 @@ def _with_headline(result: Variability) -> list[Spread]:
 
 
 def _headline(spread: Spread, result: Variability, page: Page) -> Headline:
-    system = page.labels.name(spread.cell, "dataset", "variation")
+    system = page.name(spread.cell)
     baseline = format_number(spread.baseline or 0.0, "ratio")
     line = [
         other
@@ -98,7 +98,7 @@ def _headline(spread: Spread, result: Variability, page: Page) -> Headline:
 
 
 def _type_headline(contrast: TypeContrast, page: Page) -> Headline:
-    difference, system = contrast.difference, page.labels.name(contrast.cell, "dataset", "variation")
+    difference, system = contrast.difference, page.name(contrast.cell)
     size = (
         f"the coefficient of variation of its {word_for(contrast.metric)} differs by {format_level(difference)} "
         f"({count_questions(difference.n)})"
