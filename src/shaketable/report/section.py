@@ -11,9 +11,9 @@ import polars as pl
 
 from shaketable.factors import Cell, Labels, is_applied
 from shaketable.report.charts.marks import Mark, Point, Titles
-from shaketable.report.words import Entry
+from shaketable.report.words import Entry, format_amount, format_interval, format_value
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.types import Findings, Question, Record
+from shaketable.types import Estimate, Findings, Question, Record
 
 Result = TypeVar("Result")
 Look = Literal["good", "bad", "even", "quiet"]
@@ -48,6 +48,14 @@ class Headline:
     @property
     def text(self) -> str:
         return f"{self.sentence} {self.detail}" if self.detail else self.sentence
+
+    def with_level(self, level: Estimate, *, is_clear: bool = True) -> Headline:
+        """On a card, whose number is a level."""
+        return replace(self, number=format_value(level), interval=format_interval(level), is_clear=is_clear)
+
+    def with_amount(self, amount: Estimate, *, is_clear: bool = True) -> Headline:
+        """On a card, whose number is a difference."""
+        return replace(self, number=format_amount(amount), interval=format_interval(amount), is_clear=is_clear)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -169,6 +177,10 @@ class Page:
     def name(self, cell: Cell) -> str:
         """A system, with its dataset and wording where the run has several."""
         return self.labels.name(cell, "dataset", "variation")
+
+    def headline(self, kind: str, cell: Cell, sentence: str, detail: str) -> Headline:
+        """Of a system that is named so; without a card, unless it is given a number."""
+        return Headline(kind=kind, cell=cell, system=self.name(cell), sentence=sentence, detail=detail)
 
     def is_applied(self, cell: Cell) -> bool:
         """Whether temperature reached the system of a cell."""

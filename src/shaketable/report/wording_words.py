@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.unaided import ClosedBook
@@ -12,12 +11,8 @@ from shaketable.report.section import Headline, Page
 from shaketable.report.words import (
     caveats_of_agreement,
     describe_bootstrap,
-    format_interval,
-    format_value,
-    is_above_zero,
     name_part,
 )
-from shaketable.types import Estimate
 
 ALL_DATASETS = "all datasets"
 ALL_WORDINGS = "all wordings"
@@ -68,12 +63,6 @@ def name_where(cell: Cell, page: Page) -> str:
 def make_headline(kind: str, cell: Cell, sentence: str, detail: str, page: Page) -> Headline:
     """Without a card, unless it is given a number."""
     return Headline(kind=kind, cell=cell, system=name_system(cell, page), sentence=sentence, detail=detail)
-
-
-def give_level(headline: Headline, estimate: Estimate) -> Headline:
-    """With the number of a card: a level, which claims something where it is above 0."""
-    number, interval = format_value(estimate), format_interval(estimate)
-    return replace(headline, number=number, interval=interval, is_clear=is_above_zero(estimate))
 
 
 def describe_numbers(numbers: Sequence[WordingNumber], page: Page, *more: str) -> tuple[str, ...]:

@@ -11,9 +11,7 @@ from shaketable.report.matrices import Line, make_matrices
 from shaketable.report.section import NOTHING, Headline, MatrixCell, Page, Section
 from shaketable.report.words import (
     describe_bootstrap,
-    format_amount,
     format_cost,
-    format_interval,
     format_lines,
     holds_zero,
     name_part,
@@ -35,16 +33,10 @@ def section(result: Amplification, page: Page) -> Section:
 
 
 def _headline(slope: Slope, page: Page) -> Headline:
-    return Headline(
-        kind="amplification",
-        cell=slope.cell,
-        system=page.name(slope.cell),
-        sentence=_sentence(slope, page),
-        detail=f"Measured on {name_questions(slope.slope.n)}.",
-        number=format_amount(slope.slope),
-        interval=format_interval(slope.slope),
-        is_clear=not holds_zero(slope.slope) and page.is_applied(slope.cell),
-    )
+    detail = f"Measured on {name_questions(slope.slope.n)}."
+    headline = page.headline("amplification", slope.cell, _sentence(slope, page), detail)
+    is_clear = not holds_zero(slope.slope) and page.is_applied(slope.cell)
+    return headline.with_amount(slope.slope, is_clear=is_clear)
 
 
 def _sentence(slope: Slope, page: Page) -> str:

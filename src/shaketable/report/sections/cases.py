@@ -35,13 +35,12 @@ def _headline(drop: LargestDrop, page: Page) -> Headline:
     before, after = describe_ends(drop)
     tags = sorted({tag for record in drop.disturbed_records for tag in record.tags or ()})
     failed = f"Its answers are tagged {', '.join(tags)}. " if tags else ""
-    return Headline(
-        kind="cases",
-        cell=drop.cell,
-        system=system,
-        sentence=f"{cause} at temperature {temperature} takes question {drop.question_id} from {before} to {after} "
+    return page.headline(
+        "cases",
+        drop.cell,
+        f"{cause} at temperature {temperature} takes question {drop.question_id} from {before} to {after} "
         f"{word_for(drop.metric)}, the largest loss of {system} here.",
-        detail=f"{failed}It is the extreme of {name_questions(drop.drop.n)}.",
+        f"{failed}It is the extreme of {name_questions(drop.drop.n)}.",
     )
 
 

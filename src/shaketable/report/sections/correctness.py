@@ -25,7 +25,6 @@ from shaketable.report.words import (
     format_amount,
     format_interval,
     format_level,
-    format_value,
     holds_zero,
     name_resamples,
 )
@@ -150,16 +149,10 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
 
 
 def _level_headline(level: Level, page: Page) -> tuple[Rank, Headline]:
-    return (False, -(level.mean.value or 0.0)), Headline(
-        kind="level",
-        cell=level.cell,
-        system=page.name(level.cell),
-        sentence=f"{name_subject(level, page)} {describe_level(level)}.",
-        detail=f"Measured on {level.mean.n:,} questions.",
-        number=format_value(level.mean),
-        interval=format_interval(level.mean),
-        is_clear=page.is_applied(level.cell),
-    )
+    sentence = f"{name_subject(level, page)} {describe_level(level)}."
+    headline = page.headline("level", level.cell, sentence, f"Measured on {level.mean.n:,} questions.")
+    rank = False, -(level.mean.value or 0.0)
+    return rank, headline.with_level(level.mean, is_clear=page.is_applied(level.cell))
 
 
 def _levels_of(cell: Cell, levels: Sequence[Level]) -> list[Level]:

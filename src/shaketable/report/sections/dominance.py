@@ -9,9 +9,7 @@ from shaketable.report.tables import TableLine, make_tables
 from shaketable.report.words import (
     count_questions,
     describe_bootstrap,
-    format_interval,
     format_level,
-    format_value,
     sentence_case,
 )
 
@@ -35,16 +33,9 @@ def _is_decidable(weighing: Weighing) -> bool:
 
 
 def _headline(weighing: Weighing, page: Page) -> Headline:
-    return Headline(
-        kind="dominance",
-        cell=weighing.cell,
-        system=page.name(weighing.cell),
-        sentence=_sentence(weighing, page),
-        detail=_detail(weighing),
-        number=format_value(weighing.difference),
-        interval=format_interval(weighing.difference),
-        is_clear=weighing.stronger != "undecided" and page.is_applied(weighing.cell),
-    )
+    headline = page.headline("dominance", weighing.cell, _sentence(weighing, page), _detail(weighing))
+    is_clear = weighing.stronger != "undecided" and page.is_applied(weighing.cell)
+    return headline.with_level(weighing.difference, is_clear=is_clear)
 
 
 def _sentence(weighing: Weighing, page: Page) -> str:

@@ -49,12 +49,11 @@ def _headline(line: Sequence[EquivalenceTest], page: Page) -> Headline:
     """One for each system and disturbance, with the difference at the coolest temperature."""
     coolest = line[0]
     system = page.name(coolest.cell)
-    return Headline(
-        kind="equivalence",
-        cell=coolest.cell,
-        system=system,
-        sentence=f"{sentence_case(name_part(coolest.cell.perturbation or ''))}, {system}: {_verdicts(line)}.",
-        detail=f"At {coolest.cell.temperature:g} the difference is {format_difference(coolest.difference)} "
+    return page.headline(
+        "equivalence",
+        coolest.cell,
+        f"{sentence_case(name_part(coolest.cell.perturbation or ''))}, {system}: {_verdicts(line)}.",
+        f"At {coolest.cell.temperature:g} the difference is {format_difference(coolest.difference)} "
         f"({count_questions(coolest.difference.n)}).",
     )
 

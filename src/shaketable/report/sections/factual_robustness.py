@@ -22,9 +22,7 @@ from shaketable.report.words import (
     caveats_of_agreement,
     count_questions,
     describe_bootstrap,
-    format_interval,
     format_level,
-    format_value,
     holds_zero,
     name_questions,
     negate,
@@ -79,15 +77,9 @@ def _firmness(result: FactualRobustness, page: Page) -> Iterator[Headline]:
 
 def _knows_nothing(known: KnownShare, page: Page) -> Headline:
     system = name_system(known.cell, page)
-    return Headline(
-        kind=NAME,
-        cell=known.cell,
-        system=system,
-        sentence=f"{system} knows none of the questions asked, so there is no known fact to scan.",
-        detail=f"Known: right at temperature 0 by {known.metric} ({count_questions(known.share.n)}).",
-        number=format_value(known.share),
-        interval=format_interval(known.share),
-    )
+    sentence = f"{system} knows none of the questions asked, so there is no known fact to scan."
+    detail = f"Known: right at temperature 0 by {known.metric} ({count_questions(known.share.n)})."
+    return make_headline(NAME, known.cell, sentence, detail, page).with_level(known.share)
 
 
 def _nothing_said(unbroken: UnbrokenShare, page: Page) -> Headline:
@@ -105,17 +97,16 @@ def _holds(known: KnownShare, unbroken: UnbrokenShare, first: MeanScore, last: M
     system, n_undecided = name_system(known.cell, page), first.n_undecided or 0
     hardest = f", and {format_level(last.score)} when entropy is punished hardest (d = {last.d})"
     more = f"; where it breaks is not known of {n_undecided:,} more" if n_undecided else ""
-    return Headline(
-        kind=NAME,
-        cell=known.cell,
-        system=system,
-        sentence=f"{system} holds {format_level(unbroken.share)} of the facts it knows at every temperature tried; its "
+    headline = make_headline(
+        NAME,
+        known.cell,
+        f"{system} holds {format_level(unbroken.share)} of the facts it knows at every temperature tried; its "
         f"robustness score is {format_level(first.score)}{hardest if last.d != first.d else ''}.",
-        detail=f"It knows {format_level(known.share)} of the questions asked ({unbroken.share.n:,} known facts of "
+        f"It knows {format_level(known.share)} of the questions asked ({unbroken.share.n:,} known facts of "
         f"{name_questions(known.share.n)}{more}).",
-        number=format_value(unbroken.share),
-        interval=format_interval(unbroken.share),
+        page,
     )
+    return headline.with_level(unbroken.share)
 
 
 def _difference(difference: ScoreDifference, page: Page) -> Headline:

@@ -30,7 +30,6 @@ from shaketable.report.sections.guidelines_words import (
 from shaketable.report.tables import TableLine, make_tables
 from shaketable.report.words import (
     MISSING,
-    format_amount,
     format_difference,
     format_interval,
     format_level,
@@ -115,41 +114,19 @@ def _spark(ceiling: Ceiling, page: Page) -> tuple[Point, ...]:
 
 
 def _onset_headline(onset: Onset, page: Page) -> Headline:
-    return Headline(
-        kind="onset",
-        cell=onset.cell,
-        system=page.name(onset.cell),
-        sentence=onset_sentence(onset, page),
-        detail=name_sample(onset.onset.n),
-        number=format_value(onset.onset),
-        interval=format_interval(onset.onset),
-        links=(name_scores(onset.metric),),
-    )
+    headline = page.headline("onset", onset.cell, onset_sentence(onset, page), name_sample(onset.onset.n))
+    return replace(headline.with_level(onset.onset), links=(name_scores(onset.metric),))
 
 
 def _choice_headline(choice: Choice, page: Page) -> Headline:
-    return Headline(
-        kind="choice",
-        cell=choice.cell,
-        system=page.name(choice.cell),
-        sentence=choice_sentence(choice, page),
-        detail=name_sample(choice.lead.n),
-        number=format_amount(choice.lead),
-        interval=format_interval(choice.lead),
-        is_clear=choice.is_clear and page.is_applied(choice.cell),
-    )
+    headline = page.headline("choice", choice.cell, choice_sentence(choice, page), name_sample(choice.lead.n))
+    return headline.with_amount(choice.lead, is_clear=choice.is_clear and page.is_applied(choice.cell))
 
 
 def _noise_headline(line: Sequence[Noise], page: Page) -> Headline:
     """A sentence without a card: costs of evidence have one elsewhere."""
     largest = max(line, key=lambda noise: noise.cost.value or 0.0)
-    return Headline(
-        kind="noise",
-        cell=largest.cell,
-        system=page.name(largest.cell),
-        sentence=noise_sentence(line, page),
-        detail=noise_detail(largest),
-    )
+    return page.headline("noise", largest.cell, noise_sentence(line, page), noise_detail(largest))
 
 
 # --- tables ---------------------------------------------------------------------------------------

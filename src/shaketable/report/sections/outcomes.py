@@ -17,11 +17,10 @@ from shaketable.report.wording_tables import make_tables
 from shaketable.report.wording_words import (
     describe_closed_books,
     describe_numbers,
-    give_level,
     make_headline,
     name_where,
 )
-from shaketable.report.words import count_questions, format_level
+from shaketable.report.words import count_questions, format_level, is_above_zero
 
 TITLES = {(name, False): name for name in ("helpful", "harmful", "stable", "unhelpful")}
 NAMES = {
@@ -88,4 +87,4 @@ def _headline(helpful: WordingNumber, harmful: WordingNumber, page: Page) -> Hea
         f"Against its closed-book answers ({count_questions(helpful.estimate.n)}).",
         page,
     )
-    return give_level(headline, helpful.estimate)
+    return headline.with_level(helpful.estimate, is_clear=is_above_zero(helpful.estimate))

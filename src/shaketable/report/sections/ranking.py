@@ -13,9 +13,7 @@ from shaketable.report.section import NOTHING, Headline, MatrixCell, Page, Secti
 from shaketable.report.tables import TableLine, make_tables
 from shaketable.report.words import (
     count_questions,
-    format_amount,
     format_difference,
-    format_interval,
     format_level,
     format_lines,
     format_p,
@@ -74,7 +72,7 @@ def _headlines(system: Sequence[Pair], page: Page) -> list[Headline]:
     name = page.name(first.cell)
     sample = f"{format_p(first.p_adjusted)}, adjusted ({count_questions(first.difference.n)})"
     against = f"{name_part(first.cell.perturbation or '')} against {name_part(first.other)}"
-    return [_headline(first, name, _no_reversal(name, changing), f"Interaction test of {against}: {sample}.", page)]
+    return [_headline(first, _no_reversal(name, changing), f"Interaction test of {against}: {sample}.", page)]
 
 
 def _reversal(pair: Pair, page: Page) -> Headline:
@@ -85,7 +83,6 @@ def _reversal(pair: Pair, page: Page) -> Headline:
     cause, other = sentence_case(name_part(more.cell.perturbation or "")), name_part(more.other)
     return _headline(
         more,
-        name,
         f"{cause} hurts {name} more than {other} at temperature {more.cell.temperature:g}, and less at "
         f"{less.cell.temperature:g}.",
         f"The difference in lost {word_for(more.metric)} is {format_difference(more.difference)} and "
@@ -94,17 +91,9 @@ def _reversal(pair: Pair, page: Page) -> Headline:
     )
 
 
-def _headline(contrast: Contrast, system: str, sentence: str, detail: str, page: Page) -> Headline:
-    return Headline(
-        kind="ranking",
-        cell=contrast.cell,
-        system=system,
-        sentence=sentence,
-        detail=detail,
-        number=format_amount(contrast.difference),
-        interval=format_interval(contrast.difference),
-        is_clear=contrast.change != "not shown" and page.is_applied(contrast.cell),
-    )
+def _headline(contrast: Contrast, sentence: str, detail: str, page: Page) -> Headline:
+    is_clear = contrast.change != "not shown" and page.is_applied(contrast.cell)
+    return page.headline("ranking", contrast.cell, sentence, detail).with_amount(contrast.difference, is_clear=is_clear)
 
 
 def _no_reversal(system: str, changing: Sequence[Pair]) -> str:

@@ -17,7 +17,6 @@ from shaketable.report.wording_tables import make_tables
 from shaketable.report.wording_words import (
     describe_closed_books,
     describe_numbers,
-    give_level,
     make_headline,
     name_rewording,
     name_where,
@@ -28,6 +27,7 @@ from shaketable.report.words import (
     format_level,
     format_value,
     holds_zero,
+    is_above_zero,
     sentence_case,
 )
 
@@ -148,7 +148,8 @@ def _decision(numbers: ByMetric, page: Page) -> Headline:
         sentence += f"; runs of the same wording alone change it in {format_value(noise.estimate)}"
         added = f"adds {format_difference(excess.estimate)}"
         detail = f"Rewording {'is not shown to add anything' if holds_zero(excess.estimate) else added} ({sample})."
-    return give_level(make_headline("decision", flip.cell, f"{sentence}.", detail, page), flip.estimate)
+    headline = make_headline("decision", flip.cell, f"{sentence}.", detail, page)
+    return headline.with_level(flip.estimate, is_clear=is_above_zero(flip.estimate))
 
 
 def _confidence(over: OverConfident, page: Page) -> Headline:
@@ -162,7 +163,8 @@ def _confidence(over: OverConfident, page: Page) -> Headline:
         f"It makes one that it does not need in {format_level(under.estimate)} ({count_questions(most.estimate.n)}).",
         page,
     )
-    return replace(give_level(headline, most.estimate), links=(CONFIDENCE_FIGURE.name,))
+    card = headline.with_level(most.estimate, is_clear=is_above_zero(most.estimate))
+    return replace(card, links=(CONFIDENCE_FIGURE.name,))
 
 
 def _value(number: WordingNumber) -> float:
