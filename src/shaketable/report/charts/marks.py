@@ -52,19 +52,8 @@ class Mark:
         label: str = "",
     ) -> Mark:
         """An estimate with its interval, unit and n."""
-        return cls(
-            x=x,
-            value=estimate.value,
-            low=estimate.low,
-            high=estimate.high,
-            unit=estimate.unit,
-            series=series,
-            panel=panel,
-            row=row,
-            temperature=temperature,
-            label=label,
-            n=estimate.n,
-        )
+        mark = cls(x=x, value=estimate.value, low=estimate.low, high=estimate.high, unit=estimate.unit, n=estimate.n)
+        return dataclasses.replace(mark, series=series, panel=panel, row=row, temperature=temperature, label=label)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from shaketable.analyses.evidence.correctness import Correctness, Level
@@ -35,6 +35,7 @@ LEVELS = {"GPT": (0.95, 0.97), "Llama": (0.92, 0.93), "deepseek-reasoner": (0.90
 ONSETS: dict[str, float | None] = {"GPT": 1.4, "Llama": 0.6, "deepseek-reasoner": None}
 ROUNDING = 0.005
 COOL, HOT = 0.6, 1.4
+TYPES = ("bridge", "comparison")
 NO_MODEL = "the system is none of the study's models"
 
 
@@ -117,18 +118,19 @@ def masking_hurts_least_when_hot(own: Own) -> Iterator[Comparison]:
 
 def bridge_above_comparison(own: Own) -> Iterator[Comparison]:
     levels = [level for level in _unchanged(own) if level.metric == own.findings.main_metric]
+    claim = "Bridge questions score above comparison questions"
     for cell, of_system in by_system(levels).items():
-        bridge, comparison = (
-            mean_estimate([level.mean for level in of_system if level.cell.group == kind])
-            for kind in ("bridge", "comparison")
-        )
-        yield compare(
-            claim="Bridge questions score above comparison questions",
-            published="all models",
-            system=own.name(cell),
-            own=f"bridge {format_own(bridge)}; comparison {format_own(comparison)}",
-            judgement=ordered(comparison, bridge),
-        )
+        means = {kind: [level.mean for level in of_system if level.cell.group == kind] for kind in TYPES}
+        yield _compare_types(claim, "all models", own.name(cell), means, higher="bridge", lower="comparison")
+
+
+def _compare_types(
+    claim: str, published: str, system: str, estimates: Mapping[str, Sequence[Estimate]], *, higher: str, lower: str
+) -> Comparison:
+    """Whether one type of question lies above the other, each by the mean of its estimates."""
+    above, below = mean_estimate(estimates[higher]), mean_estimate(estimates[lower])
+    words = f"{higher} {format_own(above)}; {lower} {format_own(below)}"
+    return compare(claim=claim, published=published, system=system, own=words, judgement=ordered(below, above))
 
 
 def _unchanged(own: Own) -> list[Level]:
@@ -152,18 +154,10 @@ def temperature_dominates(own: Own) -> Iterator[Comparison]:
 
 
 def comparison_varies_more(own: Own) -> Iterator[Comparison]:
+    claim = "CV is larger for comparison questions than for bridge questions"
     for cell, spreads in by_system(_spreads(own)).items():
-        bridge, comparison = (
-            mean_estimate([spread.cv for spread in spreads if spread.cell.group == kind])
-            for kind in ("bridge", "comparison")
-        )
-        yield compare(
-            claim="CV is larger for comparison questions than for bridge questions",
-            published="most models",
-            system=own.name(cell),
-            own=f"comparison {format_own(comparison)}; bridge {format_own(bridge)}",
-            judgement=ordered(bridge, comparison),
-        )
+        cvs = {kind: [spread.cv for spread in spreads if spread.cell.group == kind] for kind in TYPES}
+        yield _compare_types(claim, "most models", own.name(cell), cvs, higher="comparison", lower="bridge")
 
 
 def original_varies_least(own: Own) -> Iterator[Comparison]:
