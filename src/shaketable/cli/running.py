@@ -8,7 +8,7 @@ import json
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import polars as pl
 import typer
@@ -31,7 +31,10 @@ from shaketable.stages.vary import vary
 from shaketable.store import Run
 from shaketable.store.findings_file import tidy_rows
 from shaketable.study import load_study
-from shaketable.types import Study
+from shaketable.types import Finding, Findings, Json, Study
+
+if TYPE_CHECKING:
+    from shaketable.report.section import Section
 
 StudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study file (TOML), a run's folder, or the name of a study that ships.")
@@ -128,20 +131,29 @@ def analyze(
     make_scores_current(found, progress=lambda name: say(f"scoring {name}", quiet=json_))
     findings = analyze_stage(found, analyses, progress=lambda name: say(f"analyzing {name}", quiet=json_))
     # The drawing library takes a second to import; only results that are told need it.
-    from shaketable.stages.report import sections_of
+    from shaketable.report.page import make_section
+    from shaketable.stages.report import page_of, sections_of
 
-    sections = sections_of(found, findings)
     if json_:
-        told = [
-            {"question": section.question, "sentences": [headline.text for headline in section.headlines]}
-            for section in sections
-        ]
-        print_json({"run": str(run_folder), "findings": tidy_rows(findings), "told": told})
+        page = page_of(found, findings)
+        listed = [_finding_values(finding, make_section(finding, page)) for finding in findings.findings]
+        print_json({"run": str(run_folder), "findings": listed})
         return
-    for section in sections:
+    for section in sections_of(found, findings):
         out.print(f"[bold]{section.question}[/]")
         for headline in section.headlines:
             out.print(f"  {headline.text}", highlight=False, markup=False)
+
+
+def _finding_values(finding: Finding, section: Section | None) -> dict[str, Json]:
+    """A finding for programs: its numbers as tidy rows, and what is said of them."""
+    return {
+        "analysis": finding.analysis,
+        "as_asked": finding.is_as_asked,
+        "question": section.question if section else None,
+        "sentences": [headline.text for headline in section.headlines] if section else [],
+        "rows": [*tidy_rows(Findings(findings=(finding,)))],
+    }
 
 
 @guarded
