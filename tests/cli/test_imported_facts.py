@@ -32,7 +32,7 @@ def scores(folder, rows):
     shell("import", folder / "answers.jsonl", "--out", folder / "run")
     shell("score", folder / "run")
     analyzed = shell("analyze", folder / "run", "--analysis", "factual_robustness", "--json")
-    rows = json.loads(analyzed.stdout)["findings"]
+    rows = [row for finding in json.loads(analyzed.stdout)["findings"] for row in finding["rows"]]
     return {(row["dataset"], row["d"]): row["value"] for row in rows if row["table"] == "scores" and row["is_capped"]}
 
 

@@ -55,10 +55,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[st
         for words in (["import", str(folder / "answers.jsonl"), "--out"], ["score"], ["analyze", "--json"]):
             done = runner.invoke(app, [*words, str(folder / "run")])
             assert done.exit_code == 0, done.output
-    rows_of: dict[str, list[dict[str, Any]]] = {}
-    for finding in json.loads(done.stdout)["findings"]:
-        rows_of.setdefault(finding["analysis"], []).append(finding)
-    return rows_of
+    return {finding["analysis"]: finding["rows"] for finding in json.loads(done.stdout)["findings"]}
 
 
 @pytest.mark.parametrize("name", ABOUT_WORDING)
