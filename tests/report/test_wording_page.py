@@ -36,6 +36,10 @@ def test_the_page_has_the_chapter_and_its_sections(page: SeenPage) -> None:
     assert "prefix injection" in page.text and "recall@2 is" in page.text
 
 
+def test_evidence_that_nobody_disturbed_is_not_said_to_be_shaken(page: SeenPage) -> None:
+    assert "Shaken wording original, prefix_injection Trials" in page.text
+
+
 def test_results_are_read_back_in_the_types_of_their_analyses(run: Run) -> None:
     names = {type(finding.result).__name__ for finding in run.findings().findings}
     assert names == {

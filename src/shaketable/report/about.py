@@ -124,7 +124,7 @@ def _shaken(scores: pl.DataFrame) -> str:
     shaken = []
     if len(temperatures) > 1:
         shaken.append(f"temperature {temperatures[0]:g} to {temperatures[-1]:g} in {len(temperatures)} steps")
-    if len(evidence) > 1:
+    if scores["perturbation"].drop_nulls().n_unique() > 1:  # A method that does not search shakes no evidence.
         shaken.append("evidence " + ", ".join(evidence))
     if len(wordings) > 1:
         shaken.append("wording " + ", ".join(wordings))
