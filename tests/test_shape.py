@@ -53,8 +53,8 @@ def too_large(source: str) -> list[str]:
     return [
         function.name
         for function in functions(source)
-        if (n_lines(function) > MOST_LINES or n_parameters(function) > MOST_PARAMETERS)
-        and not is_set_from_outside(function)
+        if n_lines(function) > MOST_LINES
+        or (n_parameters(function) > MOST_PARAMETERS and not is_set_from_outside(function))
     ]
 
 

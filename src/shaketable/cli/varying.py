@@ -25,7 +25,7 @@ from shaketable.stages.vary import Progress, WordingTick, is_ready, reword
 from shaketable.stages.vary import vary as vary_stage
 from shaketable.store import Run
 from shaketable.study import load_study
-from shaketable.types import Question, Variant
+from shaketable.types import Json, Question, Variant
 from shaketable.variations.variant_set import WordingCounts, count_wordings, write_variant_set
 
 
@@ -79,20 +79,28 @@ def vary(
         described = [{"label": catalog.label(part), **catalog.describe(part)} for part in parts]
         sealed = write_variant_set(out_, questions, made, described)
     if json_:
-        shown = [json.loads(canonical(variant)) for wordings in made.values() for row in wordings for variant in row]
-        listed = shown if out_ is None else None
-        counted_ = {label: dataclasses.asdict(counts) for label, counts in summary.items()}
-        print_json({"variations": counted_, "digest": sealed, "file": str(out_) if out_ else None, "variants": listed})
+        counts_by_label = {label: dataclasses.asdict(counts) for label, counts in summary.items()}
+        frozen = {"digest": sealed, "file": str(out_) if out_ else None}
+        print_json({"variations": counts_by_label, **frozen, "variants": None if out_ else _variant_values(made)})
         return
     if out_ is None and run is None:
         for place, asked in enumerate(questions):
             _show(asked, [variant for wordings in made.values() for variant in wordings[place]])
         return
     _say_counts(summary)
+    _say_where(run, out_, sealed)
+
+
+def _say_where(run: Path | None, file: Path | None, sealed: str | None) -> None:
     if run is not None:
         say(f"Kept in {run}. Go on with: shaketable answer {run}")
-    if out_ is not None:
-        say(f"Frozen in {out_}, digest {sealed}. In a study: variations = [\"frozen(path='{out_}')\"].")
+    if file is not None:
+        say(f"Frozen in {file}, digest {sealed}. In a study: variations = [\"frozen(path='{file}')\"].")
+
+
+def _variant_values(made: Mapping[str, Sequence[Sequence[Variant]]]) -> list[Json]:
+    """Every wording for programs."""
+    return [json.loads(canonical(variant)) for wordings in made.values() for row in wordings for variant in row]
 
 
 def _say_counts(summary: Mapping[str, WordingCounts]) -> None:
