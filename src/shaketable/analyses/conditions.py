@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from shaketable.factors import Cell, System, measure_of
+from shaketable.factors import FACTORS, Cell, System, measure_of
 
-FACTORS = ("dataset", "model", "method", "retriever", "perturbation", "variation", "temperature")
 CONDITION = ("metric", *FACTORS)
-ORIGINAL = "unchanged"
-"""The perturbation that leaves the evidence as it was found."""
 
 
 def by_question(table: pl.DataFrame, *, ddof: int = 1) -> pl.DataFrame:

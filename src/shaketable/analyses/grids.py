@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shaketable.analyses.conditions import ORIGINAL, by_question, units
+from shaketable.analyses.conditions import by_question, units
 from shaketable.analyses.spread import crossing_zero
-from shaketable.factors import Cell, System, main_metric, measure_of
+from shaketable.factors import UNCHANGED, Cell, System, main_metric, measure_of
 from shaketable.statistics.intervals import ROUNDING, Numbers
 from shaketable.types import Unit
 
@@ -130,9 +130,9 @@ def chosen_metrics(table: pl.DataFrame, metric: str | None) -> tuple[str, ...]:
 def _grid(questions: pl.DataFrame, metric: str, unit: Unit, number: Number) -> Grid:
     dataset, model, method, retriever, variation = questions.select(SYSTEM).row(0)
     evidence = sorted(questions["perturbation"].unique(), key=lambda name: (not _is_original(name), str(name)))
-    if None in evidence and ORIGINAL in evidence:  # Both mean the original; one name is enough.
+    if None in evidence and UNCHANGED in evidence:  # Both mean the original; one name is enough.
         evidence.remove(None)
-        questions = questions.with_columns(pl.col("perturbation").fill_null(ORIGINAL))
+        questions = questions.with_columns(pl.col("perturbation").fill_null(UNCHANGED))
     temperatures = sorted(questions["temperature"].unique())
     type_of = dict(questions.select("question_id", "type").sort("question_id").iter_rows())
     ids = list(type_of)
@@ -167,4 +167,4 @@ def _grid(questions: pl.DataFrame, metric: str, unit: Unit, number: Number) -> G
 
 
 def _is_original(perturbation: str | None) -> bool:
-    return perturbation is None or perturbation == ORIGINAL
+    return perturbation is None or perturbation == UNCHANGED

@@ -7,8 +7,8 @@ from typing import Literal
 
 import polars as pl
 
-from shaketable.analyses.conditions import ORIGINAL, by_question
-from shaketable.factors import Cell, System, measure_of
+from shaketable.analyses.conditions import by_question
+from shaketable.factors import UNCHANGED, Cell, System, measure_of
 
 Level = Literal["per_question", "ratio_of_means", "across_questions"]
 
@@ -47,7 +47,7 @@ def stability_baselines(table: pl.DataFrame, metric: str) -> Mapping[Cell, float
     if metric in crossing_zero(table):
         return {}
     place = ("dataset", "model", "method", "retriever", "variation")
-    is_original = pl.col("perturbation").is_null() | (pl.col("perturbation") == ORIGINAL)
+    is_original = pl.col("perturbation").is_null() | (pl.col("perturbation") == UNCHANGED)
     baselines = (
         by_question(table.filter(is_original, metric=metric))
         .group_by(*place, "temperature", maintain_order=True)

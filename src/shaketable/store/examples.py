@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from shaketable.factors import SYSTEM
 from shaketable.store.records import RecordStore
 from shaketable.types import Record
-
-SYSTEM = ("model", "method", "retriever")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

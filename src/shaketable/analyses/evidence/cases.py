@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.conditions import ORIGINAL, of_system
+from shaketable.analyses.conditions import of_system
 from shaketable.analyses.grids import Grid, systems
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
-from shaketable.factors import judging_metric
+from shaketable.factors import UNCHANGED, judging_metric
 from shaketable.types import Estimate
 
 Tags = Mapping[str, Sequence[str]]
@@ -98,7 +98,7 @@ def _largest_drops(
                 largest = int(np.nanargmax(drops[i, j]))  # The first of equals, and ids ascend.
                 id, temperature = grid.question_ids[largest], grid.temperatures[j]
                 asked = records.filter(question_id=id, temperature=temperature).sort("repeat")
-                is_original = pl.col("perturbation").fill_null(ORIGINAL) == ORIGINAL
+                is_original = pl.col("perturbation").fill_null(UNCHANGED) == UNCHANGED
                 yield LargestDrop(
                     cell=grid.cell(perturbation=perturbation, temperature=temperature),
                     metric=grid.metric,

@@ -11,8 +11,6 @@ import polars as pl
 
 from shaketable.analyses.conditions import (
     CONDITION,
-    FACTORS,
-    ORIGINAL,
     by_question,
     cells_of,
     pooled_and_by_type,
@@ -21,7 +19,7 @@ from shaketable.analyses.conditions import (
 from shaketable.analyses.evidence.flagged import done_as_asked, flagged_in
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
-from shaketable.factors import Cell
+from shaketable.factors import FACTORS, UNCHANGED, Cell
 from shaketable.statistics.intervals import mean_of
 from shaketable.types import Estimate
 
@@ -115,8 +113,8 @@ def correctness(tables: Tables, *, metric: str | None = None, ddof: int = 1) -> 
 
 def _evidence_drops(questions: pl.DataFrame, flagged: pl.DataFrame) -> pl.DataFrame:
     """Unchanged minus disturbed evidence, by question, at each temperature; of flagged perturbations also as asked."""
-    disturbed = questions.filter(pl.col("perturbation") != ORIGINAL)
-    original = questions.filter(pl.col("perturbation") == ORIGINAL)
+    disturbed = questions.filter(pl.col("perturbation") != UNCHANGED)
+    original = questions.filter(pl.col("perturbation") == UNCHANGED)
     return pl.concat(
         _paired(original, own, but="perturbation").with_columns(is_as_asked=pl.lit(is_as_asked))
         for is_as_asked, own in ((False, disturbed), (True, done_as_asked(disturbed, flagged)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from shaketable.analyses.conditions import CONDITION, ORIGINAL, by_question, cells_of, pooled_and_by_type
+from shaketable.analyses.conditions import CONDITION, by_question, cells_of, pooled_and_by_type
 from shaketable.analyses.spread import Level, coefficient_of_variation, crossing_zero
-from shaketable.factors import Labels
+from shaketable.factors import UNCHANGED, Labels
 
 COLUMNS = ("model", "qtype", "context", "T", "n", "mean", "sd_runs", "sd_questions", "cv", "baseline_cv")
 
@@ -39,11 +39,11 @@ def figure_table(
     labels = Labels.of(table)
     names = [labels.name(cell, "dataset", "variation") for cell in cells_of(cells)]
     cells = cells.with_columns(
-        model=pl.Series(names, dtype=pl.String), context=pl.col("perturbation").fill_null(ORIGINAL)
+        model=pl.Series(names, dtype=pl.String), context=pl.col("perturbation").fill_null(UNCHANGED)
     ).rename({"type": "qtype", "temperature": "T"})
-    original = cells.filter(context=ORIGINAL).sort("T").group_by("model", "qtype").agg(baseline_cv=pl.col("cv").mean())
+    original = cells.filter(context=UNCHANGED).sort("T").group_by("model", "qtype").agg(baseline_cv=pl.col("cv").mean())
     return (
         cells.join(original, on=("model", "qtype"), how="left", nulls_equal=True)
         .select(COLUMNS)
-        .sort("model", "qtype", pl.col("context") != ORIGINAL, "context", "T")
+        .sort("model", "qtype", pl.col("context") != UNCHANGED, "context", "T")
     )

@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.conditions import ORIGINAL, by_question, cells_of, units
+from shaketable.analyses.conditions import by_question, cells_of, units
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
+from shaketable.factors import UNCHANGED
 from shaketable.statistics.intervals import ROUNDING, Numbers, Statistic, mean_of
 from shaketable.types import Estimate, Unit
 
@@ -99,9 +100,9 @@ def _conditions(table: pl.DataFrame, closed_book: str) -> pl.DataFrame:
     alike = ("dataset", "model", "temperature", "variation", "question_id")
     closed = asked.filter(is_closed).group_by(alike).agg(pl.col("mean").mean(), pl.col("n_missing").sum())
     searched = asked.filter(~is_closed, pl.col("perturbation").is_not_null())
-    original = searched.filter(perturbation=ORIGINAL).drop("perturbation")
+    original = searched.filter(perturbation=UNCHANGED).drop("perturbation")
     paired = (
-        searched.filter(pl.col("perturbation") != ORIGINAL)
+        searched.filter(pl.col("perturbation") != UNCHANGED)
         .rename({"mean": "disturbed"})
         .join(original.rename({"mean": "original"}), on=[*SYSTEM, *alike[2:]], nulls_equal=True, suffix="_original")
         .join(closed.rename({"mean": "closed_book"}), on=alike, how="left", suffix="_closed")
