@@ -581,6 +581,29 @@ class LeftOut:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class NothingToLose:
+    """A system whose clean case is not shown to be better than a baseline: that it stands firm says nothing.
+
+    The clean case is the original evidence at the coolest temperature, in the wording that is named.
+    """
+
+    dataset: str
+    model: str
+    method: str
+    retriever: str | None
+    variation: str
+    metric: str
+    group: str | None = None
+    """A type of question; None: all types."""
+    level: Estimate
+    """Of the clean case, of questions that have both."""
+    baseline: Estimate
+    against: Literal["shuffled answers", "closed book", "nothing right"]
+    """What the baseline is: clean answers to other questions; the same model without evidence, where only evidence has
+    nothing to lose; or 0, of shares for which there is no other."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Findings:
     """What the analyses of a run gave, and what holds for all of them."""
 
@@ -595,6 +618,7 @@ class Findings:
     """Of the questions, behind every bootstrap interval."""
     not_applied: tuple[NotApplied, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    nothing_to_lose: tuple[NothingToLose, ...] = ()
 
 
 # --- a study --------------------------------------------------------------------------------------

@@ -28,6 +28,8 @@ class Tables:
     read_calls: Callable[[], pl.DataFrame] = _nothing
     read_verdicts: Callable[[], Sequence[JudgeEffort]] = tuple
     read_curves: Callable[[], Sequence[Curve]] = tuple
+    read_baselines: Callable[[], pl.DataFrame] = _nothing
+    """As scores, of clean answers to other questions: what a number is without knowing anything of the question."""
     chosen_metric: str | None = None
     """The number that the study speaks of; None: by the rule."""
     margin: float | str | None = None
@@ -57,6 +59,10 @@ class Tables:
     @functools.cached_property
     def curves(self) -> Sequence[Curve]:
         return self.read_curves()
+
+    @functools.cached_property
+    def baselines(self) -> pl.DataFrame:
+        return self.read_baselines()
 
     @functools.cached_property
     def metrics(self) -> list[str]:

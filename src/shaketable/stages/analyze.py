@@ -9,6 +9,7 @@ import polars as pl
 
 from shaketable import catalog
 from shaketable.analyses.evidence.flagged import left_out
+from shaketable.analyses.floors import find_nothing_to_lose
 from shaketable.analyses.tables import Tables
 from shaketable.protocols import EvidenceResult
 from shaketable.stages import score
@@ -53,6 +54,7 @@ def findings_of(run: Run, analyses: Sequence[str], progress: Callable[[str], Non
         n_resamples=tables.bootstrap.n_resamples,
         not_applied=tables.not_applied,
         left_out=left_out(tables.scores),
+        nothing_to_lose=find_nothing_to_lose(tables),
     )
 
 

@@ -1,0 +1,139 @@
+"""Which systems have nothing to lose: clean answers that are not shown to be better than a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from shaketable.analyses.grids import SYSTEM, Grid, systems
+from shaketable.analyses.tables import Tables
+from shaketable.factors import ORIGINAL, UNCHANGED, Cell, System
+from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, sign_shown
+from shaketable.types import Findings, NothingToLose
+
+Against = Literal["shuffled answers", "closed book", "nothing right"]
+N_LEAST = 8
+"""Of fewer questions nothing is said anyway."""
+CLOSED_BOOK = "closed_book"
+"""The method that answers without evidence."""
+
+
+def find_nothing_to_lose(tables: Tables) -> tuple[NothingToLose, ...]:
+    """Every system, pooled and by type of question, for each number of which more is better.
+
+    The baseline is a clean answer to another question, scored against this one. Where those were not scored, nothing is
+    right by chance: 0 for shares; other scores have no baseline. A system that searches is compared with closed-book
+    answers of its model too.
+    """
+    clean = list(systems(_clean(tables.scores), "all"))
+    shuffled = {_place(grid): grid for grid in systems(tables.baselines, "all")} if len(tables.baselines) else {}
+    closed = _closed_book(clean)
+    entries = (
+        _entry(grid, shuffled.get(_place(grid)), closed, tables.bootstrap)
+        for pooled in clean
+        for grid in (pooled, *pooled.by_type())
+    )
+    return tuple(filter(None, entries))
+
+
+def has_nothing_to_lose(cell: Cell, findings: Findings, metric: str, *, is_of_evidence: bool | None = None) -> bool:
+    """Whether it means nothing that a number does not fall there."""
+    return nothing_to_lose_at(cell, findings, metric, is_of_evidence=is_of_evidence) is not None
+
+
+def nothing_to_lose_at(
+    cell: Cell, findings: Findings, metric: str, *, is_of_evidence: bool | None = None
+) -> NothingToLose | None:
+    """None: there is something to lose.
+
+    Wordings are compared with the original, so the original's clean case counts for all. Closed-book answers are a
+    baseline of evidence alone; `is_of_evidence` of None: where the cell is of disturbed evidence.
+    """
+    of_evidence = not cell.is_undisturbed if is_of_evidence is None else is_of_evidence
+    here = (
+        entry
+        for entry in findings.nothing_to_lose
+        if (entry.metric, entry.dataset) == (metric, cell.dataset)
+        and System(model=entry.model, method=entry.method, retriever=entry.retriever) == cell.system
+        and entry.variation in (ORIGINAL, cell.variation)
+        and entry.group in (None, cell.group)
+        and (of_evidence or entry.against != "closed book")
+    )
+    return next(here, None)
+
+
+def _clean(scores: pl.DataFrame) -> pl.DataFrame:
+    """Of the original evidence at the coolest temperature of each system."""
+    undisturbed = scores.filter(pl.col("perturbation").is_null() | (pl.col("perturbation") == UNCHANGED))
+    return undisturbed.filter(pl.col("temperature") == pl.col("temperature").min().over(SYSTEM))
+
+
+def _place(grid: Grid) -> tuple[str, str, System, str]:
+    return grid.metric, grid.dataset, grid.system, grid.variation
+
+
+def _closed_book(clean: Sequence[Grid]) -> Mapping[tuple[str, str, str, str], Sequence[Grid]]:
+    """By metric, dataset, model and wording; a study may ask in several forms."""
+    grids: dict[tuple[str, str, str, str], list[Grid]] = {}
+    for grid in clean:
+        if grid.system.method.partition("(")[0] == CLOSED_BOOK:
+            grids.setdefault(_without_method(grid), []).append(grid)
+    return grids
+
+
+def _without_method(grid: Grid) -> tuple[str, str, str, str]:
+    return grid.metric, grid.dataset, grid.system.model, grid.variation
+
+
+def _entry(
+    grid: Grid,
+    shuffled: Grid | None,
+    closed: Mapping[tuple[str, str, str, str], Sequence[Grid]],
+    bootstrap: Bootstrap,
+) -> NothingToLose | None:
+    """With the first baseline that the clean case is not shown to be above."""
+    baselines: list[tuple[Against, Numbers]] = []
+    if shuffled is not None:
+        baselines.append(("shuffled answers", _values(shuffled, grid.question_ids)))
+    elif grid.unit == "share":
+        baselines.append(("nothing right", np.zeros(len(grid.question_ids))))
+    if grid.system.retriever is not None and (unaided := closed.get(_without_method(grid))):
+        baselines.append(("closed book", np.mean([_values(own, grid.question_ids) for own in unaided], axis=0)))
+    entries = (_compare(grid, baseline, against, bootstrap) for against, baseline in baselines)
+    return next(filter(None, entries), None)
+
+
+def _values(grid: Grid, question_ids: Sequence[str]) -> Numbers:
+    value_of = dict(zip(grid.question_ids, grid.means[0, 0], strict=True))
+    return np.array([value_of.get(id, np.nan) for id in question_ids])
+
+
+def _compare(grid: Grid, baseline: Numbers, against: Against, bootstrap: Bootstrap) -> NothingToLose | None:
+    """None: the clean case is shown to be above, or too few questions have both."""
+    clean = grid.means[0, 0]
+    both = np.flatnonzero(~np.isnan(clean + baseline))
+    if len(both) < N_LEAST:
+        return None
+    values = np.stack([clean, baseline, np.round(clean - baseline, ROUNDING)])[:, both]
+    ids = [grid.question_ids[i] for i in both]
+    level, floor, gain = bootstrap.means(values, ids, unit=grid.unit, is_difference=[False, False, True])
+    if sign_shown(gain) > 0:
+        return None
+    if against == "nothing right":  # It is 0 by definition, whatever the questions are.
+        floor = replace(floor, low=0.0, high=0.0, how=against)
+    return NothingToLose(
+        dataset=grid.dataset,
+        model=grid.system.model,
+        method=grid.system.method,
+        retriever=grid.system.retriever,
+        variation=grid.variation,
+        metric=grid.metric,
+        group=grid.type,
+        level=level,
+        baseline=floor,
+        against=against,
+    )
