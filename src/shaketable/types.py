@@ -553,9 +553,11 @@ class Finding:
     """What one analysis gave."""
 
     analysis: str
-    """As the study writes it, settings included: `degradation(alpha=0.1)`."""
+    """As the study writes it, settings included: `equivalence(margin=0.1)`."""
     result: object
-    """A frozen value of the type that the analysis promises."""
+    """A frozen value of the type that the analysis promises; None: it failed."""
+    failure: str | None = None
+    """What went wrong; None: nothing."""
     is_as_asked: bool = False
     """Of evidence that was disturbed as asked alone: told again without the questions that carry a flag."""
 

@@ -16,6 +16,7 @@ from shaketable.store.counts import EmptyCount, FailureCount, ReferenceFlagCount
 from shaketable.store.evidence_flags import FlagCount
 from shaketable.store.summary import RunSummary
 from shaketable.store.wordings import WordingEffort
+from shaketable.types import Finding, Findings
 
 BANNERS = {
     "empty": ("Nothing has been answered yet.", "{trials:,} trials are planned. Start them with"),
@@ -74,12 +75,15 @@ class Missing:
     flags: tuple[FlagCount, ...]
     references: tuple[ReferenceFlagCount, ...]
     unscored: tuple[UnscoredCount, ...]
+    analyses: tuple[Finding, ...]
+    """Those that failed."""
 
     def __bool__(self) -> bool:
         return any(count.n for count in self.counts)
 
 
-def find_missing(run: Run, summary: RunSummary) -> Missing:
+def find_missing(run: Run, summary: RunSummary, findings: Findings) -> Missing:
+    analyses = tuple(finding for finding in findings.findings if finding.failure)
     empty, rejected, flags, references = run.empty_answers(), run.rejected(), run.flags(), run.reference_flags()
     unscored = tuple(count for count in run.unscored() if count.reason != GREEDY_ONLY)
     n_empty, n_rejected = sum(count.n for count in empty), sum(count.n for count in rejected)
@@ -91,6 +95,7 @@ def find_missing(run: Run, summary: RunSummary) -> Missing:
         Count(n=sum(count.n for count in flags), text="disturbances not done as asked", link="flags"),
         Count(n=sum(count.n for count in references), text="reference answers that look wrong", link="references"),
         Count(n=sum(count.n for count in unscored), text="scores that could not be given", link="unscored"),
+        Count(n=len(analyses), text="analyses failed", link="analyses"),
     )
     return Missing(
         counts=counts,
@@ -100,6 +105,7 @@ def find_missing(run: Run, summary: RunSummary) -> Missing:
         flags=flags,
         references=references,
         unscored=unscored,
+        analyses=analyses,
     )
 
 

@@ -48,7 +48,7 @@ def make_section(finding: Finding, page: Page) -> Section | None:
     if kind not in catalog.known("section"):
         return None
     make = catalog.find("section", kind)
-    section: Section = make(finding.result, page)
+    section: Section = make(finding.result, page.as_asked if finding.is_as_asked else page)
     return section if section.name else replace(section, name=make.__module__.rpartition(".")[2])
 
 
@@ -59,26 +59,22 @@ def make_sections(page: Page) -> list[Section]:
     known.sort(key=lambda finding: order.index(type(finding.result).__name__))
     made = [(finding, section) for finding in known if (section := make_section(finding, page))]
     sections = [section for finding, section in made if not finding.is_as_asked]
-    again = [section for finding, section in made if finding.is_as_asked]
-    return [*sections, *_told_again(sections, again)]
+    return [*sections, *(_told_again(section) for finding, section in made if finding.is_as_asked)]
 
 
-def _told_again(sections: Sequence[Section], again: Sequence[Section]) -> list[Section]:
-    """What analyses say otherwise without flagged evidence, as one section."""
-    if not again:
-        return []
-    known = {headline.text for section in sections for headline in section.headlines}
-    headlines = [headline for section in again for headline in section.headlines if headline.text not in known]
-    return [
-        Section(
-            chapter="evidence",
-            name="as-asked",
-            title=AS_ASKED,
-            question=f"{AS_ASKED}: does anything change?",
-            headlines=tuple(replace(headline, number="") for headline in headlines),
-            caveats=("Without the questions whose evidence carries a flag of that disturbance.",),
-        )
-    ]
+def _told_again(section: Section) -> Section:
+    """The numbers without flagged evidence. Claims are made of all evidence, or the same would be tested twice."""
+    return Section(
+        chapter="evidence",
+        name=f"{section.name}-as-asked",
+        title=f"{AS_ASKED}: {section.heading}",
+        question=f"{AS_ASKED}: {section.question}",
+        matrices=tuple(replace(matrix, is_folded=True) for matrix in section.matrices),
+        tables=tuple(replace(table, is_folded=True) for table in section.tables),
+        caveats=(
+            "Without the questions whose evidence carries a flag of that disturbance; nothing is claimed of them.",
+        ),
+    )
 
 
 def make_chapters(sections: Sequence[Section], drawings: Sequence[Drawing]) -> list[ShownChapter]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeVar
 
 import altair as alt
 import polars as pl
 
+from shaketable.analyses.claims import Claim, Claims, Says, Subject, claims_of
 from shaketable.factors import Cell, Labels, is_applied
 from shaketable.report.charts.marks import Mark, Point, Titles
 from shaketable.report.words import Entry, format_amount, format_interval, format_value
@@ -38,7 +40,9 @@ class Headline:
     """Of the card; empty: a sentence without a card."""
     interval: str = ""
     is_clear: bool = True
-    """Whether it claims something; a card has better things to say than that nothing was shown."""
+    """Whether it says something; a card has better things to say than that nothing was shown."""
+    claim: Claim | None = None
+    """What it claims, with the verdict over the whole study; None: it states a number with its interval."""
     links: tuple[str, ...] = ()
     """Figures that show the evidence, the first on the page is taken; none of them: its own section."""
     spark_title: str = ""
@@ -48,6 +52,10 @@ class Headline:
     @property
     def text(self) -> str:
         return f"{self.sentence} {self.detail}" if self.detail else self.sentence
+
+    def with_claim(self, claim: Claim | None) -> Headline:
+        """That says what a claim allows; None: nobody handed it over, and it is not shown."""
+        return replace(self, claim=claim, is_clear=self.is_clear and claim is not None and claim.is_shown)
 
     def with_level(self, level: Estimate, *, is_clear: bool = True) -> Headline:
         """On a card, whose number is a level."""
@@ -181,6 +189,26 @@ class Page:
     def headline(self, kind: str, cell: Cell, sentence: str, detail: str) -> Headline:
         """Of a system that is named so; without a card, unless it is given a number."""
         return Headline(kind=kind, cell=cell, system=self.name(cell), sentence=sentence, detail=detail)
+
+    @cached_property
+    def claims(self) -> Claims:
+        """All that the study may claim, with their verdicts."""
+        return claims_of(self.findings)
+
+    @cached_property
+    def as_asked(self) -> Page:
+        """The same of results without flagged evidence, which are a family of their own."""
+        again = (replace(own, is_as_asked=False) for own in self.findings.findings if own.is_as_asked)
+        return replace(self, findings=replace(self.findings, findings=tuple(again)))
+
+    def claim(
+        self, kind: str, cell: Cell, metric: str = "", *, other: str = "", says: Says = "differs"
+    ) -> Claim | None:
+        return self.claims.of(Subject(kind=kind, cell=cell, metric=metric, other=other), says)
+
+    def is_shown(self, kind: str, cell: Cell, metric: str = "", *, other: str = "", says: Says = "differs") -> bool:
+        claim = self.claim(kind, cell, metric, other=other, says=says)
+        return claim is not None and claim.is_shown
 
     def is_applied(self, cell: Cell) -> bool:
         """Whether temperature reached the system of a cell."""

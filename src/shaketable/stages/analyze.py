@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -37,15 +38,18 @@ def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) 
 
 
 def findings_of(run: Run, analyses: Sequence[str], progress: Callable[[str], None] = lambda name: None) -> Findings:
+    """An analysis that fails leaves a finding that says so; those of the others are kept."""
+    asked = [(text, catalog.bind("analysis", text, "analyze.analyses")) for text in analyses]
     tables = tables_of(run)
     done_as_asked = tables.done_as_asked()
     findings = []
-    for text in analyses:
+    for text, analysis in asked:
         progress(text)
-        result = _ask(text, tables)
-        findings.append(Finding(analysis=text, result=result))
+        finding = _ask(text, analysis, tables)
+        findings.append(finding)
+        result = finding.result
         if done_as_asked is not None and isinstance(result, EvidenceResult) and result.tells_of_evidence:
-            findings.append(Finding(analysis=text, result=_ask(text, done_as_asked), is_as_asked=True))
+            findings.append(replace(_ask(text, analysis, done_as_asked), is_as_asked=True))
     return Findings(
         findings=tuple(findings),
         main_metric=tables.metric(),
@@ -84,5 +88,8 @@ def tables_of(run: Run) -> Tables:
     )
 
 
-def _ask(text: str, tables: Tables) -> object:
-    return catalog.bind("analysis", text, "analyze.analyses")(tables)
+def _ask(text: str, analysis: Callable[[Tables], object], tables: Tables) -> Finding:
+    try:
+        return Finding(analysis=text, result=analysis(tables))
+    except Exception as error:  # Whatever it is, the findings of the others must not be lost.
+        return Finding(analysis=text, result=None, failure=f"{type(error).__name__}: {error}")

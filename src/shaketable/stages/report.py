@@ -93,7 +93,7 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
         chapters=chapters,
         cards=cards,
         more=more,
-        missing=find_missing(run, summary),
+        missing=find_missing(run, summary, page.findings),
         not_applied=[describe_not_applied(flat) for flat in page.findings.not_applied],
         n_files=sum(not drawing.figure.is_on_page for drawing in drawings),
         examples=examples[:N_EXAMPLES],

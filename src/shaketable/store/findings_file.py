@@ -19,8 +19,8 @@ from shaketable.factors import Cell, System
 from shaketable.types import Estimate, Finding, Findings, Json
 
 NAME = "findings.json"
-SCHEMA = 2
-"""1: rows with sentences, of version 0.1; such a file is made anew from the scores."""
+SCHEMA = 3
+"""1: rows with sentences, of version 0.1; 2: analyses that adjusted for themselves. Such files are made anew."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +44,8 @@ def write_findings(folder: Path, findings: Findings, made_from: str, asked: Sequ
         {
             "analysis": finding.analysis,
             "is_as_asked": finding.is_as_asked,
-            "result": _adapter(finding.analysis).dump_python(finding.result, mode="json"),
+            "failure": finding.failure,
+            "result": None if finding.failure else _adapter(finding.analysis).dump_python(finding.result, mode="json"),
         }
         for finding in findings.findings
     ]
@@ -70,7 +71,8 @@ def load_findings(folder: Path) -> StoredFindings:
             Finding(
                 analysis=kept["analysis"],
                 is_as_asked=kept["is_as_asked"],
-                result=_adapter(kept["analysis"]).validate_python(kept["result"]),
+                failure=kept["failure"],
+                result=None if kept["failure"] else _adapter(kept["analysis"]).validate_python(kept["result"]),
             )
             for kept in content.pop("findings")
         )
@@ -94,6 +96,7 @@ def tidy_rows(findings: Findings) -> list[dict[str, Json]]:
     return [
         {"analysis": finding.analysis, "as_asked": finding.is_as_asked, "table": table, **_columns(value)}
         for finding in findings.findings
+        if finding.result is not None
         for table, values in _tables(finding.result)
         for value in values
     ]

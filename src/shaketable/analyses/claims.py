@@ -1,0 +1,146 @@
+"""What a study may claim: all candidates of its analyses are one family, adjusted here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, Protocol, runtime_checkable
+
+from shaketable.factors import Cell
+from shaketable.statistics.family import detectable_effect, n_to_settle, standard_error, weighted_holm
+from shaketable.types import Estimate, Findings
+
+Says = Literal["differs", "equivalent"]
+N_LEAST = 8
+"""Below so many questions nothing is claimed."""
+TOO_FEW = f"fewer than {N_LEAST} questions"
+NOT_TESTED = "there was nothing to test"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """What a claim is about. Claims of several analyses about the same are one."""
+
+    kind: str
+    cell: Cell
+    metric: str = ""
+    other: str = ""
+    """What the cell is compared with, where the kind does not tell: another disturbance, type or system."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """Something that a study may say of its subject, if its evidence survives that of all other claims."""
+
+    subject: Subject
+    says: Says = "differs"
+    """`differs`: the estimate is not 0. `equivalent`: it lies within the margin."""
+    estimate: Estimate
+    """What differs, positive as its kind has it."""
+    margin: float | None = None
+    """Of an equivalence, in the unit of the estimate."""
+    p: float | None
+    """By itself; None: there was nothing to test."""
+    reason: str | None = None
+    """Why nothing may be said whatever the p."""
+    weight: float = 1.0
+    """Details that one sentence sums up, such as the temperatures of a line, weigh 1 together."""
+    p_adjusted: float | None = None
+    """Over the family; None: it is not in it."""
+    is_shown: bool = False
+    detectable: float | None = None
+    """The smallest difference that could have been seen; None: not known."""
+    n_needed: int | None = None
+    """How many questions would settle what is not shown, if the estimate were true; None: not known, or shown."""
+
+
+@runtime_checkable
+class ClaimingResult(Protocol):
+    """A result that hands over what may be claimed of it."""
+
+    def claims(self) -> Iterable[Claim]:
+        """Candidates: of the number that is spoken of, not adjusted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claims:
+    """The family of a study, with its verdicts."""
+
+    every: tuple[Claim, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Claim, ...]:
+        return tuple(claim for claim in self.every if claim.is_shown)
+
+    def of(self, subject: Subject, says: Says = "differs") -> Claim | None:
+        """None: no analysis handed it over."""
+        return self._by_subject.get((subject, says))
+
+    @cached_property
+    def _by_subject(self) -> Mapping[tuple[Subject, Says], Claim]:
+        return {(claim.subject, claim.says): claim for claim in self.every}
+
+
+def claims_of(findings: Findings) -> Claims:
+    """All candidates of a study with their verdicts; results told again as asked hand over none."""
+    handed = [
+        claim
+        for finding in findings.findings
+        if not finding.is_as_asked and isinstance(finding.result, ClaimingResult)
+        for claim in finding.result.claims()
+    ]
+    return Claims(every=tuple(_judge([_restrict(claim) for claim in _once(handed)], 1 - findings.confidence)))
+
+
+def _once(claims: Iterable[Claim]) -> list[Claim]:
+    """The first of several claims of the same, with the weight of the heaviest and the reason of any."""
+    kept: dict[tuple[Subject, Says], Claim] = {}
+    for claim in claims:
+        known = kept.setdefault((claim.subject, claim.says), claim)
+        merged = replace(known, weight=max(known.weight, claim.weight), reason=known.reason or claim.reason)
+        kept[claim.subject, claim.says] = merged
+    return list(kept.values())
+
+
+def _restrict(claim: Claim) -> Claim:
+    if claim.p is None or claim.estimate.low is None:
+        return replace(claim, reason=claim.reason or claim.estimate.reason or _too_few(claim) or NOT_TESTED)
+    return replace(claim, reason=claim.reason or _too_few(claim))
+
+
+def _too_few(claim: Claim) -> str | None:
+    return TOO_FEW if claim.estimate.n < N_LEAST else None
+
+
+def _judge(claims: list[Claim], alpha: float) -> list[Claim]:
+    """Only what may be said takes part: a claim that its data forbid costs the others nothing."""
+    tested = [i for i, claim in enumerate(claims) if claim.reason is None]
+    p_values = [claims[i].p or 0.0 for i in tested]
+    weights = [claims[i].weight for i in tested]
+    adjusted = weighted_holm(p_values, weights, [claims[i].subject for i in tested])
+    whole = sum({claims[i].subject: claims[i].weight for i in tested}.values())
+    judged = list(claims)
+    for i, p in zip(tested, adjusted, strict=True):
+        judged[i] = _with_power(
+            replace(claims[i], p_adjusted=p, is_shown=p < alpha and _holds(claims[i])), alpha, whole
+        )
+    return judged
+
+
+def _holds(claim: Claim) -> bool:
+    """Whether the interval says the same as the test, so that no card contradicts the number beside it."""
+    low, high = claim.estimate.low, claim.estimate.high
+    if low is None or high is None:
+        return False
+    return claim.says == "equivalent" or low > 0 or high < 0
+
+
+def _with_power(claim: Claim, alpha: float, whole: float) -> Claim:
+    low, high, value = claim.estimate.low, claim.estimate.high, claim.estimate.value
+    if claim.says != "differs" or low is None or high is None or value is None or low == high:
+        return claim
+    error = standard_error(low, high, claim.estimate.level)
+    detectable = detectable_effect(error, alpha * claim.weight / whole)
+    n_needed = None if claim.is_shown else n_to_settle(claim.estimate.n, value, detectable)
+    return replace(claim, detectable=detectable, n_needed=n_needed)
