@@ -29,8 +29,9 @@ def find_nothing_to_lose(tables: Tables) -> tuple[NothingToLose, ...]:
     right by chance: 0 for shares; other scores have no baseline. A system that searches is compared with closed-book
     answers of its model too.
     """
-    clean = list(systems(_clean(tables.scores), "all"))
-    shuffled = {_place(grid): grid for grid in systems(tables.baselines, "all")} if len(tables.baselines) else {}
+    scores = _clean(tables.scores)
+    clean = list(systems(scores, "all"))
+    shuffled = {_place(grid): grid for grid in systems(_with_baselines(scores, tables.baselines), "all")}
     closed = _closed_book(clean)
     entries = (
         _entry(grid, shuffled.get(_place(grid)), closed, tables.bootstrap)
@@ -70,6 +71,14 @@ def _clean(scores: pl.DataFrame) -> pl.DataFrame:
     """Of the original evidence at the coolest temperature of each system."""
     undisturbed = scores.filter(pl.col("perturbation").is_null() | (pl.col("perturbation") == UNCHANGED))
     return undisturbed.filter(pl.col("temperature") == pl.col("temperature").min().over(SYSTEM))
+
+
+def _with_baselines(scores: pl.DataFrame, baselines: pl.DataFrame) -> pl.DataFrame:
+    """The same with the baseline instead of the value, where there is one."""
+    if baselines.is_empty():
+        return scores.clear()
+    values = baselines.select("key", "metric", "value").drop_nulls("value")
+    return scores.drop("value").join(values, on=["key", "metric"])
 
 
 def _place(grid: Grid) -> tuple[str, str, System, str]:

@@ -29,7 +29,7 @@ class Tables:
     read_verdicts: Callable[[], Sequence[JudgeEffort]] = tuple
     read_curves: Callable[[], Sequence[Curve]] = tuple
     read_baselines: Callable[[], pl.DataFrame] = _nothing
-    """As scores, of clean answers to other questions: what a number is without knowing anything of the question."""
+    """Key, metric, value: what a clean answer to another question scores for this one."""
     chosen_metric: str | None = None
     """The number that the study speaks of; None: by the rule."""
     margin: float | str | None = None

@@ -77,6 +77,7 @@ def tables_of(run: Run) -> Tables:
         read_calls=lambda: of_records(run.calls()),
         read_verdicts=run.verdicts,
         read_curves=lambda: curves_that_count(run, flat),
+        read_baselines=run.baselines,
         chosen_metric=run.main_metric(),
         margin=run.study.margin,
         scan=run.study.scan or Scan(),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from shaketable import catalog
 from shaketable.errors import ShaketableError
 from shaketable.protocols import BatchingMetric, JudgingMetric, Metric, TraceChoosingMetric
+from shaketable.stages.baselines import score_baselines
 from shaketable.stages.reference import made_by, write_references
 from shaketable.store import Run
 from shaketable.types import Question, Record, Score
@@ -30,6 +31,7 @@ def score(run: Run, metrics: Sequence[str] | None = None, progress: Callable[[st
         progress(catalog.label(metric))
         scores += _scores(run, metric, questions)
     run.write_scores(scores, source=source, metrics=metrics)
+    run.write_baselines(score_baselines(run, metrics or run.study.metrics, questions))
     return len(scores)
 
 
@@ -37,6 +39,9 @@ def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) 
     """Score again what was answered, or is scored otherwise, since the scores were made."""
     if not run.has_current_scores():
         score(run, run.asked_metrics(), progress)
+    elif not run.has_baselines():
+        questions = {question.id: question for question in run.store.questions(made_by(run.study))}
+        run.write_baselines(score_baselines(run, run.asked_metrics() or run.study.metrics, questions))
 
 
 def _scores(run: Run, metric: Metric, questions: Mapping[str, Question]) -> Iterator[Score]:

@@ -39,6 +39,14 @@ class RecordReading(SharedTexts):
         """The first repeat of each trial at temperature 0, of the condition of this identity."""
         return self.select_records("r.temperature = 0 AND r.repeat = 0 AND c.identity = ?", (identity,))
 
+    def clean_records(self) -> Iterator[Record]:
+        """Those with the evidence as it was found, at the coolest temperature of their condition, without trace."""
+        where = (
+            "(c.perturbation IS NULL OR c.perturbation = 'unchanged') AND (r.condition, r.temperature) IN "
+            "(SELECT condition, MIN(temperature) FROM records GROUP BY condition)"
+        )
+        return self.select_records(where, with_trace=False)
+
     def untouched(self, trial: Trial) -> Record | None:
         """The first record of the same wording and system whose evidence was left as it is."""
         where = (

@@ -74,6 +74,18 @@ class Run(RunFolder):
         were asked for instead of the study's."""
         score_file.write_scores(self.folder, scores, source or self.scores_source(metrics), metrics)
 
+    def baselines(self) -> pl.DataFrame:
+        """Key, metric, value, reason of clean answers to other questions; empty: none were scored with the scores."""
+        return score_file.load_baselines(self.folder)
+
+    def has_baselines(self) -> bool:
+        """Whether they were scored with the scores; there may be none of these metrics."""
+        return score_file.has_baselines(self.folder)
+
+    def write_baselines(self, baselines: Sequence[Score]) -> None:
+        """Beside the scores, which are written before them."""
+        score_file.write_baselines(self.folder, baselines)
+
     def findings(self) -> Findings:
         """What the analyses gave; nothing where they were made by an older version."""
         return load_findings(self.folder).findings or Findings()

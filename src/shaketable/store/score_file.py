@@ -1,4 +1,4 @@
-"""`scores.parquet`: one row per record and number, and what the scores were made from."""
+"""`scores.parquet`: one row per record and number, and what they were made from; `baselines.parquet` beside it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from shaketable.errors import RunError
 from shaketable.types import Score
 
 NAME = "scores.parquet"
+BASELINES = "baselines.parquet"
 SCHEMA = {"key": pl.String, "metric": pl.String, "value": pl.Float64, "reason": pl.String}
 SOURCE, ASKED = "made_from", "asked"
 
@@ -56,6 +57,27 @@ def score_frame(scores: Sequence[Score]) -> pl.DataFrame:
 
 
 def write_scores(folder: Path, scores: Sequence[Score], made_from: str, asked: Sequence[str] | None) -> None:
-    temporary = folder / f"{NAME}.tmp"
-    score_frame(scores).write_parquet(temporary, metadata={SOURCE: made_from, ASKED: json.dumps(asked)})
-    temporary.replace(folder / NAME)
+    _write(folder / NAME, scores, {SOURCE: made_from, ASKED: json.dumps(asked)})
+
+
+def has_baselines(folder: Path) -> bool:
+    """Whether there are such that were made from what the scores were made from."""
+    made_from = load_source(folder).made_from
+    is_there = made_from is not None and (folder / BASELINES).is_file()
+    return is_there and pl.read_parquet_metadata(folder / BASELINES).get(SOURCE) == made_from
+
+
+def load_baselines(folder: Path) -> pl.DataFrame:
+    """As scores; empty where there are none that belong to the scores."""
+    return pl.read_parquet(folder / BASELINES) if has_baselines(folder) else score_frame(())
+
+
+def write_baselines(folder: Path, baselines: Sequence[Score]) -> None:
+    """Of the scores that are there: when those are made anew, these are void."""
+    _write(folder / BASELINES, baselines, {SOURCE: load_source(folder).made_from or ""})
+
+
+def _write(path: Path, scores: Sequence[Score], metadata: dict[str, str]) -> None:
+    temporary = path.with_name(f"{path.name}.tmp")
+    score_frame(scores).write_parquet(temporary, metadata=metadata)
+    temporary.replace(path)
