@@ -17,6 +17,7 @@ from packaging.version import Version
 from typer.testing import CliRunner
 
 import shaketable
+from shaketable import catalog
 from shaketable.cli import looking, running
 from shaketable.cli.app import app
 from shaketable.retrievers.corpus import passages
@@ -320,7 +321,8 @@ def test_verify_says_sound_or_names_what_is_not(finished, no_report):
 def test_imported_answers_are_scored_and_analyzed_and_not_run():
     write_rows(Path("a.jsonl"), [{"question_id": "1", "question": "Who?", "gold": "Ann", "answer": "Ann."}])
     said = json.loads(call("import", "a.jsonl", "--out", "r", "--json").stdout)
-    assert said == {"run": "r", "trials": 1, "done": 1, "failed": 0, "n_questions": 1}
+    assert said.pop("left_out").keys() == set(catalog.known("analysis")) - {"correctness"}
+    assert said == {"run": "r", "trials": 1, "done": 1, "failed": 0, "n_questions": 1, "analyses": ["correctness"]}
     assert json.loads(call("analyze", "r", "--json").stdout)["findings"][0]["rows"]
     for words in (("answer", "r"), ("run", "r"), ("run", "r", "--dry-run")):
         assert refused(1, *words).startswith("This run was imported: its answers were made elsewhere")

@@ -1,5 +1,6 @@
 import json
 
+import polars as pl
 import pytest
 from made_studies import write_rows
 
@@ -34,7 +35,7 @@ FULL = {
 @pytest.fixture
 def imported(tmp_path):
     def bring(*rows, name="answers.jsonl", out="run"):
-        return import_answers(write_rows(tmp_path / name, list(rows)), tmp_path / out)
+        return import_answers(write_rows(tmp_path / name, list(rows)), tmp_path / out).run
 
     return bring
 
@@ -155,8 +156,8 @@ def test_odd_line_separators_inside_an_answer_do_not_end_a_line(imported):
         ),
         ([{**ROW, "searches": [{"hits": []}]}], "answers.jsonl line 1: 'searches.0.query' is missing."),
         (
-            [["q1"]],
-            "answers.jsonl line 1: found ['q1']; give a JSON object with question_id, question, gold and answer.",
+            [ROW, "q1"],
+            "answers.jsonl line 2: found 'q1'; give a JSON object with question_id, question, gold and answer.",
         ),
         ([{**ROW, "entropy": 1.2}], "line 1: 'entropy' is 1.2; input should be less than or equal to 1."),
         (
@@ -176,18 +177,12 @@ def test_odd_line_separators_inside_an_answer_do_not_end_a_line(imported):
             [{**ROW, "reference": "It was Ann."}, {**ROW, "repeat": 1, "reference": "Ann was it."}],
             "line 2: question 'q1' has the reference 'Ann was it.', but 'It was Ann.' in another line.",
         ),
-        ([], "holds no answers. Give one JSON object per line."),
+        ([], "holds no answers. Give one JSON object per line, or a CSV with a header."),
     ],
 )
 def test_wrong_rows_are_named_and_leave_no_folder_behind(tmp_path, imported, rows, message):
-    if rows == [["q1"]]:
-        (tmp_path / "answers.jsonl").write_text('"q1"\n')
-        rows, message = None, message.replace("['q1']", "'q1'")
     with pytest.raises(DataError) as caught:
-        if rows is None:
-            import_answers(tmp_path / "answers.jsonl", tmp_path / "run")
-        else:
-            imported(*rows)
+        imported(*rows)
     assert message in str(caught.value)
     assert not (tmp_path / "run").exists()
 
@@ -226,3 +221,89 @@ def test_changed_answers_do_not_overwrite_imported_ones(imported):
         imported({**ROW, "answer": "Bob"})
     [record] = imported(ROW).store.records()
     assert record.answer.text == "It was Ann."
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def imported_csv(tmp_path):
+    def bring(text, name="answers.csv"):
+        (tmp_path / name).write_text(text, "utf-8")
+        return import_answers(tmp_path / name, tmp_path / "run").run
+
+    return bring
+
+
+def test_a_csv_has_a_column_for_each_key_and_lists_as_json(imported_csv):
+    run = imported_csv(
+        "question_id,question,gold,answer,temperature,repeat,type,searches,gold_titles\n"
+        'q1,"Who, then?","[""Ann"", ""Anna""]","Ann, I think",0.7,2,bridge,'
+        '"[{""query"": ""Ann"", ""hits"": [""Ann of Cleves""]}]","[""Ann of Cleves""]"\n'
+    )
+    [record] = run.store.records()
+    [question] = run.store.questions()
+    assert (record.answer.text, record.trial.temperature, record.trial.repeat) == ("Ann, I think", 0.7, 2)
+    assert (question.text, question.answers, question.gold_titles) == (
+        "Who, then?",
+        ("Ann", "Anna"),
+        ("Ann of Cleves",),
+    )
+    assert record.trace[0].step == Search(query="Ann", k=1)
+
+
+def test_an_empty_cell_is_left_out_and_an_empty_answer_failed(imported_csv):
+    run = imported_csv(
+        "question_id,question,gold,answer,temperature,model\nq1,Who?,Ann,Ann,,\nq2,Who else?,[Ann],,0.5,ours\n"
+    )
+    first, second = sorted(run.store.records(), key=lambda record: record.trial.question_id)
+    assert (first.trial.temperature, first.trial.model) == (0.0, "imported")
+    assert (second.answer, second.failure.kind, second.trial.model) == (None, "not_answered", "ours")
+    assert {question.answers for question in run.store.questions()} == {("Ann",), ("[Ann]",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("question_id,question,gold\nq1,Who?,Ann\n", "answers.csv line 2: 'answer' is missing."),
+        (
+            "question_id,question,gold,answer,searches\nq1,Who?,Ann,Ann,none\n",
+            "answers.csv line 2: 'searches' is no JSON",
+        ),
+        (
+            "question_id,question,gold,answer,temprature\nq1,Who?,Ann,Ann,1\n",
+            "answers.csv line 2: unknown key 'temprature'. Did you mean 'temperature'?",
+        ),
+        (
+            "question_id,question,gold,answer\n",
+            "holds no answers. Give one JSON object per line, or a CSV with a header.",
+        ),
+    ],
+)
+def test_a_wrong_cell_is_named(imported_csv, text, message):
+    with pytest.raises(DataError) as caught:
+        imported_csv(text)
+    assert message in str(caught.value)
+
+
+def test_a_parquet_table_has_nulls_for_what_is_left_out(tmp_path):
+    pl.DataFrame([{**ROW, "temperature": None, "answer": None}, {**ROW, "temperature": 1.0}]).write_parquet(
+        tmp_path / "answers.parquet"
+    )
+    run = import_answers(tmp_path / "answers.parquet", tmp_path / "run").run
+    assert [(record.trial.temperature, record.answer is None) for record in run.store.records()] == [
+        (0.0, True),
+        (1.0, False),
+    ]
+
+
+# --- clean evidence -------------------------------------------------------------------------------
+
+
+def test_evidence_that_is_not_named_is_the_undisturbed_one_of_a_system_that_was_disturbed(imported):
+    run = imported(ROW, {**ROW, "perturbation": "noise"}, {**ROW, "method": "closed_book"})
+    assert {(record.trial.method, record.trial.perturbation) for record in run.store.records()} == {
+        ("imported", "unchanged"),
+        ("imported", "noise"),
+        ("closed_book", None),
+    }

@@ -48,7 +48,7 @@ def stored(folder: Path, *records: Record) -> Run:
     study = import_answers(
         write_rows(folder / "a.jsonl", [{"question_id": "x", "question": "?", "gold": "y", "answer": "z"}]),
         folder / "x",
-    ).study
+    ).run.study
     assert isinstance(study, Study)
     run = Run.prepare(folder / "run", study)
     condition = ImportedCondition(labels=dict.fromkeys(("model", "method", "retriever", "perturbation"), "m"))

@@ -36,7 +36,7 @@ class Format(enum.StrEnum):
 
 @guarded
 def import_(
-    answers: Annotated[Path, typer.Argument(metavar="ANSWERS.jsonl", help="One JSON object per answer.")],
+    answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help="JSON lines or CSV, one answer each.")],
     out_folder: Annotated[Path, typer.Option("--out", help="The new run's folder.")],
     json_: JsonOption = False,
 ) -> None:
@@ -45,15 +45,27 @@ def import_(
     Each line has `question_id`, `question`, `gold`, `answer` and may have dataset, type, n_facts, model, method,
     retriever, variation, wording, perturbation, temperature, repeat, n_searches, n_generations, n_tokens, gold_titles,
     reference, entropy or top_logprobs (with tokens), and searches: a list of `{query, hits: [{id, title}], gold_hit}`.
-    Then: `shaketable score RUN`, `shaketable analyze RUN`, `shaketable report RUN`.
+    In CSV these are columns, lists are JSON texts, and an empty `answer` is one that failed.
+
+    What varies picks the analyses: several temperatures, perturbations beside `unchanged`, variations beside
+    `original`, repeats, methods beside `closed_book`, searches, entropy. It tells which were picked, and why no others.
+    Then: `shaketable analyze RUN` (`--analysis` to choose others), `shaketable report RUN`.
     """
-    run = import_answers(answers, out_folder)
-    summary = run.summary()
+    imported = import_answers(answers, out_folder)
+    summary, analyses = imported.run.summary(), imported.run.study.analyses
     if json_:
         shown = ("run", "trials", "done", "failed", "n_questions")
-        print_json({name: getattr(summary, name) for name in shown})
-    else:
-        say(f"{summary.trials:,} answers to {summary.n_questions:,} questions. Next: shaketable analyze {out_folder}")
+        left_out = {name: group.reason for group in imported.left_out for name in group.analyses}
+        print_json(
+            {name: getattr(summary, name) for name in shown} | {"analyses": list(analyses), "left_out": left_out}
+        )
+        return
+    failed = f", {summary.failed:,} of them failed" if summary.failed else ""
+    say(f"{summary.trials:,} answers to {summary.n_questions:,} questions{failed}.")
+    say(f"Analyses that the columns allow: {', '.join(analyses)}.")
+    for group in imported.left_out:
+        say(f"Not {', '.join(group.analyses)}: {group.reason}.")
+    say(f"Next: shaketable analyze {out_folder}")
 
 
 @guarded

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from shaketable.datasets.reading.rows import read_rows
-from shaketable.errors import DataError, RunError, did_you_mean
+from shaketable.errors import DataError, RunError
+from shaketable.factors import UNCHANGED, System
 from shaketable.facts.score import GIVEN_ENTROPY
 from shaketable.identity import canonical, digest, seed_from, trial_key
+from shaketable.stages.answer_rows import AnswerRow, HitRow, PlacedRow, SearchRow, logprob_pair, read_answer_rows
+from shaketable.stages.pick_analyses import LeftOut, pick_analyses
 from shaketable.store import Run
 from shaketable.store.dimensions import UsedPart
 from shaketable.store.tables import GOLD_HIT
@@ -42,60 +41,6 @@ BATCH = 1000
 _NOT_ANSWERED = Failure(kind="not_answered", message="The file says null here.", step="import", may_retry=False)
 
 
-class HitRow(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    id: str
-    title: str = ""
-    """Empty: the id is the title."""
-
-
-class SearchRow(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    query: str
-    hits: list[HitRow | str] = []
-    """What the search brought, the best first; a text is both id and title."""
-    gold_hit: bool | None = None
-    """Whether a supporting document is among them; None: told by gold_titles, or not known."""
-
-
-class AnswerRow(BaseModel):
-    """One line of the file."""
-
-    model_config = ConfigDict(extra="forbid")
-    question_id: str = Field(min_length=1)
-    question: str
-    """The text that was asked, or where `wording` is given, the question that it rewords."""
-    gold: str | list[str]
-    answer: str | None
-    wording: str | None = None
-    """The text that was asked; None: the question."""
-    gold_titles: list[str] = []
-    """Titles of the supporting documents."""
-    dataset: str = "imported"
-    type: str | None = None
-    n_facts: int | None = None
-    model: str = "imported"
-    method: str = "imported"
-    retriever: str | None = None
-    variation: str = "original"
-    perturbation: str | None = None
-    temperature: float = Field(0.0, ge=0, allow_inf_nan=False)
-    repeat: int = Field(0, ge=0)
-    n_searches: int | None = Field(None, ge=0)
-    n_generations: int | None = Field(None, ge=0)
-    n_tokens: int | None = Field(None, ge=0)
-    searches: list[SearchRow] = []
-    reference: str | None = None
-    """A sentence that answers the question, for metrics that compare sentences; None: they take the gold answers."""
-    entropy: float | None = Field(None, ge=0, le=1)
-    """Of the answer, made elsewhere: base 10, of the ten likeliest tokens, averaged over its positions."""
-    top_logprobs: list[list[float | tuple[str, float]]] | None = None
-    """Instead of the entropy, for each token of the answer: the log-probabilities (natural, at temperature 1) of the
-    likeliest tokens, ten or more, alone or with their texts."""
-    tokens: list[str] | None = None
-    """The texts of these tokens, where an end mark or more than the answer is among them."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class ImportedCondition:
     """The labels a file gives; what stands behind them is not known here."""
@@ -115,9 +60,19 @@ class ImportedCondition:
         ]
 
 
-def import_answers(path: Path, out: Path) -> Run:
-    rows = _read(path)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Imported:
+    """A run of answers from elsewhere."""
+
+    run: Run
+    left_out: tuple[LeftOut, ...]
+    """The analyses that its study does not name, and why."""
+
+
+def import_answers(path: Path, out: Path) -> Imported:
+    rows = _with_clean_evidence(read_answer_rows(path))
     questions = _questions(rows)
+    picked = pick_analyses([row for _, row in rows])
     study = Study(
         name=path.stem,
         seed=0,
@@ -125,19 +80,13 @@ def import_answers(path: Path, out: Path) -> Run:
         models=_seen(rows, "model"),
         methods=_seen(rows, "method"),
         retrievers=_seen(rows, "retriever") or ("gold",),
-        perturbations=_seen(rows, "perturbation") or ("unchanged",),
+        perturbations=_seen(rows, "perturbation") or (UNCHANGED,),
         variations=_seen(rows, "variation"),
         temperatures=tuple(sorted({row.temperature for _, row in rows})),
         repeats=max(row.repeat for _, row in rows) + 1,
         generation=Generation(max_tokens=1).model_dump(exclude={"models"}),  # type: ignore[call-arg]
-        metrics=(
-            "correct",
-            "contains",
-            "token_f1",
-            "rouge",
-            *(("exact_match", "entropy") if _has_entropy(rows) else ()),
-        ),
-        analyses=("correctness", "variability", *_about_wording(rows), *_about_facts(rows)),
+        metrics=picked.metrics,
+        analyses=picked.analyses,
     )
     records = [_record(row) for _, row in rows]
     keys: dict[str, str] = {}
@@ -159,87 +108,25 @@ def import_answers(path: Path, out: Path) -> Run:
         store.add_questions([(question, digest(question.id)) for question in questions.values()])
         for start in range(0, len(records), BATCH):
             store.append(records[start : start + BATCH], {"engine": "imported"})
-    return run
+    return Imported(run=run, left_out=picked.left_out)
 
 
-def _about_wording(rows: list[tuple[str, AnswerRow]]) -> tuple[str, ...]:
-    """The analyses of rewording, as far as the file has something to say to them."""
-    if len(_seen(rows, "variation")) < 2:
-        return ()
-    asked = ["wording_accuracy", "consistency", "cost_stability", "query_difficulty"]
-    if any(row.repeat for _, row in rows):
-        asked.append("run_deviation")
-    if any(row.searches or row.n_searches for _, row in rows):
-        asked += ["search_decisions", "outcomes", "trajectories", "trajectory_cases", "drift_chain"]
-    return tuple(asked)
+def _with_clean_evidence(rows: list[PlacedRow]) -> list[PlacedRow]:
+    """Rows that name no perturbation are undisturbed where others of the same system name one."""
+    disturbed = {_system(row) for _, row in rows if row.perturbation is not None}
+    return [
+        (where, row.model_copy(update={"perturbation": UNCHANGED}))
+        if row.perturbation is None and _system(row) in disturbed
+        else (where, row)
+        for where, row in rows
+    ]
 
 
-def _has_entropy(rows: list[tuple[str, AnswerRow]]) -> bool:
-    return any(row.entropy is not None or row.top_logprobs for _, row in rows)
+def _system(row: AnswerRow) -> System:
+    return System(model=row.model, method=row.method, retriever=row.retriever)
 
 
-def _about_facts(rows: list[tuple[str, AnswerRow]]) -> tuple[str, ...]:
-    """The analyses of factual robustness, where entropy is known at temperature 0 and answers above it."""
-    is_scanned = any(row.temperature > 0 for _, row in rows)
-    return ("factual_robustness", "fact_accuracy", "breaking") if is_scanned and _has_entropy(rows) else ()
-
-
-def _read(path: Path) -> list[tuple[str, AnswerRow]]:
-    """Every row with its place."""
-    if not path.is_file():
-        raise DataError(
-            f"No file {path}. Give a JSON-lines file with question_id, question, gold and answer in each line."
-        )
-    rows = []
-    for row in read_rows(path):
-        try:
-            rows.append((row.where, AnswerRow.model_validate(row.value)))
-        except ValidationError as error:
-            raise DataError(f"{row.where}: {_explain(error)}") from error
-        _check_logprobs(*rows[-1])
-    if not rows:
-        raise DataError(f"{path} holds no answers. Give one JSON object per line.")
-    return rows
-
-
-def _check_logprobs(where: str, row: AnswerRow) -> None:
-    if row.top_logprobs is None:
-        if row.tokens is not None:
-            raise DataError(f"{where}: 'tokens' without 'top_logprobs'. Give both, or neither.")
-        return
-    if row.entropy is not None:
-        raise DataError(f"{where}: both 'entropy' and 'top_logprobs'. Give one: entropy is computed of the other.")
-    if row.tokens is not None and len(row.tokens) != len(row.top_logprobs):
-        n_tokens, n_lists = len(row.tokens), len(row.top_logprobs)
-        raise DataError(f"{where}: {n_tokens} 'tokens', but 'top_logprobs' of {n_lists}. Give one list for each token.")
-    for place, position in enumerate(row.top_logprobs):
-        total = math.fsum(math.exp(logprob) for _, logprob in map(_pair, position))
-        # Endpoints round; probabilities given by mistake are all above 0 and sum up to far more.
-        if total > 1.01:
-            raise DataError(
-                f"{where}: top_logprobs[{place}] has probabilities that sum to {total:.3g}, expected at most 1. Give "
-                "natural logarithms of different tokens' probabilities."
-            )
-
-
-def _pair(listed: float | tuple[str, float]) -> tuple[str, float]:
-    return listed if isinstance(listed, tuple) else ("", listed)
-
-
-def _explain(error: ValidationError) -> str:
-    problem = error.errors()[0]
-    name = ".".join(str(step) for step in problem["loc"])
-    known = list(AnswerRow.model_fields)
-    if problem["type"] == "extra_forbidden":
-        return f"unknown key '{name}'.{did_you_mean(name, known)} Known keys: {', '.join(known)}."
-    if problem["type"] == "missing":
-        return f"'{name}' is missing. Needed: question_id, question, gold, answer."
-    if not name:
-        return f"found {problem['input']!r}; give a JSON object with question_id, question, gold and answer."
-    return f"'{name}' is {problem['input']!r}; {problem['msg'][0].lower()}{problem['msg'][1:]}."
-
-
-def _questions(rows: list[tuple[str, AnswerRow]]) -> dict[str, Question]:
+def _questions(rows: list[PlacedRow]) -> dict[str, Question]:
     """One question per id: its text is that of the original wording where the file has it."""
     questions: dict[str, Question] = {}
     for where, row in sorted(rows, key=lambda numbered: numbered[1].variation != "original"):
@@ -326,7 +213,7 @@ def _doubt(row: AnswerRow, wording: str) -> list[Event]:
         seconds=0.0,
         # Where their texts are not told, all tokens are the answer's, which is said when the last one is.
         tokens=("",) * (n - 1) + (row.answer,) if row.tokens is None else tuple(row.tokens),
-        extras={"top_logprobs": [[list(_pair(listed)) for listed in position] for position in row.top_logprobs]},
+        extras={"top_logprobs": [[list(logprob_pair(listed)) for listed in position] for position in row.top_logprobs]},
         decoding={"temperature": row.temperature},
     )
     return [Event(step=Generate(messages=(Message(role="user", content=wording),)), reply=completion)]
@@ -338,5 +225,5 @@ def _passage(hit: HitRow | str) -> Passage:
     return Passage(id=hit.id, title=hit.title or hit.id, sentences=())
 
 
-def _seen(rows: list[tuple[str, AnswerRow]], name: str) -> tuple[str, ...]:
+def _seen(rows: list[PlacedRow], name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for _, row in rows if (value := getattr(row, name)) is not None))

@@ -47,7 +47,7 @@ def test_lines_and_arrays_are_told_apart_by_content(tmp_path, name, pack):
 def test_parquet_rows_are_read(tmp_path):
     polars.DataFrame({"a": [[1, 2], [3]], "b": [{"c": "x"}, {"c": "y"}]}).write_parquet(tmp_path / "t.parquet")
     rows = list(read_rows(tmp_path / "t.parquet"))
-    assert rows[1] == Row(where="t.parquet row 2", value={"a": [3], "b": {"c": "y"}})
+    assert rows[1] == Row(where="t.parquet row 2", value={"a": [3], "b": {"c": "y"}}, has_cells=True)
 
 
 def test_what_cannot_be_read_says_where_and_what_to_do(tmp_path):
@@ -161,9 +161,9 @@ def test_tables_are_read_where_a_loader_knows_them(tmp_path):
     ]
     commas = write(tmp_path / "t.csv", 'qid,text\n1,"two\nlines"\n2\n3,"x"\n')
     first, short, last = scan_rows(commas, tables=True)
-    assert first == Row(where="t.csv line 2", value={"qid": "1", "text": "two\nlines"})
+    assert first == Row(where="t.csv line 2", value={"qid": "1", "text": "two\nlines"}, has_cells=True)
     assert short == Rejected(where="t.csv line 4", reason="found 1 cells, expected 2 as in the header.")
-    assert last == Row(where="t.csv line 5", value={"qid": "3", "text": "x"})
+    assert last == Row(where="t.csv line 5", value={"qid": "3", "text": "x"}, has_cells=True)
     (prose,) = scan_rows(write(tmp_path / "book.txt", "x" * 200_000), tables=True)
     assert prose.reason.startswith("broken table: field larger than field limit")
 

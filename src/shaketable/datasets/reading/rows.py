@@ -38,11 +38,13 @@ class Row:
     where: str
     """`nq.jsonl line 418`, `dev.json record 3` or `train.parquet row 7`, counted from 1."""
     value: Any
+    has_cells: bool = False
+    """Whether it is of a table with named columns (CSV, Parquet), where what is not given is an empty cell."""
 
 
-def read_rows(file: Path | Traversable) -> Iterator[Row]:
+def read_rows(file: Path | Traversable, *, tables: bool = False) -> Iterator[Row]:
     """The rows of a file; the first broken one is an error."""
-    for row in scan_rows(file):
+    for row in scan_rows(file, tables=tables):
         if isinstance(row, Rejected):
             raise DataError(f"{row.where}: {row.reason} Give one JSON array or one JSON object per line, in UTF-8.")
         yield row
@@ -135,7 +137,7 @@ def _table_rows(name: str, text: str) -> Iterator[Row | Rejected]:
         elif header is None:
             header = cells
         elif len(cells) == len(header):
-            yield Row(where=where, value=dict(zip(header, cells, strict=True)))
+            yield Row(where=where, value=dict(zip(header, cells, strict=True)), has_cells=True)
         elif cells:
             yield Rejected(where=where, reason=f"found {len(cells)} cells, expected {len(header)} as in the header.")
 
@@ -161,7 +163,8 @@ def _parquet_rows(name: str, content: bytes) -> Iterator[Row]:
         table = polars.read_parquet(io.BytesIO(content))
     except polars.exceptions.PolarsError as error:
         raise DataError(f"{name} is a broken Parquet file: {error}. Get it again.") from error
-    yield from (Row(where=f"{name} row {n}", value=value) for n, value in enumerate(table.iter_rows(named=True), 1))
+    for n, value in enumerate(table.iter_rows(named=True), 1):
+        yield Row(where=f"{name} row {n}", value=value, has_cells=True)
 
 
 # --- rows → checked fields ----------------------------------------------------------------------
