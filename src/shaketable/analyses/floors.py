@@ -59,12 +59,22 @@ def nothing_to_lose_at(
         entry
         for entry in findings.nothing_to_lose
         if (entry.metric, entry.dataset) == (metric, cell.dataset)
-        and System(model=entry.model, method=entry.method, retriever=entry.retriever) == cell.system
+        and cell_of(entry).system == cell.system
         and entry.variation in (ORIGINAL, cell.variation)
         and entry.group in (None, cell.group)
         and (of_evidence or entry.against != "closed book")
     )
     return next(here, None)
+
+
+def cell_of(entry: NothingToLose) -> Cell:
+    """Where it belongs, pooled over evidence and temperatures."""
+    return Cell(
+        dataset=entry.dataset,
+        system=System(model=entry.model, method=entry.method, retriever=entry.retriever),
+        variation=entry.variation,
+        group=entry.group,
+    )
 
 
 def _clean(scores: pl.DataFrame) -> pl.DataFrame:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from shaketable import catalog
+from shaketable.analyses.floors import cell_of
 from shaketable.report.charts.bundle import load_bundle
 from shaketable.report.drawing import Drawing
 from shaketable.report.section import Chapter, Page, Section
 from shaketable.report.templates import environment
-from shaketable.report.words import describe_left_out, describe_not_applied
+from shaketable.report.words import describe_left_out, describe_not_applied, describe_nothing_to_lose
 from shaketable.types import Finding
 
 TITLES: dict[Chapter, tuple[str, str]] = {
@@ -100,11 +101,23 @@ def contents(chapters: Sequence[ShownChapter], *, has_verdict: bool) -> list[tup
     return [*verdict, ("missing", "What is missing"), *shown, ("method", "Method")]
 
 
+def describe_floors(page: Page) -> list[str]:
+    """The systems that have nothing to lose, by the number that is spoken of; types where others have something."""
+    entries = [entry for entry in page.findings.nothing_to_lose if entry.metric == page.findings.main_metric]
+    whole = [cell_of(entry) for entry in entries if entry.group is None]
+    return [
+        describe_nothing_to_lose(entry, page.name(cell_of(entry)))
+        for entry in entries
+        if entry.group is None or replace(cell_of(entry), group=None) not in whole
+    ]
+
+
 def group_caveats(page: Page, sections: Sequence[Section]) -> list[tuple[str, list[str]]]:
     """By the question they belong to; one that several sections share stands with the first."""
     shared = [
         *(describe_not_applied(flat) for flat in page.findings.not_applied),
         *(describe_left_out(left_out) for left_out in page.findings.left_out),
+        *describe_floors(page),
     ]
     seen: set[str] = set()
     groups = [("What holds for all numbers", shared)] if shared else []

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shaketable.factors import word_for
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.types import Estimate, LeftOut, NotApplied, Unit
+from shaketable.types import Estimate, LeftOut, NotApplied, NothingToLose, Unit
 
 Entry = str | int | float | None
 """What stands in a table: words and formatted numbers, or a bare count."""
@@ -196,6 +196,25 @@ def describe_left_out(left_out: LeftOut) -> str:
     if left_out.n == left_out.n_asked:
         return f"{cause} was done on none of the {left_out.n_asked} questions ({why}): it has no effect to tell."
     return f"{cause}: {left_out.n} of {left_out.n_asked} questions are left out of its effect ({why})."
+
+
+FLOORS = {
+    "shuffled answers": "its answers to other questions score {baseline}",
+    "closed book": "without evidence the model scores {baseline}",
+    "nothing right": "a system that is never right scores {baseline}",
+}
+"""What a clean case is not shown to be better than."""
+
+
+def describe_nothing_to_lose(entry: NothingToLose, system: str) -> str:
+    is_of_evidence = entry.against == "closed book"
+    nothing = "Evidence brings nothing that could be lost" if is_of_evidence else "There is nothing to lose"
+    of_type = f" on {entry.group} questions" if entry.group else ""
+    floor = FLOORS[entry.against].format(baseline=format_value(entry.baseline))
+    return (
+        f"{nothing}: {system} scores {format_level(entry.level)} {word_for(entry.metric)}{of_type} where nothing is "
+        f"shaken, and {floor}. That it does not fall says nothing of how robust it is."
+    )
 
 
 def _joined(text: str, interval: str) -> str:

@@ -1,0 +1,69 @@
+"""What a page says of systems that have nothing to lose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from seen_page import see, small_run
+
+from shaketable.report.page import describe_floors
+from shaketable.report.words import describe_nothing_to_lose
+from shaketable.stages.report import page_of
+from shaketable.types import Estimate, NothingToLose
+
+LEVEL = Estimate(value=0.5, low=0.3, high=0.7, level=0.95, n=20, how="by hand", unit="share")
+ENTRY = NothingToLose(
+    dataset="builtin",
+    model="coin",
+    method="single_retrieval",
+    retriever="gold",
+    variation="original",
+    metric="correct",
+    level=LEVEL,
+    baseline=replace(LEVEL, value=0.45),
+    against="shuffled answers",
+)
+
+
+@pytest.mark.parametrize(
+    ("entry", "beginning"),
+    [
+        (
+            ENTRY,
+            "There is nothing to lose: coin scores 50 % [30, 70] correctness where nothing is shaken, and its answers "
+            "to other questions score 45 %.",
+        ),
+        (
+            replace(ENTRY, against="closed book", group="bridge"),
+            "Evidence brings nothing that could be lost: coin scores 50 % [30, 70] correctness on bridge questions "
+            "where nothing is shaken, and without evidence the model scores 45 %.",
+        ),
+        (
+            replace(ENTRY, against="nothing right", baseline=replace(LEVEL, value=0.0)),
+            "There is nothing to lose: coin scores 50 % [30, 70] correctness where nothing is shaken, and a system "
+            "that is never right scores 0 %.",
+        ),
+    ],
+)
+def test_the_sentence_says_what_is_compared_and_that_it_proves_nothing(entry, beginning):
+    sentence = describe_nothing_to_lose(entry, "coin")
+    assert sentence == f"{beginning} That it does not fall says nothing of how robust it is."
+
+
+def test_a_page_warns_above_its_cards_once_for_each_system_of_the_number_it_speaks_of(tmp_path):
+    banana = "scripted(replies=('banana',))"
+    run = small_run(tmp_path / "run", analyses=["correctness"], models=[banana], score=["correct", "token_f1"])
+    assert {entry.metric for entry in run.findings().nothing_to_lose} == {"correct", "token_f1"}
+    [warning] = describe_floors(page_of(run, run.findings()))
+    assert warning.startswith(f"There is nothing to lose: {banana} scores 0 %")
+    assert f"The verdict ⚠ {warning}" in see(run).text
+
+
+def test_types_of_questions_are_named_where_all_together_have_something_to_lose(tmp_path):
+    run = small_run(tmp_path / "run", analyses=["correctness"])
+    groups = (replace(ENTRY, group="bridge"), replace(ENTRY, group="comparison"))
+    findings = replace(run.findings(), main_metric="correct", nothing_to_lose=groups)
+    assert len(describe_floors(page_of(run, findings))) == 2
+    whole = replace(findings, nothing_to_lose=(ENTRY, *groups))
+    assert describe_floors(page_of(run, whole)) == [describe_nothing_to_lose(ENTRY, "coin")]
