@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from shaketable.statistics.stability import (
     diversity,
     noise_flip,
     overlap,
+    pair_steadiness,
     relative_change,
     spearman_of,
     steadiness,
@@ -107,3 +110,21 @@ def test_spearman_of_drawn_questions_is_that_of_the_drawn_pairs(points: list[tup
             assert math.isnan(value)
         else:
             assert value == pytest.approx(stats.spearmanr(x[taken], y[taken]).statistic)
+
+
+def test_the_steadiness_of_two_is_that_of_their_pair() -> None:
+    for form in ("inverse", "one_minus"):
+        assert pair_steadiness([2, 1], form) == pytest.approx(steadiness([2, 1], form))
+    # 2 and 1 have 3/4, 2 and 0 have 1/2, 1 and 0 have 1/2.
+    assert pair_steadiness([2, 1, 0]) == pytest.approx((3 / 4 + 1 / 2 + 1 / 2) / 3)
+    assert pair_steadiness([0, 0, 0]) == 1
+
+
+def test_by_pair_steadiness_does_not_depend_on_how_many_are_compared() -> None:
+    """Over all equally likely counts of 2 and of 4: the mean is the same, which that of all together is not."""
+    means = [
+        [fmean(measure(counts) for counts in itertools.product(range(3), repeat=n)) for n in (2, 4)]
+        for measure in (pair_steadiness, steadiness)
+    ]
+    assert means[0][0] == pytest.approx(means[0][1])
+    assert means[1][0] > means[1][1] + 0.05

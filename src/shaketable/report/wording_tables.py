@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.factors import ORIGINAL
 from shaketable.report.section import Page, Table
+from shaketable.report.wording_noise import pair_with_noise
 from shaketable.report.wording_words import WITHOUT_PEOPLE, name_dataset, name_system_and_heat, name_way
 from shaketable.report.words import Entry, format_level
 
@@ -36,10 +37,30 @@ def make_tables(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], 
     return tuple(table for table in tables if table is not None)
 
 
+def make_noise_tables(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page: Page) -> tuple[Table, ...]:
+    """One, a line per number that has been measured between runs of the original wording too; none without any."""
+    pairs = pair_with_noise(numbers, *(metric for metric, _ in titles))
+    rows = tuple(
+        (
+            *_names(pair.raw, _way(pair.raw), page),
+            titles[pair.raw.metric, pair.raw.answered_only],
+            format_level(pair.raw.estimate),
+            format_level(pair.noise.estimate),
+            format_level(pair.excess.estimate),
+            pair.excess.estimate.n,
+            pair.excess.n_runs,
+        )
+        for pair in pairs
+        if pair.noise is not None and pair.excess is not None
+    )
+    columns = (*NAMES, "Number", "Reworded", "Same wording again", "Excess", "Questions", "Runs")
+    return (Table(title="Beside runs of the same wording", columns=columns, rows=rows),) if rows else ()
+
+
 def _levels(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page: Page) -> Table | None:
     lines: dict[object, _Line] = {}
     for number in numbers:
-        way = name_way(number.cell.variation) if number.with_people else WITHOUT_PEOPLE
+        way = _way(number)
         line = lines.setdefault((number.cell, way), _Line(number=number, way=way))
         line.entries[number.metric, number.answered_only] = format_level(number.estimate)
         line.counts.append((number.estimate.n, number.n_failed))
@@ -79,6 +100,10 @@ def _losses(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page
 
 def _names(number: WordingNumber, way: str, page: Page) -> tuple[Entry, Entry, Entry]:
     return name_system_and_heat(number.cell, page), name_dataset(number.cell), way
+
+
+def _way(number: WordingNumber) -> str:
+    return name_way(number.cell.variation) if number.with_people else WITHOUT_PEOPLE
 
 
 def _order(line: _Line, page: Page) -> tuple[object, ...]:

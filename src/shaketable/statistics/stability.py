@@ -33,6 +33,18 @@ def steadiness(counts: Sequence[float], form: Steadiness = "inverse") -> float:
     return 1 / (1 + variation) if form == "inverse" else 1 - variation
 
 
+def pair_steadiness(counts: Sequence[float], form: Steadiness = "inverse") -> float:
+    """The mean CVR of all pairs; there are two counts at least.
+
+    That of more than two depends on how many they are, so it cannot be compared with that of fewer.
+    """
+    first, second = np.triu_indices(len(counts), 1)
+    values = np.asarray(counts, dtype=np.float64)
+    apart, total = np.abs(values[first] - values[second]), values[first] + values[second]
+    variation = np.divide(apart, total, out=np.zeros_like(total), where=total > 0)
+    return float(np.mean(1 / (1 + variation) if form == "inverse" else 1 - variation))
+
+
 def diversity(vectors: Numbers) -> float:
     """One minus the mean cosine of all pairs of unit vectors; there are two at least."""
     n = len(vectors)

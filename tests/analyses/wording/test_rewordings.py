@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from made_wordings import NO_RETRIEVAL, Compass, made, only, searches, several, tables_of, trial
@@ -139,7 +141,7 @@ def test_sets_with_and_without_people_stand_side_by_side() -> None:
     trials = [trial("q", answer="1,0"), trial("q", "spelling", answer="1,0"), trial("q", "human", answer="0,1")]
     found = ask(consistency, trials)
     assert only(found.numbers, metric="diversity", with_people=True).estimate.value == pytest.approx(2 / 3)
-    assert only(found.numbers, with_people=False).estimate.value == pytest.approx(0)
+    assert only(found.numbers, metric="diversity", with_people=False).estimate.value == pytest.approx(0)
 
 
 # --- cost -----------------------------------------------------------------------------------------
@@ -368,6 +370,87 @@ def test_the_chain_correlates_wordings() -> None:
         "fewer than three wordings, or one side does not vary"
     )
     assert only(found.correlations, first="loss", second="mss").rho.reason.startswith("query_loss was not scored")
+
+
+# --- what runs of the same wording do ---------------------------------------------------------------
+
+
+def test_the_noise_of_similarity_and_diversity_by_hand() -> None:
+    """Runs of the original (1,0), (.6,.8), (0,1): cosines .6, 0, .8. Misspelled always (1,0)."""
+    trials = [trial("q", repeat=run, answer=answer) for run, answer in enumerate(("1,0", "0.6,0.8", "0,1"))]
+    trials += [trial("q", "spelling", repeat=run, answer="1,0") for run in range(3)]
+    found = ask(consistency, trials).numbers
+    values = {number.metric: number.estimate.value for number in found if number.metric != "empty"}
+    assert values == {
+        "similarity": pytest.approx(1.6 / 3),
+        "noise_similarity": pytest.approx(1.4 / 3),
+        "excess_similarity": pytest.approx(0.2 / 3),
+        "diversity": pytest.approx(1 - 1.6 / 3),
+        "noise_diversity": pytest.approx(1 - 1.4 / 3),
+        "excess_diversity": pytest.approx(-0.2 / 3),
+    }
+    assert only(found, metric="noise_similarity").n_runs == 3
+
+
+def test_the_noise_of_costs_by_hand() -> None:
+    """Runs of the original search 1 and 3 times: changed by 2/1 and by 2/3, steadiness 1 / (1 + 2/4)."""
+    trials = [trial("q", repeat=run, n_searches=n) for run, n in enumerate((1, 3))]
+    trials += [trial("q", "spelling", repeat=run, n_searches=n) for run, n in enumerate((1, 1))]
+    found = ask(cost_stability, trials).numbers
+    assert only(found, metric="re_searches").estimate.value == pytest.approx((0 + 2 / 3) / 2)
+    assert only(found, metric="noise_re_searches").estimate.value == pytest.approx((2 + 2 / 3) / 2)
+    assert only(found, metric="excess_re_searches").estimate.value == pytest.approx(-1)
+    assert only(found, metric="cvr_pair_searches").estimate.value == pytest.approx((1 + 2 / 3) / 2)
+    assert only(found, metric="noise_cvr_pair_searches").estimate.value == pytest.approx(2 / 3)
+    assert only(found, metric="excess_cvr_pair_searches").estimate.value == pytest.approx(1 / 6)
+
+
+def test_the_noise_of_drift_by_hand() -> None:
+    first, second = (trial("q", n_searches=1, repeat=run) for run in range(2))
+    third, fourth = (trial("q", "spelling", n_searches=1, repeat=run) for run in range(2))
+    made_ = searches(
+        (first, [("1,0", "abc", True)]),
+        (second, [("0.6,0.8", "abx", True)]),
+        (third, [("0,1", "xyz", True)]),
+        (fourth, [("0.6,0.8", "abx", True)]),
+    )
+    found = ask(trajectories, [first, second, third, fourth], searches=made_).numbers
+    row = functools.partial(only, found, hop=None)
+    assert row(metric="mss").estimate.value == pytest.approx(0.5)
+    assert row(metric="noise_mss").estimate.value == pytest.approx(0.6)
+    assert row(metric="excess_mss").estimate.value == pytest.approx(-0.1)
+    assert row(metric="noise_collapse").estimate.value == pytest.approx(0.5)
+    assert row(metric="excess_collapse").estimate.value == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("analysis", [consistency, cost_stability, trajectories], ids=lambda one: one.__name__)
+def test_of_one_run_there_is_no_noise_and_no_excess(analysis: Analysis) -> None:
+    trials, made_ = several()
+    found = ask(analysis, [one for one in trials if one["repeat"] == 0], made_).numbers
+    beside = [number for number in found if number.metric.startswith(("noise_", "excess_"))]
+    assert beside
+    for number in beside:
+        assert number.estimate.value is None and number.estimate.reason.startswith("too few runs of the original")
+
+
+def test_a_rewording_that_does_nothing_exceeds_nothing() -> None:
+    """Answers and searches drawn alike for both wordings: the excess is 0 on average, whatever the number."""
+    rng = np.random.default_rng(3)
+    names = ("original", "spelling", "grammar", "formality")
+    trials, made_ = [], []
+    for i, name, run in itertools.product(range(150), names, range(2)):
+        answer = ("1,0", "0.6,0.8", "0,1")[rng.choice(3, p=(0.5, 0.2, 0.3))]
+        n, calls = rng.integers(1, 4, 2).tolist()
+        one = trial(f"q{i}", name, repeat=run, answer=answer, n_searches=n, n_generations=calls)
+        trials.append(one)
+        made_.append((one, [(answer, "abc"[: rng.integers(1, 4)], True)] * one["n_searches"]))
+    tables = tables_of(trials, searches=searches(*made_))
+    found = [number for analysis in (consistency, cost_stability, trajectories) for number in analysis(tables).numbers]
+    excesses = [number.estimate for number in found if number.metric.startswith("excess_")]
+    assert len(excesses) == 18
+    for excess in excesses:
+        error = (excess.high - excess.low) / 4
+        assert abs(excess.value) < 4 * error
 
 
 # --- the wordings ---------------------------------------------------------------------------------

@@ -7,16 +7,36 @@ from shaketable.analyses.wording.cost_stability import cost_stability
 from shaketable.report.sections.cost_stability import section
 
 
-def test_the_rewording_that_changes_searches_most_is_named() -> None:
+def test_of_one_run_chance_is_not_known() -> None:
     trials = [trial(f"q{i}", n_searches=2) for i in range(3)]
     trials += [trial(f"q{i}", "spelling", n_searches=3) for i in range(3)]
     tables = tables_of(trials)
     (text,) = section(cost_stability(tables), made_page(tables)).sentences
-    assert text.startswith(
-        "Spelling changes how often m on squad searches by 50 % of the original's searches on average, the most of 1 "
-        "rewordings. Steadiness over all wordings is 0."
+    assert text.startswith("How often m on squad searches changes with spelling by 50 %")
+    assert "of the original's searches on average. How much of it is chance is not known: " in text
+    assert text.endswith("] (n = 3 questions).")
+
+
+def test_changes_beyond_those_of_another_run_are_told_by_the_excess() -> None:
+    counts = {"original": (2, 2), "spelling": (4, 4), "grammar": (2, 2)}
+    tables = tables_of(
+        trial(f"q{i}", name, n_searches=n, repeat=repeat)
+        for i in range(12)
+        for name, runs in counts.items()
+        for repeat, n in enumerate(runs)
     )
-    assert text.endswith(" of 1 (n = 3 questions).")
+    made = section(cost_stability(tables), made_page(tables))
+    (text,) = made.sentences
+    assert text.startswith(
+        "Rewording changes how often m on squad searches: spelling by 100 %, 0 % between two runs of the same wording: "
+        "a difference of 100 points ["
+    )
+    # Two of the three pairs of wordings cost 2 and 4, whose steadiness is 3/4.
+    assert (
+        "Steadiness of two wordings is 0.833, 1.00 between two runs of the same wording: a difference of −0.167" in text
+    )
+    names = {row[3] for row in made.tables[-1].rows}
+    assert {"relative change of searches", "steadiness of searches, by pair"} < names
 
 
 def test_what_no_rewording_changes_is_said_so() -> None:
@@ -24,8 +44,8 @@ def test_what_no_rewording_changes_is_said_so() -> None:
     tables = tables_of(trials)
     made = section(cost_stability(tables), made_page(tables))
     (text,) = made.sentences
-    assert text.startswith("No rewording changes how often m on squad searches. Steadiness")
-    assert made.caveats[-2] == "RE divides by the calls of the original wording, and by 1 where it made none."
+    assert text.startswith("No rewording changed how often m on squad searched. Steadiness")
+    assert made.caveats[-4] == "RE divides by the calls of the original wording, and by 1 where it made none."
     (figure,) = made.figures
     assert {(mark.x, mark.series) for mark in figure.marks} == {
         (way, count) for way in ("original", "grammar", "spelling") for count in ("searches", "model calls")

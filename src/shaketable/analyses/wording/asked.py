@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -63,6 +65,12 @@ class Asked:
         return [name for name in self.variations if name != ORIGINAL]
 
     @property
+    def n_runs(self) -> int:
+        """Trials of the original wording of a question, at most."""
+        runs = Counter(reply.question_id for reply in self.every_reply() if reply.variation == ORIGINAL)
+        return max(runs.values(), default=0)
+
+    @property
     def searches(self) -> bool:
         """Whether it can search, or did."""
         return self.system.retriever is not None or any(reply.searched for reply in self.every_reply())
@@ -114,6 +122,29 @@ class Asked:
         """Question → mean over runs of a number of all its wordings together."""
         values = ((None, question, number(run)) for question, run in self.sets(with_people=with_people))
         return _averaged(values).get(None, {})
+
+    def originals(self) -> Iterator[tuple[str, list[Reply]]]:
+        """Each question with its trials of the original wording, where there are two or more: chance alone differs."""
+        for question, replies in self.replies.items():
+            runs = [reply for reply in replies if reply.variation == ORIGINAL]
+            if len(runs) > 1:
+                yield question, runs
+
+    def between_originals(self, number: Callable[[Reply, Reply], float | None]) -> dict[str, float]:
+        """Question → mean of a number of two trials over all pairs of the original wording, either of them first.
+
+        The noise of `paired`: what it would give if a rewording did nothing.
+        """
+        values = (
+            (None, question, number(first, second))
+            for question, runs in self.originals()
+            for first, second in itertools.permutations(runs, 2)
+        )
+        return _averaged(values).get(None, {})
+
+    def over_originals(self, number: Callable[[list[Reply]], float | None]) -> dict[str, float]:
+        """Question → a number of all trials of its original wording together: the noise of `over_sets`."""
+        return _averaged((None, question, number(runs)) for question, runs in self.originals()).get(None, {})
 
 
 def _averaged(values: Iterable[tuple[Group, str, float | None]]) -> dict[Group, dict[str, float]]:

@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_RECORDS, group_replies
 from shaketable.analyses.wording.asked import Asked, Reply
-from shaketable.analyses.wording.measurements import Measurement, measure, measure_pairs, measure_sets
+from shaketable.analyses.wording.measurements import (
+    Measurement,
+    measure,
+    measure_pairs,
+    measure_pairs_beside_noise,
+    measure_sets_beside_noise,
+)
 from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.analyses.wording.vectors import ENCODER, Vectors, vectors_of
 
@@ -20,7 +26,10 @@ class Consistency:
 
     encoder: str
     numbers: tuple[WordingNumber, ...]
-    """`similarity`, `both_empty` and `empty` of each variation, and the `diversity` of all wordings together."""
+    """`similarity`, `both_empty` and `empty` of each variation, and the `diversity` of all wordings together.
+
+    Similarity and diversity beside their `noise_…` and `excess_…`.
+    """
     reason: str | None = None
     """Why there are no numbers at all."""
 
@@ -30,7 +39,9 @@ def consistency(tables: Tables, *, encoder: str = ENCODER) -> Consistency:
 
     `similarity` is the cosine of sentence vectors, 1 for two empty answers; `diversity` is one minus the mean cosine of
     all pairs of wordings; `empty` is the share of empty answers. Where there are some, similarity is told again of the
-    pairs without any, and `both_empty` is the share of pairs that are alike for want of an answer.
+    pairs without any, and `both_empty` is the share of pairs that are alike for want of an answer. `noise_…` is the
+    same between runs of the original wording; `excess_…`: the difference, of similarity below 0 where rewording moves
+    answers.
     """
     if tables.records.is_empty():
         return Consistency(encoder=encoder, numbers=(), reason=NO_RECORDS if len(tables.scores) else None)
@@ -51,12 +62,13 @@ def _measure(asked: Asked, vectors: Vectors) -> list[Measurement]:
 
     if not asked.reworded:
         return []
-    measurements = measure_pairs(asked, "similarity", compare, reason=vectors.reason)
-    measurements += measure_sets(
+    measurements = measure_pairs_beside_noise(asked, "similarity", compare, reason=vectors.reason)
+    measurements += measure_sets_beside_noise(
         asked, "diversity", lambda run: vectors.diversity(reply.answer for reply in run), reason=vectors.reason
     )
     if any(reply.is_empty for reply in asked.every_reply()):
-        alone = measure_pairs(asked, "similarity", compare_answered, reason=vectors.reason or ALL_EMPTY)
+        reason = vectors.reason or ALL_EMPTY
+        alone = measure_pairs_beside_noise(asked, "similarity", compare_answered, reason=reason)
         measurements += [replace(measurement, answered_only=True) for measurement in alone]
         measurements += measure_pairs(asked, "both_empty", _are_empty, "share")
     return measurements + measure(asked, "empty", lambda reply: float(reply.is_empty), "share")

@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_RECORDS, group_replies
 from shaketable.analyses.wording.asked import Asked, Reply
-from shaketable.analyses.wording.measurements import Measurement, measure_losses, measure_pairs, measure_sets
+from shaketable.analyses.wording.measurements import (
+    Measurement,
+    measure_losses,
+    measure_pairs_beside_noise,
+    measure_sets,
+    measure_sets_beside_noise,
+)
 from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
-from shaketable.statistics.stability import Steadiness, Zero, relative_change, steadiness
+from shaketable.statistics.stability import Steadiness, Zero, pair_steadiness, relative_change, steadiness
 
 NOT_COUNTED = "no {what} were counted in these records"
 Count = Callable[[Reply], int]
@@ -24,7 +30,10 @@ class CostStability:
     """What relative change is where the original wording made no call."""
     steady: Steadiness
     numbers: tuple[WordingNumber, ...]
-    """The means `n_…` with their losses, relative changes `re_…`, and steadiness `cvr_…` over all wordings."""
+    """The means `n_…` with their losses, relative changes `re_…`, and steadiness `cvr_…` over all wordings.
+
+    Changes, and steadiness by pair, beside their `noise_…` and `excess_…`.
+    """
     reason: str | None = None
     """Why there are no numbers at all."""
 
@@ -33,8 +42,10 @@ def cost_stability(tables: Tables, *, zero: Zero = "one", steady: Steadiness = "
     """Relative change (RE) and steadiness (CVR) of searches and model calls, and the mean of each, and of tokens.
 
     `re_searches` is |c - o| / max(o, 1) for the count o of the original and c of the rewording. `cvr_searches` is
-    1 / (1 + CV) over all wordings of a question, 1 where all cost the same. Model calls are those of the method itself
-    where the run tells them apart; else all generations count. Tokens are all that was generated.
+    1 / (1 + CV) over all wordings of a question, 1 where all cost the same; `cvr_pair_searches` is the mean of that
+    over all pairs of wordings. `noise_…` is the same between runs of the original wording; `excess_…`: the difference,
+    of steadiness below 0 where rewording shakes costs. Model calls are those of the method itself where the run tells
+    them apart; else all generations count. Tokens are all that was generated.
     """
     if tables.records.is_empty():
         reason = NO_RECORDS if len(tables.scores) else None
@@ -77,7 +88,12 @@ def _means(asked: Asked, what: str, count: Count) -> list[Measurement]:
 
 
 def _stability(asked: Asked, what: str, count: Count, zero: Zero, steady: Steadiness) -> list[Measurement]:
-    changes = measure_pairs(
-        asked, f"re_{what}", lambda original, reworded: relative_change(count(original), count(reworded), zero)
-    )
-    return changes + measure_sets(asked, f"cvr_{what}", lambda run: steadiness([count(reply) for reply in run], steady))
+    return [
+        *measure_pairs_beside_noise(
+            asked, f"re_{what}", lambda original, other: relative_change(count(original), count(other), zero)
+        ),
+        *measure_sets(asked, f"cvr_{what}", lambda run: steadiness([count(reply) for reply in run], steady)),
+        *measure_sets_beside_noise(
+            asked, f"cvr_pair_{what}", lambda run: pair_steadiness([count(reply) for reply in run], steady)
+        ),
+    ]

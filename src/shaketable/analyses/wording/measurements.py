@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from shaketable.analyses.wording.asked import Asked, Reply
 from shaketable.types import Unit
 
+ONE_RUN = "too few runs of the original wording to tell rewording from chance; raise repeats"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measurement:
@@ -27,6 +29,7 @@ class Measurement:
     with_people: bool = True
     hop: int | None = None
     n_incomplete: int | None = None
+    n_runs: int | None = None
 
 
 def measure(
@@ -92,3 +95,45 @@ def measure_sets(
             )
         )
     return measurements
+
+
+def measure_pairs_beside_noise(
+    asked: Asked, metric: str, number: Callable[[Reply, Reply], float | None], *, reason: str | None = None
+) -> list[Measurement]:
+    """The same of original and reworded, each beside what two runs of the original wording give."""
+    noise, n_runs = asked.between_originals(number), asked.n_runs
+    return [
+        measurement
+        for raw in measure_pairs(asked, metric, number, reason=reason)
+        for measurement in beside_noise(raw, noise, n_runs)
+    ]
+
+
+def measure_sets_beside_noise(
+    asked: Asked, metric: str, number: Callable[[list[Reply]], float | None], *, reason: str | None = None
+) -> list[Measurement]:
+    """The same of all wordings together, beside all runs of the original wording together.
+
+    The number must be a mean over pairs: any other depends on how many there are, and runs may be fewer than wordings.
+    """
+    noise, n_runs = asked.over_originals(number), asked.n_runs
+    return [
+        measurement
+        for raw in measure_sets(asked, metric, number, reason=reason)
+        for measurement in beside_noise(raw, noise, n_runs)
+    ]
+
+
+def beside_noise(
+    raw: Measurement, noise: Mapping[str, float], n_runs: int, *, stem: str | None = None
+) -> list[Measurement]:
+    """A number, the same between runs of the original wording alone (`noise_…`), and by how much it exceeds that.
+
+    Noise and `excess_…` are of the questions that have both.
+    """
+    stem = stem or raw.metric
+    known = {question: noise[question] for question in raw.values if question in noise}
+    excess = {question: raw.values[question] - value for question, value in known.items()}
+    reason = ONE_RUN if raw.values else raw.reason or ONE_RUN
+    floor = replace(raw, metric=f"noise_{stem}", values=known, reason=reason, n_runs=n_runs)
+    return [raw, floor, replace(floor, metric=f"excess_{stem}", values=excess, is_difference=True)]

@@ -39,6 +39,8 @@ class WordingNumber(Measured):
     """Trials that failed, and are in no number."""
     n_incomplete: int | None = None
     """Questions that lack some of the wordings taken together; None: not counted."""
+    n_runs: int | None = None
+    """Runs of the original wording that tell what chance does, of the question that has most; None: nobody asked."""
     p: float | None = None
     """Of a loss: two-sided, from Wilcoxon's signed ranks; None: it is none, or there was nothing to test."""
     p_adjusted: float | None = None
@@ -85,6 +87,7 @@ def _number(asked: Asked, measurement: Measurement, estimate: Estimate) -> Wordi
         hop=measurement.hop,
         n_failed=count_failed(asked, measurement.variation),
         n_incomplete=measurement.n_incomplete,
+        n_runs=measurement.n_runs,
         p=_two_sided_p(differences) if measurement.is_loss and estimate.n else None,
     )
 

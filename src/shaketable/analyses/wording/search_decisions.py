@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_RECORDS, NO_SEARCHING
 from shaketable.analyses.wording.asked import Asked, Reply
-from shaketable.analyses.wording.measurements import Measurement, measure
+from shaketable.analyses.wording.measurements import Measurement, beside_noise, measure
 from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.analyses.wording.unaided import ClosedBook, Unaided, Wording, closed_books, compare_with_closed_book
 from shaketable.factors import ORIGINAL
 from shaketable.statistics.stability import noise_flip
-
-ONE_RUN = "too few runs of the original wording to tell rewording from chance; raise repeats"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,21 +96,14 @@ def _flips(asked: Asked, variation: str) -> list[Measurement]:
     }
     noise_by_pair = {question: noise_flip(acts[question]) for question in flips}
     return [
-        *_beside_noise("any", variation, rates, noise),
-        *_beside_noise("pair", variation, by_pair, noise_by_pair),
-    ]
-
-
-def _beside_noise(
-    name: str, variation: str, rates: Mapping[str, float], noise: Mapping[str, float | None]
-) -> list[Measurement]:
-    known = {question: value for question, value in noise.items() if value is not None}
-    excess = {question: rates[question] - value for question, value in known.items()}
-    flip = Measurement(metric=f"flip_{name}", variation=variation, values=rates, unit="share")
-    return [
-        flip,
-        replace(flip, metric=f"noise_{name}", values=known, reason=ONE_RUN),
-        replace(flip, metric=f"excess_{name}", values=excess, reason=ONE_RUN, is_difference=True),
+        measurement
+        for name, values, by_chance in (("any", rates, noise), ("pair", by_pair, noise_by_pair))
+        for measurement in beside_noise(
+            Measurement(metric=f"flip_{name}", variation=variation, values=values, unit="share"),
+            {question: value for question, value in by_chance.items() if value is not None},
+            asked.n_runs,
+            stem=name,
+        )
     ]
 
 

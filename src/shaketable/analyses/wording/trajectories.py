@@ -8,7 +8,13 @@ from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_RECORDS, NO_SEARCHES, group_replies
 from shaketable.analyses.wording.asked import Asked, Reply
 from shaketable.analyses.wording.hops import MissingHops, Trails, read_trails
-from shaketable.analyses.wording.measurements import Measurement, measure, measure_losses, measure_pairs
+from shaketable.analyses.wording.measurements import (
+    Measurement,
+    measure,
+    measure_losses,
+    measure_pairs,
+    measure_pairs_beside_noise,
+)
 from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.analyses.wording.vectors import ENCODER
 
@@ -20,7 +26,10 @@ class Trajectories:
     encoder: str
     missing_hops: MissingHops
     numbers: tuple[WordingNumber, ...]
-    """`mss`, `collapse`, `disjoint` and `rfr` of each variation; `mss` and `gold` hop by hop."""
+    """`mss`, `collapse`, `disjoint` and `rfr` of each variation; `mss` and `gold` hop by hop.
+
+    `mss` and `collapse` beside their `noise_…` and `excess_…`.
+    """
     reason: str | None = None
     """Why there are no numbers at all."""
 
@@ -31,6 +40,8 @@ def trajectories(tables: Tables, *, encoder: str = ENCODER, missing_hops: Missin
     `mss`: mean similarity of the queries of aligned hops. `rfr`: share of hops without a supporting document.
     `collapse`: one minus the mean overlap (Jaccard) of the passages found at aligned hops; `disjoint`: share of aligned
     hops with nothing in common. `gold`: share of searches that hold a supporting document, by hop.
+    `noise_…` is the same between runs of the original wording; `excess_…`: the difference, of `mss` below 0 where
+    rewording makes queries drift.
     """
     empty = Trajectories(encoder=encoder, missing_hops=missing_hops, numbers=())
     if tables.records.is_empty():
@@ -48,8 +59,8 @@ def trajectories(tables: Tables, *, encoder: str = ENCODER, missing_hops: Missin
 def _measure(asked: Asked, trails: Trails) -> list[Measurement]:
     n_hops = max((len(trails.of(reply.key)) for reply in asked.every_reply()), default=0)
     return [
-        *measure_pairs(asked, "mss", lambda a, b: trails.mss(a.key, b.key), reason=trails.vectors.reason),
-        *measure_pairs(asked, "collapse", lambda a, b: trails.collapse(a.key, b.key)),
+        *measure_pairs_beside_noise(asked, "mss", lambda a, b: trails.mss(a.key, b.key), reason=trails.vectors.reason),
+        *measure_pairs_beside_noise(asked, "collapse", lambda a, b: trails.collapse(a.key, b.key)),
         *measure_pairs(asked, "disjoint", lambda a, b: trails.disjoint(a.key, b.key), "share"),
         *measure_losses(asked, "rfr", lambda reply: trails.failure_rate(reply.key), "share"),
         *(measurement for hop in range(n_hops) for measurement in _at_hop(asked, trails, hop)),

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from shaketable.analyses.wording.consistency import Consistency
 from shaketable.analyses.wording.numbers import WordingNumber
-from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section
-from shaketable.report.wording_tables import make_tables
+from shaketable.report.wording_noise import (
+    BESIDE_NOISE,
+    CHANCE_IS_NOT_KNOWN,
+    BesideNoise,
+    choose_most,
+    format_beside,
+    join_details,
+    pair_with_noise,
+)
+from shaketable.report.wording_tables import make_noise_tables, make_tables
 from shaketable.report.wording_words import describe_numbers, make_headline, name_rewording, name_where
-from shaketable.report.words import count_questions, format_level, sentence_case
+from shaketable.report.words import format_level, sentence_case
 
 TITLES = {
     ("similarity", False): "similarity",
@@ -25,7 +33,7 @@ def section(result: Consistency, page: Page) -> Section:
         title="Do answers stay the same?",
         question="Does a reworded question get the same answer?",
         headlines=_headlines(result, page),
-        tables=make_tables(result.numbers, TITLES, page),
+        tables=(*make_tables(result.numbers, TITLES, page), *make_noise_tables(result.numbers, TITLES, page)),
         caveats=describe_numbers(
             result.numbers,
             page,
@@ -34,39 +42,33 @@ def section(result: Consistency, page: Page) -> Section:
             "pairs where neither is.",
             "Diversity is one minus the mean cosine of all pairs of wordings, the original among them; a question "
             "that lacks some wordings counts with those it has (n_incomplete).",
+            BESIDE_NOISE,
         ),
     )
 
 
 def _headlines(result: Consistency, page: Page) -> tuple[Headline, ...]:
-    """One for each system and dataset, the least similar answers first."""
-    similarities = [number for number in result.numbers if number.metric == "similarity"]
-    alike = [number for number in similarities if not number.answered_only and number.estimate.value is not None]
-    alone = {number.cell: number for number in similarities if number.answered_only}
-    ends = [(min(group, key=_value), max(group, key=_value)) for group in group_by_system(alike)]
-    ends.sort(key=lambda pair: _value(pair[0]))
-    return tuple(_headline(least, most, alone.get(least.cell), page) for least, most in ends)
+    """One for each system and dataset, the answers that moved furthest first."""
+    pairs = pair_with_noise(result.numbers, "similarity")
+    alone = {pair.raw.cell: pair.raw for pair in pairs if pair.raw.answered_only}
+    most = choose_most((pair for pair in pairs if not pair.raw.answered_only), -1)
+    return tuple(_headline(pair, alone.get(pair.raw.cell), page) for pair in most)
 
 
-def _value(number: WordingNumber) -> float:
-    return number.estimate.value or 0.0
-
-
-def _headline(least: WordingNumber, most: WordingNumber, alone: WordingNumber | None, page: Page) -> Headline:
-    """The rewording that moves the answers of a system most: they are least alike."""
-    detail = "Measured"
-    if most is not least:
-        detail = f"{sentence_case(name_rewording(most.cell.variation))} moves them least, {format_level(most.estimate)}"
-    detail += f" ({count_questions(least.estimate.n)})."
+def _headline(most: BesideNoise, alone: WordingNumber | None, page: Page) -> Headline:
+    """The rewording that moves the answers of a system most."""
+    cell = most.raw.cell
+    cause, where = name_rewording(cell.variation), name_where(cell, page)
+    similarity = f"their similarity to those to the original wording is {format_beside(most)}"
+    details = []
+    if most.excess is None:
+        sentence = f"Answers of {where} after {cause}: {similarity}."
+        details.append(CHANCE_IS_NOT_KNOWN)
+    elif most.is_shown:
+        sentence = f"{sentence_case(cause)} moves the answers of {where}: {similarity}."
+    else:
+        sentence = f"No rewording is shown to move the answers of {where} further than chance does."
+        details.append(f"After {cause} {similarity}")
     if alone is not None:
-        sample = f" ({count_questions(alone.estimate.n)})" if alone.estimate.value is not None else ""
-        detail += f" Of pairs where neither answer is empty: {format_level(alone.estimate)}{sample}."
-    return make_headline(
-        "consistency",
-        least.cell,
-        f"{sentence_case(name_rewording(least.cell.variation))} moves the answers of "
-        f"{name_where(least.cell, page)} most: similarity {format_level(least.estimate)} to the answer to the original "
-        "wording.",
-        detail,
-        page,
-    )
+        details.append(f"Where neither answer is empty it is {format_level(alone.estimate)}")
+    return make_headline("consistency", cell, sentence, join_details(details, most), page)

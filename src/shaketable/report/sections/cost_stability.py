@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from shaketable.analyses.wording.cost_stability import CostStability
-from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Titles
-from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_figures import Plan, compare_ways
-from shaketable.report.wording_tables import make_tables
+from shaketable.report.wording_noise import (
+    BESIDE_NOISE,
+    CHANCE_IS_NOT_KNOWN,
+    BesideNoise,
+    choose_most,
+    format_beside,
+    join_details,
+    pair_with_noise,
+)
+from shaketable.report.wording_tables import make_noise_tables, make_tables
 from shaketable.report.wording_words import describe_numbers, make_headline, name_rewording, name_where
-from shaketable.report.words import count_questions, format_level, format_number, sentence_case
 
 TITLES = {
     ("n_searches", False): "searches",
@@ -24,6 +29,12 @@ TITLES = {
     ("re_calls", False): "relative change of model calls",
     ("cvr_calls", False): "steadiness of model calls",
     ("n_tokens", False): "tokens generated",
+}
+BESIDE = {
+    ("re_searches", False): "relative change of searches",
+    ("cvr_pair_searches", False): "steadiness of searches, by pair",
+    ("re_calls", False): "relative change of model calls",
+    ("cvr_pair_calls", False): "steadiness of model calls, by pair",
 }
 DRAWN = {"n_searches": "searches", "n_calls": "model calls"}
 FIGURE = Plan(
@@ -47,41 +58,42 @@ def section(result: CostStability, page: Page) -> Section:
         question="Does rewording change what an answer costs?",
         headlines=_headlines(result, page),
         figures=compare_ways(FIGURE, result.numbers, DRAWN, page),
-        tables=make_tables(result.numbers, TITLES, page),
+        tables=(*make_tables(result.numbers, TITLES, page), *make_noise_tables(result.numbers, BESIDE, page)),
         caveats=describe_numbers(
             result.numbers,
             page,
             ZEROS[result.zero],
             "Model calls are the method's own: completing an answer and reading documents for it are not counted.",
+            BESIDE_NOISE,
+            "Steadiness of all wordings depends on how many they are; by pair it does not, so that runs may be fewer.",
         ),
     )
 
 
 def _headlines(result: CostStability, page: Page) -> tuple[Headline, ...]:
     """One for each system and dataset that searches, the largest change first."""
-    known = [number for number in result.numbers if number.estimate.value is not None]
-    steadiness = {number.cell: number for number in known if number.metric == "cvr_searches" and number.with_people}
-    changes = group_by_system(number for number in known if number.metric == "re_searches")
-    ranked = sorted((sorted(group, key=_value, reverse=True) for group in changes), key=lambda group: -_value(group[0]))
-    return tuple(_headline(group, steadiness.get(replace(group[0].cell, variation=None)), page) for group in ranked)
+    pairs = pair_with_noise(result.numbers, "cvr_pair_searches")
+    steadiness = {pair.raw.cell: pair for pair in pairs if pair.raw.with_people}
+    most = choose_most(pair_with_noise(result.numbers, "re_searches"), 1)
+    return tuple(_headline(pair, steadiness.get(replace(pair.raw.cell, variation=None)), page) for pair in most)
 
 
-def _value(number: WordingNumber) -> float:
-    return number.estimate.value or 0.0
-
-
-def _headline(changes: Sequence[WordingNumber], steadiness: WordingNumber | None, page: Page) -> Headline:
+def _headline(most: BesideNoise, steadiness: BesideNoise | None, page: Page) -> Headline:
     """The rewording that changes the searches of a system most."""
-    most = changes[0]
-    where = name_where(most.cell, page)
-    sentence = f"No rewording changes how often {where} searches."
-    if most.estimate.value:
-        sentence = (
-            f"{sentence_case(name_rewording(most.cell.variation))} changes how often {where} searches by "
-            f"{format_number(most.estimate.value, 'share')} % of the original's searches on average, the most of "
-            f"{len(changes)} rewordings."
-        )
-    detail = "Paired by question"
+    cell = most.raw.cell
+    cause, where = name_rewording(cell.variation), name_where(cell, page)
+    change = f"{cause} by {format_beside(most, 'share')}"
+    details = []
+    if not most.raw.estimate.value:
+        sentence = f"No rewording changed how often {where} searched."
+    elif most.excess is None:
+        sentence = f"How often {where} searches changes with {change}, of the original's searches on average."
+        details.append(CHANCE_IS_NOT_KNOWN)
+    elif most.is_shown:
+        sentence = f"Rewording changes how often {where} searches: {change}, of the original's searches on average."
+    else:
+        sentence = f"No rewording is shown to change how often {where} searches beyond chance."
+        details.append(f"It changes with {change}, of the original's searches on average")
     if steadiness is not None:
-        detail = f"Steadiness over all wordings is {format_level(steadiness.estimate)} of 1"
-    return make_headline("cost", most.cell, sentence, f"{detail} ({count_questions(most.estimate.n)}).", page)
+        details.append(f"Steadiness of two wordings is {format_beside(steadiness)}")
+    return make_headline("cost", cell, sentence, join_details(details, most), page)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from shaketable.analyses.wording.measurements import ONE_RUN
 from shaketable.analyses.wording.numbers import WordingNumber
-from shaketable.analyses.wording.search_decisions import ONE_RUN, SearchDecisions
+from shaketable.analyses.wording.search_decisions import SearchDecisions
 from shaketable.factors import ORIGINAL, is_by_people
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Titles

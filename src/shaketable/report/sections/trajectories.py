@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.trajectories import Trajectories
-from shaketable.factors import ORIGINAL
+from shaketable.factors import ORIGINAL, Cell
 from shaketable.report.charts.layout import Axis, Picture
 from shaketable.report.charts.lines import LineStyle, lines
 from shaketable.report.charts.looks import ordered_looks
 from shaketable.report.charts.marks import Mark, Titles, names_in
-from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Figure, Headline, Page, Section
 from shaketable.report.wording_figures import Drawn, Plan, choose_drawn, has_several_ways, make_figures
-from shaketable.report.wording_tables import make_tables
+from shaketable.report.wording_noise import (
+    BESIDE_NOISE,
+    CHANCE_IS_NOT_KNOWN,
+    BesideNoise,
+    choose_most,
+    format_beside,
+    join_details,
+    pair_with_noise,
+)
+from shaketable.report.wording_tables import make_noise_tables, make_tables
 from shaketable.report.wording_words import describe_numbers, make_headline, name_rewording, name_where
-from shaketable.report.words import count_questions, format_level
+from shaketable.report.words import format_level
 from shaketable.types import Estimate
 
 TITLES = {
@@ -65,7 +72,7 @@ def section(result: Trajectories, page: Page) -> Section:
         question="Where do the searches of a reworded question go?",
         headlines=_headlines(result, page),
         figures=_figures(result, page),
-        tables=make_tables(result.numbers, TITLES, page),
+        tables=(*make_tables(result.numbers, TITLES, page), *make_noise_tables(result.numbers, TITLES, page)),
         caveats=describe_numbers(
             result.numbers,
             page,
@@ -73,6 +80,7 @@ def section(result: Trajectories, page: Page) -> Section:
             f"{SKIPPED[result.missing_hops]}.",
             "A supporting document is told by its title. Questions that name none are left out of rfr and gold. "
             "Later hops are those of trials that came so far.",
+            BESIDE_NOISE,
         ),
     )
 
@@ -120,43 +128,30 @@ def _rest(estimate: Estimate) -> Estimate:
 
 
 def _headlines(result: Trajectories, page: Page) -> tuple[Headline, ...]:
-    """One for each system and dataset, the least similar queries first."""
-    known = [number for number in result.numbers if number.hop is None and number.estimate.value is not None]
-    failures = {number.cell: number for number in known if number.metric == "rfr" and not number.is_loss}
-    drifts = group_by_system(number for number in known if number.metric == "mss")
-    ranked = sorted((sorted(group, key=_value) for group in drifts), key=lambda group: _value(group[0]))
-    return tuple(
-        _headline(
-            group[0],
-            len(group),
-            failures.get(group[0].cell),
-            failures.get(replace(group[0].cell, variation=ORIGINAL)),
-            page,
-        )
-        for group in ranked
-    )
+    """One for each system and dataset, the queries that drift furthest first."""
+    levels = [number for number in result.numbers if number.hop is None and not number.is_loss]
+    failures = {number.cell: number.estimate for number in levels if number.metric == "rfr"}
+    return tuple(_headline(pair, failures, page) for pair in choose_most(pair_with_noise(levels, "mss"), -1))
 
 
-def _value(number: WordingNumber) -> float:
-    return number.estimate.value or 0.0
-
-
-def _headline(
-    most: WordingNumber, n_rewordings: int, failed: WordingNumber | None, before: WordingNumber | None, page: Page
-) -> Headline:
+def _headline(most: BesideNoise, failures: Mapping[Cell, Estimate], page: Page) -> Headline:
     """The rewording whose queries drift most."""
-    detail = "Hops that both trials made"
-    if failed is not None and before is not None:
-        detail = (
-            f"Searches without a supporting document: {format_level(failed.estimate)}, "
-            f"{format_level(before.estimate)} with the original wording"
+    cell = most.raw.cell
+    cause, where = name_rewording(cell.variation), name_where(cell, page)
+    similarity = f"their similarity to those after the original wording is {format_beside(most)}"
+    details = []
+    if most.excess is None:
+        sentence = f"Queries of {where} after {cause}: {similarity}."
+        details.append(CHANCE_IS_NOT_KNOWN)
+    elif most.is_shown:
+        sentence = f"After {cause} the queries of {where} drift: {similarity}."
+    else:
+        sentence = f"No rewording is shown to make the queries of {where} drift further than chance does."
+        details.append(f"After {cause} {similarity}")
+    failed, before = (failures.get(replace(cell, variation=name)) for name in (cell.variation, ORIGINAL))
+    if failed is not None and before is not None and failed.value is not None:
+        details.append(
+            f"Searches without a supporting document: {format_level(failed)}, {format_level(before)} with the original "
+            "wording"
         )
-    return make_headline(
-        "drift",
-        most.cell,
-        f"After {name_rewording(most.cell.variation)} the queries of {name_where(most.cell, page)} keep a "
-        f"similarity of {format_level(most.estimate)} to those after the original wording, the least of {n_rewordings} "
-        "rewordings.",
-        f"{detail} ({count_questions(most.estimate.n)}).",
-        page,
-    )
+    return make_headline("drift", cell, sentence, join_details(details, most), page)
