@@ -9,7 +9,7 @@ from statsmodels.stats.multitest import multipletests
 from shaketable.identity import seed_from
 from shaketable.statistics.hodges_lehmann import shift, shift_estimates
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.statistics.significance import difference_test, equivalence_test, holm, signed_rank
+from shaketable.statistics.significance import difference_test, equivalence_test, holm, signed_rank, two_groups
 
 D = np.array(DROPS)
 
@@ -113,3 +113,36 @@ def test_questions_without_a_value_are_left_out_of_the_shift() -> None:
     (gapped,) = shift_estimates(np.append(D, np.nan)[None], ids, bootstrap)
     assert gapped == whole
     assert gapped.n == 10
+
+
+def test_two_small_groups_are_tested_by_shuffles() -> None:
+    """Of the 20 ways to deal 6 questions into two threes, this one and its mirror image lie that far apart."""
+    assert two_groups(np.array([1.0, 2, 3]), np.array([4.0, 5, 7])) == pytest.approx(2 / 20, abs=0.01)
+
+
+def test_two_groups_are_tested_as_scipy_shuffles_welchs_t() -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(0, 1, 30), rng.normal(1.2, 2, 12)
+    shuffled = stats.PermutationMethod(n_resamples=9_999, rng=rng)
+    expected = stats.ttest_ind(first, second, equal_var=False, method=shuffled).pvalue
+    assert two_groups(first, second) == pytest.approx(expected, abs=0.02)
+
+
+def test_large_groups_are_tested_by_welchs_t() -> None:
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(0, 1, 300), rng.normal(0.1, 2, 250)
+    assert two_groups(first, second) == stats.ttest_ind(first, second, equal_var=False).pvalue
+
+
+def test_groups_without_noise_are_far_apart_or_alike_and_one_question_says_nothing() -> None:
+    assert two_groups(np.ones(5), np.zeros(6)) == pytest.approx(1 / 462, abs=0.002)  # One of all deals.
+    assert two_groups(np.ones(5), np.ones(6)) == 1
+    assert np.isnan(two_groups(np.ones(1), np.zeros(6)))
+
+
+@pytest.mark.parametrize(("n", "sd"), [((12, 12), 1.0), ((8, 24), 3.0), ((24, 8), 3.0)])
+def test_two_groups_keep_their_level_also_where_they_differ_in_size_and_noise(n: tuple[int, int], sd: float) -> None:
+    """200 draws: 5 % ± 1.5 %."""
+    rng = np.random.default_rng(2)
+    ps = np.array([two_groups(rng.normal(size=n[0]), rng.normal(0, sd, n[1])) for _ in range(200)])
+    assert (ps < 0.05).mean() <= 0.1

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from few_resamples import few_tables, quick
+from few_resamples import few_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_page import made_page
@@ -42,7 +42,7 @@ def small(seed: int = 0, **factors: Any) -> pl.DataFrame:
 
 
 def asked(analysis: Analysis, table: pl.DataFrame, **settings: Any) -> object:
-    return quick(analysis)(few_tables(table), **settings)
+    return analysis(few_tables(table), **settings)
 
 
 def rows_of(analysis: Analysis, table: pl.DataFrame, **settings: Any) -> list[Row]:

@@ -9,7 +9,7 @@ from shaketable.analyses.evidence.ranking import Ranking, ranking
 
 
 def ranked(table: pl.DataFrame) -> Ranking:
-    return ranking(few_tables(table), n_permutations=199)
+    return ranking(few_tables(table))
 
 
 def crossing(n_questions: int = 12) -> pl.DataFrame:

@@ -29,7 +29,7 @@ def crossing() -> pl.DataFrame:
 
 def section_of(table: pl.DataFrame) -> Section:
     tables = few_tables(table)
-    return section(ranking(tables, n_permutations=199), made_page(tables))
+    return section(ranking(tables), made_page(tables))
 
 
 def test_a_reversal_is_told_with_both_differences() -> None:

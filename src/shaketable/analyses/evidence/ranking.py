@@ -38,8 +38,8 @@ class Contrast(Scored):
     """The other disturbance."""
     difference: Estimate
     p: float | None
-    """That the contrast changes with temperature, by permutation of the temperatures within questions; of the pair,
-    whatever the temperature."""
+    """That the contrast changes with temperature, by sign flips of what questions have beyond their own mean; of
+    the pair, whatever the temperature."""
     p_adjusted: float | None
     """By Holm, over the pairs."""
     change: Change | None
@@ -67,24 +67,22 @@ class Ranking:
     """Pair by pair, from cool to hot."""
     agreements: tuple[Agreement, ...]
     alpha: float
-    n_permutations: int
 
     tells_of_evidence: ClassVar[bool] = True
 
 
-def ranking(tables: Tables, *, metric: str | None = None, alpha: float = 0.05, n_permutations: int = 1000) -> Ranking:
-    """Drops with their ranks, contrasts of disturbances with a test of their change (statistic Σ (D(T) − mean D)²), and
-    the agreement of rankings. Contrasts and agreements need two disturbances and two temperatures."""
+def ranking(tables: Tables, *, metric: str | None = None, alpha: float = 0.05) -> Ranking:
+    """Drops with their ranks, contrasts of disturbances with a test of their change, and the agreement of rankings.
+
+    Contrasts and agreements need two disturbances and two temperatures.
+    """
     disturbed = [grid for grid in grids(tables.scores, metric or tables.metric()) if grid.perturbations]
     compared = [_Whole(grid) for grid in disturbed if min(len(grid.perturbations), len(grid.temperatures)) > 1]
     return Ranking(
         drops=tuple(drop for grid in disturbed for drop in _drops(grid, tables.bootstrap)),
-        contrasts=tuple(
-            contrast for whole in compared for contrast in _contrasts(whole, alpha, n_permutations, tables.bootstrap)
-        ),
+        contrasts=tuple(contrast for whole in compared for contrast in _contrasts(whole, alpha, tables.bootstrap)),
         agreements=tuple(agreement for whole in compared for agreement in _agreements(whole, tables.bootstrap)),
         alpha=alpha,
-        n_permutations=n_permutations,
     )
 
 
@@ -119,13 +117,11 @@ class _Whole:
         self.n_left_out = len(grid.question_ids) - len(self.ids)
 
 
-def _contrasts(whole: _Whole, alpha: float, n_permutations: int, bootstrap: Bootstrap) -> list[Contrast]:
+def _contrasts(whole: _Whole, alpha: float, bootstrap: Bootstrap) -> list[Contrast]:
     grid = whole.grid
     pairs = list(combinations(range(len(grid.perturbations)), 2))
     contrasts = np.round(np.stack([whole.drops[a] - whole.drops[b] for a, b in pairs]), ROUNDING)
-    p_values: Sequence[float | None] = (
-        interaction_test(contrasts, whole.ids, n_permutations) if whole.ids else [None] * len(pairs)
-    )
+    p_values: Sequence[float | None] = interaction_test(contrasts, whole.ids) if whole.ids else [None] * len(pairs)
     made = []
     for (a, b), contrast, p, p_adjusted in zip(pairs, contrasts, p_values, holm(p_values), strict=True):
         differences = bootstrap.means(contrast, whole.ids, unit=grid.unit, is_difference=True)

@@ -174,8 +174,8 @@ def _caveats(result: Ranking, page: Page) -> tuple[str, ...]:
     caveats = [
         f"Intervals hold {name_resamples(page.bootstrap)} and are not widened for the many temperatures: with many of "
         "them a reversal may be chance, above all where the interaction test does not speak for it.",
-        f"The interaction test takes {result.n_permutations:,} permutations, is adjusted by Holm over pairs of "
-        f"disturbances, and is read at {result.alpha:g}.",
+        "The interaction test flips signs of whole questions, is adjusted by Holm over pairs of disturbances, and is "
+        f"read at {result.alpha:g}.",
     ]
     if result.agreements:
         caveats.append("Kendall's tau of so few disturbances takes few values; one swap moves it far.")
