@@ -64,7 +64,16 @@ def spread_study() -> pl.DataFrame:
 
 def ten(n_right: int) -> dict[str, tuple[float, ...]]:
     """Ten questions with two runs each, the first few of them right."""
-    return {f"q{i}": (1.0, 1.0) if i < n_right else (0.0, 0.0) for i in range(10)}
+    return _first(n_right, 10)
+
+
+def twenty(n_right: int) -> dict[str, tuple[float, ...]]:
+    """Twenty of the same, so that large effects are shown among several."""
+    return _first(n_right, 20)
+
+
+def _first(n_right: int, n: int) -> dict[str, tuple[float, ...]]:
+    return {f"q{i}": (1.0, 1.0) if i < n_right else (0.0, 0.0) for i in range(n)}
 
 
 def condition_rows(
@@ -81,6 +90,6 @@ def verdict_table(**numbers: tuple[int, int, int, int]) -> pl.DataFrame:
     for rule, (both, first, second, neither) in numbers.items():
         pairs = [(1, 1)] * both + [(1, 0)] * first + [(0, 1)] * second + [(0, 0)] * neither
         for metric, place in (("judge", 0), (rule, 1)):
-            runs = {f"q{i:02}": (float(pair[place]),) for i, pair in enumerate(pairs)}
+            runs = {f"q{i}": (float(pair[place]),) for i, pair in enumerate(pairs)}
             frames.append(score_rows(runs, metric=metric))
     return pl.concat(frames)

@@ -82,6 +82,11 @@ class Claims:
         return {(claim.subject, claim.says): claim for claim in self.every}
 
 
+def weigh(place: int, n: int) -> float:
+    """Of a claim at this place of a line of n: the first is spoken of, the others are its details."""
+    return 1.0 if place == 0 else 1 / (n - 1)
+
+
 def claims_of(findings: Findings) -> Claims:
     """All candidates of a study with their verdicts; results told again as asked hand over none."""
     handed = [

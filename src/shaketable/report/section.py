@@ -41,8 +41,8 @@ class Headline:
     interval: str = ""
     is_clear: bool = True
     """Whether it says something; a card has better things to say than that nothing was shown."""
-    claim: Claim | None = None
-    """What it claims, with the verdict over the whole study; None: it states a number with its interval."""
+    claims: tuple[Claim, ...] = ()
+    """What it speaks of, with the verdicts over the whole study; none: it states a number with its interval."""
     links: tuple[str, ...] = ()
     """Figures that show the evidence, the first on the page is taken; none of them: its own section."""
     spark_title: str = ""
@@ -53,9 +53,10 @@ class Headline:
     def text(self) -> str:
         return f"{self.sentence} {self.detail}" if self.detail else self.sentence
 
-    def with_claim(self, claim: Claim | None) -> Headline:
-        """That says what a claim allows; None: nobody handed it over, and it is not shown."""
-        return replace(self, claim=claim, is_clear=self.is_clear and claim is not None and claim.is_shown)
+    def with_claims(self, *claims: Claim | None) -> Headline:
+        """That speaks of these, and says something if one of them is shown; None: nobody handed it over."""
+        handed = tuple(claim for claim in claims if claim is not None)
+        return replace(self, claims=handed, is_clear=self.is_clear and any(claim.is_shown for claim in handed))
 
     def with_level(self, level: Estimate, *, is_clear: bool = True) -> Headline:
         """On a card, whose number is a level."""

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import product
 
+import numpy as np
 import polars as pl
 import pytest
 from few_resamples import few_tables
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 from made_study import DROPS, made_study, pair
 from score_rows import score_rows
 
+from shaketable.analyses.claims import claims_of
 from shaketable.analyses.evidence.degradation import Loss, degradation
 from shaketable.analyses.tables import Tables
+from shaketable.types import Finding, Findings
 
 
 def asked(table: pl.DataFrame) -> tuple[Loss, ...]:
@@ -21,19 +24,26 @@ def asked(table: pl.DataFrame) -> tuple[Loss, ...]:
 def test_the_worked_example_of_the_specification_comes_out() -> None:
     (loss,) = asked(pair(DROPS))
     assert loss.shift.value == pytest.approx(0.0085)
-    assert loss.mean == pytest.approx(0.0081)
+    assert loss.drop.value == pytest.approx(0.0081)
     assert loss.statistic == 52
-    assert loss.p == loss.p_adjusted == pytest.approx(0.0048828, abs=1e-7)
+    assert loss.p_ranks == pytest.approx(0.0048828, abs=1e-7)
     assert loss.shift.low is not None and loss.shift.high is not None
     assert loss.shift.low < 0.0085 < loss.shift.high
-    assert (loss.is_shown, loss.shift.n, loss.n_missing) == (True, 10, 0)
+    assert (loss.drop.n, loss.shift.n, loss.n_missing) == (10, 10, 0)
 
 
-def test_p_values_are_adjusted_over_the_temperatures_of_a_line() -> None:
-    cool, hot = asked(pl.concat([pair(DROPS, temperature=0.0), pair(tuple(-d for d in DROPS), temperature=1.0)]))
-    assert cool.p is not None
-    assert cool.p_adjusted == pytest.approx(2 * cool.p)
-    assert (cool.is_shown, hot.is_shown) == (True, False)
+def test_the_mean_is_tested_by_all_flips_of_its_signs() -> None:
+    """Worked by enumeration: of 1,024 flips of the example so many have as large a sum, on either side."""
+    signs = np.array(list(product((1, -1), repeat=len(DROPS))))
+    reached = np.abs(signs @ np.array(DROPS)) >= abs(sum(DROPS)) - 1e-12
+    (loss,) = asked(pair(DROPS))
+    assert loss.p == pytest.approx(reached.mean())
+
+
+def test_the_temperatures_after_the_first_weigh_as_one_claim() -> None:
+    lines = [pair(DROPS, temperature=temperature) for temperature in (0.0, 0.5, 1.0)]
+    claims = list(degradation(Tables(scores=pl.concat(lines))).claims())
+    assert [(claim.subject.cell.temperature, claim.weight) for claim in claims] == [(0, 1), (0.5, 0.5), (1, 0.5)]
 
 
 def test_thirds_that_are_equal_are_no_loss() -> None:
@@ -41,7 +51,7 @@ def test_thirds_that_are_equal_are_no_loss() -> None:
     original = score_rows({f"q{i}": (0.1, 0.2, 0.4) for i in range(12)})
     disturbed = score_rows({f"q{i}": (0.4, 0.1, 0.2) for i in range(12)}, perturbation="noise")
     (loss,) = asked(pl.concat([original, disturbed]))
-    assert (loss.shift.value, loss.p, loss.is_shown) == (0, 1, False)
+    assert (loss.drop.value, loss.shift.value, loss.p) == (0, 0, 1)
 
 
 def test_an_original_without_a_name_is_an_original() -> None:
@@ -60,17 +70,16 @@ def test_questions_without_a_partner_are_left_out_and_records_counted() -> None:
 
 def test_where_nothing_can_be_compared_nothing_was_tested() -> None:
     (loss,) = asked(pl.concat([score_rows({"q1": (0.9,)}), score_rows({"q2": (0.8,)}, perturbation="noise")]))
-    assert (loss.shift.value, loss.mean, loss.p, loss.is_shown) == (None, None, None, None)
+    assert (loss.shift.value, loss.drop.value, loss.p, loss.p_ranks) == (None, None, None, None)
 
 
 def test_a_study_with_known_costs_is_read_rightly() -> None:
-    losses = asked(made_study(costs={"unchanged": 0.0, "harmless": 0.0, "harmful": 0.05}, temperatures=(0.0, 1.0)))
-    is_everywhere = {
-        place: all(loss.is_shown for loss in line)
-        for place, line in groupby(losses, key=lambda loss: (loss.cell.perturbation, loss.cell.group))
-    }
-    assert {is_everywhere["harmful", group] for group in (None, "bridge", "comparison")} == {True}
-    assert not is_everywhere["harmless", None]
+    tables = Tables(
+        scores=made_study(costs={"unchanged": 0.0, "harmless": 0.0, "harmful": 0.05}, temperatures=(0.0, 1.0))
+    )
+    findings = Findings(findings=(Finding(analysis="", result=degradation(tables)),))
+    shown = [(claim.subject.cell.perturbation, claim.subject.cell.temperature) for claim in claims_of(findings).shown]
+    assert shown == [("harmful", 0.0), ("harmful", 1.0)]
 
 
 @settings(max_examples=15)

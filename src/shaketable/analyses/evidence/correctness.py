@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from shaketable.analyses.claims import Claim, Subject, weigh
 from shaketable.analyses.conditions import (
     CONDITION,
     by_question,
@@ -20,7 +21,8 @@ from shaketable.analyses.evidence.flagged import done_as_asked, flagged_in
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.factors import FACTORS, UNCHANGED, Cell
-from shaketable.statistics.intervals import mean_of
+from shaketable.statistics.intervals import Numbers
+from shaketable.statistics.sign_flips import sign_flip
 from shaketable.types import Estimate
 
 
@@ -42,6 +44,8 @@ class EvidenceDrop(Scored):
 
     drop: Estimate
     """Positive: worse when disturbed."""
+    p: float | None
+    """That it is not 0, by signs flipped; None: not of the number that is spoken of, or of one type of question."""
     is_as_asked: bool
     """Without the questions whose evidence carries a flag; there only where some carry one."""
     sd_questions: float | None
@@ -54,6 +58,8 @@ class HeatDrop(Scored):
     coolest: float
     drop: Estimate
     """Positive: worse when hot."""
+    p: float | None
+    """As that of disturbed evidence."""
     sd_questions: float | None
 
 
@@ -67,14 +73,34 @@ class Correctness:
     evidence_drops: tuple[EvidenceDrop, ...]
     heat_drops: tuple[HeatDrop, ...]
 
+    def claims(self) -> Iterable[Claim]:
+        """What heat costs with undisturbed evidence, and what disturbances cost when coolest and hottest."""
+        for heat in self.heat_drops:
+            if heat.metric == self.metric and heat.cell.group is None and heat.cell.is_undisturbed:
+                yield Claim(
+                    subject=Subject(kind="heat", cell=heat.cell, metric=heat.metric), estimate=heat.drop, p=heat.p
+                )
+        temperatures = sorted({drop.cell.temperature or 0.0 for drop in self.evidence_drops})
+        for drop in self.evidence_drops:
+            place = temperatures.index(drop.cell.temperature or 0.0)
+            is_spoken_of = drop.metric == self.metric and drop.cell.group is None and not drop.is_as_asked
+            if is_spoken_of and place in (0, len(temperatures) - 1):
+                yield Claim(
+                    subject=Subject(kind="evidence", cell=drop.cell, metric=drop.metric),
+                    estimate=drop.drop,
+                    p=drop.p,
+                    weight=weigh(place, len(temperatures)),
+                )
+
 
 def correctness(tables: Tables, *, metric: str | None = None, ddof: int = 1) -> Correctness:
     """Means over runs, then over questions, of every metric, pooled and by type of question."""
     questions = by_question(tables.scores, ddof=ddof)
     coolest, heated = _heat_drops(questions)
     evidence = _evidence_drops(questions, flagged_in(tables.scores))
+    main = tables.metric(metric)
     return Correctness(
-        metric=tables.metric(metric),
+        metric=main,
         levels=tuple(
             Level(
                 cell=own.cell,
@@ -91,11 +117,12 @@ def correctness(tables: Tables, *, metric: str | None = None, ddof: int = 1) -> 
                 cell=own.cell,
                 metric=own.metric,
                 drop=own.mean,
+                p=own.p,
                 is_as_asked=own.is_as_asked,
                 sd_questions=own.sd_questions,
                 n_missing=own.n_missing,
             )
-            for own in _estimated(_conditions(evidence, ddof), tables, is_difference=True)
+            for own in _estimated(_conditions(evidence, ddof), tables, tested=main, is_difference=True)
         ),
         heat_drops=tuple(
             HeatDrop(
@@ -103,10 +130,11 @@ def correctness(tables: Tables, *, metric: str | None = None, ddof: int = 1) -> 
                 metric=own.metric,
                 coolest=coolest,
                 drop=own.mean,
+                p=own.p,
                 sd_questions=own.sd_questions,
                 n_missing=own.n_missing,
             )
-            for own in _estimated(_conditions(heated, ddof), tables, is_difference=True)
+            for own in _estimated(_conditions(heated, ddof), tables, tested=main, is_difference=True)
         ),
     )
 
@@ -171,6 +199,7 @@ class _Estimated(NamedTuple):
 
     cell: Cell
     mean: Estimate
+    p: float | None
     metric: str
     is_as_asked: bool
     sd_runs: float | None
@@ -178,15 +207,28 @@ class _Estimated(NamedTuple):
     n_missing: int
 
 
-def _estimated(conditions: pl.DataFrame, tables: Tables, *, is_difference: bool = False) -> Iterator[_Estimated]:
-    means = conditions["means"].to_list()
+def _estimated(
+    conditions: pl.DataFrame, tables: Tables, *, tested: str | None = None, is_difference: bool = False
+) -> Iterator[_Estimated]:
+    """With the p of differences by the metric `tested`, of all types of question together."""
+    ids, values = _matrix(conditions)
     unit_of = dict(units(tables.scores).iter_rows())
-    estimates = tables.bootstrap.of_conditions(
-        lambda places: mean_of(np.array([means[i] for i in places])),
-        conditions["question_ids"].to_list(),
-        [unit_of[name] for name in conditions["metric"]],
-        is_difference=is_difference,
-    )
+    metrics = [unit_of[name] for name in conditions["metric"]]
+    estimates = tables.bootstrap.means(values, ids, unit=metrics, is_difference=is_difference)
+    is_tested = ((conditions["metric"] == (tested or "")) & conditions["type"].is_null()).to_numpy()
+    p_values: list[float | None] = [None] * len(estimates)
+    for i, tested_p in zip(np.flatnonzero(is_tested), sign_flip(values[is_tested], ids), strict=True):
+        p_values[i] = tested_p if estimates[i].n else None
     rest = conditions.select("metric", "is_as_asked", "sd_runs", "sd_questions", "n_missing").iter_rows()
-    for cell, mean, columns in zip(cells_of(conditions), estimates, rest, strict=True):
-        yield _Estimated(cell, mean, *columns)
+    for cell, mean, p, columns in zip(cells_of(conditions), estimates, p_values, rest, strict=True):
+        yield _Estimated(cell, mean if mean.n else replace(mean, reason="no scores"), p, *columns)
+
+
+def _matrix(conditions: pl.DataFrame) -> tuple[Sequence[str], Numbers]:
+    """All questions, and the means of conditions × questions, NaN where a condition has none."""
+    listed = conditions.with_row_index("row").select("row", "means", "question_ids").explode("means", "question_ids")
+    known = listed.drop_nulls()
+    values = np.full((len(conditions), known["question_ids"].n_unique()), np.nan)
+    column = known["question_ids"].rank("dense").to_numpy().astype(np.intp) - 1
+    values[known["row"].to_numpy(), column] = known["means"].to_numpy()
+    return known["question_ids"].unique().sort().to_list(), values

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from shaketable.analyses.claims import Claim, Subject, weigh
 from shaketable.analyses.grids import Grid, grids
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.hodges_lehmann import shift_estimates
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.statistics.significance import holm, signed_rank
+from shaketable.statistics.sign_flips import sign_flip
+from shaketable.statistics.significance import signed_rank
 from shaketable.types import Estimate
 
 
@@ -20,65 +23,74 @@ from shaketable.types import Estimate
 class Loss(Scored):
     """What one disturbance costs at one temperature, paired by question."""
 
-    shift: Estimate
-    """Hodges–Lehmann, original minus disturbed: positive is worse when disturbed."""
-    mean: float | None
-    """Mean difference."""
-    statistic: float | None
+    drop: Estimate
+    """Mean difference, original minus disturbed: positive is worse when disturbed."""
     p: float | None
-    """One-sided, from Wilcoxon's signed ranks."""
-    p_adjusted: float | None
-    """By Holm, over the temperatures of the line."""
-    is_shown: bool | None
-    """Whether a loss is shown: not being shown is not the same as no loss. None: there was nothing to test."""
+    """That it is not 0, by signs flipped; None: there was nothing to test."""
+    shift: Estimate
+    """Hodges–Lehmann, by ranks: an extra, since it is neither a mean nor a share."""
+    statistic: float | None
+    """Of Wilcoxon's signed ranks."""
+    p_ranks: float | None
+    """Its p, one-sided."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Degradation:
     """Does disturbed evidence make answers worse at all temperatures?"""
 
+    metric: str | None
+    """The number that is spoken of."""
     losses: tuple[Loss, ...]
     """Line by line: a system, a type of question and a disturbance, from cool to hot."""
-    alpha: float
 
     tells_of_evidence: ClassVar[bool] = True
 
+    def claims(self) -> Iterable[Claim]:
+        """Of all types of question together."""
+        temperatures = sorted({loss.cell.temperature or 0.0 for loss in self.losses})
+        for loss in self.losses:
+            if loss.metric == self.metric and loss.cell.group is None:
+                yield Claim(
+                    subject=Subject(kind="evidence", cell=loss.cell, metric=loss.metric),
+                    estimate=loss.drop,
+                    p=loss.p,
+                    weight=weigh(temperatures.index(loss.cell.temperature or 0.0), len(temperatures)),
+                )
 
-def degradation(tables: Tables, *, metric: str | None = None, alpha: float = 0.05) -> Degradation:
-    """One-sided Wilcoxon signed-rank tests of original minus disturbed, paired by question, one per temperature.
 
-    A p is adjusted over the temperatures of a line, which is a system, a type of question and a disturbance.
+def degradation(tables: Tables, *, metric: str | None = None) -> Degradation:
+    """Mean differences of original and disturbed, paired by question, at each temperature.
+
+    Tested by flipping the signs of questions, which for one run of shares is McNemar's exact test; Wilcoxon's signed
+    ranks and the Hodges–Lehmann shift stand beside them. `metric` of `all`: every number of which more is better.
     """
-    losses = [
-        loss
-        for grid in grids(tables.scores, metric or tables.metric())
-        for loss in _losses(grid, alpha, tables.bootstrap)
-    ]
-    return Degradation(losses=tuple(losses), alpha=alpha)
+    chosen = metric or tables.metric()
+    losses = [loss for grid in grids(tables.scores, chosen) for loss in _losses(grid, tables.bootstrap)]
+    return Degradation(metric=tables.metric() if chosen == "all" else chosen, losses=tuple(losses))
 
 
-def _losses(grid: Grid, alpha: float, bootstrap: Bootstrap) -> list[Loss]:
+def _losses(grid: Grid, bootstrap: Bootstrap) -> list[Loss]:
     if not grid.perturbations:
         return []
-    drops, n_missing = grid.drops(), grid.n_missing_pairs()
-    shifts = shift_estimates(drops.reshape(-1, drops.shape[2]), grid.question_ids, bootstrap, unit=grid.unit)
-    losses = []
-    for i, perturbation in enumerate(grid.perturbations):
-        paired = [line[~np.isnan(line)] for line in drops[i]]
-        tests = [signed_rank(line) if len(line) else (None, None) for line in paired]
-        adjusted = holm([p for _, p in tests])
-        losses += [
-            Loss(
-                cell=grid.cell(perturbation=perturbation, temperature=temperature),
-                metric=grid.metric,
-                shift=shifts[i * len(grid.temperatures) + j],
-                mean=float(paired[j].mean()) if len(paired[j]) else None,
-                n_missing=int(n_missing[i, j]),
-                statistic=tests[j][0],
-                p=tests[j][1],
-                p_adjusted=adjusted[j],
-                is_shown=None if (p := adjusted[j]) is None else p < alpha,
-            )
-            for j, temperature in enumerate(grid.temperatures)
-        ]
-    return losses
+    drops, n_missing, n = grid.drops(), grid.n_missing_pairs(), len(grid.temperatures)
+    flat = drops.reshape(-1, drops.shape[2])
+    means = bootstrap.means(flat, grid.question_ids, unit=grid.unit, is_difference=True)
+    p_values = sign_flip(flat, grid.question_ids)
+    shifts = shift_estimates(flat, grid.question_ids, bootstrap, unit=grid.unit)
+    ranks = [signed_rank(line[~np.isnan(line)]) for line in flat]
+    return [
+        Loss(
+            cell=grid.cell(perturbation=perturbation, temperature=temperature),
+            metric=grid.metric,
+            drop=means[at],
+            p=p_values[at] if means[at].n else None,
+            shift=shifts[at],
+            statistic=ranks[at][0] if means[at].n else None,
+            p_ranks=ranks[at][1] if means[at].n else None,
+            n_missing=int(n_missing[i, j]),
+        )
+        for i, perturbation in enumerate(grid.perturbations)
+        for j, temperature in enumerate(grid.temperatures)
+        for at in [i * n + j]
+    ]

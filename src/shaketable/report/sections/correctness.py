@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.evidence.correctness import Correctness, EvidenceDrop, HeatDrop, Level
 from shaketable.factors import Cell, title_of
+from shaketable.report.claim_words import FAMILY, UNADJUSTED
 from shaketable.report.evidence_marks import make_spark, name_drops, name_scores
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.sections.correctness_figures import make_figures
@@ -25,7 +27,6 @@ from shaketable.report.words import (
     format_amount,
     format_interval,
     format_level,
-    holds_zero,
     name_resamples,
 )
 from shaketable.types import Estimate
@@ -87,8 +88,8 @@ def _pooled(result: Correctness) -> Pooled:
     )
 
 
-def _rank(drop: Estimate) -> Rank:
-    return holds_zero(drop), -abs(drop.value or 0.0)
+def _rank(drop: Estimate, claim: Claim | None) -> Rank:
+    return claim is None or not claim.is_shown, -abs(drop.value or 0.0)
 
 
 # --- temperature ----------------------------------------------------------------------------------
@@ -96,23 +97,24 @@ def _rank(drop: Estimate) -> Rank:
 
 def _heat_headline(heat: HeatDrop, pooled: Pooled, page: Page) -> tuple[Rank, Headline]:
     line = _levels_of(heat.cell, pooled.levels)
-    system = page.name(heat.cell)
+    system, claim = page.name(heat.cell), page.claim("heat", heat.cell, heat.metric)
     cool = next(level for level in line if level.cell.temperature == heat.coolest)
     hot = next(level for level in line if level.cell.temperature == heat.cell.temperature)
-    return _rank(heat.drop), Headline(
+    headline = Headline(
         kind="heat",
         cell=heat.cell,
         system=system,
-        sentence=heat_sentence(heat, system),
+        sentence=heat_sentence(heat, system, claim),
         detail=f"{name_subject(cool, page)} {describe_level(cool)}, {format_level(hot.mean)} at "
         f"{hot.cell.temperature:g} ({count_questions(cool.mean.n)}).",
         number=format_amount(heat.drop),
         interval=format_interval(heat.drop),
-        is_clear=not holds_zero(heat.drop) and page.is_applied(heat.cell),
+        is_clear=page.is_applied(heat.cell),
         links=(name_scores(heat.metric),),
         spark_title=f"{title_of(heat.metric)} by temperature",
         spark=make_spark((level.cell, level.mean) for level in line),
     )
+    return _rank(heat.drop, claim), headline.with_claims(claim)
 
 
 # --- evidence -------------------------------------------------------------------------------------
@@ -130,19 +132,23 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
     as_asked = next((own for own in line if own.is_as_asked and own.cell == drop.cell), None)
     plain = [own for own in line if not own.is_as_asked]
     hot = next((own for own in plain if own.cell.temperature == hottest and own is not drop), None)
-    return _rank(drop.drop), Headline(
+    claim = page.claim("evidence", drop.cell, drop.metric)
+    when_hot = None if hot is None else page.claim("evidence", hot.cell, hot.metric)
+    headline = Headline(
         kind="evidence",
         cell=drop.cell,
         system=page.name(drop.cell),
-        sentence=evidence_sentence(drop, page.name(drop.cell)),
-        detail=describe_when_hot(drop, hot) + describe_as_asked(as_asked),
+        sentence=evidence_sentence(drop, page.name(drop.cell), claim),
+        detail=describe_when_hot(drop, hot, when_hot) + describe_as_asked(as_asked),
         number=format_amount(drop.drop),
         interval=format_interval(drop.drop),
-        is_clear=not holds_zero(drop.drop) and page.is_applied(drop.cell),
+        is_clear=page.is_applied(drop.cell),
         links=(name_drops(drop.metric),),
         spark_title="Loss by temperature",
         spark=make_spark(((own.cell, own.drop) for own in plain), is_difference=True),
     )
+    headline = replace(headline.with_claims(claim), claims=tuple(filter(None, (claim, when_hot))))
+    return _rank(drop.drop, claim), headline
 
 
 # --- levels ---------------------------------------------------------------------------------------
@@ -169,11 +175,10 @@ def _caveats(result: Correctness, page: Page) -> tuple[str, ...]:
     ]
     caveats = [
         f"Intervals hold {name_resamples(page.bootstrap)}; they speak of questions like these, not of others.",
-        "Many comparisons are shown, and the intervals are not widened for that: some will miss by chance.",
+        FAMILY,
+        UNADJUSTED,
         *caveats_of_agreement(estimates),
     ]
-    if any(estimate.low is not None and estimate.low == estimate.high for estimate in estimates):
-        caveats.append("An interval without width means that all questions agreed, not that the value is certain.")
     if any(drop.is_as_asked for drop in result.evidence_drops):
         caveats.append(
             "'As asked' leaves out questions whose evidence carries a flag, such as a fallback; see the flags."

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.evidence.correctness import EvidenceDrop, HeatDrop, Level
-from shaketable.factors import judges, measure_of
+from shaketable.factors import judges, measure_of, word_for
+from shaketable.report.claim_words import describe_not_shown
 from shaketable.report.section import Page
 from shaketable.report.words import (
     count_questions,
@@ -11,36 +13,40 @@ from shaketable.report.words import (
     format_difference,
     format_interval,
     format_level,
-    holds_zero,
     name_part,
+    name_questions,
     negate,
     sentence_case,
 )
 from shaketable.types import Estimate
 
 
-def heat_sentence(heat: HeatDrop, system: str) -> str:
+def heat_sentence(heat: HeatDrop, system: str, claim: Claim | None) -> str:
     cause = f"Heating from temperature {heat.coolest:g} to {heat.cell.temperature:g}"
-    if holds_zero(heat.drop):
-        return f"{cause}: no difference was found for {system} ({format_difference(heat.drop)})."
+    if claim is None or not claim.is_shown:
+        return f"{cause}: {_nothing_shown(heat.metric, system)} ({describe_not_shown(claim)})."
     return f"{_describe_effect(cause, system, heat.drop, heat.metric)}."
 
 
-def evidence_sentence(drop: EvidenceDrop, system: str) -> str:
+def evidence_sentence(drop: EvidenceDrop, system: str, claim: Claim | None) -> str:
     cause, where = name_part(drop.cell.perturbation or ""), f"at temperature {drop.cell.temperature:g}"
-    if holds_zero(drop.drop):
-        difference = format_difference(drop.drop)
-        return f"{sentence_case(cause)}: no difference was found for {system} {where} ({difference})."
+    if claim is None or not claim.is_shown:
+        nothing = f"{_nothing_shown(drop.metric, system)} {where}"
+        return f"{sentence_case(cause)}: {nothing} ({describe_not_shown(claim)})."
     return f"{sentence_case(_describe_effect(cause, system, drop.drop, drop.metric))} {where}."
 
 
-def describe_when_hot(drop: EvidenceDrop, hot: EvidenceDrop | None) -> str:
+def describe_when_hot(drop: EvidenceDrop, hot: EvidenceDrop | None, claim: Claim | None) -> str:
     if hot is None:
-        return f"Measured on {drop.drop.n:,} questions."
+        return f"Measured on {name_questions(drop.drop.n)}."
     where, n = f"At temperature {hot.cell.temperature:g}", count_questions(drop.drop.n)
-    if holds_zero(hot.drop):
-        return f"{where} no difference was found ({format_difference(hot.drop)}; {n})."
+    if claim is None or not claim.is_shown:
+        return f"{where} no difference is shown ({format_difference(hot.drop)}; {n})."
     return f"{where} the difference is {format_difference(hot.drop)} ({n})."
+
+
+def _nothing_shown(metric: str, system: str) -> str:
+    return f"no effect on the {word_for(metric)} of {system} is shown"
 
 
 def describe_as_asked(drop: EvidenceDrop | None) -> str:

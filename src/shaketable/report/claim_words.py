@@ -1,0 +1,48 @@
+"""What is said of claims: that they are shown, or what could have been seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shaketable.analyses.claims import TOO_FEW, Claim
+from shaketable.report.words import count_questions, format_amount, format_difference
+
+N_MOST = 100_000
+"""More questions than this are never asked."""
+UNADJUSTED = "Intervals and p values in tables are not adjusted for their number; only what a sentence claims is."
+FAMILY = (
+    "All claims of this page are one family: together they hold with the confidence of a single one (Holm's "
+    "adjustment, details of a line weighing as one claim)."
+)
+
+
+def describe_unshown(claim: Claim | None) -> str:
+    """What stands behind it: `an effect of 12 points or more would likely have been seen`."""
+    if claim is None:
+        return "not tested"
+    if claim.reason == TOO_FEW:
+        return f"too few questions to claim anything ({count_questions(claim.estimate.n)})"
+    if claim.reason is not None:
+        return claim.reason
+    if claim.detectable is None:
+        return f"p = {claim.p_adjusted:.2g}, adjusted"
+    least = format_amount(replace(claim.estimate, value=claim.detectable))
+    seen = f"an effect of {least} or more would likely have been seen"
+    if claim.n_needed is None:
+        return seen
+    if claim.n_needed > N_MOST:
+        return f"{seen}; no number of questions that one can ask would settle this one"
+    return f"{seen}; about {_rounded(claim.n_needed):,} questions would settle this one"
+
+
+def describe_not_shown(claim: Claim | None) -> str:
+    """The same with the estimate before it: `3 points [−5, 11]; an effect of …`."""
+    if claim is None or claim.estimate.value is None or claim.reason == TOO_FEW:
+        return describe_unshown(claim)
+    return f"{format_difference(claim.estimate)}; {describe_unshown(claim)}"
+
+
+def _rounded(n: int) -> int:
+    """To two digits: it is no better known."""
+    step: int = 10 ** max(0, len(str(n)) - 2)
+    return -(-n // step) * step
