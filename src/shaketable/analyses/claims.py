@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Protocol, runtime_checkable
 
+from shaketable.analyses.floors import nothing_to_lose_at
 from shaketable.factors import Cell
 from shaketable.statistics.family import detectable_effect, n_to_settle, standard_error, weighted_holm
 from shaketable.types import Estimate, Findings
@@ -15,6 +16,7 @@ Says = Literal["differs", "equivalent"]
 N_LEAST = 8
 """Below so many questions nothing is claimed."""
 TOO_FEW = f"fewer than {N_LEAST} questions"
+NOTHING_TO_LOSE = "there is nothing to lose"
 NOT_TESTED = "there was nothing to test"
 
 
@@ -95,7 +97,9 @@ def claims_of(findings: Findings) -> Claims:
         if not finding.is_as_asked and isinstance(finding.result, ClaimingResult)
         for claim in finding.result.claims()
     ]
-    return Claims(every=tuple(_judge([_restrict(claim) for claim in _once(handed)], 1 - findings.confidence)))
+    candidates = [_restrict(claim, findings) for claim in _once(handed)]
+    judged = _judge(candidates, 1 - findings.confidence)
+    return Claims(every=tuple(claim if claim.is_shown else _with_floor(claim, findings) for claim in judged))
 
 
 def _once(claims: Iterable[Claim]) -> list[Claim]:
@@ -108,10 +112,21 @@ def _once(claims: Iterable[Claim]) -> list[Claim]:
     return list(kept.values())
 
 
-def _restrict(claim: Claim) -> Claim:
+def _restrict(claim: Claim, findings: Findings) -> Claim:
+    """With a reason where its data forbid it."""
+    if claim.says == "equivalent":
+        claim = _with_floor(claim, findings)
     if claim.p is None or claim.estimate.low is None:
         return replace(claim, reason=claim.reason or claim.estimate.reason or _too_few(claim) or NOT_TESTED)
     return replace(claim, reason=claim.reason or _too_few(claim))
+
+
+def _with_floor(claim: Claim, findings: Findings) -> Claim:
+    """Answers that are no better than a baseline cannot get worse: that they do not says nothing."""
+    entry = nothing_to_lose_at(claim.subject.cell, findings, claim.subject.metric)
+    if entry is None or claim.reason is not None:
+        return claim
+    return replace(claim, reason=f"{NOTHING_TO_LOSE}: clean answers are not shown to be better than {entry.against}")
 
 
 def _too_few(claim: Claim) -> str | None:

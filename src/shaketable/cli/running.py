@@ -8,7 +8,7 @@ import json
 import shlex
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import polars as pl
 import typer
@@ -16,6 +16,7 @@ import typer
 from shaketable import catalog
 from shaketable.cli.console import INTERRUPTED, answering, duration, guarded, out, print_json, say, wording
 from shaketable.cli.forecasting import cell_words, forecast, notes_on_plan
+from shaketable.cli.telling import tell_findings
 from shaketable.errors import RunError
 from shaketable.identity import canonical, digest
 from shaketable.protocols import EndpointModel
@@ -29,12 +30,8 @@ from shaketable.stages.score import make_current as make_scores_current
 from shaketable.stages.score import score as score_stage
 from shaketable.stages.vary import vary
 from shaketable.store import Run
-from shaketable.store.findings_file import tidy_rows
 from shaketable.study import load_study
-from shaketable.types import Finding, Findings, Json, Study
-
-if TYPE_CHECKING:
-    from shaketable.report.section import Section
+from shaketable.types import Study
 
 StudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study file (TOML), a run's folder, or the name of a study that ships.")
@@ -130,30 +127,7 @@ def analyze(
     found = Run(run_folder)
     make_scores_current(found, progress=lambda name: say(f"scoring {name}", quiet=json_))
     findings = analyze_stage(found, analyses, progress=lambda name: say(f"analyzing {name}", quiet=json_))
-    # The drawing library takes a second to import; only results that are told need it.
-    from shaketable.report.page import make_section
-    from shaketable.stages.report import page_of, sections_of
-
-    if json_:
-        page = page_of(found, findings)
-        listed = [_finding_values(finding, make_section(finding, page)) for finding in findings.findings]
-        print_json({"run": str(run_folder), "findings": listed})
-        return
-    for section in sections_of(found, findings):
-        out.print(f"[bold]{section.question}[/]")
-        for headline in section.headlines:
-            out.print(f"  {headline.text}", highlight=False, markup=False)
-
-
-def _finding_values(finding: Finding, section: Section | None) -> dict[str, Json]:
-    """A finding for programs: its numbers as tidy rows, and what is said of them."""
-    return {
-        "analysis": finding.analysis,
-        "as_asked": finding.is_as_asked,
-        "question": section.question if section else None,
-        "sentences": [headline.text for headline in section.headlines] if section else [],
-        "rows": [*tidy_rows(Findings(findings=(finding,)))],
-    }
+    tell_findings(found, findings, json_)
 
 
 @guarded

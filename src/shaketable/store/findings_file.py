@@ -115,7 +115,7 @@ def _columns(value: object) -> dict[str, Json]:
         own = getattr(value, field.name)
         if isinstance(own, Cell):
             beside = f"{field.name}_" if "dataset" in columns else ""
-            columns |= {f"{beside}{name}": factor for name, factor in _factors(own).items()}
+            columns |= {f"{beside}{name}": factor for name, factor in cell_columns(own).items()}
         elif isinstance(own, System):
             columns |= {f"{field.name}_{name}": part for name, part in dataclasses.asdict(own).items()}
         elif isinstance(own, Estimate):
@@ -125,7 +125,8 @@ def _columns(value: object) -> dict[str, Json]:
     return columns
 
 
-def _factors(cell: Cell) -> dict[str, Json]:
+def cell_columns(cell: Cell) -> dict[str, Json]:
+    """The factors of a cell, by the names that tables and exports share."""
     system = cell.system
     return {
         "dataset": cell.dataset,
