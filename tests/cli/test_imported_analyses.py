@@ -56,4 +56,4 @@ def test_the_harm_that_was_built_in_is_found(imported):
         for loss in degradation.losses
         if (loss.cell.perturbation, loss.cell.temperature, loss.cell.group) == ("sentence_removal", 0.0, None)
     )
-    assert loss.shift.low > 0 and loss.p_adjusted < 0.05
+    assert loss.drop.low > 0 and loss.p < 0.05

@@ -159,7 +159,7 @@ def test_effects_are_told_with_and_without_flagged_questions(tmp_path: Path) -> 
 def mean_losses(result: object) -> list[tuple[float | None, int]]:
     assert isinstance(result, Degradation)
     return [
-        (loss.mean, loss.shift.n)
+        (loss.drop.value, loss.drop.n)
         for loss in result.losses
         if loss.cell.system is not None and loss.cell.system.model == "plain"
         if loss.cell.group is None and loss.cell.temperature == 0

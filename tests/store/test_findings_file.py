@@ -23,7 +23,7 @@ def findings() -> Findings:
     return Findings(
         findings=(
             Finding(analysis="degradation", result=degradation(tables)),
-            Finding(analysis="degradation(alpha=0.2)", result=degradation(tables, alpha=0.2), is_as_asked=True),
+            Finding(analysis="degradation(metric='bertscore')", result=degradation(tables, metric="bertscore"), is_as_asked=True),
         ),
         main_metric=tables.metric(),
         judging_metric=tables.judging_metric(),
