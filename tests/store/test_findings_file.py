@@ -23,7 +23,11 @@ def findings() -> Findings:
     return Findings(
         findings=(
             Finding(analysis="degradation", result=degradation(tables)),
-            Finding(analysis="degradation(metric='bertscore')", result=degradation(tables, metric="bertscore"), is_as_asked=True),
+            Finding(
+                analysis="degradation(metric='bertscore')",
+                result=degradation(tables, metric="bertscore"),
+                is_as_asked=True,
+            ),
         ),
         main_metric=tables.metric(),
         judging_metric=tables.judging_metric(),
@@ -87,7 +91,7 @@ def test_tidy_rows_have_the_factors_the_first_estimate_and_everything_else(findi
     assert row["model"] == loss.cell.system.model
     assert (row["perturbation"], row["temperature"]) == (loss.cell.perturbation, loss.cell.temperature)
     assert {name: row[name] for name in ("value", "low", "high", "n", "unit", "level")} == {
-        name: getattr(loss.shift, name) for name in ("value", "low", "high", "n", "unit", "level")
+        name: getattr(loss.drop, name) for name in ("value", "low", "high", "n", "unit", "level")
     }
     assert (row["p"], row["p_adjusted"], row["is_shown"]) == (loss.p, loss.p_adjusted, loss.is_shown)
     assert not any(dataclasses.is_dataclass(value) for value in row.values())
