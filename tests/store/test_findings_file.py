@@ -93,5 +93,5 @@ def test_tidy_rows_have_the_factors_the_first_estimate_and_everything_else(findi
     assert {name: row[name] for name in ("value", "low", "high", "n", "unit", "level")} == {
         name: getattr(loss.drop, name) for name in ("value", "low", "high", "n", "unit", "level")
     }
-    assert (row["p"], row["p_adjusted"], row["is_shown"]) == (loss.p, loss.p_adjusted, loss.is_shown)
+    assert (row["p"], row["shift"], row["shift_low"]) == (loss.p, loss.shift.value, loss.shift.low)
     assert not any(dataclasses.is_dataclass(value) for value in row.values())
