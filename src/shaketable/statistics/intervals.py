@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shaketable.identity import seed_from
 from shaketable.types import Estimate, Unit
 
+NO_SCORES = "no scores"
 ROUNDING = 12
 """Decimals kept of a difference: thirds leave dust such as 1e-17, which would break ties and hide zeros."""
 Numbers = NDArray[np.float64]
@@ -89,7 +90,7 @@ class Bootstrap:
             widen = np.array([units[i] == "share" and not is_difference for i in places])
             estimates[places] = self._numbers(statistic_of(places), ids, widen)
         return [
-            self.estimate(*row, n=len(ids), unit=unit, reason=None if ids else "no scores")
+            self.estimate(*row, n=len(ids), unit=unit)
             for row, ids, unit in zip(estimates.tolist(), question_ids, units, strict=True)
         ]
 
@@ -115,7 +116,8 @@ class Bootstrap:
     def estimate(
         self, value: float, low: float, high: float, *, n: int, unit: Unit = "score", reason: str | None = None
     ) -> Estimate:
-        """Numbers of which NaN stands for none."""
+        """Numbers of which NaN stands for none; without any question the reason is that there are no scores."""
+        reason = reason or (NO_SCORES if not n else None)
         numbers = (None if np.isnan(number) else float(number) for number in (value, low, high))
         named = dict(zip(("value", "low", "high"), numbers, strict=True))
         return Estimate(**named, level=self.confidence, n=n, how=self.how, unit=unit, reason=reason)

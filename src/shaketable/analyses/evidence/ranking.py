@@ -12,7 +12,7 @@ import numpy as np
 from shaketable.analyses.grids import Grid, grids
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
-from shaketable.statistics.intervals import ROUNDING, Bootstrap, complete
+from shaketable.statistics.intervals import NO_SCORES, ROUNDING, Bootstrap, complete
 from shaketable.statistics.ranks import interaction_test, rank_agreement, ranks_of
 from shaketable.statistics.significance import holm
 from shaketable.types import Estimate
@@ -156,7 +156,7 @@ def _agreements(whole: _Whole, bootstrap: Bootstrap) -> list[Agreement]:
     pairs = list(combinations(range(len(grid.temperatures)), 2))
     first, second = np.array(pairs).T
     taus = bootstrap.statistics(rank_agreement(whole.drops, first, second), whole.ids, len(pairs), unit="ratio")
-    equal = "all drops are equal at one of the temperatures" if whole.ids else None
+    equal = "all drops are equal at one of the temperatures" if whole.ids else NO_SCORES
     return [
         Agreement(
             cell=grid.cell(temperature=grid.temperatures[a]),

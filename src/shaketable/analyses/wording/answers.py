@@ -65,6 +65,8 @@ def group_scores(tables: Tables, metric: str) -> list[Asked]:
 
 def read_scores(tables: Tables, metric: str | None) -> dict[str, float | None]:
     """Key → value of one metric; none where there is no metric."""
+    if metric is None:
+        return {}
     return dict(tables.scores.filter(pl.col("metric") == metric).select("key", "value").iter_rows())
 
 
