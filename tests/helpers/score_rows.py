@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -45,12 +46,22 @@ CVS = {
 """Coefficients of variation at temperature 0 and 1; q1 is a bridge question, q2 a comparison."""
 
 
+def two_runs(cv: float) -> tuple[float, float]:
+    """Around 1; the CV wanted is their estimate without bias: with sd s it is s / c4 (1 - s² / 4), c4 = √(2 / π).
+
+    The sd of 1 - d and 1 + d is d √2.
+    """
+    sd = cv
+    for _ in range(50):
+        sd = cv * math.sqrt(2 / math.pi) / (1 - sd**2 / 4)
+    return 1 - sd / 2**0.5, 1 + sd / 2**0.5
+
+
 def spread_study() -> pl.DataFrame:
-    """Two runs around 1 whose standard deviation, d √2 for 1 - d and 1 + d, is the CV wanted."""
     return pl.concat(
         [
             score_rows(
-                {question: (1 - cv / 2**0.5, 1 + cv / 2**0.5)},
+                {question: two_runs(cv)},
                 perturbation=perturbation,
                 temperature=temperature,
                 type={"q1": "bridge", "q2": "comparison"}[question],

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shaketable.analyses.conditions import by_question, units
-from shaketable.analyses.spread import crossing_zero
+from shaketable.analyses.spread import crossing_zero, without_bias
 from shaketable.factors import UNCHANGED, Cell, System, main_metric, measure_of
 from shaketable.statistics.intervals import ROUNDING, Numbers
 from shaketable.types import Unit
@@ -96,11 +96,10 @@ class Grid:
 def systems(table: pl.DataFrame, metric: str | None, number: Number = "mean") -> Iterator[Grid]:
     """One grid for each metric asked for and each system, in a fixed order, all types pooled.
 
-    `cv` instead of `mean`: of the coefficient of variation over the runs of a question, where it has two or more and a
-    mean above 0; none of shares, and of metrics with values below 0.
+    `cv` instead of `mean`: of the coefficient of variation over the runs of a question, without the bias of few runs,
+    where it has two or more and a mean above 0; none of shares, and of metrics with values below 0.
     """
-    ratio = pl.when(pl.col("mean") > 0).then(pl.col("sd") / pl.col("mean"))
-    questions = by_question(table).with_columns(cv=ratio)
+    questions = without_bias(by_question(table))
     unit_of = dict(units(table).iter_rows())
     without_cv = [*crossing_zero(table), *(name for name, unit in unit_of.items() if unit == "share")]
     for name in chosen_metrics(table, metric):

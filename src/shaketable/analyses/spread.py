@@ -1,14 +1,19 @@
-"""The coefficient of variation, at the three levels it can be taken."""
+"""The coefficient of variation, at the three levels it can be taken, as published and without its bias of few runs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from shaketable.analyses.conditions import by_question
 from shaketable.factors import UNCHANGED, Cell, System, measure_of
+from shaketable.statistics.intervals import Bootstrap
+from shaketable.statistics.variation import ByQuestion, average_by_question, c4, estimate_ratios
+from shaketable.types import Estimate
 
 Level = Literal["per_question", "ratio_of_means", "across_questions"]
 
@@ -27,10 +32,10 @@ def crossing_zero(table: pl.DataFrame) -> list[str]:
 
 
 def coefficient_of_variation(level: Level, ddof: int) -> pl.Expr:
-    """sd / mean of one condition, from the `mean` and `sd` of its questions; None where the mean is not above 0.
+    """sd / mean of one condition as published, from the `mean` and `sd` of its questions: with few runs too small.
 
     `per_question` averages the CV over runs of each question, `ratio_of_means` divides the mean sd over runs by the
-    mean score, `across_questions` takes the sd between question means.
+    mean score, `across_questions` takes the sd between question means. None where the mean is not above 0.
     """
     mean, sd = pl.col("mean"), pl.col("sd")
     if level == "per_question":
@@ -42,22 +47,42 @@ def coefficient_of_variation(level: Level, ddof: int) -> pl.Expr:
     return pl.when(under > 0).then(over / under)
 
 
-def stability_baselines(table: pl.DataFrame, metric: str) -> Mapping[Cell, float]:
+def without_bias(questions: pl.DataFrame, *, ddof: int = 1) -> pl.DataFrame:
+    """Adds `sigma` and `cv` of each question, which 2 and 10 runs estimate alike; None with one run or no mean.
+
+    The sd of few runs is too small (c4), and 1 / mean too large, by about the variance of the mean (delta method).
+    """
+    mean, sd, n = pl.col("mean"), pl.col("sd"), pl.col("n_runs")
+    expected = {
+        runs: c4(runs) * math.sqrt((runs - 1) / (runs - ddof)) for runs in questions["n_runs"].unique() if runs > 1
+    }
+    sigma = sd / n.replace_strict(expected, default=None, return_dtype=pl.Float64)
+    cv = pl.col("sigma") / mean * (1 - (n - ddof) * (sd / (n * mean)) ** 2)
+    return questions.with_columns(sigma=sigma).with_columns(cv=pl.when(mean > 0).then(cv))
+
+
+def stability_baselines(table: pl.DataFrame, metric: str, bootstrap: Bootstrap) -> Mapping[Cell, Estimate]:
     """The mean over temperatures of the coefficient of variation over runs with original evidence, of each system."""
     if metric in crossing_zero(table):
         return {}
     place = ("dataset", "model", "method", "retriever", "variation")
     is_original = pl.col("perturbation").is_null() | (pl.col("perturbation") == UNCHANGED)
-    baselines = (
-        by_question(table.filter(is_original, metric=metric))
-        .group_by(*place, "temperature", maintain_order=True)
-        .agg(cv=coefficient_of_variation("per_question", 1))
-        .sort("temperature")
-        .group_by(place, maintain_order=True)
-        .agg(pl.col("cv").mean())
+    lines = (
+        without_bias(by_question(table.filter(is_original, metric=metric)))
         .drop_nulls("cv")
+        .group_by(*place, "temperature", maintain_order=True)
+        .agg("question_id", "cv")
+        .group_by(place, maintain_order=True)
+        .agg("question_id", "cv")
     )
-    return {
-        Cell(dataset=dataset, system=System(model=model, method=method, retriever=retriever), variation=variation): cv
-        for dataset, model, method, retriever, variation, cv in baselines.iter_rows()
-    }
+    cells = [
+        Cell(dataset=dataset, system=System(model=model, method=method, retriever=retriever), variation=variation)
+        for dataset, model, method, retriever, variation in lines.select(place).iter_rows()
+    ]
+    averages = [
+        average_by_question(
+            [ByQuestion(question_ids=tuple(own), values=np.array(cv)) for own, cv in zip(ids, cvs, strict=True)]
+        )
+        for ids, cvs in lines.select("question_id", "cv").iter_rows()
+    ]
+    return dict(zip(cells, estimate_ratios(averages, bootstrap), strict=True))

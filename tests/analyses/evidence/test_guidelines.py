@@ -139,7 +139,7 @@ def test_a_clear_loss_has_a_ceiling_without_doubt() -> None:
     assert own.next_loss is not None and own.next_loss.low is not None and own.next_loss.low > 0.01
     assert own.cool is not None and own.cool.value == pytest.approx(0.95, abs=0.01)
     assert own.hot is not None and own.hot.value == pytest.approx(0.65, abs=0.01)
-    assert own.baseline_cv == pytest.approx(0.002, abs=0.001)
+    assert own.baseline_cv is not None and own.baseline_cv.value == pytest.approx(0.002, abs=0.001)
 
 
 def test_the_onset_of_a_made_decline_is_found() -> None:

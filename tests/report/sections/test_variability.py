@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 from few_resamples import few_tables
 from made_page import made_page
-from score_rows import TWO_QUESTIONS, score_rows, spread_study
+from score_rows import TWO_QUESTIONS, score_rows, spread_study, two_runs
 
 from shaketable.analyses.evidence.variability import variability
 from shaketable.report.section import Section
@@ -22,10 +22,19 @@ def test_sentences_speak_of_the_main_metric_and_of_a_share_not_at_all() -> None:
     both = pl.concat([shares, score_rows(TWO_QUESTIONS, temperature=1.0)])
     assert told(both).sentences == ()
     (headline,) = told(both, "bertscore").headlines
-    assert headline.sentence.startswith("At temperature 1 the bertscore of smollm2 varies by 0.0677 [")
+    assert headline.sentence.startswith("At temperature 1 the bertscore of smollm2 varies by 0.0762 [")
     assert headline.sentence.endswith("] between runs of a question.")
-    assert headline.detail.endswith("the stability baseline, is 0.0677 (n = 2 questions).")
-    assert (headline.number, headline.is_clear) == ("0.0677", True)
+    assert "the stability baseline, is 0.0762 [" in headline.detail
+    assert (headline.number, headline.is_clear) == ("0.0762", True)
+
+
+def test_the_temperature_at_which_answers_vary_most_is_told() -> None:
+    """Not the hottest, where all answers are equally wrong."""
+    at = {0.0: 0.0, 1.0: 0.2, 1.2: 0.3, 2.0: 0.1}
+    table = pl.concat([score_rows({"q1": two_runs(cv), "q2": two_runs(cv)}, temperature=own) for own, cv in at.items()])
+    (headline,) = told(table).headlines
+    assert headline.sentence.startswith("At temperature 1.2 the bertscore of smollm2 varies by 0.300")
+    assert headline.sentence.endswith("It varies most there, of 3 temperatures.")
 
 
 def test_greedy_answers_get_no_sentence() -> None:

@@ -75,7 +75,7 @@ def guidelines(
         replace(_with_levels(system_ceiling(own, [grid]), grid, bootstrap), is_part=i in parts)
         for i, (grid, own) in enumerate(zip(grids, limits, strict=True))
     ]
-    baselines = {name: stability_baselines(tables.scores, name) for name in margins}
+    baselines = {name: stability_baselines(tables.scores, name, bootstrap) for name in margins}
     single = [replace(ceiling, baseline_cv=baselines[ceiling.metric].get(ceiling.cell)) for ceiling in single]
     typed = [part for grid in grids for part in (grid, *grid.by_type())]
     return Guidelines(

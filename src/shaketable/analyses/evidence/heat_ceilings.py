@@ -59,7 +59,7 @@ class Ceiling(Scored):
     """The mean score with original evidence at the coolest temperature; None: of several wordings, or no original."""
     hot: Estimate | None = None
     """And at the hottest."""
-    baseline_cv: float | None = None
+    baseline_cv: Estimate | None = None
     """The mean over temperatures of the coefficient of variation with original evidence."""
     is_part: bool = False
     """Whether there is one over all wordings, which says more."""

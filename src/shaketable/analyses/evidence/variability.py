@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -14,11 +14,20 @@ import polars as pl
 from shaketable.analyses.conditions import CONDITION, by_question, cells_of, pooled_and_by_type, units
 from shaketable.analyses.grids import Grid, systems
 from shaketable.analyses.rows import Scored
-from shaketable.analyses.spread import CROSSES_ZERO, Level, crossing_zero
+from shaketable.analyses.spread import CROSSES_ZERO, Level, crossing_zero, without_bias
 from shaketable.analyses.tables import Tables
 from shaketable.factors import Cell
-from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic, mean_of
+from shaketable.statistics.intervals import Bootstrap
+from shaketable.statistics.variation import (
+    ByQuestion,
+    average_by_question,
+    deviation_by_question,
+    estimate_ratios,
+    ratio_by_question,
+)
 from shaketable.types import Estimate, Unit
+
+PER_QUESTION = ("mean", "sd", "sigma", "cv")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,8 +35,10 @@ class Spread(Scored):
     """How much the answers of one condition differ."""
 
     cv: Estimate
-    """The coefficient of variation: standard deviation divided by mean."""
-    baseline: float | None
+    """The coefficient of variation, standard deviation divided by mean, without the bias of few runs."""
+    published_cv: Estimate
+    """With that bias, as published studies have it: the deviation of 3 runs is a ninth too small."""
+    baseline: Estimate | None
     """The stability baseline: the mean over temperatures of the coefficient with undisturbed evidence, leaving out
     temperatures that have none; None: no temperature has one."""
     n_zero_mean: int
@@ -73,16 +84,16 @@ def variability(
 
     `per_question` averages the CV over runs of each question, `ratio_of_means` divides the mean sd over runs by the
     mean score, `across_questions` takes the sd between question means. A mean that is not above 0, a metric with values
-    below 0 and a single run have no CV.
+    below 0 and a single run have no CV. `ddof` is of the CV as published; the other needs none.
     """
     table, main = tables.scores, tables.metric(metric)
     crossing = crossing_zero(table)
-    conditions = _conditions(by_question(table, ddof=ddof), level, crossing)
+    conditions = _conditions(without_bias(by_question(table, ddof=ddof), ddof=ddof), level, crossing)
     return Variability(
         metric=main,
         unit=None if main is None else dict(units(table).iter_rows()).get(main),
         level=level,
-        spreads=_with_baselines(_spreads(conditions, _statistic_of(conditions, level, ddof), crossing, tables)),
+        spreads=tuple(_with_reason(own, crossing) for own in _spreads(conditions, level, ddof, tables.bootstrap)),
         contrasts=tuple(
             contrast for grid in systems(table, main, "cv") for contrast in _types_compared(grid, tables.bootstrap)
         ),
@@ -101,9 +112,7 @@ def _conditions(questions: pl.DataFrame, level: Level, crossing: Sequence[str]) 
         pooled_and_by_type(questions)
         .group_by(*CONDITION, "type", maintain_order=True)
         .agg(
-            means=mean.filter(usable),
-            sds=sd.filter(usable),
-            question_ids=pl.col("question_id").filter(usable),
+            pl.col("question_id", *PER_QUESTION).filter(usable),
             n_zero_mean=(mean <= 0).sum().cast(pl.Int64),
             n_single_run=(pl.col("n_runs") == 1).sum().cast(pl.Int64),
             n_missing=pl.col("n_missing").sum(),
@@ -112,76 +121,72 @@ def _conditions(questions: pl.DataFrame, level: Level, crossing: Sequence[str]) 
     )
 
 
-def _statistic_of(conditions: pl.DataFrame, level: Level, ddof: int) -> Callable[[Sequence[int]], Statistic]:
-    all_means, all_sds = conditions["means"].to_list(), conditions["sds"].to_list()
-
-    def statistic(places: Sequence[int]) -> Statistic:
-        means, sds = (np.array([values[i] for i in places], dtype=np.float64) for values in (all_means, all_sds))
-        if level == "per_question":
-            return mean_of(sds / means)
-        spread = mean_of(sds) if level == "ratio_of_means" else _sd_across(means, ddof)
-        return lambda drawn: _ratio(spread(drawn), mean_of(means)(drawn))
-
-    return statistic
-
-
-def _sd_across(means: Numbers, ddof: int) -> Statistic:
-    n = means.shape[1]
-    centered = means - means.mean(axis=1, keepdims=True)
-
-    def sd(drawn: Numbers) -> Numbers:
-        variance = mean_of(centered**2)(drawn) - mean_of(centered)(drawn) ** 2
-        return np.sqrt(np.maximum(_ratio(variance * n, np.full_like(variance, n - ddof)), 0))
-
-    return sd
-
-
-def _ratio(over: Numbers, under: Numbers) -> Numbers:
-    """NaN, not infinity, where there is nothing to divide by."""
-    return np.divide(over, under, out=np.full_like(over, np.nan), where=under > 0)
-
-
-def _spreads(
-    conditions: pl.DataFrame,
-    statistic_of: Callable[[Sequence[int]], Statistic],
-    crossing: Sequence[str],
-    tables: Tables,
-) -> Iterator[Spread]:
-    """Without their baselines."""
-    ids = conditions["question_ids"].to_list()
-    estimates = tables.bootstrap.of_conditions(statistic_of, ids, ["ratio"] * len(ids))
+def _spreads(conditions: pl.DataFrame, level: Level, ddof: int, bootstrap: Bootstrap) -> tuple[Spread, ...]:
+    """Without the reasons of those that are none."""
+    every = [_by_question(row, level, ddof) for row in conditions.select("question_id", *PER_QUESTION).iter_rows()]
+    corrected, published = [own for own, _ in every], [own for _, own in every]
     counts = conditions.select("metric", "n_zero_mean", "n_single_run", "n_missing").iter_rows()
-    for cell, cv, (metric, n_zero_mean, n_single_run, n_missing) in zip(
-        cells_of(conditions), estimates, counts, strict=True
-    ):
-        if cv.value is None and metric in crossing:
-            cv = replace(cv, reason=CROSSES_ZERO)
-        elif cv.value is None and (n_zero_mean or n_single_run):
-            cv = replace(cv, reason="the mean is 0" if n_zero_mean else "a single run")
-        yield Spread(
+    spreads = tuple(
+        Spread(
             cell=cell,
             metric=metric,
             cv=cv,
+            published_cv=published_cv,
             baseline=None,
             n_zero_mean=n_zero_mean,
             n_single_run=n_single_run,
             n_missing=n_missing,
         )
+        for cell, cv, published_cv, (metric, n_zero_mean, n_single_run, n_missing) in zip(
+            cells_of(conditions),
+            estimate_ratios(corrected, bootstrap),
+            estimate_ratios(published, bootstrap),
+            counts,
+            strict=True,
+        )
+    )
+    return _with_baselines(spreads, corrected, bootstrap)
 
 
-def _with_baselines(spreads: Iterator[Spread]) -> tuple[Spread, ...]:
-    every = list(spreads)
-    original: dict[tuple[str, Cell], list[float]] = {}
-    for spread in every:
+def _by_question(row: tuple[Sequence[str], ...], level: Level, ddof: int) -> tuple[ByQuestion, ByQuestion]:
+    """Of one condition, its coefficient without bias and as published."""
+    ids, (means, sds, sigmas, cvs) = tuple(row[0]), np.array(row[1:], dtype=np.float64)
+    if level == "per_question" or not ids:
+        values = cvs, sds / means
+    elif level == "ratio_of_means":
+        values = ratio_by_question(sigmas, means), ratio_by_question(sds, means)
+    else:
+        values = deviation_by_question(means, 1), deviation_by_question(means, ddof)
+    corrected, published = (ByQuestion(question_ids=ids, values=own) for own in values)
+    return corrected, published
+
+
+def _with_baselines(
+    spreads: Sequence[Spread], values: Sequence[ByQuestion], bootstrap: Bootstrap
+) -> tuple[Spread, ...]:
+    original: dict[tuple[str, Cell], list[ByQuestion]] = {}
+    for spread, own in zip(spreads, values, strict=True):
         if spread.cell.is_undisturbed and spread.cv.value is not None:
-            original.setdefault(_line(spread), []).append(spread.cv.value)
-    means = {line: float(np.mean(values)) for line, values in original.items()}
-    return tuple(replace(spread, baseline=means.get(_line(spread))) for spread in every)
+            original.setdefault(_line(spread), []).append(own)
+    averages = estimate_ratios([average_by_question(line) for line in original.values()], bootstrap)
+    baselines = dict(zip(original, averages, strict=True))
+    return tuple(replace(spread, baseline=baselines.get(_line(spread))) for spread in spreads)
 
 
 def _line(spread: Spread) -> tuple[str, Cell]:
     """A system and a type of question, whatever the evidence and temperature."""
     return spread.metric, replace(spread.cell, perturbation=None, temperature=None)
+
+
+def _with_reason(spread: Spread, crossing: Sequence[str]) -> Spread:
+    """Why there is no coefficient."""
+    if spread.cv.value is not None:
+        return spread
+    reason = "the mean is 0" if spread.n_zero_mean else "a single run" if spread.n_single_run else spread.cv.reason
+    reason = CROSSES_ZERO if spread.metric in crossing else reason
+    return replace(
+        spread, cv=replace(spread.cv, reason=reason), published_cv=replace(spread.published_cv, reason=reason)
+    )
 
 
 def _types_compared(grid: Grid, bootstrap: Bootstrap) -> Iterator[TypeContrast]:

@@ -156,7 +156,7 @@ def temperature_dominates(own: Own) -> Iterator[Comparison]:
 def comparison_varies_more(own: Own) -> Iterator[Comparison]:
     claim = "CV is larger for comparison questions than for bridge questions"
     for cell, spreads in by_system(_spreads(own)).items():
-        cvs = {kind: [spread.cv for spread in spreads if spread.cell.group == kind] for kind in TYPES}
+        cvs = {kind: [spread.published_cv for spread in spreads if spread.cell.group == kind] for kind in TYPES}
         yield _compare_types(claim, "most models", own.name(cell), cvs, higher="comparison", lower="bridge")
 
 
@@ -164,7 +164,7 @@ def original_varies_least(own: Own) -> Iterator[Comparison]:
     spreads = [spread for spread in _spreads(own) if spread.cell.group == "bridge"]
     for cell, of_system in by_system(spreads).items():
         of_evidence = {
-            str(name): mean_estimate([spread.cv for spread in of_system if spread.cell.perturbation == name])
+            str(name): mean_estimate([spread.published_cv for spread in of_system if spread.cell.perturbation == name])
             for name in dict.fromkeys(spread.cell.perturbation for spread in of_system)
         }
         yield compare(

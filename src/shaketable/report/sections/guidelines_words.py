@@ -16,7 +16,6 @@ from shaketable.report.words import (
     format_difference,
     format_level,
     format_margin,
-    format_number,
     join_temperatures,
     name_part,
     name_questions,
@@ -74,7 +73,7 @@ def ceiling_detail(ceiling: Ceiling) -> str:
             sentences.append(f"By the means alone it would be {ceiling.by_means:g}; more questions can tell.")
     if cool is not None and hot is not None and cool.value is not None and hot.value is not None:
         baseline = ceiling.baseline_cv
-        steady = "" if baseline is None else f"; its stability baseline is {format_number(baseline, 'ratio')}"
+        steady = "" if baseline is None else f"; its stability baseline is {format_level(baseline)}"
         sentences.append(
             f"With undisturbed evidence its {word_for(ceiling.metric)} is {format_level(cool)} at {ceiling.coolest:g}, "
             f"{format_level(hot)} at {ceiling.hottest:g}{steady} ({count_questions(estimate.n)})."

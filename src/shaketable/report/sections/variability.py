@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shaketable.analyses.evidence.variability import Spread, TypeContrast, Variability
 from shaketable.analyses.spread import CROSSES_ZERO
-from shaketable.factors import word_for
+from shaketable.factors import Cell, word_for
 from shaketable.report.evidence_marks import (
     make_spark,
     metrics_in_order,
@@ -56,38 +56,35 @@ def section(result: Variability, page: Page) -> Section:
 
 
 def _with_headline(result: Variability) -> list[Spread]:
-    """One per system, at the hottest temperature; greedy answers do not vary, shares only in steps."""
-    spreads = [
-        spread
-        for spread in result.spreads
-        if spread.metric == result.metric
-        and result.unit == "score"
-        and spread.cell.group is None
-        and spread.cell.is_undisturbed
-        and spread.cv.value is not None
-        and spread.cell.temperature
-    ]
-    hottest = max((spread.cell.temperature or 0.0 for spread in spreads), default=None)
-    return [spread for spread in spreads if spread.cell.temperature == hottest]
+    """One per system, at the temperature where answers vary most; greedy answers do not vary, shares only in steps."""
+    peaks: dict[Cell, Spread] = {}
+    for spread in result.spreads:
+        cell, value = spread.cell, spread.cv.value
+        is_spoken_of = spread.metric == result.metric and result.unit == "score"
+        if is_spoken_of and cell.group is None and cell.is_undisturbed and value is not None and cell.temperature:
+            line = _line(cell)
+            peak = peaks.get(line)
+            if peak is None or value > (peak.cv.value or 0.0):
+                peaks[line] = spread
+    return list(peaks.values())
 
 
 def _headline(spread: Spread, result: Variability, page: Page) -> Headline:
-    system = page.name(spread.cell)
-    baseline = format_number(spread.baseline or 0.0, "ratio")
+    system, baseline = page.name(spread.cell), spread.baseline
     line = [
-        other
-        for other in result.spreads
-        if other.metric == spread.metric
-        and replace(other.cell, temperature=None) == replace(spread.cell, temperature=None)
+        other for other in result.spreads if other.metric == spread.metric and _line(other.cell) == _line(spread.cell)
     ]
+    n_hot = sum(bool(other.cell.temperature) for other in line)
+    most = f" It varies most there, of {n_hot} temperatures." if n_hot > 1 else ""
+    steady = "" if baseline is None else f", the stability baseline, is {format_level(baseline)}"
     return Headline(
         kind="variability",
         cell=spread.cell,
         system=system,
         sentence=f"At temperature {spread.cell.temperature:g} the {spread.metric} of {system} varies by "
-        f"{format_level(spread.cv)} {BETWEEN[result.level]}.",
+        f"{format_level(spread.cv)} {BETWEEN[result.level]}.{most}",
         detail="This is the standard deviation divided by the mean, with undisturbed evidence; its mean over "
-        f"temperatures, the stability baseline, is {baseline} ({count_questions(spread.cv.n)}).",
+        f"temperatures{steady} ({count_questions(spread.cv.n)}).",
         number=format_value(spread.cv),
         interval=format_interval(spread.cv),
         is_clear=page.is_applied(spread.cell),
@@ -95,6 +92,11 @@ def _headline(spread: Spread, result: Variability, page: Page) -> Headline:
         spark_title="Coefficient of variation by temperature",
         spark=make_spark((other.cell, other.cv) for other in line),
     )
+
+
+def _line(cell: Cell) -> Cell:
+    """Whatever the temperature."""
+    return replace(cell, temperature=None)
 
 
 def _type_headline(contrast: TypeContrast, page: Page) -> Headline:
@@ -151,7 +153,7 @@ def _spread_line(line: Sequence[Spread]) -> TableLine:
             name_part(cool.cell.perturbation or "no evidence"),
             *(f"{format_level(spread.cv)} at {spread.cell.temperature:g}" for spread in (cool, hot)),
             format_number(mean, "ratio"),
-            None if cool.baseline is None else format_number(cool.baseline, "ratio"),
+            None if cool.baseline is None else format_level(cool.baseline),
         ),
         n=cool.cv.n,
     )

@@ -21,6 +21,7 @@ from shaketable.report.evidence_marks import (
 )
 from shaketable.report.section import Figure, Headline, Page, Table
 from shaketable.report.words import format_entry
+from shaketable.types import Estimate
 
 
 def make_figure(metric: str, result: Variability, headlines: Sequence[Headline], page: Page) -> Figure | None:
@@ -31,9 +32,9 @@ def make_figure(metric: str, result: Variability, headlines: Sequence[Headline],
         return None
     baselines = {(mark.panel, mark.row): spread.baseline for mark, spread in zip(marks, spreads, strict=True)}
     guides = [
-        Guide(kind="baseline", at=baseline, words=f"stability baseline {baseline:.3g}", panel=panel, row=row)
+        Guide(kind="baseline", at=at, words=f"stability baseline {at:.3g}", panel=panel, row=row)
         for (panel, row), baseline in baselines.items()
-        if baseline is not None
+        if baseline is not None and (at := baseline.value) is not None
     ]
     axis = Axis(title=f"CV of {metric} (sd / mean)")
     looks = evidence_looks(mark.series for mark in marks)
@@ -41,7 +42,8 @@ def make_figure(metric: str, result: Variability, headlines: Sequence[Headline],
         name=name_variation(metric),
         title=f"How much repeated answers differ: {metric}",
         caption=next((headline.sentence for headline in headlines if metric == result.metric), ""),
-        note="The coefficient of variation is standard deviation divided by mean; the dotted stability baseline "
+        note="The coefficient of variation is standard deviation divided by mean, without the bias of few runs; the "
+        "dotted stability baseline "
         f"is its mean over temperatures with unchanged evidence. Bands are {name_intervals(page)}. "
         f"{describe_counts(marks)}",
         marks=marks,
@@ -52,12 +54,15 @@ def make_figure(metric: str, result: Variability, headlines: Sequence[Headline],
     )
 
 
-def _figure_table(marks: Sequence[Mark], baselines: Sequence[float | None]) -> Table:
+def _figure_table(marks: Sequence[Mark], baselines: Sequence[Estimate | None]) -> Table:
     columns = TITLES.columns()
     return Table(
         columns=(*columns.values(), "Baseline"),
         rows=tuple(
-            (*(format_entry(getattr(mark, name)) for name in columns), format_entry(baseline))
+            (
+                *(format_entry(getattr(mark, name)) for name in columns),
+                format_entry(None if baseline is None else baseline.value),
+            )
             for mark, baseline in zip(marks, baselines, strict=True)
         ),
     )
