@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import math
 from statistics import fmean
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from shaketable.statistics.stability import (
     aligned_similarity,
@@ -19,7 +17,6 @@ from shaketable.statistics.stability import (
     overlap,
     pair_steadiness,
     relative_change,
-    spearman_of,
     steadiness,
 )
 
@@ -91,25 +88,6 @@ def test_the_noise_flip_compares_as_many_runs_as_there_are_wordings() -> None:
     assert noise_flip([True, True, True], 2) == 0
     assert noise_flip([True, False], 2) is None
     assert noise_flip([True]) is None
-
-
-def test_spearman_by_hand() -> None:
-    x, y = np.array([3.1, 2.2, 4.0, 2.9, 3.5]), np.array([0.80, 0.95, 0.60, 0.85, 0.90])
-    assert spearman_of(x, y, range(5))(np.ones((1, 5)))[0, 0] == pytest.approx(-0.7)
-    assert np.isnan(spearman_of(x, np.ones(5), range(5))(np.ones((1, 5)))[0, 0])
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3)), min_size=3, max_size=20))
-def test_spearman_of_drawn_questions_is_that_of_the_drawn_pairs(points: list[tuple[int, int, int]]) -> None:
-    x, y, owner = (np.array(side, dtype=float) for side in zip(*points, strict=True))
-    drawn = np.array([[1, 0, 2, 1], [3, 1, 0, 0]], dtype=float)
-    found = spearman_of(x, y, owner.astype(int).tolist())(drawn)[0]
-    for value, counts in zip(found, drawn, strict=True):
-        taken = np.repeat(np.arange(len(x)), counts[owner.astype(int)].astype(int))
-        if len(taken) < 2 or not np.ptp(x[taken]) or not np.ptp(y[taken]):
-            assert math.isnan(value)
-        else:
-            assert value == pytest.approx(stats.spearmanr(x[taken], y[taken]).statistic)
 
 
 def test_the_steadiness_of_two_is_that_of_their_pair() -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from shaketable.analyses.wording.candidates import spoken_of
 from shaketable.analyses.wording.measurements import ONE_RUN
 from shaketable.analyses.wording.numbers import WordingNumber
-from shaketable.factors import Cell
-from shaketable.report.words import count_questions, format_difference, format_level, format_value, holds_zero
+from shaketable.report.grouping import group_by_system
+from shaketable.report.section import Page
+from shaketable.report.wording_choices import Chosen, choose_rewordings
+from shaketable.report.words import format_difference, format_level, format_value
 from shaketable.statistics.intervals import Sign
 from shaketable.types import Unit
 
@@ -26,16 +29,6 @@ class BesideNoise:
     """None: the original wording was not run twice."""
     excess: WordingNumber | None
 
-    @property
-    def value(self) -> float:
-        """What sentences rank by: the excess where it is known."""
-        return (self.excess or self.raw).estimate.value or 0.0
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether rewording does something beyond chance."""
-        return self.excess is not None and not holds_zero(self.excess.estimate)
-
 
 def pair_with_noise(numbers: Iterable[WordingNumber], *metrics: str) -> list[BesideNoise]:
     """The numbers of these metrics that have a value, in their order."""
@@ -43,27 +36,32 @@ def pair_with_noise(numbers: Iterable[WordingNumber], *metrics: str) -> list[Bes
     return [
         BesideNoise(
             raw=number,
-            noise=known.get(_key(number, f"noise_{number.metric}")),
-            excess=known.get(_key(number, f"excess_{number.metric}")),
+            noise=known.get(_key(number, f"noise_{number.metric.removeprefix('flip_')}")),
+            excess=known.get(_key(number, f"excess_{number.metric.removeprefix('flip_')}")),
         )
         for number in known.values()
         if number.metric in metrics and number.hop is None
     ]
 
 
-def choose_most(pairs: Iterable[BesideNoise], sign: Sign) -> list[BesideNoise]:
-    """Of each system and dataset the rewording that does most beyond chance, where sign is the way it moves a number;
-    systems where most is done come first."""
-    groups: dict[Cell, list[BesideNoise]] = {}
-    for pair in pairs:
-        groups.setdefault(replace(pair.raw.cell, variation=None), []).append(pair)
-    most = (max(group, key=lambda pair: (pair.excess is not None, sign * pair.value)) for group in groups.values())
-    return sorted(most, key=lambda pair: -sign * pair.value)
+def choose_beside_noise(
+    numbers: Iterable[WordingNumber], metric: str, kind: str, sign: Sign, page: Page
+) -> list[tuple[BesideNoise, Chosen | None]]:
+    """Of each system the rewording that does most beyond chance.
 
-
-def join_details(parts: Iterable[str], pair: BesideNoise) -> str:
-    """One sentence after another, and how many questions stand behind them."""
-    return f"{'. '.join(parts) or 'Paired by question'} ({count_questions(pair.raw.estimate.n)})."
+    Where chance is not known nothing is chosen, and the pair is the one that moves the number furthest, which sign has
+    the direction of.
+    """
+    pairs = [pair for pair in pair_with_noise(spoken_of(numbers), metric) if not pair.raw.answered_only]
+    by_cell = {pair.raw.cell: pair for pair in pairs}
+    chosen = choose_rewordings((pair.excess for pair in pairs if pair.excess is not None), kind, page)
+    told = {replace(own.number.cell, variation=None) for own in chosen}
+    rest = group_by_system(pair.raw for pair in pairs if replace(pair.raw.cell, variation=None) not in told)
+    most = (max(group, key=lambda number: sign * (number.estimate.value or 0.0)) for group in rest)
+    return [
+        *((by_cell[own.number.cell], own) for own in chosen),
+        *((by_cell[number.cell], None) for number in most),
+    ]
 
 
 def format_beside(pair: BesideNoise, unit: Unit = "score") -> str:

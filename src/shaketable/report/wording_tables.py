@@ -13,6 +13,7 @@ from shaketable.report.wording_words import WITHOUT_PEOPLE, name_dataset, name_s
 from shaketable.report.words import Entry, format_level
 
 NAMES = ("System", "Dataset", "Asked")
+TESTED = ("p, not adjusted", "Verdict")
 Column = tuple[str, bool]
 """A metric, and whether it is of answered trials only."""
 
@@ -27,17 +28,22 @@ class _Line:
     """Questions and failed trials of each entry."""
 
 
-def make_tables(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page: Page) -> tuple[Table, ...]:
-    """Means side by side, and, folded, what rewording takes away, each with its p; numbers of single hops aside."""
+def make_tables(
+    numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page: Page, *, kind: str = ""
+) -> tuple[Table, ...]:
+    """Means side by side, and, folded, what rewording takes away, each with its p and the verdict of claims of this
+    kind; numbers of single hops aside."""
     shown = [number for number in numbers if number.hop is None]
     tables = (
         _levels([number for number in shown if not number.is_loss], titles, page),
-        _losses([number for number in shown if number.is_loss], titles, page),
+        _losses([number for number in shown if number.is_loss], titles, page, kind),
     )
     return tuple(table for table in tables if table is not None)
 
 
-def make_noise_tables(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page: Page) -> tuple[Table, ...]:
+def make_noise_tables(
+    numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page: Page, *, kind: str
+) -> tuple[Table, ...]:
     """One, a line per number that has been measured between runs of the original wording too; none without any."""
     pairs = pair_with_noise(numbers, *(metric for metric, _ in titles))
     rows = tuple(
@@ -47,13 +53,15 @@ def make_noise_tables(numbers: Sequence[WordingNumber], titles: Mapping[Column, 
             format_level(pair.raw.estimate),
             format_level(pair.noise.estimate),
             format_level(pair.excess.estimate),
+            _format_bare_p(pair.excess.p),
+            _verdict(pair.excess, kind, page),
             pair.excess.estimate.n,
             pair.excess.n_runs,
         )
         for pair in pairs
         if pair.noise is not None and pair.excess is not None
     )
-    columns = (*NAMES, "Number", "Reworded", "Same wording again", "Excess", "Questions", "Runs")
+    columns = (*NAMES, "Number", "Reworded", "Same wording again", "Excess", *TESTED, "Questions", "Runs")
     return (Table(title="Beside runs of the same wording", columns=columns, rows=rows),) if rows else ()
 
 
@@ -81,20 +89,21 @@ def _levels(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page
     )
 
 
-def _losses(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page: Page) -> Table | None:
+def _losses(numbers: Sequence[WordingNumber], titles: Mapping[Column, str], page: Page, kind: str) -> Table | None:
     """A line per difference."""
     rows = tuple(
         (
             *_names(number, name_way(number.cell.variation), page),
             titles.get((number.metric, number.answered_only), number.metric),
             format_level(number.estimate),
-            _format_bare_p(number.p_adjusted),
+            _format_bare_p(number.p),
+            _verdict(number, kind, page),
             number.estimate.n,
         )
         for number in numbers
         if number.estimate.value is not None
     )
-    columns = (*NAMES, "Number", "Original minus reworded", "p, by Holm", "Questions")
+    columns = (*NAMES, "Number", "Original minus reworded", *TESTED, "Questions")
     return Table(title="Against the original wording", columns=columns, rows=rows, is_folded=True) if rows else None
 
 
@@ -104,6 +113,12 @@ def _names(number: WordingNumber, way: str, page: Page) -> tuple[Entry, Entry, E
 
 def _way(number: WordingNumber) -> str:
     return name_way(number.cell.variation) if number.with_people else WITHOUT_PEOPLE
+
+
+def _verdict(difference: WordingNumber, kind: str, page: Page) -> str:
+    """As sentences have it; a dash for what is only explored."""
+    claim = None if difference.answered_only else page.claim(kind, difference.cell, difference.metric)
+    return "–" if claim is None else "shown" if claim.is_shown else "not shown"
 
 
 def _order(line: _Line, page: Page) -> tuple[object, ...]:

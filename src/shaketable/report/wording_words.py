@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.unaided import ClosedBook
@@ -10,6 +10,7 @@ from shaketable.factors import ORIGINAL, Cell, is_by_people
 from shaketable.report.section import Headline, Page
 from shaketable.report.words import (
     caveats_of_agreement,
+    count_questions,
     describe_bootstrap,
     name_part,
 )
@@ -89,3 +90,8 @@ def describe_closed_books(closed_books: Sequence[ClosedBook]) -> list[str]:
                 "under-confidence, help and harm may mix prompt and retrieval."
             )
     return caveats
+
+
+def join_details(parts: Iterable[str], number: WordingNumber) -> str:
+    """One sentence after another, and how many questions stand behind them."""
+    return f"{'. '.join(parts) or 'Paired by question'} ({count_questions(number.estimate.n)})."

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from shaketable.statistics.intervals import Numbers, Statistic
+from shaketable.statistics.intervals import Numbers
 
 Zero = Literal["one", "zero", "drop"]
 """What an original without any call is divided by: 1, nothing (the change counts 0), or it is left out."""
@@ -74,33 +74,3 @@ def noise_flip(acts: Sequence[bool], n_wordings: int = 1) -> float | None:
         return None
     alike = sum(k / n * math.comb(k - 1, n_wordings) for k in (n_acts, n - n_acts) if k)
     return 1 - alike / math.comb(n - 1, n_wordings)
-
-
-def spearman_of(x: Numbers, y: Numbers, question: Sequence[int]) -> Statistic:
-    """Spearman's rho of pairs that belong to questions, for resampled questions; ties have average ranks.
-
-    Undefined (NaN) where one side does not vary.
-    """
-    owner = np.asarray(question)
-
-    def statistic(drawn: Numbers) -> Numbers:
-        weights = drawn[:, owner]
-        middle = weights.sum(axis=1, keepdims=True) / 2  # the mean of all ranks
-        a, b = (_ranks(side, weights) - middle for side in (x, y))
-        both, first, second = (np.einsum("ij,ij,ij->i", weights, c, d) for c, d in ((a, b), (a, a), (b, b)))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rho = both / np.sqrt(first * second)
-        return np.where(np.minimum(first, second) > 1e-9, rho, np.nan)[None, :]
-
-    return statistic
-
-
-def _ranks(values: Numbers, weights: Numbers) -> Numbers:
-    """Average ranks, less one half, of values that occur as often as their weights say, one line for each draw."""
-    order = np.argsort(values, kind="stable")
-    is_new = np.diff(values[order], prepend=np.nan) != 0
-    counts = np.add.reduceat(weights[:, order], np.flatnonzero(is_new), axis=1)
-    order_of = np.empty(len(values), dtype=np.int64)
-    order_of[order] = np.cumsum(is_new) - 1
-    ranks: Numbers = (np.cumsum(counts, axis=1) - counts / 2)[:, order_of]
-    return ranks

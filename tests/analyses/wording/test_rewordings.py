@@ -14,6 +14,7 @@ import pytest
 from made_wordings import NO_RETRIEVAL, Compass, made, only, searches, several, tables_of, trial
 from scipy.stats import binomtest
 
+from shaketable.analyses.claims import Claim, claims_of
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording import vectors
 from shaketable.analyses.wording.consistency import consistency
@@ -26,7 +27,7 @@ from shaketable.analyses.wording.trajectories import trajectories
 from shaketable.analyses.wording.wording_accuracy import wording_accuracy
 from shaketable.errors import WeightsError
 from shaketable.factors import System
-from shaketable.types import Estimate
+from shaketable.types import Estimate, Finding, Findings
 
 Analysis = Callable[..., Any]
 EVERY: tuple[Analysis, ...] = (
@@ -69,18 +70,76 @@ def test_the_cost_of_a_wording_is_paired_by_question() -> None:
     assert only(found.numbers, variation="original", is_loss=False).estimate.value == 0.8
     lost = only(found.numbers, variation="spelling", is_loss=True)
     assert (lost.estimate.value, lost.estimate.n, lost.estimate.unit) == (0.5, 10, "share")
-    # Five differences of one sign and five of none: 2 / 2^5.
+    # Five differences of one sign and five of none, as McNemar's exact test has it: 2 / 2^5.
     assert lost.p == pytest.approx(2 / 32)
 
 
-def test_holm_counts_the_variations_of_one_system() -> None:
-    trials = [trial(f"q{i}") for i in range(8)]
-    trials += [trial(f"q{i}", "spelling", correct=0.0) for i in range(8)]
-    trials += [trial(f"q{i}", "formality", correct=float(i > 2)) for i in range(8)]
-    found = ask(wording_accuracy, trials)
-    assert only(found.numbers, variation="spelling", is_loss=True).p == pytest.approx(2 / 2**8)
-    assert only(found.numbers, variation="spelling", is_loss=True).p_adjusted == pytest.approx(4 / 2**8)
-    assert only(found.numbers, variation="formality", is_loss=True).p_adjusted == pytest.approx(2 / 2**3)
+def reworded(*counts: int, n: int = 20, dataset: str = "squad") -> list[dict[str, Any]]:
+    """The original right in so many of n questions, then one rewording after the other."""
+    names = ("original", "spelling", "grammar", "formality")
+    return [
+        trial(f"q{i}", name, correct=float(i < right), dataset=dataset, wording=f"{dataset} {i} {name}")
+        for name, right in zip(names, counts, strict=False)
+        for i in range(n)
+    ]
+
+
+def claims_about(*results: object) -> Sequence[Claim]:
+    findings = tuple(Finding(analysis="", result=result) for result in results)
+    return claims_of(Findings(findings=findings)).every
+
+
+def test_each_rewording_is_a_claim_and_gains_are_claims_too() -> None:
+    claims = claims_about(ask(wording_accuracy, reworded(10, 0, 20, 10)))
+    by_name = {claim.subject.cell.variation: claim for claim in claims}
+    assert {claim.subject.kind for claim in claims} == {"wording"}
+    assert [by_name[name].estimate.value for name in ("spelling", "grammar", "formality")] == [0.5, -0.5, 0]
+    assert [by_name[name].is_shown for name in ("spelling", "grammar", "formality")] == [True, True, False]
+
+
+def test_a_loss_that_is_there_has_an_interval_with_width() -> None:
+    lost = only(ask(wording_accuracy, reworded(20, 18)).numbers, variation="spelling", is_loss=True).estimate
+    assert lost.value == pytest.approx(0.1)
+    assert lost.low < lost.value < lost.high
+
+
+def test_of_several_datasets_all_together_are_claimed() -> None:
+    trials = [*reworded(20, 0), *reworded(20, 0, dataset="nq")]
+    claims = claims_about(ask(wording_accuracy, trials))
+    assert [(claim.subject.cell.dataset, claim.estimate.n) for claim in claims] == [(None, 40)]
+
+
+def test_temperatures_of_a_rewording_weigh_as_two_claims() -> None:
+    trials = [
+        one | {"temperature": heat, "key": f"{heat}{one['key']}"} for heat in (1.0, 0.0, 2.0) for one in reworded(9, 5)
+    ]
+    claims = claims_about(ask(wording_accuracy, trials))
+    weights = {claim.subject.cell.temperature: claim.weight for claim in claims}
+    assert weights == {0.0: 1.0, 1.0: 0.5, 2.0: 0.5}
+
+
+def test_what_is_beyond_chance_is_claimed_by_every_analysis_that_speaks_of_it() -> None:
+    """Of 12 questions two runs each: rewording changes answers, searches, queries and decisions."""
+    trials, made_ = [], []
+    for i, name, run in itertools.product(range(12), ("original", "spelling"), range(2)):
+        is_original = name == "original"
+        one = trial(
+            f"q{i}", name, repeat=run, answer="1,0" if is_original else "0,1", correct=float(is_original),
+            n_searches=2 * (not is_original or i == 0),
+        )  # fmt: skip
+        query = "1,0" if is_original else "0.6,0.8"
+        trials += [one, trial(f"q{i}", name, repeat=run, correct=0.0, **NO_RETRIEVAL)]
+        made_.append((one, [(query, "ab", True)] * one["n_searches"]))
+    analyses = (consistency, cost_stability, search_decisions, outcomes)
+    claims = claims_about(*(ask(analysis, trials, searches(*made_)) for analysis in analyses))
+    shown = {claim.subject.kind: claim.estimate.value for claim in claims if claim.is_shown}
+    assert shown == {
+        "consistency": pytest.approx(-1),
+        "cost": pytest.approx(11 / 12 * 2),
+        "decision": pytest.approx(11 / 12),
+        "confidence": pytest.approx(11 / 12),
+        "outcome": 1.0,
+    }
 
 
 def test_two_rewrites_of_a_question_are_averaged_and_a_failure_is_no_zero() -> None:
@@ -201,7 +260,7 @@ def test_over_and_under_confidence_by_hand() -> None:
 def test_need_is_told_by_the_same_wording_or_by_the_original() -> None:
     trials = [trial("q", n_searches=0), trial("q", "spelling", n_searches=0)]
     trials += [trial("q", correct=1.0, **NO_RETRIEVAL), trial("q", "spelling", correct=0.0, **NO_RETRIEVAL)]
-    wanted = {"metric": "over_confidence", "variation": "spelling"}
+    wanted = {"metric": "over_confidence", "variation": "spelling", "is_loss": False}
     assert only(ask(search_decisions, trials).numbers, **wanted).estimate.value == 1
     assert only(ask(search_decisions, trials, need="original").numbers, **wanted).estimate.value == 0
 
@@ -305,7 +364,7 @@ def test_outcomes_sum_to_one() -> None:
     found = {number.metric: number.estimate.value for number in ask(outcomes, trials).numbers}
     assert found == {
         name: pytest.approx(v)
-        for name, v in zip(("helpful", "harmful", "stable", "unhelpful"), (0.4, 0.2, 0.2, 0.2), strict=True)
+        for name, v in zip(("helpful", "harmful", "stable", "unhelpful", "net"), (0.4, 0.2, 0.2, 0.2, 0.2), strict=True)
     }
 
 
@@ -553,4 +612,4 @@ def test_over_confidence_of_the_original_wording_alone_is_not_compared() -> None
     trials += [trial(f"q{i}", name, n_searches=int(i < 2)) for name in ("original", "spelling") for i in range(4)]
     found = ask(search_decisions, trials)
     assert only(found.numbers, metric="over_confidence", variation="original").estimate.value == 0.5
-    assert only(found.numbers, metric="over_confidence", variation="spelling").estimate.value is None
+    assert only(found.numbers, metric="over_confidence", variation="spelling", is_loss=False).estimate.value is None

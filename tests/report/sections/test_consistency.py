@@ -29,7 +29,8 @@ def answered(before: list[str], after: list[str], n: int = 12) -> list[dict[str,
 
 def tell(trials: list[dict[str, Any]]) -> Section:
     tables = tables_of(trials)
-    return section(consistency(tables), made_page(tables))
+    result = consistency(tables)
+    return section(result, made_page(tables, result))
 
 
 def test_of_one_run_chance_is_not_known() -> None:
@@ -58,15 +59,20 @@ def test_answers_that_move_further_than_chance_are_told_by_the_excess() -> None:
     )
     beside = made.tables[1]
     assert beside.title == "Beside runs of the same wording"
-    assert beside.columns[3:] == ("Number", "Reworded", "Same wording again", "Excess", "Questions", "Runs")
+    assert beside.columns[3:7] == ("Number", "Reworded", "Same wording again", "Excess")
+    assert beside.columns[7:] == ("p, not adjusted", "Verdict", "Questions", "Runs")
     (similarity,) = [row for row in beside.rows if row[3] == "similarity"]
     assert [str(entry).split()[0] for entry in similarity[4:7]] == ["0.400", "0.600", "−0.200"]
-    assert similarity[7:] == (12, 2)
+    assert similarity[7:] == ("< 0.001", "shown", 12, 2)
 
 
 def test_answers_that_move_as_far_as_those_of_another_run_are_not_said_to_move() -> None:
-    (text,) = tell(answered(["1,0", "0.6,0.8"], ["0.6,0.8", "1,0"])).sentences
-    assert text.startswith("No rewording is shown to move the answers of m on squad further than chance does.")
+    made = tell(answered(["1,0", "0.6,0.8"], ["0.6,0.8", "1,0"]))
+    (headline,) = made.headlines
+    assert headline.sentence == "No rewording is shown to move the answers of m on squad further than chance does."
+    assert not headline.is_clear
+    (similarity,) = [row for row in made.tables[1].rows if row[3] == "similarity"]
+    assert similarity[8] == "not shown"
 
 
 def test_pairs_without_an_empty_answer_are_told_apart() -> None:

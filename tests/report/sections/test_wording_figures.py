@@ -117,17 +117,20 @@ def test_failed_searches_are_those_that_brought_no_supporting_document(figures: 
 
 def test_the_chain_and_the_drift_are_told_of_people_first(sections: dict[str, Section]) -> None:
     (chain,) = sections["drift_chain"].sentences
-    assert chain.startswith("Rank correlations of m · search_o1 on squad, rewriting by people: similarity of queries")
+    assert chain.startswith(
+        "No link of the chain from wording to answer is shown for m · search_o1 on squad, rewriting by people. Not "
+    )
     (drift,) = sections["trajectories"].sentences
-    assert drift.startswith("After ") and "Searches without a supporting document: " in drift
+    assert drift.startswith("No rewording is shown to make the queries of m · search_o1 on squad drift")
+    assert "Searches without a supporting document: " in drift
     assert sections["query_difficulty"].sentences == ()
 
 
 def test_a_search_that_mends_and_spoils_is_told_of_the_original_wording(sections: dict[str, Section]) -> None:
     (headline,) = sections["outcomes"].headlines
-    assert headline.sentence.startswith("With the original wording, searching mends ")
-    assert "of the answers of m · search_o1 on squad and spoils " in headline.sentence
-    assert headline.kind == "outcome" and headline.number.endswith(" %")
+    assert headline.sentence.startswith("Searching is not shown to mend more of the answers of m · search_o1 on squad")
+    assert headline.detail.startswith("It mends ") and " and spoils " in headline.detail
+    assert headline.kind == "outcome" and headline.number.endswith(" points")
 
 
 def test_the_original_stands_first_and_people_second() -> None:

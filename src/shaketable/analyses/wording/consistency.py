@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_RECORDS, group_replies
 from shaketable.analyses.wording.asked import Asked, Reply
+from shaketable.analyses.wording.candidates import claim_differences
 from shaketable.analyses.wording.measurements import (
     Measurement,
     measure,
@@ -32,6 +35,13 @@ class Consistency:
     """
     reason: str | None = None
     """Why there are no numbers at all."""
+
+    def claims(self) -> Iterable[Claim]:
+        """How much further rewording moves answers than chance does."""
+        excesses = (
+            number for number in self.numbers if number.metric == "excess_similarity" and not number.answered_only
+        )
+        return claim_differences(excesses, "consistency")
 
 
 def consistency(tables: Tables, *, encoder: str = ENCODER) -> Consistency:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_RECORDS, group_replies
 from shaketable.analyses.wording.asked import Asked, Reply
+from shaketable.analyses.wording.candidates import claim_differences
 from shaketable.analyses.wording.measurements import (
     Measurement,
     measure_losses,
@@ -36,6 +38,11 @@ class CostStability:
     """
     reason: str | None = None
     """Why there are no numbers at all."""
+
+    def claims(self) -> Iterable[Claim]:
+        """How much more rewording changes the number of searches than chance does."""
+        excesses = (number for number in self.numbers if number.metric == "excess_re_searches")
+        return claim_differences(excesses, "cost")
 
 
 def cost_stability(tables: Tables, *, zero: Zero = "one", steady: Steadiness = "inverse") -> CostStability:

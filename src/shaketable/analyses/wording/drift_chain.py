@@ -9,15 +9,18 @@ from typing import Literal
 
 import numpy as np
 
+from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_QUERY_LOSS, NO_RECORDS, NO_SEARCHES, group_replies, read_scores
 from shaketable.analyses.wording.asked import Asked, Reply
+from shaketable.analyses.wording.candidates import spoken_of
 from shaketable.analyses.wording.hops import MissingHops, Trails, read_trails
 from shaketable.analyses.wording.numbers import count_failed
 from shaketable.analyses.wording.vectors import ENCODER
+from shaketable.factors import Cell, is_by_people
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.statistics.stability import spearman_of
+from shaketable.statistics.rank_correlation import spearman_of, spearman_test
 from shaketable.types import Estimate
 
 TOO_FEW = "fewer than three wordings, or one side does not vary"
@@ -42,6 +45,8 @@ class Correlation(Located):
     second: Stage
     rho: Estimate
     """Spearman's; n counts questions."""
+    p: float | None
+    """That it is not 0, not adjusted; None: it is not known."""
     n_wordings: int
     n_failed: int
     """Trials that failed, and are in no number."""
@@ -59,6 +64,23 @@ class DriftChain:
     correlations: tuple[Correlation, ...]
     reason: str | None = None
     """Why there are no correlations at all."""
+
+    @property
+    def chains(self) -> list[list[Correlation]]:
+        """What is spoken of each system: rewrites by people where there are some, else all rewordings together."""
+        systems: dict[Cell, dict[Cell, list[Correlation]]] = {}
+        for link in spoken_of(self.correlations):
+            if link.rho.value is not None:
+                of_system = systems.setdefault(replace(link.cell, variation=None), {})
+                of_system.setdefault(link.cell, []).append(link)
+        return [min(chains.items(), key=lambda chain: _rank(chain[0]))[1] for chains in systems.values()]
+
+    def claims(self) -> Iterable[Claim]:
+        """That the stages of a chain go together; its links weigh as one claim."""
+        for chain in self.chains:
+            for link in chain:
+                subject = Subject(kind="chain", cell=link.cell, metric=link.first, other=link.second)
+                yield Claim(subject=subject, estimate=link.rho, p=link.p, weight=1 / len(chain))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -139,14 +161,22 @@ def _correlate(asked: Asked, reader: _Reader, bootstrap: Bootstrap) -> Iterable[
                 and (x := wording.values[first]) is not None
                 and (y := wording.values[second]) is not None
             ]
+            rho, p = _estimate(points, bootstrap, reason or TOO_FEW)
             yield Correlation(
                 cell=replace(asked.cell, variation=variation),
                 first=first,
                 second=second,
-                rho=_estimate(points, bootstrap, reason or TOO_FEW),
+                rho=rho,
+                p=p,
                 n_wordings=len(points),
                 n_failed=count_failed(asked, variation),
             )
+
+
+def _rank(cell: Cell) -> int:
+    if cell.variation is None:
+        return 1
+    return 0 if is_by_people(cell.variation) else 2
 
 
 def _wordings(asked: Asked, reader: _Reader) -> list[Wording]:
@@ -169,12 +199,17 @@ def _wordings(asked: Asked, reader: _Reader) -> list[Wording]:
     ]
 
 
-def _estimate(points: Sequence[tuple[str, float, float]], bootstrap: Bootstrap, reason: str) -> Estimate:
+def _estimate(
+    points: Sequence[tuple[str, float, float]], bootstrap: Bootstrap, reason: str
+) -> tuple[Estimate, float | None]:
+    """Rho, and its p."""
     questions = sorted({question for question, _, _ in points})
     if len(points) < 3:
         nothing = math.nan, math.nan, math.nan
-        return bootstrap.estimate(*nothing, n=len(questions), reason=reason)
+        return bootstrap.estimate(*nothing, n=len(questions), reason=reason), None
     x, y = (np.array([point[side] for point in points], dtype=np.float64) for side in (1, 2))
-    statistic = spearman_of(x, y, [questions.index(question) for question, _, _ in points])
-    (rho,) = bootstrap.statistics(statistic, questions, 1)
-    return replace(rho, reason=reason) if rho.value is None else rho
+    owners = [questions.index(question) for question, _, _ in points]
+    (rho,) = bootstrap.statistics(spearman_of(x, y, owners), questions, 1)
+    if rho.value is None:
+        return replace(rho, reason=reason), None
+    return rho, spearman_test(x, y, owners, questions)

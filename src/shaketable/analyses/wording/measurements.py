@@ -65,7 +65,12 @@ def measure_pairs(
 
 
 def measure_losses(
-    asked: Asked, metric: str, number: Callable[[Reply], float | None], unit: Unit = "score"
+    asked: Asked,
+    metric: str,
+    number: Callable[[Reply], float | None],
+    unit: Unit = "score",
+    *,
+    reason: str | None = None,
 ) -> list[Measurement]:
     """The mean of a number for each variation, and what it loses against the original, paired by question."""
 
@@ -73,8 +78,9 @@ def measure_losses(
         before, after = number(original), number(reworded)
         return None if before is None or after is None else before - after
 
-    losses = measure_pairs(asked, metric, lose, unit)
-    return measure(asked, metric, number, unit) + [replace(loss, is_loss=True, is_difference=True) for loss in losses]
+    losses = measure_pairs(asked, metric, lose, unit, reason=reason)
+    levels = measure(asked, metric, number, unit, reason=reason)
+    return levels + [replace(loss, is_loss=True, is_difference=True) for loss in losses]
 
 
 def measure_sets(

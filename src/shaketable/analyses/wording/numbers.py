@@ -12,7 +12,7 @@ from shaketable.analyses.wording.asked import Asked
 from shaketable.analyses.wording.measurements import Measurement
 from shaketable.factors import ORIGINAL
 from shaketable.statistics.intervals import Bootstrap, Numbers
-from shaketable.statistics.significance import holm, signed_rank
+from shaketable.statistics.sign_flips import sign_flip
 from shaketable.types import Estimate
 
 NO_VALUE = "no question has a value"
@@ -42,13 +42,11 @@ class WordingNumber(Measured):
     n_runs: int | None = None
     """Runs of the original wording that tell what chance does, of the question that has most; None: nobody asked."""
     p: float | None = None
-    """Of a loss: two-sided, from Wilcoxon's signed ranks; None: it is none, or there was nothing to test."""
-    p_adjusted: float | None = None
-    """By Holm, over the variations."""
+    """Of a difference: that it is not 0, by signs flipped, not adjusted; None: it is none, or there is no value."""
 
 
 def estimate_numbers(asked: Asked, measurements: Sequence[Measurement], bootstrap: Bootstrap) -> list[WordingNumber]:
-    """Means over questions with intervals; losses with their p, by Holm over the variations of a metric."""
+    """Means over questions with intervals; differences with their p."""
     if not measurements:
         return []
     questions = sorted({question for measurement in measurements for question in measurement.values})
@@ -56,18 +54,20 @@ def estimate_numbers(asked: Asked, measurements: Sequence[Measurement], bootstra
         [[measurement.values.get(question, np.nan) for question in questions] for measurement in measurements],
         dtype=np.float64,
     )
+    values = values.reshape(len(measurements), len(questions))
     estimates = bootstrap.means(
-        values.reshape(len(measurements), len(questions)),
+        values,
         questions,
         unit=[measurement.unit for measurement in measurements],
         is_difference=[measurement.is_difference for measurement in measurements],
     )
+    p_values = _test(measurements, values, questions)
     nothing = NO_VALUE if ORIGINAL in asked.variations else NO_ORIGINAL
     numbers = []
-    for measurement, estimate in zip(measurements, estimates, strict=True):
+    for measurement, estimate, p in zip(measurements, estimates, p_values, strict=True):
         reason = None if estimate.n else measurement.reason or nothing
-        numbers.append(_number(asked, measurement, replace(estimate, reason=reason)))
-    return _adjusted(numbers)
+        numbers.append(_number(asked, measurement, replace(estimate, reason=reason), p))
+    return numbers
 
 
 def count_failed(asked: Asked, variation: str | None) -> int:
@@ -75,8 +75,16 @@ def count_failed(asked: Asked, variation: str | None) -> int:
     return asked.n_failed.get(variation, 0) if variation else sum(asked.n_failed.values())
 
 
-def _number(asked: Asked, measurement: Measurement, estimate: Estimate) -> WordingNumber:
-    differences = np.array(list(measurement.values.values()), dtype=np.float64)
+def _test(measurements: Sequence[Measurement], values: Numbers, questions: Sequence[str]) -> list[float | None]:
+    """That differences are not 0; None for other numbers, and without any value."""
+    p_values: list[float | None] = [None] * len(measurements)
+    tested = [i for i, measurement in enumerate(measurements) if measurement.is_difference and measurement.values]
+    for i, p in zip(tested, sign_flip(values[tested], questions) if tested else (), strict=True):
+        p_values[i] = p
+    return p_values
+
+
+def _number(asked: Asked, measurement: Measurement, estimate: Estimate, p: float | None) -> WordingNumber:
     return WordingNumber(
         cell=replace(asked.cell, variation=measurement.variation),
         metric=measurement.metric,
@@ -88,17 +96,5 @@ def _number(asked: Asked, measurement: Measurement, estimate: Estimate) -> Wordi
         n_failed=count_failed(asked, measurement.variation),
         n_incomplete=measurement.n_incomplete,
         n_runs=measurement.n_runs,
-        p=_two_sided_p(differences) if measurement.is_loss and estimate.n else None,
+        p=p,
     )
-
-
-def _adjusted(numbers: Sequence[WordingNumber]) -> list[WordingNumber]:
-    families: dict[tuple[str, bool], list[float | None]] = {}
-    for number in numbers:
-        families.setdefault((number.metric, number.answered_only), []).append(number.p)
-    adjusted = {family: iter(holm(p_values)) for family, p_values in families.items()}
-    return [replace(number, p_adjusted=next(adjusted[number.metric, number.answered_only])) for number in numbers]
-
-
-def _two_sided_p(differences: Numbers) -> float:
-    return min(1.0, 2 * min(signed_rank(differences)[1], signed_rank(-differences)[1]))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_RECORDS, NO_SEARCHING
 from shaketable.analyses.wording.asked import Asked, Reply
+from shaketable.analyses.wording.candidates import claim_differences
 from shaketable.analyses.wording.measurements import Measurement, measure
 from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.analyses.wording.unaided import ClosedBook, Unaided, Wording, closed_books, compare_with_closed_book
+from shaketable.factors import ORIGINAL
 
 CLASSES: dict[str, Callable[[float, float], float]] = {
     "helpful": lambda unaided, correct: (1 - unaided) * correct,
@@ -32,16 +35,21 @@ class Outcomes:
     need: Wording
     closed_books: tuple[ClosedBook, ...]
     numbers: tuple[WordingNumber, ...]
-    """Shares that sum to 1 for each variation."""
+    """Shares that sum to 1 for each variation, and the `net` of what was mended and spoiled."""
     reason: str | None = None
     """Why there are no numbers at all."""
+
+    def claims(self) -> Iterable[Claim]:
+        """Whether searching mends more than it spoils, with the original wording."""
+        nets = (number for number in self.numbers if number.metric == "net" and number.cell.variation == ORIGINAL)
+        return claim_differences(nets, "outcome")
 
 
 def outcomes(
     tables: Tables, *, correct: str | None = None, closed_book: str = "closed_book", need: Wording = "same"
 ) -> Outcomes:
     """Shares of answers that a search mended (`helpful`), spoiled (`harmful`), left right (`stable`) or left wrong
-    (`unhelpful`), against the closed-book answer to the same wording. They sum to 1.
+    (`unhelpful`), against the closed-book answer to the same wording. They sum to 1. `net` is mended minus spoiled.
 
     Where there are several runs, each is compared with each closed-book run.
     """
@@ -60,11 +68,14 @@ def outcomes(
 
 
 def _measure(asked: Asked, unaided: Unaided, scores: Mapping[str, float | None]) -> list[Measurement]:
-    return [
+    shares = [
         measurement
         for name, share in CLASSES.items()
         for measurement in measure(asked, name, _share_of(share, unaided, scores), "share", reason=unaided.reason)
     ]
+    gain = _share_of(lambda before, after: after - before, unaided, scores)
+    nets = measure(asked, "net", gain, "share", reason=unaided.reason)
+    return shares + [replace(net, is_difference=True) for net in nets]
 
 
 def _share_of(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_QUERY_LOSS, NO_RECORDS, group_replies, read_scores
 from shaketable.analyses.wording.asked import Asked
+from shaketable.analyses.wording.candidates import claim_differences, spoken_of
 from shaketable.analyses.wording.measurements import Measurement, measure_losses, measure_pairs
 from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.analyses.wording.vectors import ENCODER, Vectors, vectors_of
@@ -27,6 +29,15 @@ class QueryDifficulty:
     """`query_words`, `query_loss`, `query_tokens` of each variation with their losses, and `query_similarity`."""
     reason: str | None = None
     """Why there are no numbers at all."""
+
+    @property
+    def losses(self) -> list[WordingNumber]:
+        """What rewording takes off the loss of the question itself; below 0 where it makes a question less likely."""
+        return spoken_of(number for number in self.numbers if number.metric == "query_loss" and number.is_loss)
+
+    def claims(self) -> Iterable[Claim]:
+        """Whether rewording makes questions less likely, or more."""
+        return claim_differences(self.losses, "query")
 
 
 def query_difficulty(tables: Tables, *, encoder: str = ENCODER) -> QueryDifficulty:

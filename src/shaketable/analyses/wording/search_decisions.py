@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_RECORDS, NO_SEARCHING
 from shaketable.analyses.wording.asked import Asked, Reply
-from shaketable.analyses.wording.measurements import Measurement, beside_noise, measure
+from shaketable.analyses.wording.candidates import claim_differences
+from shaketable.analyses.wording.measurements import Measurement, beside_noise, measure, measure_losses
 from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.analyses.wording.unaided import ClosedBook, Unaided, Wording, closed_books, compare_with_closed_book
 from shaketable.factors import ORIGINAL
@@ -23,9 +26,19 @@ class SearchDecisions:
     need: Wording
     closed_books: tuple[ClosedBook, ...]
     numbers: tuple[WordingNumber, ...]
-    """`act`, `need`, `over_confidence` and `under_confidence` of each variation, and flips of each rewording."""
+    """`act`, `need`, `over_confidence` and `under_confidence` of each variation, and flips of each rewording.
+
+    Losses of confidence are below 0 where rewording adds to it.
+    """
     reason: str | None = None
     """Why there are no numbers at all."""
+
+    def claims(self) -> Iterable[Claim]:
+        """How much more rewording flips the decision than chance does, and what it does to over-confidence."""
+        excesses = (number for number in self.numbers if number.metric == "excess_any")
+        over = (number for number in self.numbers if number.metric == "over_confidence" and number.is_loss)
+        yield from claim_differences(excesses, "decision")
+        yield from claim_differences(over, "confidence")
 
 
 def search_decisions(
@@ -70,8 +83,8 @@ def _measure(asked: Asked, unaided: Unaided) -> list[Measurement]:
     return [
         *measure(asked, "act", lambda reply: float(reply.searched), "share"),
         *measure(asked, "need", need, "share", reason=unaided.reason),
-        *measure(asked, "over_confidence", leave_out, "share", reason=unaided.reason),
-        *measure(asked, "under_confidence", make_needlessly, "share", reason=unaided.reason),
+        *measure_losses(asked, "over_confidence", leave_out, "share", reason=unaided.reason),
+        *measure_losses(asked, "under_confidence", make_needlessly, "share", reason=unaided.reason),
         *(measurement for variation in asked.reworded for measurement in _flips(asked, variation)),
     ]
 

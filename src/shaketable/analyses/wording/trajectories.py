@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import NO_RECORDS, NO_SEARCHES, group_replies
 from shaketable.analyses.wording.asked import Asked, Reply
+from shaketable.analyses.wording.candidates import claim_differences
 from shaketable.analyses.wording.hops import MissingHops, Trails, read_trails
 from shaketable.analyses.wording.measurements import (
     Measurement,
@@ -32,6 +35,11 @@ class Trajectories:
     """
     reason: str | None = None
     """Why there are no numbers at all."""
+
+    def claims(self) -> Iterable[Claim]:
+        """How much further rewording makes queries drift than chance does."""
+        excesses = (number for number in self.numbers if number.metric == "excess_mss")
+        return claim_differences(excesses, "drift")
 
 
 def trajectories(tables: Tables, *, encoder: str = ENCODER, missing_hops: MissingHops = "skip") -> Trajectories:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import polars as pl
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.conditions import units
 from shaketable.analyses.grids import chosen_metrics
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import group_scores, read_scores
 from shaketable.analyses.wording.asked import Asked
+from shaketable.analyses.wording.candidates import claim_differences, spoken_of
 from shaketable.analyses.wording.measurements import Measurement, measure_losses
 from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.types import Unit
@@ -26,13 +28,26 @@ class WordingAccuracy:
     numbers: tuple[WordingNumber, ...]
     """The mean score of each variation, and its loss against the original."""
 
+    @property
+    def losses(self) -> list[WordingNumber]:
+        """Those that are spoken of: of the first metric, whether or not an answer is empty."""
+        return spoken_of(
+            number
+            for number in self.numbers
+            if number.is_loss and not number.answered_only and number.metric in self.metrics[:1]
+        )
+
+    def claims(self) -> Iterable[Claim]:
+        """What each rewording takes away, or adds."""
+        return claim_differences(self.losses, "wording")
+
 
 def wording_accuracy(
     tables: Tables, *, metric: str | None = None, metrics: tuple[str, ...] | None = None
 ) -> WordingAccuracy:
     """The mean score of each variation, and what it costs against the original wording, paired by question.
 
-    Losses are original minus reworded, tested by Wilcoxon's signed ranks with Holm over the variations of a system.
+    Losses are original minus reworded, tested by flipping the signs of questions: of one run, McNemar's exact test.
     InAccuracy of the study is `contains(match='token')`. Several rewrites of a question are averaged. `metrics` of
     None are all numbers of which more is better; sentences speak of `metric`, the main one. Where a system leaves
     answers empty, which count as wrong, the same is told among the others.

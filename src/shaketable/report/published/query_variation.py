@@ -110,7 +110,7 @@ def rewording_flips(own: Own) -> Iterator[Comparison]:
 
 def misspelling_makes_over_confident(own: Own) -> Iterator[Comparison]:
     for group in group_by_system(_numbers(own.results(SearchDecisions), "over_confidence")):
-        numbers = {str(number.cell.variation): number for number in group}
+        numbers = {str(number.cell.variation): number for number in group if not number.is_loss}
         if "spelling" in numbers:
             judgement = least({name: number.estimate for name, number in numbers.items()}, "spelling", -1)
             claim = "Over-confidence is highest when the question is misspelled"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from shaketable.analyses.wording.consistency import Consistency
 from shaketable.analyses.wording.numbers import WordingNumber
+from shaketable.report.claim_words import describe_unshown
 from shaketable.report.section import Headline, Page, Section
+from shaketable.report.wording_choices import Chosen
 from shaketable.report.wording_noise import (
     BESIDE_NOISE,
     CHANCE_IS_NOT_KNOWN,
     BesideNoise,
-    choose_most,
+    choose_beside_noise,
     format_beside,
-    join_details,
     pair_with_noise,
 )
 from shaketable.report.wording_tables import make_noise_tables, make_tables
-from shaketable.report.wording_words import describe_numbers, make_headline, name_rewording, name_where
+from shaketable.report.wording_words import describe_numbers, join_details, make_headline, name_rewording, name_where
 from shaketable.report.words import format_level, sentence_case
 
 TITLES = {
@@ -33,7 +34,10 @@ def section(result: Consistency, page: Page) -> Section:
         title="Do answers stay the same?",
         question="Does a reworded question get the same answer?",
         headlines=_headlines(result, page),
-        tables=(*make_tables(result.numbers, TITLES, page), *make_noise_tables(result.numbers, TITLES, page)),
+        tables=(
+            *make_tables(result.numbers, TITLES, page),
+            *make_noise_tables(result.numbers, TITLES, page, kind="consistency"),
+        ),
         caveats=describe_numbers(
             result.numbers,
             page,
@@ -48,27 +52,28 @@ def section(result: Consistency, page: Page) -> Section:
 
 
 def _headlines(result: Consistency, page: Page) -> tuple[Headline, ...]:
-    """One for each system and dataset, the answers that moved furthest first."""
+    """One for each system, the answers that moved furthest first."""
     pairs = pair_with_noise(result.numbers, "similarity")
     alone = {pair.raw.cell: pair.raw for pair in pairs if pair.raw.answered_only}
-    most = choose_most((pair for pair in pairs if not pair.raw.answered_only), -1)
-    return tuple(_headline(pair, alone.get(pair.raw.cell), page) for pair in most)
+    told = choose_beside_noise(result.numbers, "similarity", "consistency", -1, page)
+    return tuple(_headline(pair, chosen, alone.get(pair.raw.cell), page) for pair, chosen in told)
 
 
-def _headline(most: BesideNoise, alone: WordingNumber | None, page: Page) -> Headline:
-    """The rewording that moves the answers of a system most."""
-    cell = most.raw.cell
+def _headline(pair: BesideNoise, chosen: Chosen | None, alone: WordingNumber | None, page: Page) -> Headline:
+    cell = pair.raw.cell
     cause, where = name_rewording(cell.variation), name_where(cell, page)
-    similarity = f"their similarity to those to the original wording is {format_beside(most)}"
-    details = []
-    if most.excess is None:
-        sentence = f"Answers of {where} after {cause}: {similarity}."
-        details.append(CHANCE_IS_NOT_KNOWN)
-    elif most.is_shown:
-        sentence = f"{sentence_case(cause)} moves the answers of {where}: {similarity}."
-    else:
+    similarity = f"their similarity to those to the original wording is {format_beside(pair)}"
+    if chosen is None:
+        sentence, details = f"Answers of {where} after {cause}: {similarity}.", [CHANCE_IS_NOT_KNOWN]
+    elif not chosen.is_shown:
         sentence = f"No rewording is shown to move the answers of {where} further than chance does."
-        details.append(f"After {cause} {similarity}")
+        details = [f"After {cause} {similarity}; {describe_unshown(chosen.claim)}"]
+    elif chosen.value < 0:
+        sentence, details = f"{sentence_case(cause)} moves the answers of {where}: {similarity}.", []
+    else:
+        sentence = f"After {cause} the answers of {where} are steadier than those of two runs: {similarity}."
+        details = []
     if alone is not None:
         details.append(f"Where neither answer is empty it is {format_level(alone.estimate)}")
-    return make_headline("consistency", cell, sentence, join_details(details, most), page)
+    headline = make_headline("consistency", cell, sentence, join_details(details, pair.raw), page)
+    return headline if chosen is None else headline.with_claims(*chosen.claims)

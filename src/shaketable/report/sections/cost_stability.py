@@ -7,19 +7,20 @@ from dataclasses import replace
 from shaketable.analyses.wording.cost_stability import CostStability
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Titles
+from shaketable.report.claim_words import describe_unshown
 from shaketable.report.section import Headline, Page, Section
+from shaketable.report.wording_choices import Chosen
 from shaketable.report.wording_figures import Plan, compare_ways
 from shaketable.report.wording_noise import (
     BESIDE_NOISE,
     CHANCE_IS_NOT_KNOWN,
     BesideNoise,
-    choose_most,
+    choose_beside_noise,
     format_beside,
-    join_details,
     pair_with_noise,
 )
 from shaketable.report.wording_tables import make_noise_tables, make_tables
-from shaketable.report.wording_words import describe_numbers, make_headline, name_rewording, name_where
+from shaketable.report.wording_words import describe_numbers, join_details, make_headline, name_rewording, name_where
 
 TITLES = {
     ("n_searches", False): "searches",
@@ -58,7 +59,10 @@ def section(result: CostStability, page: Page) -> Section:
         question="Does rewording change what an answer costs?",
         headlines=_headlines(result, page),
         figures=compare_ways(FIGURE, result.numbers, DRAWN, page),
-        tables=(*make_tables(result.numbers, TITLES, page), *make_noise_tables(result.numbers, BESIDE, page)),
+        tables=(
+            *make_tables(result.numbers, TITLES, page),
+            *make_noise_tables(result.numbers, BESIDE, page, kind="cost"),
+        ),
         caveats=describe_numbers(
             result.numbers,
             page,
@@ -71,29 +75,35 @@ def section(result: CostStability, page: Page) -> Section:
 
 
 def _headlines(result: CostStability, page: Page) -> tuple[Headline, ...]:
-    """One for each system and dataset that searches, the largest change first."""
+    """One for each system that searches, the largest change first."""
     pairs = pair_with_noise(result.numbers, "cvr_pair_searches")
     steadiness = {pair.raw.cell: pair for pair in pairs if pair.raw.with_people}
-    most = choose_most(pair_with_noise(result.numbers, "re_searches"), 1)
-    return tuple(_headline(pair, steadiness.get(replace(pair.raw.cell, variation=None)), page) for pair in most)
+    told = choose_beside_noise(result.numbers, "re_searches", "cost", 1, page)
+    return tuple(
+        _headline(pair, chosen, steadiness.get(replace(pair.raw.cell, variation=None)), page) for pair, chosen in told
+    )
 
 
-def _headline(most: BesideNoise, steadiness: BesideNoise | None, page: Page) -> Headline:
-    """The rewording that changes the searches of a system most."""
-    cell = most.raw.cell
+def _headline(pair: BesideNoise, chosen: Chosen | None, steadiness: BesideNoise | None, page: Page) -> Headline:
+    cell = pair.raw.cell
     cause, where = name_rewording(cell.variation), name_where(cell, page)
-    change = f"{cause} by {format_beside(most, 'share')}"
-    details = []
-    if not most.raw.estimate.value:
-        sentence = f"No rewording changed how often {where} searched."
-    elif most.excess is None:
-        sentence = f"How often {where} searches changes with {change}, of the original's searches on average."
-        details.append(CHANCE_IS_NOT_KNOWN)
-    elif most.is_shown:
-        sentence = f"Rewording changes how often {where} searches: {change}, of the original's searches on average."
-    else:
+    change = f"{cause} by {format_beside(pair, 'share')}, of the original's searches on average"
+    if chosen is None:
+        sentence, details = f"How often {where} searches changes with {change}.", [CHANCE_IS_NOT_KNOWN]
+    elif not chosen.is_shown:
         sentence = f"No rewording is shown to change how often {where} searches beyond chance."
-        details.append(f"It changes with {change}, of the original's searches on average")
+        details = [f"It changes with {change}; {_describe_unshown(chosen)}"]
+    elif chosen.value > 0:
+        sentence, details = f"Rewording changes how often {where} searches: {change}.", []
+    else:
+        sentence, details = f"Rewording steadies how often {where} searches: {change}.", []
     if steadiness is not None:
         details.append(f"Steadiness of two wordings is {format_beside(steadiness)}")
-    return make_headline("cost", cell, sentence, join_details(details, most), page)
+    headline = make_headline("cost", cell, sentence, join_details(details, pair.raw), page)
+    return headline if chosen is None else headline.with_claims(*chosen.claims)
+
+
+def _describe_unshown(chosen: Chosen) -> str:
+    """In points of the original's searches, as the change is."""
+    claim = chosen.claim
+    return describe_unshown(claim and replace(claim, estimate=replace(claim.estimate, unit="share")))

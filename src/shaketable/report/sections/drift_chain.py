@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaketable.analyses.wording.drift_chain import LINKS, Correlation, DriftChain, Stage
-from shaketable.factors import is_by_people
 from shaketable.report.charts.forest import ForestStyle, forest
 from shaketable.report.charts.layout import Axis, Picture
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.grouping import group_by_system
+from shaketable.report.claim_words import FAMILY, UNADJUSTED
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.wording_figures import Plan, make_figures, name_panel
 from shaketable.report.wording_words import (
@@ -56,32 +55,39 @@ def section(result: DriftChain, page: Page) -> Section:
         describe_bootstrap(page.bootstrap),
         *caveats_of_agreement(link.rho for link in result.correlations),
         "Spearman's rho, ties at average ranks; questions are resampled with all their wordings. It shows no cause.",
+        FAMILY,
+        UNADJUSTED,
     )
     return Section(
         chapter="wording",
         title="Does drift explain lost answers?",
         question="Does the drift of queries explain lost answers?",
-        headlines=tuple(_headline(group, page) for group in group_by_system(known)),
+        headlines=tuple(_headline(chain, page) for chain in result.chains),
         figures=make_figures(FIGURE, _marks(known, page), page),
         tables=(_table(result.correlations, page),) if result.correlations else (),
         caveats=caveats if result.correlations else (),
     )
 
 
-def _headline(links: Sequence[Correlation], page: Page) -> Headline:
-    """The chain on rewrites by people where there are some, else on all rewordings."""
-    people = [link for link in links if link.cell.variation and is_by_people(link.cell.variation)]
-    overall = [link for link in links if link.cell.variation is None]
-    first = (people or overall or links)[0]
-    chain = [link for link in links if link.cell == first.cell]
-    described = "; ".join(f"{STAGES[link.first]} and {STAGES[link.second]} {format_level(link.rho)}" for link in chain)
-    return make_headline(
-        "chain",
-        first.cell,
-        f"Rank correlations of {name_where(first.cell, page)}, {name_rewording(first.cell.variation)}: {described}.",
-        f"On {first.n_wordings:,} wordings of {first.rho.n:,} questions.",
-        page,
-    )
+def _headline(chain: Sequence[Correlation], page: Page) -> Headline:
+    """Which links are shown, and which are not."""
+    first = chain[0]
+    claims = [page.claim("chain", link.cell, link.first, other=link.second) for link in chain]
+    shown = [link for link, claim in zip(chain, claims, strict=True) if claim is not None and claim.is_shown]
+    rest = [link for link in chain if link not in shown]
+    where = f"{name_where(first.cell, page)}, {name_rewording(first.cell.variation)}"
+    sentence = f"No link of the chain from wording to answer is shown for {where}."
+    if shown:
+        sentence = f"Along the chain from wording to answer of {where}: {'; '.join(map(_describe, shown))}."
+    not_shown = "; ".join(f"{STAGES[link.first]} and {STAGES[link.second]} {format_level(link.rho)}" for link in rest)
+    details = f"Not shown: {not_shown}. " if rest else ""
+    sample = f"On {first.n_wordings:,} wordings of {first.rho.n:,} questions."
+    return make_headline("chain", first.cell, sentence, f"{details}{sample}", page).with_claims(*claims)
+
+
+def _describe(link: Correlation) -> str:
+    moves = "rises" if (link.rho.value or 0.0) > 0 else "falls"
+    return f"{STAGES[link.second]} {moves} with {STAGES[link.first]} (rank correlation {format_level(link.rho)})"
 
 
 def _marks(links: Sequence[Correlation], page: Page) -> list[Mark]:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from shaketable.analyses.wording.numbers import WordingNumber
+from shaketable.analyses.wording.candidates import spoken_of
 from shaketable.analyses.wording.outcomes import Outcomes
-from shaketable.factors import ORIGINAL
+from shaketable.factors import ORIGINAL, Cell
 from shaketable.report.charts.bars import bars
 from shaketable.report.charts.layout import Picture
 from shaketable.report.charts.looks import Look
 from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_unshown
 from shaketable.report.section import Headline, Page, Section
+from shaketable.report.wording_choices import Chosen, choose_rewordings
 from shaketable.report.wording_figures import Plan, compare_ways
 from shaketable.report.wording_tables import make_tables
 from shaketable.report.wording_words import (
     describe_closed_books,
     describe_numbers,
+    join_details,
     make_headline,
     name_where,
 )
-from shaketable.report.words import count_questions, format_level, is_above_zero
+from shaketable.report.words import format_difference, format_level
+from shaketable.types import Estimate
 
-TITLES = {(name, False): name for name in ("helpful", "harmful", "stable", "unhelpful")}
+TITLES = {(name, False): name for name in ("helpful", "harmful", "stable", "unhelpful", "net")}
 NAMES = {
     "helpful": "helpful: wrong to right",
     "stable": "stable: right and right",
@@ -63,28 +67,34 @@ def section(result: Outcomes, page: Page) -> Section:
             page,
             f"Compared with {result.closed_book} of the same model, on the {result.need} wording.",
             *describe_closed_books(result.closed_books),
+            "Net is what searching mends less what it spoils.",
+            FAMILY,
+            UNADJUSTED,
         ),
     )
 
 
 def _headlines(result: Outcomes, page: Page) -> tuple[Headline, ...]:
-    """One for each system and dataset, of the original wording; where most is mended comes first."""
-    known = [
-        number for number in result.numbers if number.cell.variation == ORIGINAL and number.estimate.value is not None
-    ]
-    harmful = {number.cell: number for number in known if number.metric == "harmful"}
-    helpful = [number for number in known if number.metric == "helpful" and number.cell in harmful]
-    helpful.sort(key=lambda number: -(number.estimate.value or 0.0))
-    return tuple(_headline(number, harmful[number.cell], page) for number in helpful)
+    """One for each system, of the original wording; what is shown first."""
+    nets = (number for number in result.numbers if number.metric == "net" and number.cell.variation == ORIGINAL)
+    levels = {(number.metric, number.cell): number.estimate for number in result.numbers}
+    chosen = choose_rewordings(spoken_of(nets), "outcome", page)
+    return tuple(_headline(own, levels, page) for own in chosen)
 
 
-def _headline(helpful: WordingNumber, harmful: WordingNumber, page: Page) -> Headline:
-    headline = make_headline(
-        "outcome",
-        helpful.cell,
-        f"With the original wording, searching mends {format_level(helpful.estimate)} of the answers of "
-        f"{name_where(helpful.cell, page)} and spoils {format_level(harmful.estimate)}.",
-        f"Against its closed-book answers ({count_questions(helpful.estimate.n)}).",
-        page,
-    )
-    return headline.with_level(helpful.estimate, is_clear=is_above_zero(helpful.estimate))
+def _headline(chosen: Chosen, levels: Mapping[tuple[str, Cell], Estimate], page: Page) -> Headline:
+    net, cell = chosen.number.estimate, chosen.number.cell
+    mends, spoils = (format_level(levels[name, cell]) for name in ("helpful", "harmful"))
+    where = f"the answers of {name_where(cell, page)}"
+    if not chosen.is_shown:
+        sentence = f"Searching is not shown to mend more of {where} than it spoils, or less, with the original wording."
+        detail = f"It mends {mends} and spoils {spoils}: net {format_difference(net)}; {describe_unshown(chosen.claim)}"
+    else:
+        more = "more" if chosen.value > 0 else "less"
+        sentence = (
+            f"With the original wording, searching mends {more} of {where} than it spoils: {mends} against {spoils}, "
+            f"net {format_difference(net)}."
+        )
+        detail = "Against its closed-book answers"
+    headline = make_headline("outcome", cell, sentence, join_details([detail], chosen.number), page)
+    return headline.with_amount(net).with_claims(*chosen.claims)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.query_difficulty import QueryDifficulty
-from shaketable.factors import ORIGINAL
+from shaketable.factors import ORIGINAL, Cell
 from shaketable.report.charts.forest import ForestStyle, forest
 from shaketable.report.charts.layout import Axis, Picture, beside
 from shaketable.report.charts.looks import WIDTH, ordered_looks
 from shaketable.report.charts.marks import Mark, Titles, names_in
-from shaketable.report.grouping import group_by_system
+from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_unshown
 from shaketable.report.section import Headline, Page, Section
+from shaketable.report.wording_choices import Chosen, choose_rewordings
 from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures
 from shaketable.report.wording_tables import make_tables
-from shaketable.report.wording_words import describe_numbers, make_headline, name_dataset, name_rewording, name_system
-from shaketable.report.words import count_questions, format_level, format_number, sentence_case
+from shaketable.report.wording_words import (
+    describe_numbers,
+    join_details,
+    make_headline,
+    name_dataset,
+    name_rewording,
+    name_system,
+)
+from shaketable.report.words import format_difference, format_level, format_number, negate, sentence_case
+from shaketable.types import Estimate
 
 TITLES = {
     ("query_loss", False): "loss, nats a token",
@@ -78,36 +86,39 @@ def section(result: QueryDifficulty, page: Page) -> Section:
         question="Are reworded questions harder to read for a model?",
         headlines=_headlines(result, page),
         figures=make_figures(FIGURE, marks, page) if has_several_ways(drawn) else (),
-        tables=make_tables(result.numbers, TITLES, page),
-        caveats=describe_numbers(result.numbers, page, f"Wordings are compared as vectors of {result.encoder}."),
+        tables=make_tables(result.numbers, TITLES, page, kind="query"),
+        caveats=describe_numbers(
+            result.numbers, page, f"Wordings are compared as vectors of {result.encoder}.", FAMILY, UNADJUSTED
+        ),
     )
 
 
 def _headlines(result: QueryDifficulty, page: Page) -> tuple[Headline, ...]:
-    """One for each model and dataset whose losses are known."""
-    known = [number for number in result.numbers if number.estimate.value is not None and not number.is_loss]
-    headlines = (_headline(group, page) for group in group_by_system(known))
-    return tuple(headline for headline in headlines if headline is not None)
+    """One for each model whose losses are known."""
+    levels = {(number.metric, number.cell): number.estimate for number in result.numbers if not number.is_loss}
+    return tuple(_headline(chosen, levels, page) for chosen in choose_rewordings(result.losses, "query", page))
 
 
-def _headline(numbers: Sequence[WordingNumber], page: Page) -> Headline | None:
-    """The wording with the highest loss."""
-    by_wording = {(number.metric, number.cell.variation): number.estimate for number in numbers}
-    losses = [number for number in numbers if number.metric == "query_loss" and number.cell.variation != ORIGINAL]
-    original = by_wording.get(("query_loss", ORIGINAL))
-    if not losses or original is None:
-        return None
-    most = max(losses, key=lambda number: number.estimate.value or 0.0)
-    words, before = (
-        format_number(by_wording["query_words", variation].value or 0.0, "score")
-        for variation in (most.cell.variation, ORIGINAL)
-    )
-    return make_headline(
-        "query",
-        most.cell,
-        f"{sentence_case(name_rewording(most.cell.variation))} makes the least likely questions for "
-        f"{name_system(most.cell, page)} on {name_dataset(most.cell)}: {format_level(most.estimate)} nats a token, "
-        f"{format_level(original)} before.",
-        f"{words} words, {before} before ({count_questions(most.estimate.n)}).",
-        page,
-    )
+def _headline(chosen: Chosen, levels: Mapping[tuple[str, Cell], Estimate], page: Page) -> Headline:
+    cell, cause = chosen.number.cell, name_rewording(chosen.number.cell.variation)
+    of_both = [cell, replace(cell, variation=ORIGINAL)]
+    loss, loss_before = (levels["query_loss", own] for own in of_both)
+    words, before = (format_number(levels["query_words", own].value or 0.0, "score") for own in of_both)
+    where = f"for {name_system(cell, page)} on {name_dataset(cell)}"
+    lengths = f"{words} words, {before} before"
+    if chosen.is_shown:
+        likely = "less" if chosen.value < 0 else "more"
+        sentence = (
+            f"{sentence_case(cause)} makes questions {likely} likely {where}: {format_level(loss)} nats a token, "
+            f"{format_level(loss_before)} before, a difference of {format_difference(negate(chosen.number.estimate))}."
+        )
+        details = [lengths]
+    else:
+        sentence = f"No rewording is shown to make questions less likely {where}, or more."
+        details = [
+            f"{sentence_case(cause)}: {format_level(loss)} nats a token, {format_level(loss_before)} before; "
+            f"{describe_unshown(chosen.claim)}",
+            lengths,
+        ]
+    headline = make_headline("query", cell, sentence, join_details(details, chosen.number), page)
+    return headline.with_claims(*chosen.claims)

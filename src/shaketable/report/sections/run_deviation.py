@@ -43,18 +43,19 @@ def section(result: RunDeviation, page: Page) -> Section:
 
 
 def _headline(deviations: Sequence[Deviation], page: Page) -> Headline:
-    """The wording whose runs lie furthest apart."""
-    most = max(deviations, key=lambda deviation: deviation.value or 0.0)
-    points = " points" if most.unit == "share" else ""
-    among = f", the most of {len(deviations)} wordings" if len(deviations) > 1 else ""
-    is_original = most.cell.variation == ORIGINAL
-    wording = "the original wording" if is_original else name_rewording(most.cell.variation)
+    """How far the runs of the original wording lie apart, and between which bounds those of the others do."""
+    first, values = deviations[0], [deviation.value or 0.0 for deviation in deviations]
+    points = " points" if first.unit == "share" else ""
+    least, most = (format_number(value, first.unit) for value in (min(values), max(values)))
+    among = f"; {least} to {most} with each of {len(values)} wordings" if len(values) > 1 else ""
+    is_original = first.cell.variation == ORIGINAL
+    wording = "the original wording" if is_original else name_rewording(first.cell.variation)
     return make_headline(
         "deviation",
-        most.cell,
-        f"Runs of {name_where(most.cell, page)} lie {format_number(most.value or 0.0, most.unit)}{points} of "
-        f"{word_for(most.metric)} apart (standard deviation) with {wording}{among}.",
-        f"{most.n_runs} runs of {most.n} question{'s' * (most.n != 1)} each.",
+        first.cell,
+        f"Runs of {name_where(first.cell, page)} lie {format_number(values[0], first.unit)}{points} of "
+        f"{word_for(first.metric)} apart (standard deviation) with {wording}{among}.",
+        f"{first.n_runs} runs of {first.n} question{'s' * (first.n != 1)} each.",
         page,
     )
 

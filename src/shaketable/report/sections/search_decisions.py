@@ -3,43 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from shaketable.analyses.wording.measurements import ONE_RUN
+from shaketable.analyses.wording.candidates import spoken_of
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.search_decisions import SearchDecisions
-from shaketable.factors import ORIGINAL, is_by_people
+from shaketable.factors import ORIGINAL, Cell
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Titles
+from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_unshown
 from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Headline, Page, Section
+from shaketable.report.wording_choices import Chosen, choose_rewordings
 from shaketable.report.wording_figures import Plan, compare_ways
-from shaketable.report.wording_tables import make_tables
+from shaketable.report.wording_noise import CHANCE_IS_NOT_KNOWN, BesideNoise, choose_beside_noise, format_beside
+from shaketable.report.wording_tables import make_noise_tables, make_tables
 from shaketable.report.wording_words import (
     describe_closed_books,
     describe_numbers,
+    join_details,
     make_headline,
     name_rewording,
     name_where,
 )
-from shaketable.report.words import (
-    count_questions,
-    format_difference,
-    format_level,
-    format_value,
-    holds_zero,
-    is_above_zero,
-    sentence_case,
-)
+from shaketable.report.words import format_difference, format_level, negate, sentence_case
+from shaketable.types import Estimate
 
 TITLES = {
     ("act", False): "searches at all",
     ("flip_any", False): "flips",
-    ("noise_any", False): "flips by chance",
-    ("excess_any", False): "flips beyond chance",
     ("flip_pair", False): "flips, by pair",
-    ("noise_pair", False): "by chance, by pair",
-    ("excess_pair", False): "beyond chance, by pair",
     ("need", False): "needs a search",
     ("over_confidence", False): "over-confidence",
     ("under_confidence", False): "under-confidence",
@@ -61,26 +54,15 @@ CONFIDENCE_FIGURE = Plan(
     titles=Titles(panel="Dataset", row="System", series="Search", x="Asked", value="Questions"),
     draw=forest,
 )
-ByMetric = dict[str, WordingNumber]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OverConfident:
-    """The wording with the most over-confidence, beside the original."""
-
-    most: ByMetric
-    original: WordingNumber
-    n_rewordings: int
 
 
 def section(result: SearchDecisions, page: Page) -> Section:
-    systems = [_by_variation(group) for group in group_by_system(result.numbers)]
-    deciding = [system for system in systems if _decides(system)]
-    flips = sorted((_most_flipped(system) for system in deciding), key=lambda of: -_value(of["flip_any"]))
-    over = [most for system in deciding if (most := _most_over_confident(system))]
-    over.sort(key=lambda wording: -_value(wording.most["over_confidence"]))
-    decisions = tuple(_decision(numbers, page) for numbers in flips)
-    confidence = tuple(_confidence(wording, page) for wording in over)
+    deciding = _deciding(result)
+    flips = choose_beside_noise(deciding, "flip_any", "decision", 1, page)
+    decisions = tuple(_decision(pair, chosen, page) for pair, chosen in flips)
+    levels = {(number.metric, number.cell): number.estimate for number in deciding if not number.is_loss}
+    over = spoken_of(number for number in deciding if number.metric == "over_confidence" and number.is_loss)
+    confidence = tuple(_confidence(chosen, levels, page) for chosen in choose_rewordings(over, "confidence", page))
     return Section(
         chapter="wording",
         title="The decision to search",
@@ -93,7 +75,10 @@ def section(result: SearchDecisions, page: Page) -> Section:
                 for figure in compare_ways(CONFIDENCE_FIGURE, result.numbers, CONFIDENCE, page)
             ),
         ),
-        tables=make_tables(result.numbers, TITLES, page),
+        tables=(
+            *make_tables(result.numbers, TITLES, page, kind="confidence"),
+            *make_noise_tables(result.numbers, TITLES, page, kind="decision"),
+        ),
         caveats=describe_numbers(
             result.numbers,
             page,
@@ -101,72 +86,59 @@ def section(result: SearchDecisions, page: Page) -> Section:
             *describe_closed_books(result.closed_books),
             "The noise flip compares runs of the original wording with one another, as many as there are wordings; "
             "what rewording adds is the excess. At temperature 0 a model that computes exactly has no noise.",
+            FAMILY,
+            UNADJUSTED,
         ),
     )
 
 
-def _by_variation(numbers: Sequence[WordingNumber]) -> dict[str, ByMetric]:
-    """Of one system: variation → metric → its number, where there is one."""
-    by_variation: dict[str, ByMetric] = {}
-    for number in numbers:
-        if number.estimate.value is not None and number.cell.variation is not None:
-            by_variation.setdefault(number.cell.variation, {})[number.metric] = number
-    return by_variation
+def _deciding(result: SearchDecisions) -> list[WordingNumber]:
+    """Those of systems that decide; what always searches decides nothing."""
+    groups = group_by_system(number for number in result.numbers if number.estimate.value is not None)
+    return [number for group in groups if _decides(group) for number in group]
 
 
-def _decides(system: Mapping[str, ByMetric]) -> bool:
-    """What always searches decides nothing."""
-    acts = [numbers["act"] for numbers in system.values() if "act" in numbers]
-    return any("flip_any" in numbers for numbers in system.values()) and any(_value(act) != 1 for act in acts)
+def _decides(numbers: Sequence[WordingNumber]) -> bool:
+    values = {metric: [own.estimate.value for own in numbers if own.metric == metric] for metric in ("act", "flip_any")}
+    return bool(values["flip_any"]) and any(value != 1 for value in values["act"])
 
 
-def _most_flipped(system: Mapping[str, ByMetric]) -> ByMetric:
-    """The variation that flips most, rewrites by people before others."""
-    flips = {variation: numbers for variation, numbers in system.items() if "flip_any" in numbers}
-    people = [variation for variation in flips if is_by_people(variation)]
-    return flips[max(people or flips, key=lambda variation: (_value(flips[variation]["flip_any"]), variation))]
+def _decision(pair: BesideNoise, chosen: Chosen | None, page: Page) -> Headline:
+    flip, cause = pair.raw, name_rewording(pair.raw.cell.variation)
+    where, share = name_where(flip.cell, page), format_beside(pair, "share")
+    if chosen is None:
+        sentence = f"After {cause} the decision to search is another in {share} of questions ({where})."
+        detail = join_details([CHANCE_IS_NOT_KNOWN], flip)
+        headline = make_headline("decision", flip.cell, sentence, detail, page)
+        return headline.with_level(flip.estimate, is_clear=False)
+    if not chosen.is_shown:
+        sentence = f"No rewording is shown to change the decision to search of {where} beyond chance."
+        detail = f"{sentence_case(cause)} changes it in {share}; {describe_unshown(chosen.claim)}"
+    else:
+        does = "changes the decision to search" if chosen.value > 0 else "steadies the decision to search"
+        sentence = f"{sentence_case(cause)} {does} of {where}: it is another in {share}."
+        detail = "Of questions"
+    headline = make_headline("decision", flip.cell, sentence, join_details([detail], flip), page)
+    return headline.with_amount(chosen.number.estimate).with_claims(*chosen.claims)
 
 
-def _most_over_confident(system: Mapping[str, ByMetric]) -> OverConfident | None:
-    """None: there are not both the original wording and another."""
-    over = {variation: numbers for variation, numbers in system.items() if "over_confidence" in numbers}
-    original = over.pop(ORIGINAL, None)
-    if original is None or not over:
-        return None
-    most = max(over.values(), key=lambda numbers: _value(numbers["over_confidence"]))
-    return OverConfident(most=most, original=original["over_confidence"], n_rewordings=len(over))
-
-
-def _decision(numbers: ByMetric, page: Page) -> Headline:
-    flip, noise, excess = numbers["flip_any"], numbers.get("noise_any"), numbers.get("excess_any")
-    sample = count_questions(flip.estimate.n)
-    sentence = (
-        f"{sentence_case(name_rewording(flip.cell.variation))} changes the decision to search in "
-        f"{format_level(flip.estimate)} of questions ({name_where(flip.cell, page)})"
-    )
-    detail = f"How much of it is chance is not known: there are {ONE_RUN} ({sample})."
-    if noise and excess:
-        sentence += f"; runs of the same wording alone change it in {format_value(noise.estimate)}"
-        added = f"adds {format_difference(excess.estimate)}"
-        detail = f"Rewording {'is not shown to add anything' if holds_zero(excess.estimate) else added} ({sample})."
-    headline = make_headline("decision", flip.cell, f"{sentence}.", detail, page)
-    return headline.with_level(flip.estimate, is_clear=is_above_zero(flip.estimate))
-
-
-def _confidence(over: OverConfident, page: Page) -> Headline:
-    most, under = over.most["over_confidence"], over.most["under_confidence"]
-    headline = make_headline(
-        "confidence",
-        most.cell,
-        f"After {name_rewording(most.cell.variation)}, {name_where(most.cell, page)} leaves out a search that it needs "
-        f"in {format_level(most.estimate)} of questions, the most of {over.n_rewordings} rewordings; with the original "
-        f"wording in {format_level(over.original.estimate)}.",
-        f"It makes one that it does not need in {format_level(under.estimate)} ({count_questions(most.estimate.n)}).",
-        page,
-    )
-    card = headline.with_level(most.estimate, is_clear=is_above_zero(most.estimate))
+def _confidence(chosen: Chosen, levels: Mapping[tuple[str, Cell], Estimate], page: Page) -> Headline:
+    """Losses are below 0 where rewording adds over-confidence."""
+    cell = chosen.number.cell
+    cause, where = name_rewording(cell.variation), name_where(cell, page)
+    over, before = (levels["over_confidence", replace(cell, variation=name)] for name in (cell.variation, ORIGINAL))
+    shares = f"{format_level(over)} of questions, with the original wording in {format_level(before)}"
+    under = f"It makes one that it does not need in {format_level(levels['under_confidence', cell])}"
+    if chosen.is_shown:
+        more = "more" if chosen.value < 0 else "less"
+        sentence = (
+            f"After {cause}, {where} leaves out a search that it needs {more} often: in {shares}, a difference of "
+            f"{format_difference(negate(chosen.number.estimate))}."
+        )
+        details = [under]
+    else:
+        sentence = f"No rewording is shown to change how often {where} leaves out a search that it needs."
+        details = [f"After {cause} it does in {shares}; {describe_unshown(chosen.claim)}", under]
+    headline = make_headline("confidence", cell, sentence, join_details(details, chosen.number), page)
+    card = headline.with_amount(negate(chosen.number.estimate)).with_claims(*chosen.claims)
     return replace(card, links=(CONFIDENCE_FIGURE.name,))
-
-
-def _value(number: WordingNumber) -> float:
-    return number.estimate.value or 0.0

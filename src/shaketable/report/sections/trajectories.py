@@ -11,19 +11,19 @@ from shaketable.report.charts.layout import Axis, Picture
 from shaketable.report.charts.lines import LineStyle, lines
 from shaketable.report.charts.looks import ordered_looks
 from shaketable.report.charts.marks import Mark, Titles, names_in
+from shaketable.report.claim_words import describe_unshown
 from shaketable.report.section import Figure, Headline, Page, Section
+from shaketable.report.wording_choices import Chosen
 from shaketable.report.wording_figures import Drawn, Plan, choose_drawn, has_several_ways, make_figures
 from shaketable.report.wording_noise import (
     BESIDE_NOISE,
     CHANCE_IS_NOT_KNOWN,
     BesideNoise,
-    choose_most,
+    choose_beside_noise,
     format_beside,
-    join_details,
-    pair_with_noise,
 )
 from shaketable.report.wording_tables import make_noise_tables, make_tables
-from shaketable.report.wording_words import describe_numbers, make_headline, name_rewording, name_where
+from shaketable.report.wording_words import describe_numbers, join_details, make_headline, name_rewording, name_where
 from shaketable.report.words import format_level
 from shaketable.types import Estimate
 
@@ -72,7 +72,10 @@ def section(result: Trajectories, page: Page) -> Section:
         question="Where do the searches of a reworded question go?",
         headlines=_headlines(result, page),
         figures=_figures(result, page),
-        tables=(*make_tables(result.numbers, TITLES, page), *make_noise_tables(result.numbers, TITLES, page)),
+        tables=(
+            *make_tables(result.numbers, TITLES, page),
+            *make_noise_tables(result.numbers, TITLES, page, kind="drift"),
+        ),
         caveats=describe_numbers(
             result.numbers,
             page,
@@ -128,30 +131,32 @@ def _rest(estimate: Estimate) -> Estimate:
 
 
 def _headlines(result: Trajectories, page: Page) -> tuple[Headline, ...]:
-    """One for each system and dataset, the queries that drift furthest first."""
+    """One for each system, the queries that drift furthest first."""
     levels = [number for number in result.numbers if number.hop is None and not number.is_loss]
     failures = {number.cell: number.estimate for number in levels if number.metric == "rfr"}
-    return tuple(_headline(pair, failures, page) for pair in choose_most(pair_with_noise(levels, "mss"), -1))
+    told = choose_beside_noise(levels, "mss", "drift", -1, page)
+    return tuple(_headline(pair, chosen, failures, page) for pair, chosen in told)
 
 
-def _headline(most: BesideNoise, failures: Mapping[Cell, Estimate], page: Page) -> Headline:
-    """The rewording whose queries drift most."""
-    cell = most.raw.cell
+def _headline(pair: BesideNoise, chosen: Chosen | None, failures: Mapping[Cell, Estimate], page: Page) -> Headline:
+    cell = pair.raw.cell
     cause, where = name_rewording(cell.variation), name_where(cell, page)
-    similarity = f"their similarity to those after the original wording is {format_beside(most)}"
-    details = []
-    if most.excess is None:
-        sentence = f"Queries of {where} after {cause}: {similarity}."
-        details.append(CHANCE_IS_NOT_KNOWN)
-    elif most.is_shown:
-        sentence = f"After {cause} the queries of {where} drift: {similarity}."
-    else:
+    similarity = f"their similarity to those after the original wording is {format_beside(pair)}"
+    if chosen is None:
+        sentence, details = f"Queries of {where} after {cause}: {similarity}.", [CHANCE_IS_NOT_KNOWN]
+    elif not chosen.is_shown:
         sentence = f"No rewording is shown to make the queries of {where} drift further than chance does."
-        details.append(f"After {cause} {similarity}")
+        details = [f"After {cause} {similarity}; {describe_unshown(chosen.claim)}"]
+    elif chosen.value < 0:
+        sentence, details = f"After {cause} the queries of {where} drift: {similarity}.", []
+    else:
+        sentence = f"After {cause} the queries of {where} are steadier than those of two runs: {similarity}."
+        details = []
     failed, before = (failures.get(replace(cell, variation=name)) for name in (cell.variation, ORIGINAL))
     if failed is not None and before is not None and failed.value is not None:
         details.append(
             f"Searches without a supporting document: {format_level(failed)}, {format_level(before)} with the original "
             "wording"
         )
-    return make_headline("drift", cell, sentence, join_details(details, most), page)
+    headline = make_headline("drift", cell, sentence, join_details(details, pair.raw), page)
+    return headline if chosen is None else headline.with_claims(*chosen.claims)
