@@ -488,6 +488,8 @@ class Measure:
     """None: neither more nor less is better."""
     minimum: float | None = 0.0
     """The least value there is; None: values below 0 occur, and nothing may be divided by their mean."""
+    maximum: float | None = None
+    """The greatest value there is, 1 for shares; None: there is no end."""
     words: str = ""
     """What people call it in a sentence: `correctness`; empty: its name."""
     title: str = ""

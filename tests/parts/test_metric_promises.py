@@ -74,6 +74,7 @@ def test_a_metric_declares_each_of_its_numbers_and_keeps_to_it(part):
         assert measure.unit in ("share", "score", "count")
         assert measure.unit != "share" or score.value in (0.0, 1.0)
         assert measure.minimum is None or score.value >= measure.minimum
+        assert measure.maximum is None or score.value <= measure.maximum
 
 
 @each_metric

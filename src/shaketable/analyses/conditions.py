@@ -10,11 +10,13 @@ CONDITION = ("metric", *FACTORS)
 
 
 def by_question(table: pl.DataFrame, *, ddof: int = 1) -> pl.DataFrame:
-    """One row per condition and question: `mean` and `sd` over its runs, `n_runs`, `n_missing`.
+    """One row per condition and question: `mean` and `sd` over its runs, `n_runs`, `n_missing`, `n_failed`.
 
-    Records without a value are left out and counted. One run has no sd, whatever the ddof.
+    Records without a value are left out and counted; those that the study leaves out did not fail. One run has no sd,
+    whatever the ddof.
     """
     value = pl.col("value")
+    is_left_out = pl.col("is_left_out") if "is_left_out" in table.columns else pl.lit(False)
     return (
         table.sort("question_id", "repeat")  # sums of floats depend on their order
         .group_by(*CONDITION, "question_id", "type")
@@ -23,9 +25,39 @@ def by_question(table: pl.DataFrame, *, ddof: int = 1) -> pl.DataFrame:
             sd=pl.when(value.count() > 1).then(value.std(ddof=ddof)),
             n_runs=value.count().cast(pl.Int64),
             n_missing=value.null_count().cast(pl.Int64),
+            n_failed=(value.is_null() & ~is_left_out).sum().cast(pl.Int64),
         )
         .sort(*CONDITION, "question_id")
     )
+
+
+def fill_failed(questions: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
+    """`least` and `greatest`: the mean, had the runs that failed scored as badly or as well as can be.
+
+    Questions that the metric scores nowhere, such as those without an accepted answer, did not fail.
+    """
+    is_scored = pl.col("n_runs").sum().over("metric", "dataset", "question_id") > 0
+    known, failed = pl.col("n_runs"), pl.col("n_failed")
+    ended = questions.with_columns(n_failed=pl.when(is_scored).then(failed).otherwise(0)).join(
+        scales(table), on="metric", how="left", maintain_order="left"
+    )
+    total = pl.col("mean").fill_null(0) * known
+    return ended.with_columns(
+        pl.when(failed > 0).then((total + pl.col(end) * failed) / (known + failed)).otherwise("mean").alias(end)
+        for end in ("least", "greatest")
+    )
+
+
+def scales(table: pl.DataFrame) -> pl.DataFrame:
+    """`metric`, and the `least` and `greatest` value there is; where the scale has no end, that was seen."""
+    seen = table.group_by("metric").agg(least=pl.col("value").min(), greatest=pl.col("value").max())
+    unit_of = dict(units(table).iter_rows())
+    ends = []
+    for metric, least, greatest in seen.iter_rows():
+        measure = measure_of(metric)
+        low, high = (0.0, 1.0) if unit_of[metric] == "share" else (measure.minimum, measure.maximum)
+        ends.append((metric, least if low is None else low, greatest if high is None else high))
+    return pl.DataFrame(ends, schema={"metric": pl.String, "least": pl.Float64, "greatest": pl.Float64}, orient="row")
 
 
 def pooled_and_by_type(questions: pl.DataFrame) -> pl.DataFrame:

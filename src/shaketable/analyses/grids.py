@@ -10,13 +10,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shaketable.analyses.conditions import by_question, units
+from shaketable.analyses.conditions import by_question, fill_failed, units
 from shaketable.analyses.spread import crossing_zero, without_bias
 from shaketable.factors import UNCHANGED, Cell, System, main_metric, measure_of
 from shaketable.statistics.intervals import ROUNDING, Numbers
+from shaketable.statistics.worst_case import is_uncertain
 from shaketable.types import Unit
 
 Number = Literal["mean", "cv"]
+Counts = NDArray[np.int64]
 SYSTEM = ("dataset", "model", "method", "retriever", "variation")
 """What a grid is of: a system on one dataset, asked in one way."""
 
@@ -43,8 +45,16 @@ class Grid:
     """The type of each question."""
     means: Numbers
     """NaN where a question has no score."""
-    n_missing: NDArray[np.int64]
+    least: Numbers
+    """The same, had the runs that failed scored as badly as can be."""
+    greatest: Numbers
+    """As well as can be."""
+    n_missing: Counts
     """Records without a score, in the same places."""
+    n_failed: Counts
+    """Of them those that might have a score."""
+    n_runs: Counts
+    """Records with a score."""
 
     @property
     def perturbations(self) -> tuple[str, ...]:
@@ -59,9 +69,17 @@ class Grid:
         """Coolest minus each temperature, evidence × temperatures × questions; NaN without both."""
         return np.round(self.means[:, :1] - self.means, ROUNDING)
 
-    def n_missing_pairs(self) -> NDArray[np.int64]:
+    def filled(self) -> tuple[Grid, Grid]:
+        """The same, had all runs that failed scored as badly as can be, and as well as can be."""
+        return replace(self, means=self.least), replace(self, means=self.greatest)
+
+    def is_uncertain(self) -> NDArray[np.bool_]:
+        """Where more failed than may be left out without a word, evidence × temperatures."""
+        return is_uncertain(self.n_failed.sum(axis=-1), self.n_runs.sum(axis=-1))
+
+    def n_missing_pairs(self) -> Counts:
         """Records without a score among original and disturbed, perturbations × temperatures."""
-        counted: NDArray[np.int64] = (self.n_missing[:1] + self.n_missing[1:]).sum(axis=-1)
+        counted: Counts = (self.n_missing[:1] + self.n_missing[1:]).sum(axis=-1)
         return counted
 
     def of(self, chosen: NDArray[np.bool_], *, type: str | None) -> Grid:
@@ -73,7 +91,11 @@ class Grid:
             question_ids=tuple(self.question_ids[i] for i in picked),
             types=tuple(self.types[i] for i in picked),
             means=self.means[..., picked],
+            least=self.least[..., picked],
+            greatest=self.greatest[..., picked],
             n_missing=self.n_missing[..., picked],
+            n_failed=self.n_failed[..., picked],
+            n_runs=self.n_runs[..., picked],
         )
 
     def by_type(self) -> list[Grid]:
@@ -99,7 +121,7 @@ def systems(table: pl.DataFrame, metric: str | None, number: Number = "mean") ->
     `cv` instead of `mean`: of the coefficient of variation over the runs of a question, without the bias of few runs,
     where it has two or more and a mean above 0; none of shares, and of metrics with values below 0.
     """
-    questions = without_bias(by_question(table))
+    questions = fill_failed(without_bias(by_question(table)), table)
     unit_of = dict(units(table).iter_rows())
     without_cv = [*crossing_zero(table), *(name for name, unit in unit_of.items() if unit == "share")]
     for name in chosen_metrics(table, metric):
@@ -144,10 +166,17 @@ def _grid(questions: pl.DataFrame, metric: str, unit: Unit, number: Number) -> G
         )
     )
     shape = (len(evidence), len(temperatures), len(ids))
-    means = np.full(shape, np.nan)
-    means[where] = questions[number].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    n_missing = np.zeros(shape, dtype=np.int64)
-    n_missing[where] = questions["n_missing"].to_numpy()
+
+    def numbers(column: str) -> Numbers:
+        laid_out = np.full(shape, np.nan)
+        laid_out[where] = questions[column].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        return laid_out
+
+    def counts(column: str) -> Counts:
+        laid_out = np.zeros(shape, dtype=np.int64)
+        laid_out[where] = questions[column].to_numpy()
+        return laid_out
+
     return Grid(
         metric=metric,
         unit=unit,
@@ -160,8 +189,12 @@ def _grid(questions: pl.DataFrame, metric: str, unit: Unit, number: Number) -> G
         temperatures=tuple(temperatures),
         question_ids=tuple(ids),
         types=tuple(type_of.values()),
-        means=means,
-        n_missing=n_missing,
+        means=numbers(number),
+        least=numbers("least"),
+        greatest=numbers("greatest"),
+        n_missing=counts("n_missing"),
+        n_failed=counts("n_failed"),
+        n_runs=counts("n_runs"),
     )
 
 

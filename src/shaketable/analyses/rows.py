@@ -27,3 +27,7 @@ class Scored(Measured):
 
     n_missing: int
     """Records without one, among all that the row would be made from."""
+    worst_low: float | None = None
+    """The least of what the number were, had all that failed been wrong, or all been right; None: few failed."""
+    worst_high: float | None = None
+    """The greatest of it."""

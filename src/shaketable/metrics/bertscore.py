@@ -44,8 +44,8 @@ class Bertscore:
 
     version: ClassVar[int] = 1
     numbers: ClassVar[tuple[Measure, ...]] = (
-        Measure(name="bertscore", unit="score", higher_is_better=True),
-        Measure(name="bertscore_rescaled", unit="score", higher_is_better=True, minimum=None),
+        Measure(name="bertscore", unit="score", higher_is_better=True, maximum=1.0),
+        Measure(name="bertscore_rescaled", unit="score", higher_is_better=True, minimum=None, maximum=1.0),
     )
     reads_trace: ClassVar[bool] = False
     encoder: str = "all-MiniLM-L6-v2"

@@ -19,7 +19,9 @@ class Certainty:
     """
 
     version: ClassVar[int] = 1
-    numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="certainty", unit="score", higher_is_better=None),)
+    numbers: ClassVar[tuple[Measure, ...]] = (
+        Measure(name="certainty", unit="score", higher_is_better=None, maximum=1.0),
+    )
     scaled: bool = True
     """Take the distribution that was really sampled, where a greedy token has probability 1; False: the model's own."""
 

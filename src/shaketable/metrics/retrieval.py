@@ -34,10 +34,10 @@ class Retrieval:
 
     version: ClassVar[int] = 1
     numbers: ClassVar[tuple[Measure, ...]] = (
-        Measure(name="recall@{k}{part.condition}", unit="score", higher_is_better=True),
-        Measure(name="precision@{k}{part.condition}", unit="score", higher_is_better=True),
-        Measure(name="ndcg@{k}{part.condition}", unit="score", higher_is_better=True),
-        Measure(name="mrr@{k}{part.condition}", unit="score", higher_is_better=True),
+        Measure(name="recall@{k}{part.condition}", unit="score", higher_is_better=True, maximum=1.0),
+        Measure(name="precision@{k}{part.condition}", unit="score", higher_is_better=True, maximum=1.0),
+        Measure(name="ndcg@{k}{part.condition}", unit="score", higher_is_better=True, maximum=1.0),
+        Measure(name="mrr@{k}{part.condition}", unit="score", higher_is_better=True, maximum=1.0),
     )
 
     k: int = 5

@@ -26,9 +26,9 @@ class Rouge:
 
     version: ClassVar[int] = 1
     numbers: ClassVar[tuple[Measure, ...]] = (
-        Measure(name="rouge1", unit="score", higher_is_better=True),
-        Measure(name="rouge2", unit="score", higher_is_better=True),
-        Measure(name="rougeL", unit="score", higher_is_better=True),
+        Measure(name="rouge1", unit="score", higher_is_better=True, maximum=1.0),
+        Measure(name="rouge2", unit="score", higher_is_better=True, maximum=1.0),
+        Measure(name="rougeL", unit="score", higher_is_better=True, maximum=1.0),
     )
     reads_trace: ClassVar[bool] = False
     stemming: bool = False

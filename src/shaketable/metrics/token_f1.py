@@ -20,7 +20,9 @@ class TokenF1:
     """
 
     version: ClassVar[int] = 1
-    numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="token_f1", unit="score", higher_is_better=True),)
+    numbers: ClassVar[tuple[Measure, ...]] = (
+        Measure(name="token_f1", unit="score", higher_is_better=True, maximum=1.0),
+    )
     reads_trace: ClassVar[bool] = False
     strict_yes_no: bool = False
     """True: 0 where one side is exactly yes or no and the other is something else, as DRAGIN's code has it."""
