@@ -16,7 +16,7 @@ COLUMNS = {"analysis", "model", "group", "perturbation", "temperature", "value",
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory):
+def folder(tmp_path_factory):
     """Right less often when the evidence is disturbed, and less still when it is hot."""
     folder, rng = tmp_path_factory.mktemp("imported"), random.Random(5)
     rows = [
@@ -37,6 +37,11 @@ def imported(tmp_path_factory):
     assert made.exit_code == 0, made.output
     analyzed = runner.invoke(app, ["analyze", str(folder / "run")])
     assert analyzed.exit_code == 0, analyzed.output
+    return folder
+
+
+@pytest.fixture(scope="module")
+def imported(folder):
     return load_findings(folder / "run").findings
 
 
@@ -57,3 +62,18 @@ def test_the_harm_that_was_built_in_is_found(imported):
         if (loss.cell.perturbation, loss.cell.temperature, loss.cell.group) == ("sentence_removal", 0.0, None)
     )
     assert loss.drop.low > 0 and loss.p < 0.05
+
+
+def test_claims_that_survive_end_the_output_for_programs_with_their_sentences(folder):
+    analyzed = json.loads(CliRunner().invoke(app, ["analyze", str(folder / "run"), "--json"]).stdout)
+    assert list(analyzed) == ["run", "claims", "findings"]
+    (removal,) = (
+        claim
+        for claim in analyzed["claims"]
+        if (claim["kind"], claim["cell"]["perturbation"]) == ("evidence", "sentence_removal")
+        and (claim["cell"]["temperature"], claim["says"]) == (0.0, "differs")
+    )
+    assert removal["p"] <= removal["p_adjusted"] < 0.05
+    assert removal["estimate"]["low"] > 0
+    assert removal["sentence"].startswith("Sentence removal ")
+    assert all(claim["sentence"] for claim in analyzed["claims"]), "what is claimed is said"

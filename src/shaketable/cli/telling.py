@@ -25,6 +25,8 @@ def tell_findings(run: Run, findings: Findings, json_: bool) -> None:
         print_json(_values(run, page))
         return
     for section in make_sections(page):
+        if not section.headlines:
+            continue
         out.print(f"[bold]{section.question}[/]")
         for headline in section.headlines:
             out.print(f"  {headline.text}", highlight=False, markup=False)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from shaketable.analyses.claims import TOO_FEW, Claim
 from shaketable.report.words import count_questions, format_amount, format_difference
 
-N_MOST = 100_000
-"""More questions than this are never asked."""
+N_MOST = 10_000
+"""More questions than this are hardly ever asked."""
 UNADJUSTED = "Intervals and p values in tables are not adjusted for their number; only what a sentence claims is."
 FAMILY = (
     "All claims of this page are one family: together they hold with the confidence of a single one (Holm's "
@@ -30,9 +30,8 @@ def describe_unshown(claim: Claim | None) -> str:
     seen = f"an effect of {least} or more would likely have been seen"
     if claim.n_needed is None:
         return seen
-    if claim.n_needed > N_MOST:
-        return f"{seen}; no number of questions that one can ask would settle this one"
-    return f"{seen}; about {_rounded(claim.n_needed):,} questions would settle this one"
+    needed = f"more than {N_MOST:,}" if claim.n_needed > N_MOST else f"about {_rounded(claim.n_needed):,}"
+    return f"{seen}, one as small as this with {needed} questions"
 
 
 def describe_not_shown(claim: Claim | None) -> str:

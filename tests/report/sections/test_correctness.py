@@ -59,7 +59,7 @@ def test_an_interval_that_holds_zero_is_no_found_difference() -> None:
     assert evidence.text.startswith(
         "Noise: no effect on the correctness of smollm2 is shown at temperature 0 (10 points ["
     )
-    assert "or more would likely have been seen; about " in evidence.text
+    assert "or more would likely have been seen, one as small as this with about " in evidence.text
     assert not evidence.is_clear
 
 
