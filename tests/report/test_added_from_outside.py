@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -29,6 +30,26 @@ analyses = ["words_written"]
 n_resamples = 50
 """
 
+BROKEN = """
+from dataclasses import replace
+
+from my_package.analysis import WordsWritten, words_written
+from shaketable.analyses.tables import Tables
+
+
+def raises(tables: Tables) -> WordsWritten:
+    raise ZeroDivisionError("division by zero")
+
+
+def gives_no_number(tables: Tables) -> WordsWritten:
+    first, *rest = words_written(tables).lengths
+    return WordsWritten(lengths=(replace(first, words=replace(first.words, value=float("nan"))), *rest))
+
+
+def gives_text(tables: Tables) -> WordsWritten:
+    return "many words"
+"""
+
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory) -> Path:
@@ -42,11 +63,15 @@ def package(tmp_path_factory) -> Path:
     (site / "my_package" / "analysis.py").write_text(analysis, "utf-8")
     moved = section.replace("shaketable.analyses.evidence.words_written", "my_package.analysis")
     (site / "my_package" / "section.py").write_text(moved, "utf-8")
+    (site / "my_package" / "broken.py").write_text(BROKEN, "utf-8")
     information = site / "my_package-1.0.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
     plain = re.sub(r'\[project\.entry-points\."(.*?)"\]', r"[\1]", points).replace('"', "")
-    (information / "entry_points.txt").write_text(plain)
+    broken = "".join(f"{name} = my_package.broken:{name}\n" for name in ("raises", "gives_no_number", "gives_text"))
+    (information / "entry_points.txt").write_text(
+        plain.replace("[shaketable.sections]", f"{broken}[shaketable.sections]")
+    )
     return site
 
 
@@ -97,3 +122,24 @@ def test_the_command_line_tells_it(shaketable):
     call, _ = shaketable
     assert "writes most at temperature" in call("analyze", "run")
     assert "words_written" in call("ls", "analyses")
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        ("raises", "ZeroDivisionError: division by zero"),
+        ("gives_no_number", "not JSON compliant"),
+        ("gives_text", "str"),
+    ],
+)
+def test_an_analysis_that_fails_leaves_a_finding_that_says_so_and_the_others_are_kept(shaketable, broken, reason):
+    call, run = shaketable
+    asked = [word for name in ("correctness", broken, "words_written") for word in ("--analysis", name)]
+    told = json.loads(call("analyze", "run", *asked, "--json"))
+    assert [finding["analysis"] for finding in told["findings"]] == ["correctness", broken, "words_written"]
+    first, failed, last = told["findings"]
+    assert first["rows"] and last["rows"] and not failed["rows"]
+    assert reason in failed["failure"]
+    assert "writes most at temperature" in call("analyze", "run", *asked)
+    call("report", "run")
+    assert reason in (run / "report.html").read_text("utf-8")

@@ -17,6 +17,7 @@ from shaketable.stages import score
 from shaketable.stages.heat_check import at_one_temperature, curves_that_count, not_applied
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.store import Run
+from shaketable.store.findings_file import check_result
 from shaketable.types import Finding, Findings, NotApplied, Scan
 
 
@@ -91,6 +92,8 @@ def tables_of(run: Run) -> Tables:
 
 def _ask(text: str, analysis: Callable[[Tables], object], tables: Tables) -> Finding:
     try:
-        return Finding(analysis=text, result=analysis(tables))
+        result = analysis(tables)
+        check_result(text, result)
+        return Finding(analysis=text, result=result)
     except Exception as error:  # Whatever it is, the findings of the others must not be lost.
         return Finding(analysis=text, result=None, failure=f"{type(error).__name__}: {error}")

@@ -56,6 +56,11 @@ def write_findings(folder: Path, findings: Findings, made_from: str, asked: Sequ
     temporary.replace(folder / NAME)
 
 
+def check_result(analysis: str, result: object) -> None:
+    """Fails where a result could not be kept: it is of another type than its analysis promises, or has NaN in it."""
+    json.dumps(_adapter(analysis).dump_python(result, mode="json", warnings="error"), allow_nan=False)
+
+
 def load_findings(folder: Path) -> StoredFindings:
     if not has_findings(folder):
         raise RunError(f"{folder} has no findings yet. Run: shaketable analyze {folder}.")
