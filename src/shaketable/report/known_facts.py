@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from shaketable.factors import Cell
@@ -23,13 +23,6 @@ def name_system(cell: Cell, page: Page) -> str:
 def name_dataset(cell: Cell) -> str:
     """Of a panel."""
     return cell.dataset or ALL_DATASETS
-
-
-def over_all_datasets(values: Iterable[SomeLocated]) -> list[SomeLocated]:
-    """Those over all datasets of a system, or over its only one."""
-    every = list(values)
-    pooled = {_system(value.cell) for value in every if value.cell.dataset is None}
-    return [value for value in every if value.cell.dataset is None or _system(value.cell) not in pooled]
 
 
 def in_panels(values: Iterable[SomeLocated], page: Page) -> list[SomeLocated]:
@@ -111,7 +104,3 @@ def _greedy_answer(record: Record) -> GreedyAnswer:
         answer=record.answer.text if record.answer else "",
         tokens=replies[-1].tokens if replies and isinstance(replies[-1], Completion) else (),
     )
-
-
-def _system(cell: Cell) -> Cell:
-    return replace(cell, dataset=None, temperature=None, group=None)

@@ -37,16 +37,39 @@ def test_facts_of_which_nobody_knows_where_they_break_are_left_out_and_counted()
 
 def test_entropy_and_breaking_temperature_of_the_worked_example():
     (entropy,) = breaking(worked()).correlations
-    assert entropy.correlation.value == pytest.approx(-0.955602, abs=5e-7)
-    assert (entropy.correlation.n, entropy.n_unbroken) == (5, 1)
+    assert entropy.pearson.value == pytest.approx(-0.955602, abs=5e-7)
+    assert (entropy.pearson.n, entropy.n_unbroken) == (5, 1)
     # Some resamples of five hold one fact alone, so there is no interval.
-    assert entropy.correlation.low is None
+    assert entropy.pearson.low is None
+
+
+def test_facts_that_do_not_break_are_tied_above_all_others():
+    """By hand: of the 15 pairs of the worked example and the fact that holds, with the least entropy, one is tied in
+    breaking temperature and all others disagree: −14 / √(15 · 14)."""
+    (entropy,) = breaking(worked()).correlations
+    assert (entropy.tau.value, entropy.tau.n) == (pytest.approx(-14 / (15 * 14) ** 0.5), 6)
+    assert entropy.p == pytest.approx(stats.kendalltau([*ENTROPIES, 0.01], [*BREAKINGS, 9]).pvalue)
+    assert -1 < entropy.tau.low < entropy.tau.value < entropy.tau.high < 0
+
+
+def test_where_no_fact_breaks_there_is_no_correlation_and_nothing_to_claim():
+    held = fact_tables(table_of(*(fact_rows(f"q{i}", scores=known(i / 10), shares=scan(None)) for i in range(9))))
+    result = breaking(held)
+    (entropy,) = result.correlations
+    assert (entropy.tau.value, entropy.tau.reason, entropy.p) == (None, "no fact breaks", None)
+    (claim,) = result.claims()
+    assert claim.p is None
+
+
+def test_a_single_fact_has_no_correlation():
+    (entropy,) = breaking(fact_tables(table_of(fact_rows("q", scores=known(0.1), shares=scan(1.0))))).correlations
+    assert (entropy.tau.value, entropy.tau.reason) == (None, "entropy or breaking temperature does not vary")
 
 
 def test_unbroken_facts_can_be_put_beyond_the_grid():
     (entropy,) = breaking(worked(), unbroken=2.2).correlations
     expected = stats.pearsonr([*ENTROPIES, 0.01], [*BREAKINGS, 2.2]).statistic
-    assert (entropy.correlation.value, entropy.correlation.n) == (pytest.approx(expected), 6)
+    assert (entropy.pearson.value, entropy.pearson.n) == (pytest.approx(expected), 6)
 
 
 def test_mean_entropy_and_share_by_breaking_temperature():
@@ -75,7 +98,7 @@ def test_a_resampled_correlation_is_scipys(pairs, seed):
 
 def test_too_few_broken_facts_have_no_correlation():
     (entropy,) = breaking(fact_tables(table_of(fact_rows("q", scores=known(0.1), shares=scan(1.0))))).correlations
-    assert (entropy.correlation.value, entropy.correlation.reason) == (None, "fewer than three broken facts")
+    assert (entropy.pearson.value, entropy.pearson.reason) == (None, "fewer than three broken facts")
 
 
 def early():
@@ -115,4 +138,6 @@ def test_the_rules_of_the_specification_can_be_chosen():
 
 def test_made_facts_show_the_correlation_they_were_made_with():
     (entropy,) = breaking(fact_tables(made_facts(n=40))).correlations
-    assert entropy.correlation.low < entropy.correlation.value < entropy.correlation.high < -0.5
+    assert entropy.pearson.low < entropy.pearson.value < entropy.pearson.high < -0.5
+    assert entropy.tau.low < entropy.tau.value < entropy.tau.high < 0
+    assert entropy.p < 0.001

@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.early_breaks import TooEarly, count_early_breaks
-from shaketable.analyses.facts.facts import Fact, Facts, each_and_pooled, estimate_mean, ids, numbers
+from shaketable.analyses.facts.facts import (
+    Fact,
+    Facts,
+    each_and_pooled,
+    estimate_mean,
+    ids,
+    numbers,
+    over_all_datasets,
+)
 from shaketable.analyses.facts.reading import BY_SCAN, Reading
 from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
+from shaketable.statistics.concordance import HOW, kendall
 from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic
 from shaketable.types import Estimate
+
+NOT_VARIED = "entropy or breaking temperature does not vary"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntropyCorrelation(Located):
-    """Pearson's, of entropy and breaking temperature over broken facts."""
+    """Of entropy and breaking temperature. Facts that hold to the end of the scan break somewhere beyond it."""
 
-    correlation: Estimate
+    tau: Estimate
+    """Kendall's tau-b of all facts: those that do not break are tied above all others."""
+    p: float | None
+    """That they are related at all; None: there was nothing to test."""
+    pearson: Estimate
+    """Pearson's as published, of broken facts alone: it says nothing of those that hold, and would be another one if
+    the scan ended elsewhere."""
     n_unbroken: int
+    """Facts that have no part in Pearson's."""
     n_missing: int
     """Known facts without entropy, or of which it is not known where they break."""
 
@@ -51,14 +70,22 @@ class BreakingTemperatures:
     too_early: tuple[TooEarly, ...]
     """Of systems whose facts have curves beside their scan."""
     unbroken: float | None
-    """The temperature that facts without a break count at; None: they are left out."""
+    """The temperature that facts without a break count at in Pearson's correlation; None: they are left out."""
     reading: Reading
+
+    def claims(self) -> Iterable[Claim]:
+        """That entropy foretells the break, of each system over all its datasets."""
+        for correlation in over_all_datasets(self.correlations):
+            yield Claim(
+                subject=Subject(kind="breaking", cell=correlation.cell), estimate=correlation.tau, p=correlation.p
+            )
 
 
 def breaking(tables: Tables, *, unbroken: float | None = None, reading: Reading = BY_SCAN) -> BreakingTemperatures:
-    """Entropy against breaking temperature, over known facts.
+    """Entropy against breaking temperature, over known facts: Kendall's tau of all, and Pearson's of broken ones as
+    published.
 
-    `unbroken`, such as 2.2, puts facts that do not break there instead of leaving them out of the correlation.
+    `unbroken`, such as 2.2, puts facts that do not break there instead of leaving them out of Pearson's correlation.
     """
     every, rule = reading.read(tables)
     each, bootstrap = list(each_and_pooled(every)), tables.bootstrap
@@ -93,19 +120,36 @@ def pearson(first: Numbers, second: Numbers) -> Statistic:
 
 def _correlation(facts: Facts, rule: BreakingRule, unbroken: float | None, bootstrap: Bootstrap) -> EntropyCorrelation:
     decided = [fact for fact in facts.known if fact.entropy is not None and rule.is_decided(fact)]
-    pairs = [(fact, unbroken if (at := rule.capped(fact)) is None else at) for fact in decided]
-    used = [fact for fact, at in pairs if at is not None]
-    correlation = bootstrap.estimate(np.nan, np.nan, np.nan, n=len(used), unit="ratio")
-    if len(used) > 2:
-        statistic = pearson(numbers(fact.entropy for fact in used), numbers(at for _, at in pairs if at is not None))
-        (correlation,) = bootstrap.statistics(statistic, ids(used), 1, unit="ratio")
-    reason = "fewer than three broken facts" if len(used) < 3 else "entropy or breaking temperature does not vary"
+    breaking = numbers(rule.capped(fact) for fact in decided)
+    tau, p = _tau(numbers(fact.entropy for fact in decided), breaking, bootstrap)
+    if unbroken is not None:
+        breaking = np.nan_to_num(breaking, nan=unbroken)
+    used = [fact for fact, at in zip(decided, breaking, strict=True) if not np.isnan(at)]
     return EntropyCorrelation(
         cell=facts.cell,
-        correlation=replace(correlation, reason=reason if correlation.value is None else None),
-        n_unbroken=len(pairs) - len(used),
-        n_missing=len(facts.known) - len(pairs),
+        tau=tau,
+        p=p,
+        pearson=_pearson(used, breaking[~np.isnan(breaking)], bootstrap),
+        n_unbroken=len(decided) - len(used),
+        n_missing=len(facts.known) - len(decided),
     )
+
+
+def _tau(entropies: Numbers, breaking: Numbers, bootstrap: Bootstrap) -> tuple[Estimate, float | None]:
+    beyond = np.nan_to_num(breaking, nan=1 + np.nanmax(breaking, initial=0.0))
+    own = kendall(entropies, beyond, bootstrap.confidence)
+    estimate = bootstrap.estimate(own.tau, own.low, own.high, n=len(entropies), unit="ratio")
+    reason = None if estimate.value is not None else "no fact breaks" if np.isnan(breaking).all() else NOT_VARIED
+    return replace(estimate, how=HOW, reason=reason), None if np.isnan(own.p) else own.p
+
+
+def _pearson(used: Sequence[Fact], breaking: Numbers, bootstrap: Bootstrap) -> Estimate:
+    if len(used) < 3:
+        reason = "fewer than three broken facts"
+        return bootstrap.estimate(np.nan, np.nan, np.nan, n=len(used), unit="ratio", reason=reason)
+    statistic = pearson(numbers(fact.entropy for fact in used), breaking)
+    (estimate,) = bootstrap.statistics(statistic, ids(used), 1, unit="ratio")
+    return replace(estimate, reason=NOT_VARIED if estimate.value is None else None)
 
 
 def _shares(facts: Facts, rule: BreakingRule, bootstrap: Bootstrap) -> list[BrokenShare]:

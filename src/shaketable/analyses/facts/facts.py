@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from shaketable.types import Curve, Estimate, Unit
 
 LABELS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
 """Types of question; the metric `question_type` gives places in this list."""
+SomeLocated = TypeVar("SomeLocated", bound=Located)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,6 +77,17 @@ def each_and_pooled(every: Sequence[Facts]) -> Iterator[Facts]:
     """Each system on each dataset, and then on all where there are several."""
     yield from every
     yield from (facts for facts in pool_datasets(every) if facts.cell.dataset is None)
+
+
+def over_all_datasets(values: Iterable[SomeLocated]) -> list[SomeLocated]:
+    """Those over all datasets of a system, or over its only one."""
+    every = list(values)
+    pooled = {_system(value.cell) for value in every if value.cell.dataset is None}
+    return [value for value in every if value.cell.dataset is None or _system(value.cell) not in pooled]
+
+
+def _system(cell: Cell) -> Cell:
+    return replace(cell, dataset=None, temperature=None, group=None)
 
 
 def ids(facts: Iterable[Fact]) -> list[str]:

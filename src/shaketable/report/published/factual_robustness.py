@@ -80,8 +80,8 @@ def entropy_foretells(own: Own) -> Iterator[Comparison]:
                 claim="The higher the entropy, the cooler a fact breaks (Pearson's r over broken facts)",
                 published="−0.48 on average, GPT-4o-mini −0.24",
                 system=_name(own, entropy.cell),
-                own=entropy.correlation,
-                judgement=signed(entropy.correlation, -1),
+                own=entropy.pearson,
+                judgement=signed(entropy.pearson, -1),
             )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from shaketable.analyses.facts.fact_accuracy import Accuracy, FactAccuracy
+from shaketable.analyses.facts.facts import over_all_datasets
 from shaketable.report.charts.layout import Axis
 from shaketable.report.charts.lines import LineStyle, lines
 from shaketable.report.charts.marks import Mark, Titles
@@ -15,7 +16,6 @@ from shaketable.report.known_facts import (
     make_headline,
     name_dataset,
     name_system,
-    over_all_datasets,
 )
 from shaketable.report.section import Figure, Headline, Page, Section
 from shaketable.report.words import caveats_of_agreement, count_questions, describe_bootstrap, format_level

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from shaketable.analyses.facts.facts import over_all_datasets
 from shaketable.analyses.facts.factual_robustness import FactualRobustness, KnownShare, MeanScore, UnbrokenShare
 from shaketable.analyses.facts.shared_facts import RankCorrelation, ScoreDifference, SharedScore
 from shaketable.factors import Cell
@@ -12,7 +13,6 @@ from shaketable.report.known_facts import (
     fill_table,
     make_headline,
     name_system,
-    over_all_datasets,
     table_of_lines,
 )
 from shaketable.report.section import Headline, Page, Section, Table

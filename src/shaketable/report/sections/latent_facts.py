@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from shaketable.analyses.facts.facts import over_all_datasets
 from shaketable.analyses.facts.latent_facts import LatentFacts, LatentShare
-from shaketable.report.known_facts import make_headline, name_system, over_all_datasets, read_answers
+from shaketable.report.known_facts import make_headline, name_system, read_answers
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.words import caveats_of_agreement, count_questions, describe_bootstrap, format_level
 
