@@ -588,7 +588,8 @@ class LeftOut:
 class NothingToLose:
     """A system whose clean case is not shown to be better than a baseline: that it stands firm says nothing.
 
-    The clean case is the original evidence at the coolest temperature, in the wording that is named.
+    The clean case is the original evidence in the wording that is named, at the coolest temperature or at a hotter one
+    that has ruined the answers.
     """
 
     dataset: str
@@ -599,6 +600,8 @@ class NothingToLose:
     metric: str
     group: str | None = None
     """A type of question; None: all types."""
+    temperature: float | None = None
+    """At which there is nothing left to lose to anything else; None: at the coolest, and so at all."""
     level: Estimate
     """Of the clean case, of questions that have both."""
     baseline: Estimate

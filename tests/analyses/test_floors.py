@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 from score_rows import score_rows
@@ -37,8 +39,14 @@ def test_a_system_that_is_never_right_has_nothing_to_lose():
     assert not has_nothing_to_lose(CELL, findings, "token_f1")
 
 
-def test_a_system_that_is_often_right_has_something_to_lose_though_it_loses_all_when_hot():
-    assert found(answers(12), answers(0, temperature=1.0)).nothing_to_lose == ()
+def test_where_heat_has_ruined_the_answers_neither_evidence_nor_wording_can_take_more():
+    findings = found(answers(12), answers(12, temperature=0.5), answers(0, temperature=1.0))
+    [entry] = findings.nothing_to_lose
+    assert (entry.temperature, entry.level.value) == (1.0, 0.0)
+    assert has_nothing_to_lose(CELL, findings, "correct")
+    assert has_nothing_to_lose(replace(CELL, perturbation=None, variation="typos"), findings, "correct")
+    assert not has_nothing_to_lose(replace(CELL, temperature=0.5), findings, "correct")
+    assert not has_nothing_to_lose(replace(CELL, perturbation="unchanged"), findings, "correct"), "Heat took it."
 
 
 def test_a_system_that_is_right_only_when_disturbed_or_hot_has_nothing_to_lose():

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.grids import SYSTEM, Grid, systems
+from shaketable.analyses.grids import Grid, systems
 from shaketable.analyses.tables import Tables
 from shaketable.factors import ORIGINAL, UNCHANGED, Cell, System
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, sign_shown
@@ -25,20 +25,20 @@ CLOSED_BOOK = "closed_book"
 def find_nothing_to_lose(tables: Tables) -> tuple[NothingToLose, ...]:
     """Every system, pooled and by type of question, for each number of which more is better.
 
-    The baseline is a clean answer to another question, scored against this one. Where those were not scored, nothing is
-    right by chance: 0 for shares; other scores have no baseline. A system that searches is compared with closed-book
-    answers of its model too.
+    The baseline is a clean answer to another question at the coolest temperature, scored against this one. Where those
+    were not scored, nothing is right by chance: 0 for shares; other scores have no baseline. A system that searches is
+    compared with closed-book answers of its model too.
     """
-    scores = _clean(tables.scores)
+    scores = _undisturbed(tables.scores)
     clean = list(systems(scores, "all"))
     shuffled = {_place(grid): grid for grid in systems(_with_baselines(scores, tables.baselines), "all")}
     closed = _closed_book(clean)
-    entries = (
-        _entry(grid, shuffled.get(_place(grid)), closed, tables.bootstrap)
+    return tuple(
+        entry
         for pooled in clean
         for grid in (pooled, *pooled.by_type())
+        for entry in _entries(grid, shuffled.get(_place(grid)), closed, tables.bootstrap)
     )
-    return tuple(filter(None, entries))
 
 
 def has_nothing_to_lose(cell: Cell, findings: Findings, metric: str, *, is_of_evidence: bool | None = None) -> bool:
@@ -51,10 +51,13 @@ def nothing_to_lose_at(
 ) -> NothingToLose | None:
     """None: there is something to lose.
 
-    Wordings are compared with the original, so the original's clean case counts for all. Closed-book answers are a
-    baseline of evidence alone; `is_of_evidence` of None: where the cell is of disturbed evidence.
+    Wordings are compared with the original, so the original's clean case counts for all. Where heat has ruined the
+    clean case, neither evidence nor wording can take more. Closed-book answers are a baseline of evidence alone;
+    `is_of_evidence` of None: where the cell is of disturbed evidence.
     """
     of_evidence = not cell.is_undisturbed if is_of_evidence is None else is_of_evidence
+    is_heat_itself = cell.is_undisturbed and cell.variation in (None, ORIGINAL)
+    ruined_at = None if is_heat_itself else cell.temperature
     here = (
         entry
         for entry in findings.nothing_to_lose
@@ -62,6 +65,7 @@ def nothing_to_lose_at(
         and cell_of(entry).system == cell.system
         and entry.variation in (ORIGINAL, cell.variation)
         and entry.group in (None, cell.group)
+        and entry.temperature in (None, ruined_at)
         and (of_evidence or entry.against != "closed book")
     )
     return next(here, None)
@@ -77,10 +81,8 @@ def cell_of(entry: NothingToLose) -> Cell:
     )
 
 
-def _clean(scores: pl.DataFrame) -> pl.DataFrame:
-    """Of the original evidence at the coolest temperature of each system."""
-    undisturbed = scores.filter(pl.col("perturbation").is_null() | (pl.col("perturbation") == UNCHANGED))
-    return undisturbed.filter(pl.col("temperature") == pl.col("temperature").min().over(SYSTEM))
+def _undisturbed(scores: pl.DataFrame) -> pl.DataFrame:
+    return scores.filter(pl.col("perturbation").is_null() | (pl.col("perturbation") == UNCHANGED))
 
 
 def _with_baselines(scores: pl.DataFrame, baselines: pl.DataFrame) -> pl.DataFrame:
@@ -108,22 +110,24 @@ def _without_method(grid: Grid) -> tuple[str, str, str, str]:
     return grid.metric, grid.dataset, grid.system.model, grid.variation
 
 
-def _entry(
+def _entries(
     grid: Grid,
     shuffled: Grid | None,
     closed: Mapping[tuple[str, str, str, str], Sequence[Grid]],
     bootstrap: Bootstrap,
-) -> NothingToLose | None:
-    """With the first baseline that the clean case is not shown to be above."""
-    baselines: list[tuple[Against, Numbers]] = []
+) -> list[NothingToLose]:
+    """With the first baseline that the clean case is not shown to be above; heat alone brings it down to chance."""
+    by_chance: list[NothingToLose] = []
     if shuffled is not None:
-        baselines.append(("shuffled answers", _values(shuffled, grid.question_ids)))
+        by_chance = _compare(grid, _values(shuffled, grid.question_ids), "shuffled answers", bootstrap)
     elif grid.unit == "share":
-        baselines.append(("nothing right", np.zeros(len(grid.question_ids))))
-    if grid.system.retriever is not None and (unaided := closed.get(_without_method(grid))):
-        baselines.append(("closed book", np.mean([_values(own, grid.question_ids) for own in unaided], axis=0)))
-    entries = (_compare(grid, baseline, against, bootstrap) for against, baseline in baselines)
-    return next(filter(None, entries), None)
+        by_chance = _compare(grid, np.zeros(len(grid.question_ids)), "nothing right", bootstrap)
+    unaided = closed.get(_without_method(grid)) if grid.system.retriever is not None else None
+    if unaided and not any(entry.temperature is None for entry in by_chance):
+        without = np.mean([_values(own, grid.question_ids) for own in unaided], axis=0)
+        coolest = replace(grid, temperatures=grid.temperatures[:1], means=grid.means[:, :1])
+        by_chance += _compare(coolest, without, "closed book", bootstrap)
+    return by_chance
 
 
 def _values(grid: Grid, question_ids: Sequence[str]) -> Numbers:
@@ -131,28 +135,31 @@ def _values(grid: Grid, question_ids: Sequence[str]) -> Numbers:
     return np.array([value_of.get(id, np.nan) for id in question_ids])
 
 
-def _compare(grid: Grid, baseline: Numbers, against: Against, bootstrap: Bootstrap) -> NothingToLose | None:
-    """None: the clean case is shown to be above, or too few questions have both."""
-    clean = grid.means[0, 0]
-    both = np.flatnonzero(~np.isnan(clean + baseline))
-    if len(both) < N_LEAST:
-        return None
-    values = np.stack([clean, baseline, np.round(clean - baseline, ROUNDING)])[:, both]
-    ids = [grid.question_ids[i] for i in both]
-    level, floor, gain = bootstrap.means(values, ids, unit=grid.unit, is_difference=[False, False, True])
-    if sign_shown(gain) > 0:
-        return None
+def _compare(grid: Grid, baseline: Numbers, against: Against, bootstrap: Bootstrap) -> list[NothingToLose]:
+    """At the coolest temperature, else at those hotter ones where the clean case is not shown to be above; none where
+    too few questions have both."""
+    levels = grid.means[0]
+    gains = np.round(levels - baseline, ROUNDING)
+    values, n = np.concatenate([levels, gains, baseline[None]]), len(grid.temperatures)
+    kinds = [False] * n + [True] * n + [False]
+    estimates = bootstrap.means(values, grid.question_ids, unit=grid.unit, is_difference=kinds)
+    floor = estimates[-1]
     if against == "nothing right":  # It is 0 by definition, whatever the questions are.
         floor = replace(floor, low=0.0, high=0.0, how=against)
-    return NothingToLose(
-        dataset=grid.dataset,
-        model=grid.system.model,
-        method=grid.system.method,
-        retriever=grid.system.retriever,
-        variation=grid.variation,
-        metric=grid.metric,
-        group=grid.type,
-        level=level,
-        baseline=floor,
-        against=against,
-    )
+    ruined = [i for i in range(n) if estimates[n + i].n >= N_LEAST and sign_shown(estimates[n + i]) <= 0]
+    return [
+        NothingToLose(
+            dataset=grid.dataset,
+            model=grid.system.model,
+            method=grid.system.method,
+            retriever=grid.system.retriever,
+            variation=grid.variation,
+            metric=grid.metric,
+            group=grid.type,
+            temperature=None if i == 0 else grid.temperatures[i],
+            level=estimates[i],
+            baseline=floor,
+            against=against,
+        )
+        for i in (ruined[:1] if ruined[:1] == [0] else ruined)
+    ]

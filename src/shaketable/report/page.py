@@ -103,7 +103,11 @@ def contents(chapters: Sequence[ShownChapter], *, has_verdict: bool) -> list[tup
 
 def describe_floors(page: Page) -> list[str]:
     """The systems that have nothing to lose, by the number that is spoken of; types where others have something."""
-    entries = [entry for entry in page.findings.nothing_to_lose if entry.metric == page.findings.main_metric]
+    entries = [
+        entry
+        for entry in page.findings.nothing_to_lose
+        if entry.metric == page.findings.main_metric and entry.temperature is None
+    ]
     whole = [cell_of(entry) for entry in entries if entry.group is None]
     return [
         describe_nothing_to_lose(entry, page.name(cell_of(entry)))
