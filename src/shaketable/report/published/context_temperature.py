@@ -145,7 +145,7 @@ def temperature_dominates(own: Own) -> Iterator[Comparison]:
         if weighing.cell.group is None:
             outcome = "CV" if weighing.outcome == "cv" else "score"
             yield compare(
-                claim=f"Temperature matters more than evidence (partial eta squared, of the {outcome})",
+                claim=f"Temperature matters more than evidence (partial epsilon squared, of the {outcome})",
                 published="all models but deepseek-reasoner",
                 system=own.name(weighing.cell),
                 own=weighing.difference,
