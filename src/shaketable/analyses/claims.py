@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Protocol, runtime_checkable
 
-from shaketable.analyses.floors import nothing_to_lose_at
+from shaketable.analyses.floors import N_LEAST, nothing_to_lose_at
 from shaketable.factors import Cell
 from shaketable.statistics.family import detectable_effect, n_to_settle, standard_error, weighted_holm
 from shaketable.types import Estimate, Findings
 
 Says = Literal["differs", "equivalent"]
-N_LEAST = 8
-"""Below so many questions nothing is claimed."""
 TOO_FEW = f"fewer than {N_LEAST} questions"
 NOTHING_TO_LOSE = "there is nothing to lose"
 NOT_TESTED = "there was nothing to test"

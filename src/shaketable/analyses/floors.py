@@ -17,7 +17,7 @@ from shaketable.types import Findings, NothingToLose
 
 Against = Literal["shuffled answers", "closed book", "nothing right"]
 N_LEAST = 8
-"""Of fewer questions nothing is said anyway."""
+"""Below so many questions nothing is claimed."""
 CLOSED_BOOK = "closed_book"
 """The method that answers without evidence."""
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from shaketable.factors import Cell
 
+UNSETTLED = "so many answers failed that they decide it"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Located:
@@ -31,3 +33,10 @@ class Scored(Measured):
     """The least of what the number were, had all that failed been wrong, or all been right; None: few failed."""
     worst_high: float | None = None
     """The greatest of it."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why a difference may not be claimed, whatever its p."""
+        if self.worst_low is None or self.worst_high is None or self.worst_low > 0 or self.worst_high < 0:
+            return None
+        return UNSETTLED

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shaketable.analyses.claims import TOO_FEW, Claim
-from shaketable.report.words import count_questions, format_amount, format_difference
+from shaketable.analyses.rows import Scored
+from shaketable.report.words import count_questions, format_amount, format_difference, format_number
+from shaketable.types import Estimate
 
 N_MOST = 10_000
 """More questions than this are hardly ever asked."""
@@ -39,6 +41,14 @@ def describe_not_shown(claim: Claim | None) -> str:
     if claim is None or claim.estimate.value is None or claim.reason == TOO_FEW:
         return describe_unshown(claim)
     return f"{format_difference(claim.estimate)}; {describe_unshown(claim)}"
+
+
+def describe_failed(row: Scored, of: Estimate) -> str:
+    """What a number would be had all that failed been wrong, or all been right; nothing where few failed."""
+    if row.worst_low is None or row.worst_high is None:
+        return ""
+    low, high = format_number(row.worst_low, of.unit), format_amount(replace(of, value=row.worst_high))
+    return f" With the answers that failed, all wrong or all right, it is between {low} and {high}."
 
 
 def _rounded(n: int) -> int:

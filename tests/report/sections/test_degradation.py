@@ -49,6 +49,20 @@ def test_losses_everywhere_and_nowhere_are_told_apart() -> None:
     )
 
 
+def test_failures_that_may_be_the_wrong_answers_leave_a_gain_unsettled() -> None:
+    half = {f"q{i:02}": (1.0, 0.0) for i in range(20)}
+    failing = {f"q{i:02}": (1.0, None) for i in range(20)}
+    (headline,) = told(
+        score_rows(half, metric="contains"), score_rows(failing, metric="contains", perturbation="typos")
+    ).headlines
+    assert headline.sentence == "Typos: no effect on the correctness of smollm2 is shown at temperature 0."
+    assert headline.detail.endswith(
+        "so many answers failed that they decide it. With the answers that failed, all wrong or all right, it is "
+        "between −50 and 0 points."
+    )
+    assert not headline.is_clear
+
+
 def test_a_single_temperature_is_named() -> None:
     (shown,) = told(pair(LOSSES)).sentences
     assert shown.startswith(

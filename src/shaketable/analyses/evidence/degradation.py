@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shaketable.analyses.claims import Claim, Subject, weigh
+from shaketable.analyses.failures import worst_drops
 from shaketable.analyses.grids import Grid, grids
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
@@ -55,6 +56,7 @@ class Degradation:
                     subject=Subject(kind="evidence", cell=loss.cell, metric=loss.metric),
                     estimate=loss.drop,
                     p=loss.p,
+                    reason=loss.reason,
                     weight=weigh(temperatures.index(loss.cell.temperature or 0.0), len(temperatures)),
                 )
 
@@ -76,7 +78,7 @@ def _losses(grid: Grid, bootstrap: Bootstrap) -> list[Loss]:
     drops, n_missing, n = grid.drops(), grid.n_missing_pairs(), len(grid.temperatures)
     flat = drops.reshape(-1, drops.shape[2])
     means = bootstrap.means(flat, grid.question_ids, unit=grid.unit, is_difference=True)
-    p_values = sign_flip(flat, grid.question_ids)
+    cases = worst_drops(grid, lambda values: sign_flip(values, grid.question_ids))
     shifts = shift_estimates(flat, grid.question_ids, bootstrap, unit=grid.unit)
     ranks = [signed_rank(line[~np.isnan(line)]) for line in flat]
     return [
@@ -84,7 +86,9 @@ def _losses(grid: Grid, bootstrap: Bootstrap) -> list[Loss]:
             cell=grid.cell(perturbation=perturbation, temperature=temperature),
             metric=grid.metric,
             drop=means[at],
-            p=p_values[at] if means[at].n else None,
+            p=cases[at].p if means[at].n else None,
+            worst_low=cases[at].low,
+            worst_high=cases[at].high,
             shift=shifts[at],
             statistic=ranks[at][0] if means[at].n else None,
             p_ranks=ranks[at][1] if means[at].n else None,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from shaketable.analyses.claims import Claim
 from shaketable.analyses.evidence.correctness import Correctness, EvidenceDrop, HeatDrop, Level
 from shaketable.factors import Cell, title_of
-from shaketable.report.claim_words import FAMILY, UNADJUSTED
+from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_failed
 from shaketable.report.evidence_marks import make_spark, name_drops, name_scores
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.sections.correctness_figures import make_figures
@@ -106,7 +106,7 @@ def _heat_headline(heat: HeatDrop, pooled: Pooled, page: Page) -> tuple[Rank, He
         system=system,
         sentence=heat_sentence(heat, system, claim),
         detail=f"{name_subject(cool, page)} {describe_level(cool)}, {format_level(hot.mean)} at "
-        f"{hot.cell.temperature:g} ({count_questions(cool.mean.n)}).",
+        f"{hot.cell.temperature:g} ({count_questions(cool.mean.n)}).{describe_failed(heat, heat.drop)}",
         number=format_amount(heat.drop),
         interval=format_interval(heat.drop),
         is_clear=page.is_applied(heat.cell),
@@ -139,7 +139,7 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
         cell=drop.cell,
         system=page.name(drop.cell),
         sentence=evidence_sentence(drop, page.name(drop.cell), claim),
-        detail=describe_when_hot(drop, hot, when_hot) + describe_as_asked(as_asked),
+        detail=describe_when_hot(drop, hot, when_hot) + describe_as_asked(as_asked) + describe_failed(drop, drop.drop),
         number=format_amount(drop.drop),
         interval=format_interval(drop.drop),
         is_clear=page.is_applied(drop.cell),

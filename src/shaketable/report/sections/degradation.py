@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shaketable.analyses.claims import Claim
 from shaketable.analyses.evidence.degradation import Degradation, Loss
 from shaketable.factors import title_of, word_for
-from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_unshown
+from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_failed, describe_unshown
 from shaketable.report.evidence_marks import make_spark
 from shaketable.report.grouping import group_lines
 from shaketable.report.matrices import Line, make_matrices
@@ -96,7 +96,7 @@ def _detail(loss: Loss, n_temperatures: int, page: Page) -> str:
     if n_temperatures == 1:
         which = f"The difference is {difference}"
     behind = "" if _is_shown(loss, page) else f"; {describe_unshown(_claim(loss, page))}"
-    return f"{which} ({sample}){behind}."
+    return f"{which} ({sample}){behind}.{describe_failed(loss, loss.drop)}"
 
 
 def _temperature(loss: Loss) -> float:

@@ -1,0 +1,27 @@
+"""Tests of differences that must stand whatever the answers that failed would have scored."""
+
+from __future__ import annotations
+
+from shaketable.analyses.grids import Grid
+from shaketable.statistics.intervals import Numbers
+from shaketable.statistics.worst_case import Test, WorstCase, worst_cases
+
+
+def worst_drops(grid: Grid, test: Test, *, keeps_sign: bool = True) -> list[WorstCase]:
+    """Of original minus disturbed, for perturbations × temperatures as one list."""
+    least, greatest = (_flat(own.drops()) for own in grid.filled())
+    uncertain = grid.is_uncertain()
+    is_uncertain = (uncertain[:1] | uncertain[1:]).ravel()
+    return worst_cases(_flat(grid.drops()), (least, greatest), is_uncertain, test, keeps_sign=keeps_sign)
+
+
+def worst_heat_drops(grid: Grid, test: Test, *, keeps_sign: bool = True) -> list[WorstCase]:
+    """Of the coolest minus each temperature, for evidence × temperatures as one list."""
+    least, greatest = (_flat(own.heat_drops()) for own in grid.filled())
+    uncertain = grid.is_uncertain()
+    is_uncertain = (uncertain[:, :1] | uncertain).ravel()
+    return worst_cases(_flat(grid.heat_drops()), (least, greatest), is_uncertain, test, keeps_sign=keeps_sign)
+
+
+def _flat(drops: Numbers) -> Numbers:
+    return drops.reshape(-1, drops.shape[-1])
