@@ -1,0 +1,78 @@
+"""Claim: what is said can be trusted. Studies with known truth go through the public analyses, and are counted.
+
+    python benchmarks/honesty.py [--full] [--jobs N] [--draws N] [--part PART] [--markdown]
+
+1. `coverage`: how often nominal 95 % intervals hold the truth. 2. `claims`: studies in which nothing differs that claim
+something all the same, for the analyses of each shipped study. 3. `margins`: equivalence at the margin itself, and
+ceilings above the true one. 4. `power`: planted losses against exact McNemar and the paired t test.
+
+Measured shares have their Monte-Carlo error; a verdict allows for two of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Protocol
+
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from known_truth import intervals, margins, nothing, power
+from known_truth.rows import Row, format_markdown, format_table, merge
+from machine import describe
+
+PARTS = {"coverage": intervals.cases, "claims": nothing.cases, "margins": margins.cases, "power": power.cases}
+AT_ONCE = 10
+"""Whole studies that one process draws, before it takes the next."""
+
+
+class Case(Protocol):
+    @property
+    def slowness(self) -> int:
+        """How many times fewer draws than the others it gets, because it takes long."""
+
+    def run(self, draws: range) -> list[Row]: ...
+
+
+def main(parts: Sequence[str], n_draws: int, n_jobs: int, *, full: bool, markdown: bool) -> None:
+    start = time.perf_counter()
+    jobs = [job for part in parts for case in PARTS[part](full=full) for job in _split(case, n_draws)]
+    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
+        rows = merge(row for own in pool.map(_run, jobs) for row in own)
+    print((format_markdown if markdown else format_table)(rows))
+    print(
+        f"{sum(row.verdict == 'NOT' for row in rows)} of {len(rows)} do not hold; {time.perf_counter() - start:.0f} s"
+    )
+    print(describe())
+
+
+Job = tuple[Case, range]
+
+
+def _split(case: Case, n_draws: int) -> list[Job]:
+    own = max(n_draws // case.slowness, AT_ONCE)
+    if not isinstance(case, nothing.Nothing):
+        return [(case, range(own))]
+    return [(case, range(start, min(start + AT_ONCE, own))) for start in range(0, own, AT_ONCE)]
+
+
+def _run(job: Job) -> list[Row]:
+    case, draws = job
+    return case.run(draws)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="more situations, and more draws")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--draws", type=int, help="studies for each line, fewer where they take long")
+    parser.add_argument("--part", action="append", choices=PARTS, help="one part alone; may be repeated")
+    parser.add_argument("--markdown", action="store_true")
+    given = parser.parse_args()
+    n_draws = given.draws or (4000 if given.full else 1000)
+    main(given.part or list(PARTS), n_draws, given.jobs, full=given.full, markdown=given.markdown)

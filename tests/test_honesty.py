@@ -1,0 +1,73 @@
+"""A small version of `benchmarks/honesty.py`: what is drawn is known, what is counted is right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from known_truth import draws
+from known_truth.rows import Row, covered, merge
+from known_truth.studies import MAKERS, null_study
+from known_truth.words import asserts
+
+from shaketable.types import Estimate
+
+
+def interval(low: float | None, high: float | None) -> Estimate:
+    return Estimate(value=0.5, low=low, high=high, level=0.95, n=24, how="by hand")
+
+
+# --- counting -------------------------------------------------------------------------------------
+
+
+def test_intervals_that_hold_the_truth_are_counted_among_those_that_there_are():
+    row = covered("by hand", 24, 0.1, [interval(0, 0.2), interval(0.2, 0.3), interval(None, None)])
+    assert (row.hits, row.n_draws, row.note) == (1, 2, "33% without an interval")
+
+
+@pytest.mark.parametrize(("hits", "verdict"), [(92, "ok"), (80, "NOT"), (100, "ok")])
+def test_a_verdict_allows_for_two_errors_of_the_simulation(hits, verdict):
+    assert Row(part="", what="", n=24, hits=hits, n_draws=100, least=0.93, most=0.98).verdict == verdict
+
+
+def test_draws_of_the_same_are_merged():
+    first = Row(part="", what="a", n=24, hits=1, n_draws=2, kinds=("heat",))
+    (row,) = merge([first, first])
+    assert (row.hits, row.n_draws, row.kinds) == (2, 4, ("heat", "heat"))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_claim"),
+    [
+        ("Sentence removal costs model 10 points of correctness [2, 18] at temperature 0.", True),
+        ("Sentence removal: no effect on the correctness of model is shown.", False),
+        ("Whether temperature or evidence moves the bertscore of model more than the other is undecided.", False),
+        ("The hotter model runs, the more masking costs it: 3 points per unit of temperature.", True),
+        ("No rewording is shown to lower the correctness. Spelling costs model 3 points.", True),
+        ("model is correct in 60 % [40, 80] at temperature 0.", False),
+    ],
+)
+def test_words_that_say_that_something_differs_are_found(text, is_claim):
+    assert asserts(text) is is_claim
+
+
+# --- drawing --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("icc", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("runs", [1, 3])
+def test_as_much_is_lost_as_was_asked_for(icc, runs):
+    values = draws.lost_shares(np.random.default_rng(0), 200, 500, mean=0.6, lose=0.1, gain=0.03, icc=icc, runs=runs)
+    original, disturbed = values.mean(axis=(0, 2, 3, 4))
+    assert original == pytest.approx(0.6, abs=0.01)
+    assert original - disturbed == pytest.approx(0.07, abs=0.01)
+
+
+# --- what must hold -------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_small_study_without_an_effect_goes_through_all_its_analyses(name):
+    said = null_study(name, np.random.default_rng(0), 8, "q")
+    assert said.headlines
+    assert said.failed == ()
