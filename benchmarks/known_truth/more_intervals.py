@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -20,6 +21,8 @@ from shaketable.types import Scan
 
 RHO = -0.6
 """Of entropy and breaking temperature, uncensored."""
+TAU = 2 / math.pi * math.asin(RHO)
+"""Kendall's of the same."""
 GRID = np.round(np.arange(1, 11) * 0.2, 1)
 NOTHING = pl.lit(None, dtype=pl.String)
 
@@ -110,7 +113,7 @@ def excess_of(kept: float) -> float:
 
 
 def cases(n: int, *, full: bool) -> Iterator[Coverage]:
-    censored = Number(what="correlation with a censored breaking", truth=RHO, read=readings.correlations)
+    censored = Number(what="tau of entropy and censored breaking", truth=TAU, read=readings.taus)
     yield Coverage(n=n, make=breaking_tables, analysis=breaking, numbers=(censored,), slowness=4)
     for kept in (1.0, 0.5):
         truth = excess_of(kept)

@@ -70,8 +70,8 @@ def variance_shares_of(result: VarianceShares, *, kind: Kind, settings: tuple[st
     return [own.share for own in result.shares if own.kind == kind and not own.is_piece and own.settings == settings]
 
 
-def correlations(result: BreakingTemperatures) -> Estimates:
-    return [own.correlation for own in result.correlations]
+def taus(result: BreakingTemperatures) -> Estimates:
+    return [own.tau for own in result.correlations]
 
 
 def excesses(result: SearchDecisions) -> Estimates:

@@ -163,3 +163,9 @@ def test_a_planted_loss_is_found_as_often_as_by_the_paired_t_test(n: int, loss: 
     drops = np.random.default_rng(n).normal(loss, 0.35, (500, n))
     found = (np.array(sign_flip(drops, ids(n))) < 0.05).mean()
     assert found >= (stats.ttest_1samp(drops, 0, axis=1).pvalue < 0.05).mean() - 0.02
+
+
+def test_dust_is_no_difference() -> None:
+    values = np.array([[1 / 3, 0.0, 1 / 3, 0.0, 0.0], [1 / 3, 1e-17, 1 / 3, -1e-17, 0.0]])
+    first, second = sign_flip(values, ids(5))
+    assert first == second == 0.5

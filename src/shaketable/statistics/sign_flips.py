@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shaketable.identity import seed_from
-from shaketable.statistics.intervals import Numbers
+from shaketable.statistics.intervals import ROUNDING, Numbers
 
 N_FLIPS = 10_000
 MOST_ENUMERATED = 15
@@ -31,7 +31,7 @@ def sign_flip(values: Numbers, question_ids: Sequence[str]) -> list[float]:
     NaN stands for a question without a difference; a row without any has no p (NaN). Differences of one size, as of one
     run that is right or wrong, are tested as McNemar's exact test does.
     """
-    differences = np.nan_to_num(values)
+    differences = np.nan_to_num(np.round(values, ROUNDING))  # Dust such as 1e-17 is no difference.
     ps = np.where(np.isnan(values).all(axis=1), np.nan, 1.0)
     drawn = []
     for i in np.flatnonzero((differences != 0).any(axis=1)):
@@ -62,7 +62,7 @@ def sign_flip_vectors(effects: Numbers, question_ids: Sequence[str]) -> float:
 
 def sign_flip_series(effects: Numbers, question_ids: Sequence[str]) -> list[float]:
     """The same for several series of vectors (series × levels × questions)."""
-    known = np.nan_to_num(effects)
+    known = np.nan_to_num(np.round(effects, ROUNDING))
     ps = np.where(np.isnan(effects).all(axis=(1, 2)), np.nan, 1.0)
     acts = (known != 0).any(axis=1)
     is_small = acts.sum(axis=1) <= MOST_ENUMERATED
