@@ -60,6 +60,16 @@ def test_the_slope_is_that_of_the_line_through_the_means() -> None:
     assert slope.n == 3
 
 
+def test_the_slope_is_tested_by_flipping_the_signs_of_questions() -> None:
+    """All ten questions lose more when hot: 2 of the 2¹⁰ flips are as extreme."""
+    losses = tuple(0.01 + 0.001 * i for i in range(10))
+    result = amplification(few_tables(drops(losses, tuple(2.2 * loss for loss in losses))))
+    (slope,) = result.slopes
+    assert slope.p == pytest.approx(2 / 2**10)
+    (claim,) = result.claims()
+    assert (claim.p, claim.estimate, claim.subject.cell) == (slope.p, slope.slope, slope.cell)
+
+
 def test_the_slope_of_growing_costs_lies_above_zero_and_that_of_steady_ones_does_not() -> None:
     for growth, is_growing in ((1.0, True), (0.0, False)):
         table = made_study(costs={"unchanged": 0.0, "noise": 0.05}, growth=growth)

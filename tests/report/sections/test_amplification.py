@@ -12,7 +12,8 @@ from shaketable.report.sections.amplification import section
 
 def section_of(table: pl.DataFrame) -> Section:
     tables = few_tables(table)
-    return section(amplification(tables), made_page(tables))
+    result = amplification(tables)
+    return section(result, made_page(tables, result))
 
 
 def test_growing_costs_are_told() -> None:
@@ -29,7 +30,8 @@ def test_shrinking_costs_are_told() -> None:
 
 def test_steady_costs_are_not_said_to_change() -> None:
     (headline,) = section_of(made_study(costs={"unchanged": 0.0, "noise": 0.05})).headlines
-    assert headline.sentence.startswith("Noise: no change of its cost with temperature was found for smollm2 (")
+    assert headline.sentence.startswith("Noise: no change of its cost with temperature is shown for smollm2 (")
+    assert "or more would likely have been seen" in headline.detail
     assert not headline.is_clear
 
 
@@ -41,6 +43,7 @@ def test_cells_are_multiples_of_the_coolest_and_the_last_tells_the_slope() -> No
     assert name == "noise"
     assert (cells[0].mark, cells[0].lines) == ("× 1.00", ("[1.00, 1.00]",))
     assert cells[1].mark.startswith(("× 1.9", "× 2.")) and cells[3].mark == "▲ grows"
+    assert typed.groups[0][1][0][1][3].mark == ""  # Types are explored, and get no verdict.
 
 
 def test_a_drop_of_next_to_nothing_is_named_in_the_cells_and_the_caveats() -> None:

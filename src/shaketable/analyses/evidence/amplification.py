@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
+from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.grids import Grid, grids
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
-from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic, alike, complete, mean_of
+from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Statistic, alike, complete, mean_of
+from shaketable.statistics.sign_flips import sign_flip
 from shaketable.types import Estimate
 
 
@@ -30,6 +32,8 @@ class Slope(Scored):
 
     slope: Estimate
     """Of the least-squares line through the mean drops."""
+    p: float | None
+    """That it is not 0, by signs of questions flipped; None: there was nothing to test."""
     n_left_out: int
     """Questions without a drop at some temperature."""
 
@@ -38,6 +42,8 @@ class Slope(Scored):
 class Amplification:
     """Does heat amplify the harm of disturbed evidence?"""
 
+    metric: str | None
+    """The number that is spoken of."""
     ratios: tuple[Ratio, ...]
     slopes: tuple[Slope, ...]
     """None where there is one temperature alone."""
@@ -46,6 +52,16 @@ class Amplification:
 
     tells_of_evidence: ClassVar[bool] = True
 
+    def claims(self) -> Iterable[Claim]:
+        """Slopes, of all types of question together."""
+        for slope in self.slopes:
+            if slope.metric == self.metric and slope.cell.group is None:
+                yield Claim(
+                    subject=Subject(kind="amplification", cell=slope.cell, metric=slope.metric),
+                    estimate=slope.slope,
+                    p=slope.p,
+                )
+
 
 def amplification(tables: Tables, *, metric: str | None = None, min_drop: float = 0.001) -> Amplification:
     """The mean drop at each temperature over that at the coolest, and the slope of the drops over temperatures.
@@ -53,8 +69,10 @@ def amplification(tables: Tables, *, metric: str | None = None, min_drop: float 
     A ratio is None where the mean drop at the coolest temperature is below `min_drop`, and has no interval where it is
     in some resample. The slope comes from the questions that have a drop at every temperature.
     """
-    disturbed = [grid for grid in grids(tables.scores, metric or tables.metric()) if grid.perturbations]
+    chosen = metric or tables.metric()
+    disturbed = [grid for grid in grids(tables.scores, chosen) if grid.perturbations]
     return Amplification(
+        metric=tables.metric() if chosen == "all" else chosen,
         ratios=tuple(ratio for grid in disturbed for ratio in _ratios(grid, min_drop, tables.bootstrap)),
         slopes=tuple(
             _slope(grid, i, tables.bootstrap)
@@ -121,12 +139,13 @@ def _slope(grid: Grid, i: int, bootstrap: Bootstrap) -> Slope:
     whole = complete(drops)
     ids = [grid.question_ids[j] for j in whole]
     # A mean of the questions' own slopes is the slope of their means, since all have the same temperatures.
-    slopes = np.polyfit(grid.temperatures, drops[:, whole], 1)[0] if ids else np.empty(0)
+    slopes = np.round(np.polyfit(grid.temperatures, drops[:, whole], 1)[0], ROUNDING) if ids else np.empty(0)
     (slope,) = bootstrap.means(slopes[None], ids, unit=grid.unit, is_difference=True)
     return Slope(
         cell=grid.cell(perturbation=grid.perturbations[i]),
         metric=grid.metric,
         slope=slope if ids else replace(slope, reason="no question has a drop at every temperature"),
+        p=sign_flip(slopes[None], ids)[0] if ids else None,
         n_missing=int(grid.n_missing_pairs()[i].sum()),
         n_left_out=len(grid.question_ids) - len(ids),
     )
