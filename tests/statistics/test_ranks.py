@@ -4,23 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shaketable.statistics.ranks import interaction_test, rank_agreement, ranks_of
-from shaketable.statistics.sign_flips import sign_flip
-
-
-def test_two_temperatures_interact_as_far_as_their_difference_is_not_zero() -> None:
-    """Of two temperatures the deviations from a question's mean are plus and minus half of their difference."""
-    contrasts = np.random.default_rng(0).normal(0.3, 1, (3, 2, 12))
-    questions = [f"q{i}" for i in range(12)]
-    assert interaction_test(contrasts, questions) == sign_flip(contrasts[:, 0] - contrasts[:, 1], questions)
-
-
-@pytest.mark.parametrize("noises", [(1, 1, 1, 1), (0.3, 0.3, 0.5, 2)])
-def test_the_interaction_test_keeps_its_level_also_where_heat_adds_noise(noises: tuple[float, ...]) -> None:
-    """p values of 400 tables without interaction are spread evenly; a fixed seed, so this never flickers."""
-    contrasts = np.random.default_rng(0).normal(size=(400, 4, 16)) * np.array(noises)[:, None]
-    p = interaction_test(contrasts, [f"q{i}" for i in range(16)])
-    assert stats.kstest(p, "uniform").pvalue > 0.01
+from shaketable.statistics.ranks import rank_agreement, ranks_of
 
 
 def test_kendalls_tau_is_that_of_scipy() -> None:

@@ -7,23 +7,27 @@ from collections.abc import Sequence
 import numpy as np
 
 from shaketable.statistics.intervals import ROUNDING, Numbers, Statistic
-from shaketable.statistics.sign_flips import sign_flip
+from shaketable.statistics.sign_flips import sign_flip, sign_flip_series
 
 
 def partial_epsilon_squared(effects: Sequence[Numbers]) -> Statistic:
-    """Of each factor, and last the first minus the second; a factor's effects are levels × questions.
+    """Of each factor, whose effects are levels × questions.
 
     With u the effects on one question it estimates |E u|² / E |u|². Pairs of different questions, u · u', give the
     numerator, so that dice add nothing to it: partial eta squared, which squares the mean, is too large by about 1 / n.
     It may be below 0 where there is next to no effect.
     """
     rounded = [np.round(of_factor, ROUNDING) for of_factor in effects]
+    return lambda drawn: np.stack([_epsilon(of_factor, drawn) for of_factor in rounded])
 
-    def epsilons(drawn: Numbers) -> Numbers:
-        each = [_epsilon(of_factor, drawn) for of_factor in rounded]
-        return np.stack([*each, each[0] - each[1]])
 
-    return epsilons
+def p_of_effects(effects: Numbers, question_ids: Sequence[str]) -> list[float]:
+    """For each series of effects (series × levels × questions) that they are not 0 on average, NaN without questions.
+
+    Shuffles of the levels of a question would take the noise of a hot temperature to a cool one; the signs of all its
+    effects are flipped together instead.
+    """
+    return sign_flip_series(np.round(effects, ROUNDING), question_ids)
 
 
 def p_of_difference(first: Numbers, second: Numbers, question_ids: Sequence[str]) -> float | None:

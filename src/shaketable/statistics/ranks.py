@@ -1,22 +1,10 @@
-"""How rankings by mean drops at several conditions agree, and whether contrasts depend on the condition."""
+"""How rankings by mean drops at several conditions agree."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from shaketable.statistics.intervals import ROUNDING, Indices, Numbers, Statistic, mean_of
-from shaketable.statistics.sign_flips import sign_flip_series
-
-
-def interaction_test(contrasts: Numbers, question_ids: Sequence[str]) -> list[float]:
-    """p for each series of contrasts (series × temperatures × questions) that its mean depends on temperature.
-
-    Shuffles of the temperatures of a question would take the noise of a hot one to a cool one; signs of what a question
-    has beyond its own mean are flipped instead.
-    """
-    return sign_flip_series(np.round(contrasts - contrasts.mean(axis=1, keepdims=True), ROUNDING), question_ids)
 
 
 def rank_agreement(drops: Numbers, first: Indices, second: Indices) -> Statistic:

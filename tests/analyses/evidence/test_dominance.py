@@ -97,7 +97,7 @@ def test_without_an_effect_it_is_about_zero_and_with_one_it_is_the_same_whatever
 
 
 def epsilon_of(effects: Numbers) -> float:
-    return float(partial_epsilon_squared([effects, effects])(np.ones((1, effects.shape[1])))[0, 0])
+    return float(partial_epsilon_squared([effects])(np.ones((1, effects.shape[1])))[0, 0])
 
 
 def test_a_draw_counts_pairs_of_different_questions_alone() -> None:
@@ -106,7 +106,7 @@ def test_a_draw_counts_pairs_of_different_questions_alone() -> None:
     drawn = np.array([[1.0, 2.0, 1.0]])
     pairs = 2 * (2 * 1 * (1 * 2) + 1 * (1 * 4) + 2 * (2 * 4))  # Times how often both were drawn, unordered.
     expected = (2 * pairs / 10) / (2 * (1 + 8 + 16) / 4)
-    assert partial_epsilon_squared([effects, effects])(drawn)[0] == pytest.approx([expected])
+    assert partial_epsilon_squared([effects])(drawn)[0] == pytest.approx([expected])
 
 
 def test_the_test_of_the_difference_keeps_its_level() -> None:

@@ -13,7 +13,7 @@ from shaketable.analyses.grids import Grid, Number, grids
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.effect_sizes import p_of_difference, partial_epsilon_squared
-from shaketable.statistics.intervals import Bootstrap, Numbers, complete
+from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic, complete
 from shaketable.types import Estimate
 
 OUTCOMES: tuple[Number, ...] = ("mean", "cv")
@@ -81,10 +81,10 @@ def _weighing(grid: Grid, outcome: Number, bootstrap: Bootstrap) -> Weighing:
     whole = complete(grid.means)
     ids = [grid.question_ids[i] for i in whole]
     by_temperature, by_evidence, by_both = _effects(grid.means[..., whole])
-    statistic = partial_epsilon_squared([by_temperature, by_evidence, by_both])
+    epsilons = partial_epsilon_squared([by_temperature, by_evidence, by_both])
     temperature, evidence, interaction, difference = (
         replace(estimate, reason=_reason(estimate))
-        for estimate in bootstrap.statistics(statistic, ids, N_EFFECTS, unit="ratio")
+        for estimate in bootstrap.statistics(_with_difference(epsilons), ids, N_EFFECTS, unit="ratio")
     )
     return Weighing(
         cell=grid.cell(),
@@ -98,6 +98,14 @@ def _weighing(grid: Grid, outcome: Number, bootstrap: Bootstrap) -> Weighing:
         n_missing=int(grid.n_missing.sum()),
         n_left_out=len(grid.question_ids) - len(ids),
     )
+
+
+def _with_difference(epsilons: Statistic) -> Statistic:
+    def all_four(drawn: Numbers) -> Numbers:
+        each = epsilons(drawn)
+        return np.concatenate([each, each[:1] - each[1:2]])
+
+    return all_four
 
 
 def _effects(means: Numbers) -> tuple[Numbers, Numbers, Numbers]:

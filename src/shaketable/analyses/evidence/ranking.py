@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
+from shaketable.analyses.claims import Claim, Subject
+from shaketable.analyses.evidence.rank_agreements import Agreement, Whole, agreements_of
 from shaketable.analyses.grids import Grid, grids
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
-from shaketable.statistics.intervals import NO_SCORES, ROUNDING, Bootstrap, complete
-from shaketable.statistics.ranks import interaction_test, rank_agreement, ranks_of
-from shaketable.statistics.significance import holm
+from shaketable.statistics.effect_sizes import p_of_effects, partial_epsilon_squared
+from shaketable.statistics.intervals import NO_SCORES, Bootstrap
+from shaketable.statistics.ranks import ranks_of
+from shaketable.statistics.sign_flips import sign_flip
 from shaketable.types import Estimate
-
-Change = Literal["reversal", "change", "not shown"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,58 +31,77 @@ class Drop(Scored):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Contrast(Scored):
-    """The drop of one disturbance minus that of another at a temperature."""
+class Pair(Scored):
+    """Two disturbances: that of the cell, and another one."""
 
     other: str
-    """The other disturbance."""
-    difference: Estimate
     p: float | None
-    """That the contrast changes with temperature, by sign flips of what questions have beyond their own mean; of
-    the pair, whatever the temperature."""
-    p_adjusted: float | None
-    """By Holm, over the pairs."""
-    change: Change | None
-    """Of the pair: `reversal` where intervals exclude 0 on both sides, `change` where the test alone shows one. None:
-    there was nothing to test."""
+    """That the number is not 0, by signs of questions flipped; None: there was nothing to test."""
     n_left_out: int
     """Questions without a score in some cell."""
 
+    def subject(self, kind: str) -> Subject:
+        return Subject(kind=kind, cell=self.cell, metric=self.metric, other=self.other)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Agreement(Scored):
-    """Kendall's tau of the ranking of disturbances at two temperatures."""
+class Contrast(Pair):
+    """The drop of one disturbance minus that of the other at a temperature."""
 
-    other_temperature: float
-    tau: Estimate
-    n_left_out: int
+    difference: Estimate
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interaction(Pair):
+    """How far the contrast of two disturbances depends on temperature."""
+
+    strength: Estimate
+    """Partial epsilon squared of temperature, of the contrast."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ranking:
     """Does temperature change which disturbance of the evidence hurts most?"""
 
+    metric: str | None
+    """The number that is spoken of."""
     drops: tuple[Drop, ...]
     contrasts: tuple[Contrast, ...]
     """Pair by pair, from cool to hot."""
+    interactions: tuple[Interaction, ...]
+    """One for each pair."""
     agreements: tuple[Agreement, ...]
-    alpha: float
 
     tells_of_evidence: ClassVar[bool] = True
 
+    def claims(self) -> Iterable[Claim]:
+        """That temperature changes how far two disturbances lie apart, and which of them hurts more at which
+        temperature; of all types of question together."""
+        for pair in filter(self._is_spoken_of, self.interactions):
+            yield Claim(subject=pair.subject("ranking"), estimate=pair.strength, p=pair.p)
+        n_temperatures = len({contrast.cell.temperature for contrast in self.contrasts})
+        for contrast in filter(self._is_spoken_of, self.contrasts):
+            subject, weight = contrast.subject("contrast"), 1 / n_temperatures
+            yield Claim(subject=subject, estimate=contrast.difference, p=contrast.p, weight=weight)
 
-def ranking(tables: Tables, *, metric: str | None = None, alpha: float = 0.05) -> Ranking:
+    def _is_spoken_of(self, pair: Pair) -> bool:
+        return pair.metric == self.metric and pair.cell.group is None
+
+
+def ranking(tables: Tables, *, metric: str | None = None) -> Ranking:
     """Drops with their ranks, contrasts of disturbances with a test of their change, and the agreement of rankings.
 
     Contrasts and agreements need two disturbances and two temperatures.
     """
-    disturbed = [grid for grid in grids(tables.scores, metric or tables.metric()) if grid.perturbations]
-    compared = [_Whole(grid) for grid in disturbed if min(len(grid.perturbations), len(grid.temperatures)) > 1]
+    chosen = metric or tables.metric()
+    disturbed = [grid for grid in grids(tables.scores, chosen) if grid.perturbations]
+    compared = [Whole(grid) for grid in disturbed if min(len(grid.perturbations), len(grid.temperatures)) > 1]
     return Ranking(
+        metric=tables.metric() if chosen == "all" else chosen,
         drops=tuple(drop for grid in disturbed for drop in _drops(grid, tables.bootstrap)),
-        contrasts=tuple(contrast for whole in compared for contrast in _contrasts(whole, alpha, tables.bootstrap)),
-        agreements=tuple(agreement for whole in compared for agreement in _agreements(whole, tables.bootstrap)),
-        alpha=alpha,
+        contrasts=tuple(contrast for whole in compared for contrast in _contrasts(whole, tables.bootstrap)),
+        interactions=tuple(pair for whole in compared for pair in _interactions(whole, tables.bootstrap)),
+        agreements=tuple(agreement for whole in compared for agreement in agreements_of(whole, tables.bootstrap)),
     )
 
 
@@ -104,67 +123,40 @@ def _drops(grid: Grid, bootstrap: Bootstrap) -> list[Drop]:
     ]
 
 
-class _Whole:
-    """The drops of the questions that have a score in every cell."""
-
-    def __init__(self, grid: Grid) -> None:
-        drops = grid.drops()
-        whole = complete(drops)
-        self.grid = grid
-        self.drops = drops[..., whole]
-        self.ids = [grid.question_ids[i] for i in whole]
-        self.n_missing = int(grid.n_missing.sum())
-        self.n_left_out = len(grid.question_ids) - len(self.ids)
-
-
-def _contrasts(whole: _Whole, alpha: float, bootstrap: Bootstrap) -> list[Contrast]:
-    grid = whole.grid
-    pairs = list(combinations(range(len(grid.perturbations)), 2))
-    contrasts = np.round(np.stack([whole.drops[a] - whole.drops[b] for a, b in pairs]), ROUNDING)
-    p_values: Sequence[float | None] = interaction_test(contrasts, whole.ids) if whole.ids else [None] * len(pairs)
-    made = []
-    for (a, b), contrast, p, p_adjusted in zip(pairs, contrasts, p_values, holm(p_values), strict=True):
-        differences = bootstrap.means(contrast, whole.ids, unit=grid.unit, is_difference=True)
-        change = None if p_adjusted is None else _change(differences, p_adjusted < alpha)
-        made += [
-            Contrast(
-                cell=grid.cell(perturbation=grid.perturbations[a], temperature=temperature),
-                other=grid.perturbations[b],
-                metric=grid.metric,
-                difference=difference,
-                p=p,
-                p_adjusted=p_adjusted,
-                change=change,
-                n_missing=whole.n_missing,
-                n_left_out=whole.n_left_out,
-            )
-            for temperature, difference in zip(grid.temperatures, differences, strict=True)
-        ]
-    return made
-
-
-def _change(differences: Sequence[Estimate], is_shown: bool) -> Change:
-    is_above = any(difference.low is not None and difference.low > 0 for difference in differences)
-    is_below = any(difference.high is not None and difference.high < 0 for difference in differences)
-    if is_above and is_below:
-        return "reversal"
-    return "change" if is_shown else "not shown"
-
-
-def _agreements(whole: _Whole, bootstrap: Bootstrap) -> list[Agreement]:
-    grid = whole.grid
-    pairs = list(combinations(range(len(grid.temperatures)), 2))
-    first, second = np.array(pairs).T
-    taus = bootstrap.statistics(rank_agreement(whole.drops, first, second), whole.ids, len(pairs), unit="ratio")
-    equal = "all drops are equal at one of the temperatures" if whole.ids else NO_SCORES
+def _contrasts(whole: Whole, bootstrap: Bootstrap) -> list[Contrast]:
+    grid, contrasts = whole.grid, whole.contrasts()
+    flat = contrasts.reshape(-1, contrasts.shape[2])
+    differences = bootstrap.means(flat, whole.ids, unit=grid.unit, is_difference=True)
+    places = [(a, b, temperature) for a, b in whole.pairs for temperature in grid.temperatures]
     return [
-        Agreement(
-            cell=grid.cell(temperature=grid.temperatures[a]),
-            other_temperature=grid.temperatures[b],
+        Contrast(
+            cell=grid.cell(perturbation=grid.perturbations[a], temperature=temperature),
+            other=grid.perturbations[b],
             metric=grid.metric,
-            tau=replace(tau, reason=equal if tau.value is None else None),
+            difference=difference,
+            p=p if whole.ids else None,
             n_missing=whole.n_missing,
             n_left_out=whole.n_left_out,
         )
-        for (a, b), tau in zip(pairs, taus, strict=True)
+        for (a, b, temperature), difference, p in zip(places, differences, sign_flip(flat, whole.ids), strict=True)
+    ]
+
+
+def _interactions(whole: Whole, bootstrap: Bootstrap) -> list[Interaction]:
+    grid, contrasts = whole.grid, whole.contrasts()
+    effects = contrasts - contrasts.mean(axis=1, keepdims=True)
+    epsilons = partial_epsilon_squared(list(effects))
+    strengths = bootstrap.statistics(epsilons, whole.ids, len(whole.pairs), unit="ratio")
+    constant = "the contrast is the same at all temperatures" if whole.ids else NO_SCORES
+    return [
+        Interaction(
+            cell=grid.cell(perturbation=grid.perturbations[a]),
+            other=grid.perturbations[b],
+            metric=grid.metric,
+            strength=replace(strength, reason=constant if strength.value is None else None),
+            p=p if whole.ids else None,
+            n_missing=whole.n_missing,
+            n_left_out=whole.n_left_out,
+        )
+        for (a, b), strength, p in zip(whole.pairs, strengths, p_of_effects(effects, whole.ids), strict=True)
     ]
