@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import polars as pl
 
 from shaketable.factors import FACTORS, Cell, System, measure_of
 
+End = Literal["least", "greatest"]
 CONDITION = ("metric", *FACTORS)
 
 
@@ -46,6 +49,15 @@ def fill_failed(questions: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
         pl.when(failed > 0).then((total + pl.col(end) * failed) / (known + failed)).otherwise("mean").alias(end)
         for end in ("least", "greatest")
     )
+
+
+def fill_scores(table: pl.DataFrame, end: End) -> pl.DataFrame:
+    """The same, had the records that failed scored as badly or as well as can be; see `fill_failed`."""
+    is_left_out = pl.col("is_left_out") if "is_left_out" in table.columns else pl.lit(False)
+    is_scored = pl.col("value").count().over("metric", "dataset", "question_id") > 0
+    ends = scales(table).select("metric", end=end)
+    filled = pl.when(is_scored & ~is_left_out).then(pl.coalesce("value", "end")).otherwise("value")
+    return table.join(ends, on="metric", how="left", maintain_order="left").with_columns(value=filled).drop("end")
 
 
 def scales(table: pl.DataFrame) -> pl.DataFrame:

@@ -24,11 +24,9 @@ class Measured(Located):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Scored(Measured):
-    """And is made from records that have a score."""
+class Bounded(Measured):
+    """And may depend on what failed."""
 
-    n_missing: int
-    """Records without one, among all that the row would be made from."""
     worst_low: float | None = None
     """The least of what the number were, had all that failed been wrong, or all been right; None: few failed."""
     worst_high: float | None = None
@@ -40,3 +38,11 @@ class Scored(Measured):
         if self.worst_low is None or self.worst_high is None or self.worst_low > 0 or self.worst_high < 0:
             return None
         return UNSETTLED
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Scored(Bounded):
+    """And is made from records that have a score."""
+
+    n_missing: int
+    """Records without one, among all that the row would be made from."""

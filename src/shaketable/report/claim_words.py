@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shaketable.analyses.claims import TOO_FEW, Claim
-from shaketable.analyses.rows import Scored
+from shaketable.analyses.rows import Bounded
 from shaketable.report.words import count_questions, format_amount, format_difference, format_number
 from shaketable.types import Estimate
 
@@ -43,7 +43,7 @@ def describe_not_shown(claim: Claim | None) -> str:
     return f"{format_difference(claim.estimate)}; {describe_unshown(claim)}"
 
 
-def describe_failed(row: Scored, of: Estimate) -> str:
+def describe_failed(row: Bounded, of: Estimate) -> str:
     """What a number would be had all that failed been wrong, or all been right; nothing where few failed."""
     if row.worst_low is None or row.worst_high is None:
         return ""

@@ -39,6 +39,7 @@ def claim_differences(numbers: Iterable[WordingNumber], kind: str) -> Iterator[C
                 subject=Subject(kind=kind, cell=number.cell, metric=number.metric),
                 estimate=number.estimate,
                 p=number.p,
+                reason=number.reason,
                 weight=weigh(place, len(line)),
             )
 

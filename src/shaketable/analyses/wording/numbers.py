@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.rows import Bounded
 from shaketable.analyses.wording.asked import Asked
 from shaketable.analyses.wording.measurements import Measurement
 from shaketable.factors import ORIGINAL
@@ -20,7 +20,7 @@ NO_ORIGINAL = "the original wording was not asked; add original to the variation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WordingNumber(Measured):
+class WordingNumber(Bounded):
     """A mean over the questions of one system and dataset.
 
     Its variation is None where all wordings of a question are taken together, its dataset where all datasets are.

@@ -14,6 +14,7 @@ from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import group_scores, read_scores
 from shaketable.analyses.wording.asked import Asked
 from shaketable.analyses.wording.candidates import claim_differences, spoken_of
+from shaketable.analyses.wording.failed_wordings import bound_losses
 from shaketable.analyses.wording.measurements import Measurement, measure_losses
 from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.types import Unit
@@ -64,7 +65,7 @@ def wording_accuracy(
         for asked in group_scores(tables, name)
         for number in estimate_numbers(asked, _measure(asked, name, unit_of[name], scores, empty), tables.bootstrap)
     ]
-    return WordingAccuracy(metrics=shown, numbers=tuple(numbers))
+    return WordingAccuracy(metrics=shown, numbers=tuple(bound_losses(numbers, tables, shown[0]) if shown else numbers))
 
 
 def _measure(

@@ -9,7 +9,7 @@ from shaketable.analyses.wording.wording_accuracy import WordingAccuracy
 from shaketable.factors import ORIGINAL, word_for
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.claim_words import FAMILY, UNADJUSTED
+from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_failed
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_choices import Chosen, choose_rewordings
 from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures
@@ -101,10 +101,11 @@ def _sentence(chosen: Chosen, page: Page) -> str:
 
 def _detail(chosen: Chosen, original: WordingNumber) -> str:
     before = f"The original wording has {format_level(original.estimate)}"
+    failed = describe_failed(chosen.number, chosen.number.estimate)
     if not chosen.is_shown:
         effect = "costs" if chosen.value > 0 else "adds"
         cause = name_rewording(chosen.number.cell.variation)
-        return f"{before}; {cause} {effect} {chosen.describe_unshown()}."
+        return f"{before}; {cause} {effect} {chosen.describe_unshown()}.{failed}"
     n_lower, n_raise = chosen.count_shown(1), chosen.count_shown(-1)
     counts = f"{n_lower} of {chosen.n_rewordings} rewordings are shown to lower it, {n_raise} to raise it"
-    return f"{before}; {counts} ({count_questions(chosen.number.estimate.n)})."
+    return f"{before}; {counts} ({count_questions(chosen.number.estimate.n)}).{failed}"
