@@ -146,7 +146,9 @@ def _compare(grid: Grid, baseline: Numbers, against: Against, bootstrap: Bootstr
     floor = estimates[-1]
     if against == "nothing right":  # It is 0 by definition, whatever the questions are.
         floor = replace(floor, low=0.0, high=0.0, how=against)
-    ruined = [i for i in range(n) if estimates[n + i].n >= N_LEAST and sign_shown(estimates[n + i]) <= 0]
+    # Nothing lies below nothing right, so that the level alone tells.
+    shown = estimates[:n] if against == "nothing right" else estimates[n : 2 * n]
+    ruined = [i for i, gain in enumerate(shown) if gain.n >= N_LEAST and sign_shown(gain) <= 0]
     return [
         NothingToLose(
             dataset=grid.dataset,

@@ -100,5 +100,5 @@ def describe_counts(marks: Sequence[Mark]) -> str:
 
 
 def name_intervals(page: Page) -> str:
-    """`95 % bootstrap intervals`."""
-    return f"{100 * page.bootstrap.confidence:g} % bootstrap intervals"
+    """`95 % intervals over questions`."""
+    return f"{100 * page.bootstrap.confidence:g} % intervals over questions"

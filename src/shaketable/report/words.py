@@ -157,14 +157,14 @@ def negate(estimate: Estimate) -> Estimate:
     """A loss as a gain, a gain as a loss."""
 
     def minus(number: float | None) -> float | None:
-        return None if number is None else 0.0 - number  # Minus 0 would be shown as such.
+        return None if number is None else -number
 
     return replace(estimate, value=minus(estimate.value), low=minus(estimate.high), high=minus(estimate.low))
 
 
-def name_resamples(bootstrap: Bootstrap, of: str = "the questions") -> str:
-    """`95 % of 2,000 bootstrap resamples of the questions`."""
-    return f"{100 * bootstrap.confidence:g} % of {bootstrap.n_resamples:,} bootstrap resamples of {of}"
+def name_resamples(bootstrap: Bootstrap, of: str = "such questions") -> str:
+    """`the true value in 95 % of samples of such questions`."""
+    return f"the true value in {100 * bootstrap.confidence:g} % of samples of {of}"
 
 
 def describe_bootstrap(bootstrap: Bootstrap) -> str:

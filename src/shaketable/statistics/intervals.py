@@ -1,8 +1,7 @@
-"""Estimates with bootstrap intervals over questions, for many conditions at once."""
+"""Estimates with intervals over questions, for many conditions at once."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,25 +9,30 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shaketable.identity import seed_from
+from shaketable.statistics.bounds import Flags, bound_group_difference, bound_means
+from shaketable.statistics.differences import bound_differences
+from shaketable.statistics.resampling import ROUNDING as ROUNDING
+from shaketable.statistics.resampling import Method, resampled_bounds
+from shaketable.statistics.resampling import Statistic as Statistic
+from shaketable.statistics.shares import widen_agreeing, widen_shares
 from shaketable.types import Estimate, Unit
 
 NO_SCORES = "no scores"
-ROUNDING = 12
-"""Decimals kept of a difference: thirds leave dust such as 1e-17, which would break ties and hide zeros."""
 Numbers = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Statistic = Callable[[Numbers], Numbers]
-"""How often each question was drawn (draws × questions) → values (conditions × draws)."""
 Sign = Literal[-1, 0, 1]
+EXACT = "exact bounds of losses and gains over questions"
+STUDENT = "t over questions, moved by their skewness"
+WELCH = "Welch's t over questions, moved by their skewness"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bootstrap:
     """How intervals over questions are made.
 
-    The interval of a share has width also where all questions agree; that of a difference of shares has not. Undefined
-    values are None, and so are the bounds of conditions with fewer than two questions.
+    Shares and statistics are resampled, means of scores and differences are bounded in closed form. Shares and their
+    differences have an interval with width also where all questions agree. Undefined values are None, and so are the
+    bounds of conditions with fewer than two questions.
     """
 
     confidence: float = 0.95
@@ -37,6 +41,11 @@ class Bootstrap:
     @property
     def how(self) -> str:
         return f"bootstrap over questions ({self.n_resamples})"
+
+    @property
+    def tail(self) -> float:
+        """What may lie beyond each bound."""
+        return (1 - self.confidence) / 2
 
     def means(
         self,
@@ -50,32 +59,37 @@ class Bootstrap:
 
         NaN stands for a question without a value; each row is estimated from the questions it has.
         """
-        is_known = ~np.isnan(values)
         units: list[Unit] = [unit] * len(values) if isinstance(unit, str) else list(unit)
-        widen = (np.array(units) == "share") & ~np.broadcast_to(is_difference, len(values))
-        estimates = np.full((len(values), 3), np.nan)
-        for rows, columns in alike(is_known):
-            statistic = mean_of(values[np.ix_(rows, columns)])
-            estimates[rows] = self._numbers(statistic, [question_ids[i] for i in columns], widen[rows])
-        counts = is_known.sum(axis=1).tolist()
+        is_share, differs = np.array(units) == "share", np.broadcast_to(is_difference, len(values))
+        is_level, is_exact = ~is_share & ~differs, np.zeros(len(values), dtype=bool)
+        numbers = self._shares(values, question_ids, is_share & ~differs)
+        numbers[is_level] = self._levels(values[is_level], np.array(units)[is_level] == "score")
+        numbers[differs], is_exact[differs] = self._differences(values[differs], is_share[differs])
+        hows = np.select([is_exact, is_share & ~differs], [EXACT, self.how], STUDENT).tolist()
+        counts = (~np.isnan(values)).sum(axis=1).tolist()
         return [
-            self.estimate(*row, n=n, unit=own) for row, n, own in zip(estimates.tolist(), counts, units, strict=True)
+            self.estimate(*row, n=n, unit=own, how=how)
+            for row, n, own, how in zip(numbers.tolist(), counts, units, hows, strict=True)
         ]
 
     def statistics(
-        self, statistic: Statistic, question_ids: Sequence[str], n_conditions: int, *, unit: Unit = "score"
+        self,
+        statistic: Statistic,
+        question_ids: Sequence[str],
+        n_conditions: int,
+        *,
+        unit: Unit = "score",
+        method: Method = "bca",
     ) -> list[Estimate]:
         """Any statistic of the questions, for each condition."""
-        estimates = self._numbers(statistic, question_ids, np.zeros(n_conditions, dtype=bool))
-        return [self.estimate(*row, n=len(question_ids), unit=unit) for row in estimates.tolist()]
+        numbers = self._resampled(statistic, question_ids, n_conditions, method)
+        return [self.estimate(*row, n=len(question_ids), unit=unit) for row in numbers.tolist()]
 
     def of_conditions(
         self,
         statistic_of: Callable[[Sequence[int]], Statistic],
         question_ids: Sequence[Sequence[str]],
         units: Sequence[Unit],
-        *,
-        is_difference: bool = False,
     ) -> list[Estimate]:
         """A statistic of conditions that need not have the same questions; `statistic_of` takes places of conditions.
 
@@ -85,79 +99,82 @@ class Bootstrap:
         for i, ids in enumerate(question_ids):
             groups.setdefault(tuple(ids), []).append(i)
         groups.pop((), None)
-        estimates = np.full((len(question_ids), 3), np.nan)
+        numbers = np.full((len(question_ids), 3), np.nan)
         for ids, places in groups.items():
-            widen = np.array([units[i] == "share" and not is_difference for i in places])
-            estimates[places] = self._numbers(statistic_of(places), ids, widen)
+            numbers[places] = self._resampled(statistic_of(places), ids, len(places), "bca")
         return [
             self.estimate(*row, n=len(ids), unit=unit)
-            for row, ids, unit in zip(estimates.tolist(), question_ids, units, strict=True)
+            for row, ids, unit in zip(numbers.tolist(), question_ids, units, strict=True)
         ]
 
     def difference(self, first: Numbers, second: Numbers, *, unit: Unit = "score") -> Estimate:
-        """The mean of one group of questions minus that of another, each resampled by itself."""
-        from scipy import stats  # It takes more than a second to import.
-
-        value, n = float(first.mean() - second.mean()), len(first) + len(second)
-        if min(len(first), len(second)) < 2:
-            return self.estimate(value, np.nan, np.nan, n=n, unit=unit)
-        interval = stats.bootstrap(
-            (first, second),
-            lambda own, other, axis: own.mean(axis=axis) - other.mean(axis=axis),
-            vectorized=True,
-            method="percentile",
-            confidence_level=self.confidence,
-            n_resamples=self.n_resamples,
-            rng=np.random.default_rng(seed_from("bootstrap", str(len(first)), str(len(second)))),
-        ).confidence_interval
-        low, high = np.round((interval.low, interval.high), ROUNDING)
-        return self.estimate(value, low, high, n=n, unit=unit)
+        """The mean of one group of questions minus that of another."""
+        bounded = bound_group_difference(first, second)
+        low, high = np.round(bounded.at(self.tail), ROUNDING)[:, 0]
+        n = len(first) + len(second)
+        return self.estimate(float(bounded.value[0]), low, high, n=n, unit=unit, how=WELCH)
 
     def estimate(
-        self, value: float, low: float, high: float, *, n: int, unit: Unit = "score", reason: str | None = None
+        self,
+        value: float,
+        low: float,
+        high: float,
+        *,
+        n: int,
+        unit: Unit = "score",
+        reason: str | None = None,
+        how: str | None = None,
     ) -> Estimate:
         """Numbers of which NaN stands for none; without any question the reason is that there are no scores."""
-        reason = reason or (NO_SCORES if not n else None)
-        numbers = (None if np.isnan(number) else float(number) for number in (value, low, high))
-        named = dict(zip(("value", "low", "high"), numbers, strict=True))
-        return Estimate(**named, level=self.confidence, n=n, how=self.how, unit=unit, reason=reason)
+        own, least, most = (None if np.isnan(number) else float(number) for number in (value, low, high))
+        return Estimate(
+            value=own,
+            low=least,
+            high=most,
+            level=self.confidence,
+            n=n,
+            how=how or self.how,
+            unit=unit,
+            reason=reason or (None if n else NO_SCORES),
+        )
 
-    def _numbers(self, statistic: Statistic, question_ids: Sequence[str], is_share: NDArray[np.bool_]) -> Numbers:
+    def _shares(self, values: Numbers, question_ids: Sequence[str], is_share: Flags) -> Numbers:
+        """Value, low and high of the rows that are shares; NaN for the others."""
+        numbers = np.full((len(values), 3), np.nan)
+        places = np.flatnonzero(is_share)
+        for rows, columns in alike(~np.isnan(values[places])):
+            own, ids = places[rows], [question_ids[i] for i in columns]
+            resampled = self._resampled(mean_of(values[np.ix_(own, columns)]), ids, len(own), "percentile")
+            numbers[own] = widen_shares(resampled, len(ids), self.tail)
+        return numbers
+
+    def _levels(self, values: Numbers, is_score: Flags) -> Numbers:
+        """Value, low and high of mean scores. Scores between 0 and 1 have a mean there too, and are no endless evidence
+        where all lie at one end."""
+        bounded = bound_means(values)
+        numbers = np.round(np.stack([bounded.value, *bounded.at(self.tail)], axis=-1), ROUNDING)
+        is_within = is_score & ~((values < 0) | (values > 1)).any(axis=1)
+        within = widen_agreeing(np.clip(numbers, 0, 1), (~np.isnan(values)).sum(axis=1), self.tail)
+        is_at_end = np.isin(numbers[:, 0], (0, 1))
+        within = np.where(is_at_end[:, None], within, np.clip(numbers, 0, 1))
+        return np.where(is_within[:, None], within, numbers)
+
+    def _differences(self, values: Numbers, is_share: Flags) -> tuple[Numbers, Flags]:
+        """Value, low and high of mean differences, and which of them have exact bounds."""
+        bounded = bound_differences(values, is_share)
+        low, high = np.round(bounded.at(self.tail), ROUNDING)
+        return np.stack([bounded.student.value, low, high], axis=-1), bounded.is_exact
+
+    def _resampled(
+        self, statistic: Statistic, question_ids: Sequence[str], n_conditions: int, method: Method
+    ) -> Numbers:
         """Value, low and high for each condition; NaN where there are too few questions."""
-        estimates = np.full((len(is_share), 3), np.nan)
+        numbers = np.full((n_conditions, 3), np.nan)
         if question_ids:
-            estimates[:, 0] = statistic(np.ones((1, len(question_ids))))[:, 0]
+            numbers[:, 0] = statistic(np.ones((1, len(question_ids))))[:, 0]
         if len(question_ids) > 1:
-            estimates[:, 1:] = np.stack(self._bounds(statistic, question_ids), axis=-1)
-            wide = _widened(estimates, len(question_ids), self.confidence)
-            estimates = np.where(is_share[:, None], wide, estimates)
-        return estimates
-
-    def _bounds(self, statistic: Statistic, question_ids: Sequence[str]) -> tuple[Numbers, Numbers]:
-        """Percentile bounds for each condition. The seed is made of the question ids alone, so that neither
-        order nor company of the conditions changes an interval."""
-        from scipy import stats
-
-        n = len(question_ids)
-
-        def resampled(drawn: Indices, axis: int = -1) -> Numbers:
-            counts = np.apply_along_axis(np.bincount, axis, np.atleast_2d(drawn), minlength=n)
-            return statistic(counts.astype(np.float64))
-
-        with warnings.catch_warnings():
-            # A statistic that some resamples leave undefined has no bounds; callers say so in words.
-            warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-            interval = stats.bootstrap(
-                (np.arange(n),),
-                resampled,
-                vectorized=True,
-                method="percentile",
-                confidence_level=self.confidence,
-                n_resamples=self.n_resamples,
-                rng=np.random.default_rng(seed_from("bootstrap", *question_ids)),
-            ).confidence_interval
-        # Sums of thirds leave dust such as 1e-17, which would push a bound off zero.
-        return np.round(interval.low, ROUNDING), np.round(interval.high, ROUNDING)
+            numbers[:, 1:] = resampled_bounds(statistic, question_ids, self.n_resamples, self.confidence, method)
+        return numbers
 
 
 def mean_of(values: Numbers) -> Statistic:
@@ -177,7 +194,7 @@ def complete(values: Numbers) -> Indices:
     return np.flatnonzero(~np.isnan(values).any(axis=tuple(range(values.ndim - 1))))
 
 
-def alike(is_known: NDArray[np.bool_]) -> Iterator[tuple[Indices, Indices]]:
+def alike(is_known: Flags) -> Iterator[tuple[Indices, Indices]]:
     """The rows that have the same questions, with these questions; rows without any are left out."""
     groups: dict[bytes, list[int]] = {}
     for i, row in enumerate(is_known):
@@ -185,18 +202,3 @@ def alike(is_known: NDArray[np.bool_]) -> Iterator[tuple[Indices, Indices]]:
             groups.setdefault(row.tobytes(), []).append(i)
     for rows in groups.values():
         yield np.array(rows), np.flatnonzero(is_known[rows[0]])
-
-
-def _widened(shares: Numbers, n: int, confidence: float) -> Numbers:
-    """Value, low and high of shares whose n questions agree, or almost.
-
-    Resamples of questions that agree do so too, as if no other question could differ. As many may differ as the exact
-    binomial bound (Clopper and Pearson) allows: none wrong of 30 is 0 to 12 %, not 0 to 0 %. One wrong of 30 leaves no
-    less open than none, so no share is bounded more closely.
-    """
-    value, low, high = shares.T
-    may_differ = 1 - ((1 - confidence) / 2) ** (1 / n)
-    agree = low == high
-    low = np.where(agree, value * (1 - may_differ), np.minimum(low, 1 - may_differ))
-    high = np.where(agree, value + (1 - value) * may_differ, np.maximum(high, may_differ))
-    return np.stack([value, low, high], axis=-1)

@@ -151,6 +151,7 @@ def limits_of(
         )
     )
     losses = highs if bound == "interval" else means
+    losses[0] *= 0  # What is compared with itself loses nothing.
     return Limits(
         pairs=pairs,
         temperatures=temperatures,

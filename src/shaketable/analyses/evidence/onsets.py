@@ -47,7 +47,7 @@ def _onset(grid: Grid, i: int, bound: Bound, bootstrap: Bootstrap) -> Onset:
         reason = "no question has a score at every temperature"
     else:
         hinge = resampled_hinge(grid.means[i][:, whole], grid.temperatures)
-        onset, slope = bootstrap.statistics(hinge, ids, 2, unit="temperature")
+        onset, slope = bootstrap.statistics(hinge, ids, 2, unit="temperature", method="percentile")
         # A slope that may be 0 has no onset; by point values it is enough that the line falls.
         highest = slope.high if bound == "interval" else slope.value
         if highest is None or not highest < -DUST:

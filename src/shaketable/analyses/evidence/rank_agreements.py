@@ -47,7 +47,9 @@ def agreements_of(whole: Whole, bootstrap: Bootstrap) -> list[Agreement]:
     grid = whole.grid
     pairs = list(combinations(range(len(grid.temperatures)), 2))
     first, second = np.array(pairs).T
-    taus = bootstrap.statistics(rank_agreement(whole.drops, first, second), whole.ids, len(pairs), unit="ratio")
+    taus = bootstrap.statistics(
+        rank_agreement(whole.drops, first, second), whole.ids, len(pairs), unit="ratio", method="percentile"
+    )
     equal = "all drops are equal at one of the temperatures" if whole.ids else NO_SCORES
     return [
         Agreement(

@@ -126,7 +126,7 @@ def _n_wordings(table: pl.DataFrame) -> int:
 
 def _shares(cross: Cross, cell: Cell, metric: str, bootstrap: Bootstrap) -> list[Share]:
     components, statistic = shares(cross)
-    estimates = bootstrap.statistics(statistic, cross.question_ids, len(components), unit="share")
+    estimates = bootstrap.statistics(statistic, cross.question_ids, len(components), unit="share", method="percentile")
     return [
         Share(
             cell=cell,

@@ -69,7 +69,7 @@ def _tables(systems: dict[str, list[Fit]]) -> tuple[Table, ...]:
 
 def _caveats(page: Page) -> tuple[str, ...]:
     return (
-        f"Intervals hold {name_resamples(page.bootstrap, of='the out-of-fold errors')}; the folds stay as they are.",
+        f"Intervals hold {name_resamples(page.bootstrap, of='such out-of-fold errors')}; the folds stay as they are.",
         "Facts that do not break within the scan or the curve have no breaking temperature and are left out.",
         "A negative R² means that the mean of all facts would have foretold better.",
     )
