@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -43,12 +44,18 @@ def main(parts: Sequence[str], n_draws: int, n_jobs: int, *, full: bool, markdow
     start = time.perf_counter()
     jobs = [job for part in parts for case in PARTS[part](full=full) for job in _split(case, n_draws)]
     with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
-        rows = merge(row for own in pool.map(_run, jobs) for row in own)
+        rows = merge(_told(row) for own in pool.map(_run, jobs) for row in own)
     print((format_markdown if markdown else format_table)(rows))
     print(
         f"{sum(row.verdict == 'NOT' for row in rows)} of {len(rows)} do not hold; {time.perf_counter() - start:.0f} s"
     )
     print(describe())
+
+
+def _told(row: Row) -> Row:
+    """The same, once it is known, for those who wait."""
+    print(*row.cells, sep="  ", file=sys.stderr)
+    return row
 
 
 Job = tuple[Case, range]
