@@ -17,6 +17,7 @@ from shaketable.analyses.facts.breaking import breaking
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.together.context_reliance import context_reliance
 from shaketable.analyses.wording.search_decisions import search_decisions
+from shaketable.analyses.wording.wording_accuracy import wording_accuracy
 from shaketable.types import Scan
 
 RHO = -0.6
@@ -106,6 +107,27 @@ def reliance_tables(rng: Rng, studies: int, n: int, word: str) -> Tables:
     return Tables(scores=pl.concat([searched, closed]), repeats=3)
 
 
+REWORDINGS = ("declarative", "formality", "grammar", "imperative", "readability", "spelling")
+COSTS = (0.0, 0.0, 0.0, 0.0, 0.05, 0.1)
+
+
+def rewording_tables(rng: Rng, studies: int, n: int, word: str) -> Tables:
+    """Six rewordings, each with its cost in correctness; three runs."""
+    known = draws.chances(rng, (studies, 1, 1, n), 0.6, 0.5)
+    parts = []
+    for variation, cost in zip(("original", *REWORDINGS), (0.0, *COSTS), strict=True):
+        table = score_table(draws.answers(rng, known * (1 - cost / 0.6), 3), Layout(), word)
+        parts.append(
+            table.with_columns(
+                key=pl.concat_str(pl.lit(f"{variation}/"), "key"),
+                variation=pl.lit(variation),
+                model="dataset",
+                dataset=pl.lit("builtin"),
+            )
+        )
+    return Tables(scores=pl.concat(parts), repeats=3)
+
+
 def excess_of(kept: float) -> float:
     """How much more often two wordings decide otherwise than two runs of one; chances have mean 0.6, icc 0.5."""
     mean, square = 0.6, 0.6**2 + 0.5 * 0.6 * 0.4
@@ -120,5 +142,7 @@ def cases(n: int, *, full: bool) -> Iterator[Coverage]:
         number = Number(what=f"excess of flips {truth:.2g}", truth=truth, read=readings.excesses)
         make = partial(decision_tables, kept=kept)
         yield Coverage(n=n, make=make, analysis=search_decisions, numbers=(number,), slowness=8)
+    together = Number(what="six rewordings, all at once", truth=0.0, read=partial(readings.all_losses, costs=COSTS))
+    yield Coverage(n=n, make=rewording_tables, analysis=wording_accuracy, numbers=(together,), slowness=8)
     reliance = Number(what="reliance on evidence 0.5", truth=0.5, read=readings.reliances)
     yield Coverage(n=n, make=reliance_tables, analysis=context_reliance, numbers=(reliance,), slowness=2)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from shaketable.analyses.evidence.amplification import Amplification
 from shaketable.analyses.evidence.correctness import Correctness
 from shaketable.analyses.evidence.degradation import Degradation
@@ -12,6 +15,7 @@ from shaketable.analyses.facts.breaking import BreakingTemperatures
 from shaketable.analyses.together.context_reliance import ContextReliance
 from shaketable.analyses.together.variance_shares import VarianceShares
 from shaketable.analyses.wording.search_decisions import SearchDecisions
+from shaketable.analyses.wording.wording_accuracy import WordingAccuracy
 from shaketable.statistics.variance_split import Kind
 from shaketable.types import Estimate
 
@@ -80,3 +84,13 @@ def excesses(result: SearchDecisions) -> Estimates:
 
 def reliances(result: ContextReliance) -> Estimates:
     return [own.reliance for own in result.reliances]
+
+
+def all_losses(result: WordingAccuracy, *, costs: Sequence[float]) -> Estimates:
+    """Of each study what its simultaneous intervals leave of 0, when the true costs are taken off them."""
+    among = [own.among for own in result.numbers if own.is_loss and own.among is not None]
+    joint = []
+    for own in (among[i : i + len(costs)] for i in range(0, len(among), len(costs))):
+        off = [(one.low - cost, one.high - cost) for one, cost in zip(own, costs, strict=True)]
+        joint.append(replace(own[0], low=max(low for low, _ in off), high=min(high for _, high in off)))
+    return joint
