@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from shaketable.analyses.claims import Claim
 from shaketable.analyses.wording.numbers import WordingNumber
-from shaketable.report.claim_words import describe_unshown
 from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Page
-from shaketable.report.words import count_questions, format_difference, negate
+from shaketable.report.words import is_above_zero, negate
 from shaketable.statistics.intervals import Sign
 from shaketable.types import Estimate
 
@@ -25,6 +24,8 @@ class Chosen:
     claims: tuple[Claim, ...]
     """Of all rewordings of the system."""
     n_rewordings: int
+    is_largest: bool
+    """Whether no rewording does more, shown or not."""
 
     @property
     def is_shown(self) -> bool:
@@ -39,14 +40,18 @@ class Chosen:
         """Without its sign, which words say."""
         return negate(self.number.estimate) if self.value < 0 else self.number.estimate
 
+    @property
+    def most(self) -> Estimate | None:
+        """The same as the most of several, with an interval that holds for all; None: it is not known to be."""
+        among = self.number.among
+        if not self.is_shown or not self.is_largest or among is None:
+            return None
+        size = negate(among) if self.value < 0 else among
+        return size if is_above_zero(size) and size.value is not None and size.value > 0 else None
+
     def count_shown(self, sign: Sign) -> int:
         """How many rewordings are shown to do something in this direction."""
         return sum(claim.is_shown and sign * (claim.estimate.value or 0.0) > 0 for claim in self.claims)
-
-    def describe_unshown(self) -> str:
-        """`3 points [−5, 11] (n = 24 questions); an effect of … would likely have been seen`; the size alone."""
-        sample = count_questions(self.number.estimate.n)
-        return f"{format_difference(self.size)} ({sample}); {describe_unshown(self.claim)}"
 
 
 def choose_rewordings(differences: Iterable[WordingNumber], kind: str, page: Page) -> list[Chosen]:
@@ -65,4 +70,5 @@ def _choose(group: list[WordingNumber], kind: str, page: Page) -> Chosen:
         claim=page.claim(kind, most.cell, most.metric),
         claims=tuple(claim for claim in claims if claim is not None),
         n_rewordings=len(group),
+        is_largest=all(abs(number.estimate.value or 0.0) <= abs(most.estimate.value or 0.0) for number in group),
     )

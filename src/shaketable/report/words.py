@@ -157,7 +157,7 @@ def negate(estimate: Estimate) -> Estimate:
     """A loss as a gain, a gain as a loss."""
 
     def minus(number: float | None) -> float | None:
-        return None if number is None else -number
+        return None if number is None else 0.0 - number  # Minus 0 would be shown as such.
 
     return replace(estimate, value=minus(estimate.value), low=minus(estimate.high), high=minus(estimate.low))
 

@@ -103,6 +103,18 @@ def test_a_loss_that_is_there_has_an_interval_with_width() -> None:
     assert lost.low < lost.value < lost.high
 
 
+def test_the_most_of_several_is_drawn_towards_their_mean_and_its_interval_is_wider() -> None:
+    rng = np.random.default_rng(4)
+    names = ("original", *(f"r{i}" for i in range(6)))
+    trials = [trial(f"q{i}", name, correct=float(rng.random() < 0.6)) for i in range(40) for name in names]
+    losses = [number for number in ask(wording_accuracy, trials).numbers if number.is_loss]
+    most = max(losses, key=lambda number: number.estimate.value)
+    assert np.mean([loss.estimate.value for loss in losses]) <= most.among.value < most.estimate.value
+    assert most.among.high - most.among.low > most.estimate.high - most.estimate.low
+    alone = only(ask(wording_accuracy, reworded(9, 5)).numbers, is_loss=True)
+    assert alone.among is None
+
+
 def test_of_several_datasets_all_together_are_claimed() -> None:
     trials = [*reworded(20, 0), *reworded(20, 0, dataset="nq")]
     claims = claims_about(ask(wording_accuracy, trials))

@@ -25,7 +25,8 @@ def section_of(
     **settings: Any,
 ) -> Section:
     tables = few_tables(table, not_applied=not_applied)
-    return section(guidelines(tables, margin=margin, **settings), made_page(tables, correctness(tables)))
+    result = guidelines(tables, margin=margin, **settings)
+    return section(result, made_page(tables, correctness(tables), result))
 
 
 def of_kind(made: Section, kind: str) -> list[Headline]:
@@ -109,7 +110,7 @@ def test_which_noise_hurts_where_is_a_sentence_without_a_card() -> None:
     made = section_of(made_study(costs={"unchanged": 0.0, "harmless": 0.0, "harmful": 0.05}))
     (headline,) = of_kind(made, "noise")
     assert "harmful at every temperature tried" in headline.sentence and not headline.number
-    assert headline.detail.startswith("Harmful at temperature ")
+    assert headline.detail.startswith("The largest difference is that of harmful at temperature ")
     assert headline.text not in made.sentences
 
 
@@ -122,7 +123,7 @@ def test_the_best_model_is_named_only_where_it_is_clear() -> None:
     assert cool.sentence.endswith(" above steady, the next.")
     assert hot.sentence.startswith("At temperature 2 steady has the best bertscore, ") and hot.is_clear
     same = of_kind(section_of(pl.concat([steady, twin])), "choice")
-    assert all("no clear winner was found: steady and twin lead in bertscore" in one.sentence for one in same)
+    assert all("no system is shown to be the best: steady and twin lead in bertscore" in one.sentence for one in same)
     assert not any(headline.is_clear for headline in same)
 
 

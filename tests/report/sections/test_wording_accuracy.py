@@ -34,10 +34,32 @@ def headline_of(trials: list[dict[str, Any]]) -> Headline:
 
 def test_a_loss_is_named_with_how_many_others_there_are() -> None:
     headline = headline_of(reworded(20, 5, 12, 20))
+    assert headline.sentence.startswith("Spelling costs m on squad 7")
+    assert headline.sentence.endswith("] of correctness, the most of 3 rewordings.")
+    assert "2 of 3 rewordings are shown to lower it, 0 to raise it; by itself it is 75 points [" in headline.detail
+    # Drawn towards the mean of 75, 40 and 0.
+    assert headline.number in headline.sentence and 70 <= int(headline.number.split()[0]) < 75
+    assert headline.is_clear
+
+
+def test_of_one_rewording_nothing_is_said_of_others() -> None:
+    headline = headline_of(reworded(20, 5))
     assert headline.sentence.startswith("Spelling costs m on squad 75 points [")
     assert headline.sentence.endswith("] of correctness.")
-    assert "2 of 3 rewordings are shown to lower it, 0 to raise it (n = 20 questions)." in headline.detail
-    assert (headline.number, headline.is_clear) == ("75 points", True)
+
+
+def test_what_failed_answers_might_have_been_is_told_in_the_direction_of_the_sentence() -> None:
+    marks = {"original": "-" * 20, "spelling": "+" * 10 + "x" * 4 + "-" * 6}
+    answers: dict[str, tuple[str | None, float | None]] = {"+": ("Rome", 1.0), "-": ("Oslo", 0.0), "x": (None, None)}
+    headline = headline_of(
+        [
+            trial(f"q{i}", name, answer=answers[mark][0], correct=answers[mark][1])
+            for name, row in marks.items()
+            for i, mark in enumerate(row)
+        ]
+    )
+    assert headline.sentence.startswith("Spelling raises the correctness of m on squad by 62 points [")
+    assert "With the answers that failed, all wrong or all right, it is between 50 and 70 points." in headline.detail
 
 
 def test_a_gain_is_a_gain() -> None:
@@ -48,9 +70,10 @@ def test_a_gain_is_a_gain() -> None:
 
 
 def test_what_is_not_shown_says_what_could_have_been_seen() -> None:
-    headline = headline_of(reworded(10, 9, 11, 10))
+    headline = headline_of(reworded(10, 10, 11, 10))
     assert headline.sentence == "No rewording is shown to change the correctness of m on squad."
-    assert "; spelling costs 5 points [" in headline.detail or "; grammar adds 5 points [" in headline.detail
+    assert "; the largest change is 5 points [" in headline.detail and ", with grammar (n = 20" in headline.detail
+    assert "−0" not in headline.detail
     assert "or more would likely have been seen" in headline.detail
     assert not headline.is_clear
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
+from shaketable.analyses.claims import Claim, Subject, weigh
+from shaketable.analyses.failures import worst_drops
 from shaketable.analyses.grids import Grid
 from shaketable.analyses.rows import Scored
 from shaketable.factors import Cell
-from shaketable.statistics.intervals import ROUNDING, Bootstrap, Sign, sign_shown
+from shaketable.statistics.intervals import ROUNDING, Bootstrap
+from shaketable.statistics.sign_flips import sign_flip
 from shaketable.types import Estimate
-
-Effect = Literal["hurts", "helps", "unclear"]
-EFFECTS: dict[Sign, Effect] = {1: "hurts", -1: "helps", 0: "unclear"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,8 +23,8 @@ class Noise(Scored):
 
     cost: Estimate
     """Original minus disturbed: positive is worse when disturbed."""
-    effect: Effect | None
-    """By the interval; None: there is no estimate."""
+    p: float | None
+    """That it is not 0, by signs of questions flipped; None: there was nothing to test."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,13 +37,43 @@ class Choice(Scored):
     other: Cell
     """Of the next."""
     lead: Estimate
+    """Over the next."""
+    p: float
+    """That it leads each of the others: the largest p of all of them, by signs of questions flipped."""
     mean: float
     """Of the best."""
-    is_clear: bool
-    """Whether the interval of the lead lies above 0."""
     n_systems: int
     n_left_out: int
     """Questions that some system has no score of."""
+
+    def name_other(self) -> str:
+        """The next, in a word that tells it from all others."""
+        system = self.other.system
+        names = (system.model, system.method, system.retriever) if system else ()
+        return " · ".join(name for name in (*names, self.other.variation) if name)
+
+
+def noise_claims(noise: Sequence[Noise]) -> Iterable[Claim]:
+    """What disturbances cost, of all types of question together."""
+    temperatures = sorted({own.cell.temperature or 0.0 for own in noise})
+    for own in noise:
+        if own.cell.group is None:
+            yield Claim(
+                subject=Subject(kind="evidence", cell=own.cell, metric=own.metric),
+                estimate=own.cost,
+                p=own.p,
+                reason=own.reason,
+                weight=weigh(temperatures.index(own.cell.temperature or 0.0), len(temperatures)),
+            )
+
+
+def choice_claims(choices: Sequence[Choice]) -> Iterable[Claim]:
+    for choice in choices:
+        yield Claim(
+            subject=Subject(kind="choice", cell=choice.cell, metric=choice.metric, other=choice.name_other()),
+            estimate=choice.lead,
+            p=choice.p,
+        )
 
 
 def noise_of(grid: Grid, bootstrap: Bootstrap) -> list[Noise]:
@@ -52,16 +81,20 @@ def noise_of(grid: Grid, bootstrap: Bootstrap) -> list[Noise]:
         return []
     drops, n_missing = grid.drops(), grid.n_missing_pairs()
     costs = bootstrap.means(drops.reshape(-1, drops.shape[2]), grid.question_ids, unit=grid.unit, is_difference=True)
+    cases = worst_drops(grid, lambda values: sign_flip(values, grid.question_ids))
     return [
         Noise(
             cell=grid.cell(perturbation=perturbation, temperature=temperature),
             metric=grid.metric,
-            cost=(cost := costs[i * len(grid.temperatures) + j]),
-            effect=None if cost.value is None else EFFECTS[sign_shown(cost)],
+            cost=costs[at],
+            p=cases[at].p if costs[at].n else None,
+            worst_low=cases[at].low,
+            worst_high=cases[at].high,
             n_missing=int(n_missing[i, j]),
         )
         for i, perturbation in enumerate(grid.perturbations)
         for j, temperature in enumerate(grid.temperatures)
+        for at in [i * len(grid.temperatures) + j]
     ]
 
 
@@ -90,9 +123,9 @@ def _choice(rivals: Sequence[Grid], temperature: float, bootstrap: Bootstrap) ->
     if not ids:
         return None
     values = np.array([[of_grid[id] for id in ids] for of_grid in scores])
-    best, second = np.argsort(-np.round(values.mean(axis=1), ROUNDING), kind="stable")[:2]
-    unit = rivals[best].unit
-    (lead,) = bootstrap.means((values[best] - values[second])[None], ids, unit=unit, is_difference=True)
+    best, second, *others = np.argsort(-np.round(values.mean(axis=1), ROUNDING), kind="stable")
+    leads = np.round(values[best] - values[[second, *others]], ROUNDING)
+    (lead,) = bootstrap.means(leads[:1], ids, unit=rivals[best].unit, is_difference=True)
     cell, other = (rivals[i].cell(perturbation=rivals[i].evidence[0], temperature=temperature) for i in (best, second))
     return Choice(
         cell=cell,
@@ -100,7 +133,7 @@ def _choice(rivals: Sequence[Grid], temperature: float, bootstrap: Bootstrap) ->
         metric=rivals[best].metric,
         lead=lead,
         mean=float(values[best].mean()),
-        is_clear=lead.low is not None and lead.low > 0,
+        p=max(sign_flip(leads, ids)),
         n_systems=len(rivals),
         n_missing=sum(int(grid.n_missing[0, i].sum()) for grid, i in zip(rivals, at, strict=True)),
         n_left_out=len({id for grid in rivals for id in grid.question_ids}) - len(ids),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
-from shaketable.analyses.evidence.choices import Choice, Noise, choices_of, noise_of
+from shaketable.analyses.claims import Claim
+from shaketable.analyses.evidence.choices import Choice, Noise, choice_claims, choices_of, noise_claims, noise_of
 from shaketable.analyses.evidence.heat_ceilings import (
     Bound,
     Ceiling,
@@ -36,6 +37,8 @@ NOT_APPLIED = "temperature not applied"
 class Guidelines:
     """How hot may each model run, which disturbance hurts where, and which model to choose?"""
 
+    metric: str | None
+    """The number that is spoken of."""
     ceilings: tuple[Ceiling, ...]
     """One for each system and wording, then those over several wordings."""
     pair_ceilings: tuple[PairCeiling, ...]
@@ -50,6 +53,11 @@ class Guidelines:
 
     tells_of_evidence: ClassVar[bool] = True
 
+    def claims(self) -> Iterable[Claim]:
+        """Of the number that is spoken of: what disturbances cost, and which system to choose."""
+        yield from noise_claims([own for own in self.noise if own.metric == self.metric])
+        yield from choice_claims([choice for choice in self.choices if choice.metric == self.metric])
+
 
 def guidelines(
     tables: Tables, *, metric: str | None = None, margin: float | str | None = None, bound: Bound = "interval"
@@ -62,7 +70,8 @@ def guidelines(
     for anything else. Systems that ignore the temperature have no ceiling and no onset. Where several wordings were
     asked, a system also has a ceiling over its worst pair of evidence and wording.
     """
-    grids = list(systems(tables.scores, metric or tables.metric()))
+    chosen = metric or tables.metric()
+    grids = list(systems(tables.scores, chosen))
     margins = margins_of(grids, choose_margin(tables, margin, metric))
     bootstrap = tables.bootstrap
     pairs = [pairs_of(grid, bootstrap) for grid in grids]
@@ -79,6 +88,7 @@ def guidelines(
     single = [replace(ceiling, baseline_cv=baselines[ceiling.metric].get(ceiling.cell)) for ceiling in single]
     typed = [part for grid in grids for part in (grid, *grid.by_type())]
     return Guidelines(
+        metric=tables.metric() if chosen == "all" else chosen,
         ceilings=tuple(_if_applied(ceiling, tables) for ceiling in (*single, *over)),
         pair_ceilings=tuple(_if_applied(ceiling, tables) for own in limits for ceiling in pair_ceilings(own)),
         losses=tuple(

@@ -13,9 +13,11 @@ from shaketable.analyses.wording.measurements import Measurement
 from shaketable.factors import ORIGINAL
 from shaketable.statistics.intervals import Bootstrap, Numbers
 from shaketable.statistics.sign_flips import sign_flip
+from shaketable.statistics.simultaneous import joint_confidence, shrink
 from shaketable.types import Estimate
 
 NO_VALUE = "no question has a value"
+TOGETHER = "max-|t| over all rewordings, the value drawn towards their mean"
 NO_ORIGINAL = "the original wording was not asked; add original to the variations"
 
 
@@ -43,10 +45,18 @@ class WordingNumber(Bounded):
     """Runs of the original wording that tell what chance does, of the question that has most; None: nobody asked."""
     p: float | None = None
     """Of a difference: that it is not 0, by signs flipped, not adjusted; None: it is none, or there is no value."""
+    among: Estimate | None = None
+    """A loss as one of several, which a sentence may call the most of them: drawn towards their mean, with an interval
+    that holds for all of them together. None: it is alone, or never spoken of so."""
 
 
-def estimate_numbers(asked: Asked, measurements: Sequence[Measurement], bootstrap: Bootstrap) -> list[WordingNumber]:
-    """Means over questions with intervals; differences with their p."""
+def estimate_numbers(
+    asked: Asked, measurements: Sequence[Measurement], bootstrap: Bootstrap, *, tells_most: bool = False
+) -> list[WordingNumber]:
+    """Means over questions with intervals; differences with their p.
+
+    `tells_most`: losses of several rewordings are estimated among one another too.
+    """
     if not measurements:
         return []
     questions = sorted({question for measurement in measurements for question in measurement.values})
@@ -62,11 +72,13 @@ def estimate_numbers(asked: Asked, measurements: Sequence[Measurement], bootstra
         is_difference=[measurement.is_difference for measurement in measurements],
     )
     p_values = _test(measurements, values, questions)
+    among = _estimate_together(measurements, values, questions, bootstrap) if tells_most else {}
     nothing = NO_VALUE if ORIGINAL in asked.variations else NO_ORIGINAL
     numbers = []
-    for measurement, estimate, p in zip(measurements, estimates, p_values, strict=True):
+    for i, (measurement, estimate, p) in enumerate(zip(measurements, estimates, p_values, strict=True)):
         reason = None if estimate.n else measurement.reason or nothing
-        numbers.append(_number(asked, measurement, replace(estimate, reason=reason), p))
+        number = _number(asked, measurement, replace(estimate, reason=reason), p)
+        numbers.append(replace(number, among=among.get(i)))
     return numbers
 
 
@@ -82,6 +94,22 @@ def _test(measurements: Sequence[Measurement], values: Numbers, questions: Seque
     for i, p in zip(tested, sign_flip(values[tested], questions) if tested else (), strict=True):
         p_values[i] = p
     return p_values
+
+
+def _estimate_together(
+    measurements: Sequence[Measurement], values: Numbers, questions: Sequence[str], bootstrap: Bootstrap
+) -> dict[int, Estimate]:
+    """Losses of all rewordings, of two questions or more, by their place."""
+    of_two = (~np.isnan(values)).sum(axis=1) > 1
+    losses = [i for i, own in enumerate(measurements) if own.is_loss and not own.answered_only and of_two[i]]
+    if len(losses) < 2:
+        return {}
+    joint = replace(bootstrap, confidence=joint_confidence(values[losses], questions, bootstrap.confidence))
+    bounds = joint.means(values[losses], questions, unit=measurements[losses[0]].unit, is_difference=True)
+    return {
+        i: replace(bound, value=value, level=bootstrap.confidence, how=TOGETHER)
+        for i, bound, value in zip(losses, bounds, shrink(values[losses]).tolist(), strict=True)
+    }
 
 
 def _number(asked: Asked, measurement: Measurement, estimate: Estimate, p: float | None) -> WordingNumber:

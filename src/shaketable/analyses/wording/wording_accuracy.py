@@ -58,13 +58,12 @@ def wording_accuracy(
     others = (name for name in chosen_metrics(tables.scores, "all") if name != main)
     shown = metrics or (*filter(None, [main]), *others)
     unit_of = dict(units(tables.scores).iter_rows())
-    numbers = [
-        number
-        for name in shown
-        for scores in [read_scores(tables, name)]
-        for asked in group_scores(tables, name)
-        for number in estimate_numbers(asked, _measure(asked, name, unit_of[name], scores, empty), tables.bootstrap)
-    ]
+    numbers = []
+    for name in shown:
+        scores = read_scores(tables, name)
+        for asked in group_scores(tables, name):
+            measurements = _measure(asked, name, unit_of[name], scores, empty)
+            numbers += estimate_numbers(asked, measurements, tables.bootstrap, tells_most=name == shown[0])
     return WordingAccuracy(metrics=shown, numbers=tuple(bound_losses(numbers, tables, shown[0]) if shown else numbers))
 
 

@@ -13,6 +13,7 @@ from shaketable.analyses.evidence.margins import Margin
 from shaketable.analyses.evidence.onsets import Onset
 from shaketable.factors import Cell, title_of
 from shaketable.report.charts.marks import Point
+from shaketable.report.claim_words import FAMILY, UNADJUSTED
 from shaketable.report.evidence_marks import make_spark, name_scores
 from shaketable.report.grouping import group_by_metric
 from shaketable.report.margins import describe_margin
@@ -20,6 +21,7 @@ from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.sections.guidelines_words import (
     ceiling_detail,
     ceiling_sentence,
+    choice_detail,
     choice_sentence,
     name_sample,
     name_worst,
@@ -45,16 +47,17 @@ def section(result: Guidelines, page: Page) -> Section:
     margins = {margin.metric: margin for margin in result.margins}
     ceilings = [ceiling for ceiling in result.ceilings if has_headline(ceiling)]
     onsets = [onset for onset in result.onsets if _is_of_system(onset.cell) and onset.onset.value is not None]
+    noise = group_noise(result.noise)
     shown = (
         *(_ceiling_headline(ceiling, margins[ceiling.metric], page) for ceiling in ceilings),
         *(_onset_headline(onset, page) for onset in onsets),
-        *(_choice_headline(choice, page) for choice in result.choices),
+        *(_choice_headline(choice, page) for choice in result.choices if choice.metric == result.metric),
     )
     return Section(
         chapter="dice",
         title="Ceiling and onset",
         question="How hot may each model run, which disturbance hurts where, and which model to choose?",
-        headlines=(*shown, *(_noise_headline(line, page) for line in group_noise(result.noise))),
+        headlines=(*shown, *(_noise_headline(line, page) for line in noise if line[0].metric == result.metric)),
         shown=shown,
         tables=_tables(result, page),
         caveats=_caveats(result, page),
@@ -68,7 +71,7 @@ def has_headline(ceiling: Ceiling) -> bool:
 
 def group_noise(noise: Sequence[Noise]) -> list[list[Noise]]:
     """What is known of all questions of a system together."""
-    known = [own for own in noise if own.cell.group is None and own.effect is not None]
+    known = [own for own in noise if own.cell.group is None and own.cost.value is not None]
     return group_by_metric(known, "perturbation", "temperature")
 
 
@@ -119,14 +122,18 @@ def _onset_headline(onset: Onset, page: Page) -> Headline:
 
 
 def _choice_headline(choice: Choice, page: Page) -> Headline:
-    headline = page.headline("choice", choice.cell, choice_sentence(choice, page), name_sample(choice.lead.n))
-    return headline.with_amount(choice.lead, is_clear=choice.is_clear and page.is_applied(choice.cell))
+    claim = page.claim("choice", choice.cell, choice.metric, other=choice.name_other())
+    headline = page.headline("choice", choice.cell, choice_sentence(choice, page), choice_detail(choice, page))
+    return headline.with_amount(choice.lead, is_clear=page.is_applied(choice.cell)).with_claims(claim)
 
 
 def _noise_headline(line: Sequence[Noise], page: Page) -> Headline:
     """A sentence without a card: costs of evidence have one elsewhere."""
-    largest = max(line, key=lambda noise: noise.cost.value or 0.0)
-    return page.headline("noise", largest.cell, noise_sentence(line, page), noise_detail(largest))
+    claims = [page.claim("evidence", noise.cell, noise.metric) for noise in line]
+    shown = [noise for noise, claim in zip(line, claims, strict=True) if claim is not None and claim.is_shown]
+    largest = max(shown or line, key=lambda noise: abs(noise.cost.value or 0.0))
+    headline = page.headline("noise", largest.cell, noise_sentence(line, page), noise_detail(largest, page))
+    return headline.with_claims(*claims)
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -204,9 +211,7 @@ def _caveats(result: Guidelines, page: Page) -> tuple[str, ...]:
     if any(not ceiling.is_applied for ceiling in result.ceilings):
         caveats.append("A model that does not apply the temperature is flat whatever is asked; that is no robustness.")
     if result.noise:
-        caveats.append(
-            "Which disturbance hurts where is read off many intervals that are not widened for their number."
-        )
+        caveats += [FAMILY, UNADJUSTED]
     rows = (result.ceilings, result.losses, result.onsets, result.noise, result.choices)
     if any(row.n_missing for table in rows for row in table):
         caveats.append(MISSING)

@@ -9,6 +9,7 @@ from shaketable.analyses.evidence.heat_ceilings import Ceiling
 from shaketable.analyses.evidence.margins import Margin
 from shaketable.analyses.evidence.onsets import Onset
 from shaketable.factors import word_for
+from shaketable.report.claim_words import describe_unshown
 from shaketable.report.section import Page
 from shaketable.report.words import (
     count_questions,
@@ -20,7 +21,6 @@ from shaketable.report.words import (
     name_part,
     name_questions,
     negate,
-    sentence_case,
 )
 from shaketable.types import Unit
 
@@ -102,30 +102,39 @@ def choice_sentence(choice: Choice, page: Page) -> str:
         word_for(choice.metric),
         format_difference(choice.lead),
     )
-    if choice.is_clear:
+    if page.is_shown("choice", choice.cell, choice.metric, other=choice.name_other()):
         return f"{where} {system} has the best {metric}, {lead} above {other}, the next."
-    return f"{where} no clear winner was found: {system} and {other} lead in {metric}, {lead} apart."
+    return f"{where} no system is shown to be the best: {system} and {other} lead in {metric}, {lead} apart."
+
+
+def choice_detail(choice: Choice, page: Page) -> str:
+    claim = page.claim("choice", choice.cell, choice.metric, other=choice.name_other())
+    measured = f"Measured on {name_questions(choice.lead.n)} with undisturbed evidence"
+    return f"{measured}." if claim is not None and claim.is_shown else f"{measured}; {describe_unshown(claim)}."
 
 
 def noise_sentence(line: Sequence[Noise], page: Page) -> str:
     """`Evidence that hurts smollm2: sentence removal at every temperature tried; masking at temperature 0.`"""
     tried = sorted({noise.cell.temperature or 0.0 for noise in line})
-    hurting: dict[str, list[float]] = {}
-    for noise in line:
-        if noise.effect == "hurts":
-            hurting.setdefault(noise.cell.perturbation or "", []).append(noise.cell.temperature or 0.0)
-    system = page.name(line[0].cell)
-    if not hurting:
-        return f"No disturbance was found to hurt {system} at any temperature."
-    causes = [f"{name_part(name)} {join_temperatures(some, tried)}" for name, some in hurting.items()]
-    return f"Evidence that hurts {system}: {'; '.join(causes)}."
+    shown = [noise for noise in line if page.is_shown("evidence", noise.cell, noise.metric)]
+    system, sentences = page.name(line[0].cell), []
+    for verb, sign in (("hurts", 1), ("helps", -1)):
+        at: dict[str, list[float]] = {}
+        for noise in shown:
+            if sign * (noise.cost.value or 0.0) > 0:
+                at.setdefault(noise.cell.perturbation or "", []).append(noise.cell.temperature or 0.0)
+        causes = [f"{name_part(name)} {join_temperatures(some, tried)}" for name, some in at.items()]
+        sentences += [f"Evidence that {verb} {system}: {'; '.join(causes)}."] if causes else []
+    return " ".join(sentences) or f"No disturbance is shown to hurt {system} at any temperature."
 
 
-def noise_detail(largest: Noise) -> str:
-    cause = sentence_case(name_part(largest.cell.perturbation or ""))
-    cost = format_cost(largest.cost, largest.metric)
+def noise_detail(largest: Noise, page: Page) -> str:
+    claim = page.claim("evidence", largest.cell, largest.metric)
+    behind = "" if claim is not None and claim.is_shown else f"; {describe_unshown(claim)}"
+    cause, cost = name_part(largest.cell.perturbation or ""), format_cost(largest.cost, largest.metric)
     return (
-        f"{cause} at temperature {largest.cell.temperature:g} costs most: {cost} ({count_questions(largest.cost.n)})."
+        f"The largest difference is that of {cause} at temperature {largest.cell.temperature:g}: {cost} "
+        f"({count_questions(largest.cost.n)}){behind}."
     )
 
 

@@ -34,7 +34,7 @@ def _loss(number: RetrievalNumber, page: Page) -> Headline:
     subject = f"{number.retriever}: {name_part(number.cell.perturbation or '')}"
     amount = f"{_format(number.estimate)} (n = {number.estimate.n:,})"
     if claim is None or not claim.is_shown:
-        sentence = f"{subject} is not shown to change {number.metric}: it costs {amount}; {describe_unshown(claim)}."
+        sentence = f"{subject} is not shown to change {number.metric}; the loss is {amount}; {describe_unshown(claim)}."
     elif (number.estimate.value or 0.0) > 0:
         sentence = f"{subject} costs {amount} of {number.metric}."
     else:

@@ -9,7 +9,7 @@ from shaketable.analyses.wording.wording_accuracy import WordingAccuracy
 from shaketable.factors import ORIGINAL, word_for
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_failed
+from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_failed, describe_unshown
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_choices import Chosen, choose_rewordings
 from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures
@@ -22,6 +22,7 @@ from shaketable.report.words import (
     format_difference,
     format_interval,
     format_level,
+    negate,
     sentence_case,
 )
 
@@ -36,6 +37,8 @@ CAVEATS = (
     "Differences are paired by question and run, and tested by flipping the signs of questions at random, which for "
     "single runs of right and wrong is McNemar's exact test.",
     "Where a system was asked of several datasets, sentences speak of all of them together.",
+    "The largest of several estimates is too large: what a sentence calls the most of several is drawn towards their "
+    "mean by the noise between them (empirical Bayes), and its interval holds for all of them together (max-|t|).",
     FAMILY,
     UNADJUSTED,
     "Empty answers count as wrong; numbers where not empty leave them out, in pairs where either is empty.",
@@ -83,8 +86,8 @@ def _headline(chosen: Chosen, original: WordingNumber, page: Page) -> Headline:
         system=name_system(loss.cell, page),
         sentence=_sentence(chosen, page),
         detail=_detail(chosen, original),
-        number=("+" if chosen.value < 0 else "") + format_amount(chosen.size),
-        interval=format_interval(chosen.size),
+        number=("+" if chosen.value < 0 else "") + format_amount(chosen.most or chosen.size),
+        interval=format_interval(chosen.most or chosen.size),
     )
     return headline.with_claims(*chosen.claims)
 
@@ -94,18 +97,28 @@ def _sentence(chosen: Chosen, page: Page) -> str:
     cause, where = sentence_case(name_rewording(loss.cell.variation)), name_where(loss.cell, page)
     if not chosen.is_shown:
         return f"No rewording is shown to change the {word_for(loss.metric)} of {where}."
+    size, among = chosen.most or chosen.size, f", the most of {chosen.n_rewordings} rewordings" if chosen.most else ""
     if chosen.value > 0:
-        return f"{cause} costs {where} {format_cost(chosen.size, loss.metric)}."
-    return f"{cause} raises the {word_for(loss.metric)} of {where} by {format_difference(chosen.size)}."
+        return f"{cause} costs {where} {format_cost(size, loss.metric)}{among}."
+    return f"{cause} raises the {word_for(loss.metric)} of {where} by {format_difference(size)}{among}."
 
 
 def _detail(chosen: Chosen, original: WordingNumber) -> str:
     before = f"The original wording has {format_level(original.estimate)}"
-    failed = describe_failed(chosen.number, chosen.number.estimate)
+    failed = _describe_failed(chosen.number, is_loss=chosen.is_shown and chosen.value > 0)
     if not chosen.is_shown:
-        effect = "costs" if chosen.value > 0 else "adds"
-        cause = name_rewording(chosen.number.cell.variation)
-        return f"{before}; {cause} {effect} {chosen.describe_unshown()}.{failed}"
+        change = format_difference(negate(chosen.number.estimate))
+        which = "the largest change is" if chosen.n_rewordings > 1 else "the change is"
+        behind = f"{count_questions(chosen.number.estimate.n)}); {describe_unshown(chosen.claim)}"
+        return f"{before}; {which} {change}, with {name_rewording(chosen.number.cell.variation)} ({behind}.{failed}"
     n_lower, n_raise = chosen.count_shown(1), chosen.count_shown(-1)
     counts = f"{n_lower} of {chosen.n_rewordings} rewordings are shown to lower it, {n_raise} to raise it"
-    return f"{before}; {counts} ({count_questions(chosen.number.estimate.n)}).{failed}"
+    alone = f"; by itself it is {format_difference(chosen.size)}" if chosen.most else ""
+    return f"{before}; {counts}{alone} ({count_questions(chosen.number.estimate.n)}).{failed}"
+
+
+def _describe_failed(loss: WordingNumber, *, is_loss: bool) -> str:
+    """In the direction that the sentence has."""
+    if not is_loss and loss.worst_low is not None and loss.worst_high is not None:
+        loss = replace(loss, worst_low=0.0 - loss.worst_high, worst_high=0.0 - loss.worst_low)
+    return describe_failed(loss, loss.estimate)

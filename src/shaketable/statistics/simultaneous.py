@@ -1,0 +1,51 @@
+"""The most of several: intervals that hold together, and estimates without what choosing the largest adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from shaketable.identity import seed_from
+from shaketable.statistics.intervals import Numbers
+
+N_DRAWS = 4_000
+
+
+def joint_confidence(values: Numbers, question_ids: Sequence[str], confidence: float) -> float:
+    """What each interval of a mean (conditions × questions) needs so that all of them hold together.
+
+    By max-|t|: the largest of all standardized means, whose noise is drawn anew with one normal multiplier for each
+    question, so that conditions which share questions share their noise. NaN stands for a question without a value.
+    """
+    deviations = _deviations(values)
+    sizes = np.sqrt((deviations**2).sum(axis=1, keepdims=True))
+    scaled = np.divide(deviations, sizes, out=np.zeros_like(deviations), where=sizes > 0)
+    rng = np.random.default_rng(seed_from("simultaneous", *question_ids))
+    largest = np.abs(scaled @ rng.standard_normal((len(question_ids), N_DRAWS))).max(axis=0)
+    joint = 1 - 2 * NormalDist().cdf(-float(np.quantile(largest, confidence)))
+    return max(confidence, joint)
+
+
+def shrink(values: Numbers) -> Numbers:
+    """The means of conditions (conditions × questions), drawn towards their common mean by the noise among them.
+
+    Empirical Bayes: of the spread of the means only what exceeds that of their noise is real. Noise that conditions
+    share moves all of them alike, and does not spread them.
+    """
+    means, n = np.nanmean(values, axis=1), len(values)
+    counts = (~np.isnan(values)).sum(axis=1)
+    errors = _deviations(values) / counts[:, None]
+    covariance = errors @ errors.T * np.mean(counts / np.maximum(counts - 1, 1))
+    noise = np.trace(covariance) / n - (covariance.sum() - np.trace(covariance)) / (n * (n - 1))
+    spread = means.var(ddof=1)
+    kept = max(0.0, 1 - noise / spread) if spread > 0 else 0.0
+    shrunken: Numbers = means.mean() + kept * (means - means.mean())
+    return shrunken
+
+
+def _deviations(values: Numbers) -> Numbers:
+    """From the mean of each condition; 0 for a question without a value."""
+    deviations: Numbers = np.nan_to_num(values - np.nanmean(values, axis=1, keepdims=True))
+    return deviations
