@@ -47,24 +47,6 @@ def signed_rank(differences: Numbers) -> tuple[float, float]:
     return float(test.statistic), float(test.pvalue)
 
 
-def equivalence_test(differences: Numbers, delta: float) -> float:
-    """p of two one-sided paired t tests (TOST) that the mean lies inside ±delta."""
-    if not np.ptp(differences):  # Without any spread the t statistic is infinite.
-        return float(abs(differences[0]) >= delta)
-    from statsmodels.stats.weightstats import ttost_paired
-
-    return float(ttost_paired(differences, np.zeros_like(differences), -delta, delta)[0])
-
-
-def difference_test(differences: Numbers) -> float:
-    """Two-sided p of the paired t test that the mean is not 0."""
-    if not np.ptp(differences):
-        return float(differences[0] == 0)
-    from scipy import stats
-
-    return float(stats.ttest_1samp(differences, 0.0).pvalue)
-
-
 def two_groups(first: Numbers, second: Numbers) -> float:
     """Two-sided p that the means of two groups of different questions differ; NaN below two questions in a group.
 

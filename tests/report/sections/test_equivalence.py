@@ -13,7 +13,8 @@ from shaketable.report.sections.equivalence import section
 
 def told(table: pl.DataFrame, margin: float | None = None) -> Section:
     tables = few_tables(table)
-    return section(equivalence(tables, margin=margin), made_page(tables))
+    result = equivalence(tables, margin=margin)
+    return section(result, made_page(tables, result))
 
 
 def test_where_it_is_equivalent_is_told_with_the_margin_and_the_difference_when_cool() -> None:
@@ -29,9 +30,9 @@ def test_where_it_is_equivalent_is_told_with_the_margin_and_the_difference_when_
 def test_each_verdict_has_its_temperatures() -> None:
     table = pl.concat(
         [
-            pair((0.0,) * 5, temperature=0.0, metric="token_f1"),
-            pair((0.5,) * 5, temperature=1.0, metric="token_f1"),
-            pair((0.05, -0.05, 0.06, -0.04, 0.01), temperature=2.0, metric="token_f1"),
+            pair(tuple((-1) ** i * 0.002 for i in range(40)), temperature=0.0, metric="token_f1"),
+            pair(tuple(0.4 + 0.002 * i for i in range(40)), temperature=1.0, metric="token_f1"),
+            pair(tuple((-1) ** i * 0.05 for i in range(40)), temperature=2.0, metric="token_f1"),
         ]
     )
     (sentence,) = told(table, 0.01).sentences
@@ -44,19 +45,26 @@ def test_each_verdict_has_its_temperatures() -> None:
 def test_margins_of_shares_are_in_points() -> None:
     table = pl.concat(
         [
-            score_rows({f"q{i}": (float(i % 2),) for i in range(6)}, metric="contains", perturbation=perturbation)
+            score_rows({f"q{i:03}": (float(i % 2),) for i in range(200)}, metric="contains", perturbation=perturbation)
             for perturbation in ("unchanged", "noise")
         ]
     )
     made = told(table)
     assert made.sentences[0].startswith("Noise, smollm2: equivalent to the original within 5 points of correctness")
-    assert made.notes == ("Cells hold original minus disturbed with its interval; the margin is 5 points.",)
+    assert made.notes[0].endswith("that it lies within the margin of 5 points.")
     assert made.caveats[0] == "The margin is 5 points of correctness, as the study or the default says."
 
 
-def test_one_question_has_a_cell_that_says_why_and_no_sentence() -> None:
+def test_too_few_questions_decide_nothing_and_say_so() -> None:
+    (headline,) = told(pair((0.0,) * 5), 0.01).headlines
+    assert headline.sentence == "Sentence removal, smollm2: undecided at temperature 0."
+    assert headline.detail.endswith("too few questions to claim anything (n = 5 questions).")
+    assert not headline.is_clear
+
+
+def test_one_question_has_a_cell_that_says_why() -> None:
     made = told(pair((0.1,)))
-    assert made.sentences == ()
+    assert made.sentences[0].endswith("(n = 1 question); fewer than two questions.")
     ((_, ((_, (cell,)),)),) = made.matrices[0].groups
     assert (cell.look, cell.mark, cell.lines) == ("quiet", "–", ("fewer than two questions",))
 
