@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from made_study import DROPS
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from shaketable.identity import seed_from
 from shaketable.statistics.hodges_lehmann import shift, shift_estimates
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.statistics.significance import holm, signed_rank, two_groups
+from shaketable.statistics.significance import signed_rank, two_groups
 
 D = np.array(DROPS)
 
@@ -25,20 +24,6 @@ def test_the_signed_rank_test_of_the_worked_example_comes_out() -> None:
 def test_mean_and_deviation_of_the_worked_example_come_out() -> None:
     assert D.mean() == pytest.approx(0.0081)
     assert D.std(ddof=1) == pytest.approx(0.0069992, abs=1e-7)
-
-
-def test_holm_of_the_worked_example_comes_out() -> None:
-    assert holm([0.001, 0.02, 0.03, 0.04, 0.2]) == pytest.approx([0.005, 0.08, 0.09, 0.09, 0.2])
-
-
-def test_holm_is_that_of_statsmodels() -> None:
-    p_values = [0.04, 0.001, 0.001, 0.3, 0.0, 0.02, 0.0125, 0.02, 1.0, 0.05]
-    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1].tolist())
-
-
-def test_holm_leaves_out_what_was_not_tested() -> None:
-    assert holm([0.02, None, 0.01]) == [pytest.approx(0.02), None, pytest.approx(0.02)]
-    assert holm([None, None]) == [None, None]
 
 
 def test_zeros_say_nothing() -> None:

@@ -1,11 +1,10 @@
-"""The tests that several analyses use, as scipy and statsmodels have them, with their odd cases settled.
+"""Tests by ranks and of groups of different questions, with their odd cases settled.
 
-Both libraries take their time to import, so each test imports its own.
+scipy takes its time to import, so each test imports its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -79,15 +78,3 @@ def _welch(values: Numbers, in_first: NDArray[np.bool_]) -> Numbers:
         noise += (dealt @ values**2 / n - means[-1] ** 2) / (n - 1)
     size: Numbers = np.round(np.abs(means[0] - means[1]), ROUNDING) / np.sqrt(np.maximum(noise, 1e-15))
     return size
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's adjusted p values, in the same order; None stays None and is not counted."""
-    given = np.array([p for p in p_values if p is not None], dtype=float)
-    # statsmodels has it too, but collects garbage on each call, which takes longer than the analysis around it.
-    order = np.argsort(given, kind="stable")
-    steps = np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1))
-    adjusted = np.empty_like(given)
-    adjusted[order] = np.minimum(steps, 1.0)
-    in_order = iter(adjusted.tolist())
-    return [None if p is None else next(in_order) for p in p_values]
