@@ -169,3 +169,25 @@ def test_dust_is_no_difference() -> None:
     values = np.array([[1 / 3, 0.0, 1 / 3, 0.0, 0.0], [1 / 3, 1e-17, 1 / 3, -1e-17, 0.0]])
     first, second = sign_flip(values, ids(5))
     assert first == second == 0.5
+
+
+@pytest.mark.parametrize("loss", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize("n", [60, 200])
+def test_of_shares_a_planted_loss_is_found_as_often_as_by_the_paired_t_test_at_the_same_error(
+    n: int, loss: float
+) -> None:
+    """By counting all that n questions may lose and gain, where 5 % are lost and gained by chance. With as many that
+    differ and no loss the t test errs up to twice as often; it is held to the error of the exact test."""
+    lost, gained = (side.ravel() for side in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
+    lost, gained = lost[lost + gained <= n], gained[lost + gained <= n]
+    outcomes = np.stack([lost, gained, n - lost - gained], axis=-1)
+    even, churn = loss / 2 + 0.05, 0.05
+    by_chance = stats.multinomial.pmf(outcomes, n, [even, even, 1 - 2 * even])
+    planted = stats.multinomial.pmf(outcomes, n, [loss + churn, churn, 1 - loss - 2 * churn])
+    exact = stats.binom.sf(np.maximum(lost, gained) - 1, lost + gained, 0.5) < 0.025
+    squares = (lost - gained) ** 2
+    size = np.round(squares / np.maximum(n * (lost + gained) - squares, 1), 9)  # Grows with |t|.
+    order = np.argsort(-size, kind="stable")
+    error_of = dict(zip(size[order], np.cumsum(by_chance[order]), strict=True))
+    by_t = size >= min(own for own, error in error_of.items() if error <= by_chance[exact].sum())
+    assert planted[exact].sum() >= planted[by_t].sum() - 0.05
