@@ -207,6 +207,10 @@ class Page:
     ) -> Claim | None:
         return self.claims.of(Subject(kind=kind, cell=cell, metric=metric, other=other), says)
 
+    def claim_of(self, subject: Subject) -> Claim | None:
+        """Of something that differs."""
+        return self.claims.of(subject)
+
     def is_shown(self, kind: str, cell: Cell, metric: str = "", *, other: str = "", says: Says = "differs") -> bool:
         claim = self.claim(kind, cell, metric, other=other, says=says)
         return claim is not None and claim.is_shown

@@ -112,6 +112,11 @@ def split(cross: Cross) -> tuple[list[Component], Statistic]:
     return components, variances
 
 
+def setting_effects(cross: Cross) -> dict[str, Numbers]:
+    """What each factor by itself does to each question: levels × questions."""
+    return {effect.factors[0]: effect.values.T for effect in _effects(cross) if len(effect.factors) == 1}
+
+
 def _effects(cross: Cross) -> Iterator[Effect]:
     """Of no factor, of each factor, of each pair and so on: they are orthogonal and sum to the means."""
     axes = range(1, cross.means.ndim)

@@ -141,3 +141,22 @@ def test_types_of_question_are_compared_by_their_variation() -> None:
     assert {(contrast.type, contrast.other) for contrast in contrasts} == {("comparison", "bridge")}
     differences = {contrast.cell.temperature: round(contrast.difference.value or 0.0, 9) for contrast in contrasts}
     assert differences == {None: -0.05, 0.0: 0, 1.0: -0.1}
+
+
+def test_types_that_vary_unlike_are_claimed_over_all_temperatures_alone() -> None:
+    table = pl.concat(
+        [
+            score_rows({f"{type}{i}": two_runs(cv + i / 200) for i in range(8)}, type=type, temperature=at)
+            for type, cv in (("bridge", 0.1), ("comparison", 0.3))
+            for at in (0.5, 1.0)
+        ]
+    )
+    result = asked(table)
+    assert {contrast.cell.temperature: contrast.p is not None for contrast in result.contrasts} == {
+        None: True,
+        0.5: False,
+        1.0: False,
+    }
+    (claim,) = result.claims()
+    assert (claim.subject.cell.group, claim.subject.other) == ("comparison", "bridge")
+    assert claim.p is not None and claim.p < 0.001

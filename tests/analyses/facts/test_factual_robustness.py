@@ -179,3 +179,17 @@ def test_intervals_hold_the_mean_and_shrink_with_more_facts():
         return mean.score.high - mean.score.low
 
     assert width(80) < width(10)
+
+
+def test_systems_are_compared_by_a_paired_test_and_each_pair_is_a_candidate():
+    """By hand: one of two models holds all of ten facts longer, p = 2 · 2⁻¹⁰."""
+    rows = [
+        fact_rows(f"q{i}", scores=known(0.1), shares=scan(at), model=model)
+        for model, at in (("firm", 1.8), ("loose", 0.4))
+        for i in range(10)
+    ]
+    result = factual_robustness(fact_tables(table_of(*rows)))
+    (difference,) = result.differences
+    assert difference.p == 2 * 0.5**10
+    (claim,) = result.claims()
+    assert (claim.weight, claim.p) == (1, difference.p)

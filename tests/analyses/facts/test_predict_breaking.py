@@ -20,6 +20,7 @@ def test_entropy_suffices_where_it_alone_decides():
     # The variance of entropy is 0.8² / 12 = 0.0533, that of the noise 0.0004.
     assert fits["entropy"].r_squared.value == pytest.approx(1 - 0.0004 / 0.0537, abs=0.005)
     assert fits["entropy"].gain is None
+    assert fits["entropy"].p < 0.001
     gains = [fit.gain for fit in fits.values() if fit.gain is not None]
     assert all(gain.low <= 0 <= gain.high or gain.value < 0 for gain in gains)
 
@@ -27,6 +28,7 @@ def test_entropy_suffices_where_it_alone_decides():
 def test_the_margin_adds_where_it_matters():
     fits = by_predictors(predict_breaking(fact_tables(*foretold_facts(weight=0.5), scan=CURVES_ALONE)))
     assert fits["entropy + margin"].gain.low > 0.1
+    assert fits["entropy + margin"].p < 0.001
     assert fits["entropy"].r_squared.value < 0.8 < fits["entropy + margin"].r_squared.value
 
 
@@ -35,8 +37,11 @@ def test_noise_foretells_nothing():
     rows = [
         fact_rows(f"q{i}", scores=known(rng.uniform()), shares=scan(rng.choice([0.4, 1.0, 1.8]))) for i in range(50)
     ]
-    (fit,) = predict_breaking(fact_tables(table_of(*rows))).fits
+    result = predict_breaking(fact_tables(table_of(*rows)))
+    (fit,) = result.fits
     assert fit.r_squared.value < 0.1
+    assert fit.p > 0.05
+    assert [claim.p for claim in result.claims()] == [fit.p]
 
 
 def test_predictions_come_from_the_other_folds_alone():

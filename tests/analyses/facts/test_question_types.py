@@ -89,3 +89,26 @@ def test_descriptions_and_abbreviations_take_places_but_are_not_shown():
     result = question_types(fact_tables(table_of(*rows)))
     assert {value.cell.group for value in (*result.ratios, *result.means)} == {"NUM", "LOC", "ENTY", "HUM"}
     assert {ratio.n_extreme for ratio in result.ratios} == {2}
+
+
+def test_all_pairs_of_types_are_candidates_and_weigh_as_one():
+    types = ("NUM", "LOC", "HUM")
+    rows = [
+        fact_rows(f"q{i}", scores=known(0.1 + i / 200), shares=scan((1.8, 1.0, 0.4)[i % 3]), type=types[i % 3])
+        for i in range(30)
+    ]
+    result = question_types(fact_tables(table_of(*rows)))
+    claims = list(result.claims())
+    assert {(claim.subject.cell.group, claim.subject.other) for claim in claims} == {
+        ("NUM", "LOC"),
+        ("NUM", "HUM"),
+        ("LOC", "HUM"),
+    }
+    assert sum(claim.weight for claim in claims) == pytest.approx(1)
+    assert all(claim.p < 0.01 and claim.estimate.low > 0 for claim in claims)
+
+
+def test_a_type_with_one_fact_is_compared_without_a_test():
+    rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(1.0), type="NUM" if i else "HUM") for i in range(9)]
+    (difference,) = question_types(fact_tables(table_of(*rows))).differences
+    assert (difference.p, difference.difference.low) == (None, None)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from score_rows import score_rows
 
+from shaketable.analyses.evidence.degradation import degradation
 from shaketable.analyses.together.context_reliance import Reliance, context_reliance
 
 Runs = Sequence[Sequence[float | None]]
@@ -118,3 +119,16 @@ def test_reliance_is_bounded_and_no_order_changes_it(original: Runs, disturbed: 
     assert value is not None and low is not None and high is not None
     assert -1 <= low <= value <= high <= 2
     assert only(table.sample(fraction=1, shuffle=True, seed=seed)) == own
+
+
+def test_what_evidence_brings_and_what_is_taken_are_claimed_at_the_coolest_temperature_alone() -> None:
+    """By hand: 10 questions that all lose have p = 2 · 2⁻¹⁰; with one wording a loss is that of other analyses."""
+    table = pl.concat([three([[1]] * 10, [[0]] * 10, [[0]] * 10, temperature=at) for at in (0.5, 1.0)])
+    result = context_reliance(few_tables(table))
+    cool, hot = result.reliances
+    assert (cool.p_gain, cool.p_loss, cool.p_shortfall) == (2 * 0.5**10, 2 * 0.5**10, 1.0)
+    assert hot.gain is None and hot.loss is None
+    gain, loss, shortfall = result.claims()
+    assert [claim.subject.kind for claim in (gain, loss, shortfall)] == ["evidence_gain", "evidence", "misled"]
+    assert loss.subject == next(iter(degradation(few_tables(table)).claims())).subject
+    assert gain.subject.cell.perturbation == "unchanged"

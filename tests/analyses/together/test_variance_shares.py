@@ -250,3 +250,13 @@ def test_each_dataset_is_split_by_itself() -> None:
     result = shared(table)
     assert [own.cell.dataset for own in result.splits] == ["d0", "d1"]
     assert {share.cell.dataset for share in result.shares} == {"d0", "d1"}
+
+
+def test_each_setting_is_tested_by_what_it_does_to_questions() -> None:
+    """By hand: temperature acts on all of ten questions alike, p = 2 · 2⁻¹⁰; evidence on none."""
+    values = np.zeros((10, 2, 2, 1, 2))
+    values[:, 0] = 1.0
+    result = variance_shares(few_tables(table_of(values)))
+    p_values = {own.settings: own.p for own in result.shares if own.kind == "setting"}
+    assert p_values == {("temperature",): 2 * 0.5**10, ("evidence",): 1.0}
+    assert {claim.subject.other for claim in result.claims()} == {"temperature", "evidence"}

@@ -17,11 +17,12 @@ from shaketable.report.sections.context_reliance import section
 
 def section_of(table: pl.DataFrame) -> Section:
     tables = few_tables(table)
-    return section(context_reliance(tables), made_page(tables))
+    result = context_reliance(tables)
+    return section(result, made_page(tables, result))
 
 
 def sentence(*sides: Sequence[float]) -> str:
-    """With original and disturbed evidence and closed book, of four questions."""
+    """With original and disturbed evidence and closed book."""
     ways: tuple[dict[str, Any], ...] = (
         {},
         {"perturbation": "sentence_removal"},
@@ -37,14 +38,19 @@ def sentence(*sides: Sequence[float]) -> str:
     return headline.sentence
 
 
-def test_sentences_say_no_more_than_the_interval() -> None:
+def test_sentences_say_no_more_than_the_tests() -> None:
+    """Of ten questions: nothing is claimed of fewer than eight."""
     name = "smollm2 · single_retrieval"
-    assert sentence([1] * 4, [0] * 4, [0.5] * 4) == (
+    assert sentence([1] * 10, [0] * 10, [0.5] * 10) == (
         f"Sentence removal misleads {name} at temperature 0: it answers worse than without any evidence."
     )
-    assert f"takes from {name} 100 % [100, 100] of what evidence brings" in sentence([1] * 4, [0] * 4, [0] * 4)
-    assert sentence([1] * 4, [0] * 4, [1] * 4).startswith(f"Evidence brings {name} little at temperature 0")
-    assert sentence([1, 1, 0, 1], [1, 1, 1, 0], [0] * 4).startswith("No disturbance is shown")
+    assert sentence([1] * 10, [0] * 10, [0] * 10) == (
+        f"Sentence removal takes 100 % [100, 100] of what evidence brings {name} at temperature 0."
+    )
+    nothing = f"That evidence brings {name} anything at temperature 0 is not shown"
+    assert sentence([1] * 10, [0] * 10, [1] * 10).startswith(nothing)
+    assert sentence([1] * 9 + [0], [1] * 10, [0] * 10).startswith("No disturbance is shown to take from")
+    assert sentence([1] * 4, [0] * 4, [0] * 4).startswith(f"{nothing} (too few questions")
 
 
 def test_the_card_has_the_three_means_and_the_line_over_temperatures() -> None:

@@ -22,7 +22,8 @@ def made(
     table: pl.DataFrame, curves: Sequence[Curve] = (), *, d: tuple[int, ...] = (1, 50), strategy: str = "full"
 ) -> Section:
     tables = fact_tables(table, curves, scan=Scan(strategy=strategy), n_resamples=99)
-    return section(factual_robustness(tables, d=d), made_page(tables))
+    result = factual_robustness(tables, d=d)
+    return section(result, made_page(tables, result))
 
 
 def worked() -> pl.DataFrame:
@@ -74,9 +75,11 @@ def test_undecided_facts_are_counted_in_the_sentence() -> None:
 
 
 def test_a_firmer_system_and_the_rank_correlation_are_told() -> None:
-    first, *_, gap, rank = made(made_facts(models=("a", "b", "c"), n=30)).headlines
+    first, *_, gap, same, rank = made(made_facts(models=("a", "b", "c"), n=30)).headlines
     assert first.system == "a"
     assert gap.sentence.startswith("c holds the facts that all systems know more firmly than ")
+    assert same.sentence.startswith("That b and c hold the facts that all know unlike is not shown: ")
+    assert same.detail.startswith("An effect of ") and not same.is_clear
     assert gap.sentence.endswith(" more robustness score.") and gap.number == ""
     assert rank.sentence.startswith("Over 3 systems accuracy and robustness have a rank correlation of ")
 

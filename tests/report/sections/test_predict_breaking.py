@@ -15,13 +15,14 @@ from shaketable.types import Curve, Scan
 
 def made(table: pl.DataFrame, curves: Sequence[Curve] = (), strategy: str = "full") -> Section:
     tables = fact_tables(table, curves, scan=Scan(strategy=strategy))
-    return section(predict_breaking(tables), made_page(tables))
+    result = predict_breaking(tables)
+    return section(result, made_page(tables, result))
 
 
 def test_entropy_that_decides_alone_foretells_and_nothing_adds_to_it() -> None:
     (headline,) = made(*foretold_facts(), "none").headlines
     assert headline.sentence.startswith("Entropy alone foretells when smollm2 loses a fact: R² is 0.99")
-    assert headline.sentence.endswith("; nothing else was shown to add to it.")
+    assert headline.sentence.endswith("; that anything else adds to it is not shown.")
     assert headline.detail == "R² is the share of variance foretold in unseen facts (n = 60 questions)."
 
 
@@ -36,7 +37,7 @@ def test_noise_was_not_shown_to_foretell() -> None:
         fact_rows(f"q{i}", scores=known(rng.uniform()), shares=scan(rng.choice([0.4, 1.0, 1.8]))) for i in range(50)
     ]
     (headline,) = made(table_of(*rows)).headlines
-    assert headline.sentence.startswith("Entropy alone was not shown to foretell when smollm2 loses a fact: R² is")
+    assert headline.sentence.startswith("That entropy alone foretells when smollm2 loses a fact is not shown: R² is")
 
 
 def test_the_table_says_why_too_few_facts_are_not_fitted() -> None:

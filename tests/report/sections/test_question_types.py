@@ -14,7 +14,8 @@ from shaketable.types import Curve, Scan
 
 def made(table: pl.DataFrame, curves: Sequence[Curve] = (), strategy: str = "full") -> Section:
     tables = fact_tables(table, curves, scan=Scan(strategy=strategy), n_resamples=99)
-    return section(question_types(tables), made_page(tables))
+    result = question_types(tables)
+    return section(result, made_page(tables, result))
 
 
 def typed(*types: str | None) -> pl.DataFrame:
@@ -44,15 +45,26 @@ def test_more_ties_than_places_are_said() -> None:
     assert any("More facts share the highest score" in caveat for caveat in made(typed(*["NUM"] * 9)).caveats)
 
 
-def test_types_whose_intervals_lie_apart_are_named() -> None:
+def test_types_that_are_shown_to_differ_are_named() -> None:
     rows = [fact_rows(f"q{i}", scores=known(0.1), type=("NUM", "HUM")[i % 2]) for i in range(12)]
     curves = [made_curve(f"smollm2/builtin/q{i}/0", (3.0, 1.0)[i % 2]) for i in range(12)]
     (headline,) = made(table_of(*rows), curves, strategy="none").headlines
     assert headline.sentence == (
-        "smollm2 holds facts about numbers most firmly (0.821 [0.821, 0.821]) and facts about people least (0.733 "
+        "smollm2 holds facts about numbers more firmly (0.821 [0.821, 0.821]) than facts about people (0.733 "
         "[0.733, 0.733])."
     )
     assert headline.detail == "Mean robustness scores (n = 6 questions and 6)."
+    assert headline.claims[0].is_shown
+
+
+def test_types_that_are_not_shown_to_differ_are_told_with_what_could_have_been_seen() -> None:
+    rows = [fact_rows(f"q{i}", scores=known(i / 24), type=("NUM", "HUM")[i % 2], shares=scan(1.0)) for i in range(24)]
+    (headline,) = made(table_of(*rows)).headlines
+    assert headline.sentence.startswith(
+        "That smollm2 holds facts of one type more firmly than of another is not shown: the difference, numbers less "
+        "people, is "
+    )
+    assert headline.detail.startswith("An effect of ") and not headline.is_clear
 
 
 def test_the_table_has_a_line_for_each_type() -> None:

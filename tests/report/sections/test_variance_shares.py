@@ -21,7 +21,8 @@ NAMES = [
 
 def section_of(table: pl.DataFrame) -> Section:
     tables = few_tables(table)
-    return section(variance_shares(tables), made_page(tables))
+    result = variance_shares(tables)
+    return section(result, made_page(tables, result))
 
 
 def heated(hot: float) -> pl.DataFrame:
@@ -29,7 +30,7 @@ def heated(hot: float) -> pl.DataFrame:
     return pl.concat(
         [
             score_rows(
-                {f"q{i}": (value, value) for i in range(6)},
+                {f"q{i}": (value, value) for i in range(12)},
                 temperature=temperature,
                 perturbation=perturbation,
                 metric="contains",
@@ -54,6 +55,12 @@ def test_the_rest_is_told_and_methods_that_do_not_search_are_named() -> None:
     assert headline.detail.startswith("The rest: settings together ")
     assert "; which question is asked " in headline.detail and "; dice at one setting " in headline.detail
     assert headline.detail.endswith("(n = 12 questions, 12 settings; closed book not in it).")
+
+
+def test_of_few_questions_no_setting_is_claimed_to_explain_anything() -> None:
+    (headline,) = section_of(heated(0.0).filter(pl.col("question_id").is_in(["q0", "q1", "q2"]))).headlines
+    assert headline.sentence.startswith("No setting is shown to explain any of the variation in correctness: ")
+    assert "too few questions to claim anything" in headline.sentence and not headline.is_clear
 
 
 def test_dice_alone_are_no_claim() -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.conditions import CONDITION, by_question, cells_of, pooled_and_by_type, units
-from shaketable.analyses.grids import Grid, systems
+from shaketable.analyses.evidence.type_contrasts import TypeContrast, compare_types
+from shaketable.analyses.grids import systems
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.spread import CROSSES_ZERO, Level, crossing_zero, without_bias
 from shaketable.analyses.tables import Tables
@@ -48,19 +48,6 @@ class Spread(Scored):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TypeContrast(Scored):
-    """The mean coefficient of variation of one type of question minus that of another, over all evidence.
-
-    Its temperature is None where all temperatures are taken together. Missing records are those of the whole system.
-    """
-
-    type: str
-    other: str
-    """The type whose mean is taken away."""
-    difference: Estimate
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Variability:
     """How much do repeated answers to the same question differ?"""
 
@@ -75,6 +62,13 @@ class Variability:
     """Metrics that have no coefficient, because values below 0 occur."""
 
     tells_of_evidence: ClassVar[bool] = True
+
+    def claims(self) -> Iterable[Claim]:
+        """That answers to one type of question vary more than those to another, over all temperatures."""
+        overall = [contrast for contrast in self.contrasts if contrast.cell.temperature is None]
+        for contrast in overall:
+            pairs = [other for other in overall if other.cell == contrast.cell]
+            yield Claim(subject=contrast.subject, estimate=contrast.difference, p=contrast.p, weight=1 / len(pairs))
 
 
 def variability(
@@ -95,7 +89,7 @@ def variability(
         level=level,
         spreads=tuple(_with_reason(own, crossing) for own in _spreads(conditions, level, ddof, tables.bootstrap)),
         contrasts=tuple(
-            contrast for grid in systems(table, main, "cv") for contrast in _types_compared(grid, tables.bootstrap)
+            contrast for grid in systems(table, main, "cv") for contrast in compare_types(grid, tables.bootstrap)
         ),
         crossing_zero=tuple(crossing),
     )
@@ -187,24 +181,3 @@ def _with_reason(spread: Spread, crossing: Sequence[str]) -> Spread:
     return replace(
         spread, cv=replace(spread.cv, reason=reason), published_cv=replace(spread.published_cv, reason=reason)
     )
-
-
-def _types_compared(grid: Grid, bootstrap: Bootstrap) -> Iterator[TypeContrast]:
-    """Over all temperatures, and at each."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # The mean of nothing is NaN, and such questions are left out.
-        at_each = np.nanmean(grid.means, axis=0)
-        by_temperature = np.vstack([np.nanmean(at_each, axis=0), at_each])
-    types = np.array([name or "" for name in grid.types])
-    for other, name in itertools.combinations(sorted({name for name in grid.types if name is not None}), 2):
-        for temperature, values in zip((None, *grid.temperatures), by_temperature, strict=True):
-            own, others = (values[(types == of) & ~np.isnan(values)] for of in (name, other))
-            if len(own) and len(others):
-                yield TypeContrast(
-                    cell=grid.cell(temperature=temperature),
-                    metric=grid.metric,
-                    type=name,
-                    other=other,
-                    difference=bootstrap.difference(own, others, unit="ratio"),
-                    n_missing=int(grid.n_missing.sum()),
-                )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.fact_table import judges
 from shaketable.analyses.facts.facts import (
@@ -106,6 +107,12 @@ class FactualRobustness:
     differences: tuple[ScoreDifference, ...]
     rank_correlations: tuple[RankCorrelation, ...]
     facts: tuple[FactScore, ...]
+
+    def claims(self) -> Iterable[Claim]:
+        """That one system holds shared facts more firmly than another; a system more weighs as one claim more."""
+        n_systems = len({score.cell for score in self.shared})
+        for gap in self.differences:
+            yield Claim(subject=gap.subject, estimate=gap.difference, p=gap.p, weight=2 / n_systems)
 
 
 def factual_robustness(tables: Tables, *, d: tuple[int, ...] = D, reading: Reading = BY_SCAN) -> FactualRobustness:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.facts import LABELS, Fact, Facts, ids, numbers, pool_datasets
 from shaketable.analyses.facts.reading import BY_SCAN, Reading
 from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
 from shaketable.identity import seed_from
-from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic
+from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Statistic
+from shaketable.statistics.sign_flips import sign_flip
 from shaketable.types import Estimate
 
 Predictor = Literal["entropy", "margin", "length", "type"]
@@ -35,6 +37,13 @@ class Fit(Located):
     """What it adds to entropy alone; None: this is entropy alone."""
     n_left_out: int
     """Known facts that do not break, or lack a predictor."""
+    p: float | None = None
+    """That it foretells unseen facts better than entropy alone, or with entropy alone than their mean, by the signs of
+    what it saves flipped; 1 where it saves nothing. None: there was nothing to test."""
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(kind="foretold", cell=self.cell, other=" + ".join(self.predictors))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +54,17 @@ class PredictedBreaking:
     """Of each system, with one predictor more each time."""
     n_folds: int
     reading: Reading
+
+    def claims(self) -> Iterable[Claim]:
+        """That entropy foretells the break, and that more predictors add to it: these weigh as one claim together."""
+        for fit in self.fits:
+            n_more = sum(other.gain is not None for other in self.fits if other.cell == fit.cell)
+            yield Claim(
+                subject=fit.subject,
+                estimate=fit.r_squared if fit.gain is None else fit.gain,
+                p=fit.p,
+                weight=1.0 if fit.gain is None else 1 / n_more,
+            )
 
 
 def predict_breaking(tables: Tables, *, n_folds: int = 5, reading: Reading = BY_SCAN) -> PredictedBreaking:
@@ -77,6 +97,7 @@ def _fits(facts: Facts, rule: BreakingRule, n_folds: int, bootstrap: Bootstrap) 
     folds = folds_of(names, n_folds)
     designs = [np.column_stack([columns[name][whole] for name in usable[: i + 1]]) for i in range(len(usable))]
     errors = np.stack([(y - predicted(design, y, folds)) ** 2 for design in designs])
+    p_values = _p_values(errors, (y - predicted(np.empty((len(y), 0)), y, folds)) ** 2, names)
     reason = None if y.std() > 0 else "all facts break at the same temperature"
     r_squares, gains = (
         [
@@ -92,6 +113,7 @@ def _fits(facts: Facts, rule: BreakingRule, n_folds: int, bootstrap: Bootstrap) 
             r_squared=r_squares[i],
             gain=gains[i] if i else None,
             n_left_out=n_left_out,
+            p=p_values[i],
         )
         for i in range(len(usable))
     ]
@@ -138,6 +160,12 @@ def _gain(errors: Numbers, target: Numbers) -> Statistic:
         return fits - fits[:1]
 
     return gain
+
+
+def _p_values(errors: Numbers, of_mean: Numbers, names: Sequence[str]) -> list[float]:
+    """That predictions save squared error: those of entropy alone over the mean, the others over entropy alone."""
+    saved = np.round(np.vstack([of_mean, np.repeat(errors[:1], len(errors) - 1, axis=0)]) - errors, ROUNDING)
+    return [p if own.mean() > 0 else 1.0 for p, own in zip(sign_flip(saved, names), saved, strict=True)]
 
 
 def _breaking(fact: Fact, rule: BreakingRule) -> float | None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
+from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.facts import LABELS, Fact, Facts, estimate_mean, ids, numbers, pool_datasets
 from shaketable.analyses.facts.reading import BY_SCAN, Reading
 from shaketable.analyses.rows import Located
 from shaketable.analyses.tables import Tables
 from shaketable.identity import seed_from
-from shaketable.statistics.intervals import Bootstrap
+from shaketable.statistics.intervals import Bootstrap, Numbers
+from shaketable.statistics.significance import two_groups
 from shaketable.types import Estimate
 
 SHOWN = ("NUM", "LOC", "ENTY", "HUM")
@@ -49,6 +52,20 @@ class TypeMean(Located):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TypeDifference(Located):
+    """The mean score of one type minus that of another; its group is the first."""
+
+    other: str
+    difference: Estimate
+    p: float | None
+    """That it is not 0, by facts shuffled between the types; None: a type has fewer than two."""
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(kind="types", cell=self.cell, other=self.other)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Untyped(Located):
     """Facts that have a score and no type."""
 
@@ -62,10 +79,18 @@ class QuestionTypes:
 
     ratios: tuple[TypeRatio, ...]
     means: tuple[TypeMean, ...]
+    differences: tuple[TypeDifference, ...]
+    """Of all pairs of types that have facts with a score."""
     untyped: tuple[Untyped, ...]
     """Of systems with such facts alone."""
     d: int
     reading: Reading
+
+    def claims(self) -> Iterable[Claim]:
+        """That one type is held more firmly than another; the pairs of a system weigh as one claim."""
+        for own in self.differences:
+            n_pairs = sum(replace(other.cell, group=own.cell.group) == own.cell for other in self.differences)
+            yield Claim(subject=own.subject, estimate=own.difference, p=own.p, weight=1 / n_pairs)
 
 
 def question_types(
@@ -86,6 +111,7 @@ def question_types(
     every, rule = reading.read(tables)
     ratios: list[TypeRatio] = []
     means: list[TypeMean] = []
+    differences: list[TypeDifference] = []
     untyped = []
     for facts in pool_datasets(every):
         scored = [fact for fact in facts.known if rule.score(fact, d) is not None]
@@ -96,9 +122,17 @@ def question_types(
             ordered = _ordered(typed, rule, d, None if ties == "entropy" else seed)
             n = len(typed) // 3 if n_extreme is None else min(n_extreme, len(typed) // 2)
             ratios += _ratios(facts, ordered, [rule.score(fact, d) for fact in ordered], n, tables.bootstrap)
-            means += _means(facts, typed, rule, d, tables.bootstrap)
+            has_curves = any(rule.score(fact, d, is_capped=False) is not None for fact in typed)
+            scores = numbers(rule.score(fact, d, is_capped=not has_curves) for fact in typed)
+            means += _means(facts, typed, scores, tables.bootstrap, is_capped=not has_curves)
+            differences += _differences(facts, typed, scores, tables.bootstrap)
     return QuestionTypes(
-        ratios=tuple(ratios), means=tuple(means), untyped=tuple(untyped), d=d, reading=reading.settle(tables.scan)
+        ratios=tuple(ratios),
+        means=tuple(means),
+        differences=tuple(differences),
+        untyped=tuple(untyped),
+        d=d,
+        reading=reading.settle(tables.scan),
     )
 
 
@@ -140,15 +174,29 @@ def _ratios(
     return ratios
 
 
-def _means(facts: Facts, typed: Sequence[Fact], rule: BreakingRule, d: int, bootstrap: Bootstrap) -> list[TypeMean]:
-    has_curves = any(rule.score(fact, d, is_capped=False) is not None for fact in typed)
-    scores = numbers(rule.score(fact, d, is_capped=not has_curves) for fact in typed)
+def _means(
+    facts: Facts, typed: Sequence[Fact], scores: Numbers, bootstrap: Bootstrap, *, is_capped: bool
+) -> list[TypeMean]:
     of_type = np.array([[fact.type == label for fact in typed] for label in SHOWN])
     return [
         TypeMean(
             cell=replace(facts.cell, group=label),
             score=score if score.n else replace(score, reason="no known fact of this type has a score"),
-            is_capped=not has_curves,
+            is_capped=is_capped,
         )
         for label, score in zip(SHOWN, bootstrap.means(np.where(of_type, scores, np.nan), ids(typed)), strict=True)
     ]
+
+
+def _differences(
+    facts: Facts, typed: Sequence[Fact], scores: Numbers, bootstrap: Bootstrap
+) -> Iterable[TypeDifference]:
+    types = np.array([fact.type for fact in typed])
+    of = {label: own for label in SHOWN if len(own := scores[(types == label) & ~np.isnan(scores)])}
+    for label, other in combinations(of, 2):
+        yield TypeDifference(
+            cell=replace(facts.cell, group=label),
+            other=other,
+            difference=bootstrap.difference(of[label], of[other]),
+            p=two_groups(of[label], of[other]) if min(len(of[label]), len(of[other])) > 1 else None,
+        )

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.facts import Fact, Facts, numbers
 from shaketable.analyses.facts.reading import BY_SCAN, Reading
@@ -16,6 +17,7 @@ from shaketable.analyses.tables import Tables
 from shaketable.factors import UNCHANGED, Cell
 from shaketable.facts.score import D, frs
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers
+from shaketable.statistics.sign_flips import sign_flip
 from shaketable.types import Estimate
 
 WRONG = 0.0
@@ -35,6 +37,13 @@ class EvidenceScore(Located):
     n_missing: int
     """Facts without a number here."""
 
+    p: float | None = None
+    """That a gain or loss is not 0, by the signs of facts flipped; None: it is neither, or no fact has both."""
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(kind="robustness_with_evidence", cell=self.cell)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RobustnessWithEvidence:
@@ -50,6 +59,12 @@ class RobustnessWithEvidence:
     """Original evidence less closed book, the same method without passages."""
     losses: tuple[EvidenceScore, ...]
     """Original less disturbed evidence."""
+
+    def claims(self) -> Iterable[Claim]:
+        """What evidence brings and what disturbances cost, for the first d."""
+        for change in (*self.gains, *self.losses):
+            if change.d == self.d[0]:
+                yield Claim(subject=change.subject, estimate=change.score, p=change.p)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,7 +145,7 @@ def _of_model(
             # A gain belongs to the evidence that brings it, a loss to what disturbs it.
             owner = evidence[first if kind == "gains" else second].cell
             mean_gaps = np.round(_each(gaps, _mean), ROUNDING)
-            rows.append((kind, _estimate(owner, d, mean_gaps, union, bootstrap, nothing=NOTHING_PAIRED)))
+            rows.append((kind, _change(owner, d, mean_gaps, union, bootstrap)))
     return rows
 
 
@@ -166,11 +181,19 @@ def _range(values: Numbers) -> float:
     return float(values.max() - values.min())
 
 
-def _estimate(
-    cell: Cell, d: int, values: Numbers, union: Sequence[str], bootstrap: Bootstrap, *, nothing: str = NOTHING_SCORED
-) -> EvidenceScore:
-    here = values if values.size else np.full(len(union), np.nan)
-    (score,) = bootstrap.means(here[None], union)
+def _estimate(cell: Cell, d: int, values: Numbers, union: Sequence[str], bootstrap: Bootstrap) -> EvidenceScore:
+    (score,) = bootstrap.means(values[None], union)
+    reason = None if score.n else NOTHING_SCORED
+    return EvidenceScore(cell=cell, d=d, score=replace(score, reason=reason), n_missing=len(union) - score.n)
+
+
+def _change(cell: Cell, d: int, gaps: Numbers, union: Sequence[str], bootstrap: Bootstrap) -> EvidenceScore:
+    here = gaps[None] if gaps.size else np.full((1, len(union)), np.nan)
+    (change,), (p,) = bootstrap.means(here, union, is_difference=True), sign_flip(here, union)
     return EvidenceScore(
-        cell=cell, d=d, score=score if score.n else replace(score, reason=nothing), n_missing=len(union) - score.n
+        cell=cell,
+        d=d,
+        score=replace(change, reason=None if change.n else NOTHING_PAIRED),
+        n_missing=len(union) - change.n,
+        p=p if change.n else None,
     )

@@ -8,11 +8,13 @@ from itertools import combinations
 
 import numpy as np
 
+from shaketable.analyses.claims import Subject
 from shaketable.analyses.facts.breaking_rule import BreakingRule
 from shaketable.analyses.facts.facts import Fact, Facts, ids, numbers, share
 from shaketable.analyses.rows import Located
 from shaketable.factors import Cell
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Statistic
+from shaketable.statistics.sign_flips import sign_flip
 from shaketable.types import Estimate
 
 
@@ -32,6 +34,12 @@ class ScoreDifference(Located):
     d: int
     difference: Estimate
     """The score of the cell's system minus that of the other."""
+    p: float | None
+    """That it is not 0, by signs flipped; None: no fact has both."""
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(kind="firmer", cell=self.cell, other=str(self.other))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,8 +78,12 @@ def compare_systems(
     pairs = list(combinations(range(len(systems)), 2))
     gaps = np.stack([np.round(scores[a] - scores[b], ROUNDING) for a, b in pairs])
     return tuple(
-        ScoreDifference(cell=systems[a].cell, other=systems[b].cell, d=d, difference=difference)
-        for (a, b), difference in zip(pairs, bootstrap.means(gaps, shared), strict=True)
+        ScoreDifference(
+            cell=systems[a].cell, other=systems[b].cell, d=d, difference=difference, p=p if difference.n else None
+        )
+        for (a, b), difference, p in zip(
+            pairs, bootstrap.means(gaps, shared, is_difference=True), sign_flip(gaps, shared), strict=True
+        )
     )
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
+from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.conditions import by_question, cells_of, units
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.factors import UNCHANGED
-from shaketable.statistics.intervals import ROUNDING, Numbers, Statistic, mean_of
+from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Statistic, mean_of
+from shaketable.statistics.sign_flips import sign_flip
 from shaketable.types import Estimate, Unit
 
 SYSTEM = ("dataset", "model", "method", "retriever")
@@ -39,6 +42,31 @@ class Reliance(Scored):
     """Of the three means."""
     is_floored: bool
     """Whether evidence brings less than it is taken to bring."""
+    gain: Estimate | None = None
+    """Original evidence minus closed book, paired by question, as are the next two; None: not at the coolest
+    temperature, which alone is spoken of."""
+    loss: Estimate | None = None
+    """Original minus disturbed evidence."""
+    shortfall: Estimate | None = None
+    """Closed book minus disturbed evidence: above 0 the system is misled."""
+    p_gain: float | None = None
+    """That the gain is not 0, by signs flipped."""
+    p_loss: float | None = None
+    p_shortfall: float | None = None
+
+    @property
+    def gain_subject(self) -> Subject:
+        """It is that of the evidence, whatever disturbs it."""
+        return Subject(kind="evidence_gain", cell=replace(self.cell, perturbation=UNCHANGED), metric=self.metric)
+
+    @property
+    def loss_subject(self) -> Subject:
+        """That of other analyses of disturbed evidence."""
+        return Subject(kind="evidence", cell=self.cell, metric=self.metric)
+
+    @property
+    def shortfall_subject(self) -> Subject:
+        return Subject(kind="misled", cell=self.cell, metric=self.metric)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +79,19 @@ class ContextReliance:
     """How answers without evidence are named: a method, or a kind of evidence."""
 
     tells_of_evidence: ClassVar[bool] = True
+
+    def claims(self) -> Iterable[Claim]:
+        """What evidence brings, what disturbances take, and that they mislead, at the coolest temperature."""
+        coolest = [own for own in self.reliances if own.gain and own.loss and own.shortfall]
+        for own in coolest:
+            n_disturbed = sum(other.gain_subject == own.gain_subject for other in coolest)
+            for subject, estimate, p, weight in (
+                (own.gain_subject, own.gain, own.p_gain, 1.0),
+                (own.loss_subject, own.loss, own.p_loss, 1.0),
+                (own.shortfall_subject, own.shortfall, own.p_shortfall, 1 / n_disturbed),
+            ):
+                if estimate is not None:
+                    yield Claim(subject=subject, estimate=estimate, p=p, weight=weight)
 
 
 def context_reliance(tables: Tables, *, metric: str | None = None, closed_book: str = "closed_book") -> ContextReliance:
@@ -88,7 +129,20 @@ def context_reliance(tables: Tables, *, metric: str | None = None, closed_book: 
                 n_missing=n_missing,
             )
         )
+    for i in conditions["is_coolest"].arg_true():
+        ids = conditions["question_ids"][i].to_list()
+        reliances[i] = _with_changes(reliances[i], [side[i] for side in sides], ids, tables.bootstrap)
     return ContextReliance(reliances=tuple(reliances), closed_book=closed_book)
+
+
+def _with_changes(own: Reliance, sides: Sequence[Numbers], ids: Sequence[str], bootstrap: Bootstrap) -> Reliance:
+    original, disturbed, closed = sides
+    changes: Numbers = np.round([original - closed, original - disturbed, closed - disturbed], ROUNDING)
+    gain, loss, shortfall = bootstrap.means(changes, ids, unit=own.unit, is_difference=True)
+    p_gain, p_loss, p_shortfall = sign_flip(changes, ids)
+    return replace(
+        own, gain=gain, loss=loss, shortfall=shortfall, p_gain=p_gain, p_loss=p_loss, p_shortfall=p_shortfall
+    )
 
 
 def _conditions(table: pl.DataFrame, closed_book: str) -> pl.DataFrame:
@@ -108,13 +162,16 @@ def _conditions(table: pl.DataFrame, closed_book: str) -> pl.DataFrame:
         .join(closed.rename({"mean": "closed_book"}), on=alike, how="left", suffix="_closed")
         .with_columns(n_missing=pl.sum_horizontal("n_missing", "n_missing_original", "n_missing_closed"))
     )
+    has_questions = pl.col("question_ids").list.len() > 0
+    coolest = pl.when(has_questions).then(pl.col("temperature")).min().over(SYSTEM)
+    is_coolest = has_questions & (pl.col("temperature") == coolest)
     whole = pl.all_horizontal(pl.col(SIDES).is_not_null())
-    nothing = pl.lit(None, dtype=pl.String)
     return (
         paired.group_by(*SYSTEM, "perturbation", "temperature", "question_id")
         .agg(
             pl.col(SIDES).filter(whole).sort().mean(),  # sums of floats depend on their order
             pl.col("n_missing").sum(),
+            _the_only_one("variation"),
             is_asked=pl.col("n_missing_closed").is_not_null().any(),
         )
         .sort("question_id")
@@ -123,11 +180,17 @@ def _conditions(table: pl.DataFrame, closed_book: str) -> pl.DataFrame:
             pl.col("question_id", *SIDES).filter(pl.col("original").is_not_null()),
             pl.col("n_missing").sum().cast(pl.Int64),
             pl.col("is_asked").any(),
+            _the_only_one("variation"),
         )
         .rename({"question_id": "question_ids"})
-        .with_columns(variation=nothing, type=nothing)
+        .with_columns(type=pl.lit(None, dtype=pl.String), is_coolest=is_coolest)
         .sort(*SYSTEM, "perturbation", "temperature")
     )
+
+
+def _the_only_one(column: str) -> pl.Expr:
+    """None of several."""
+    return pl.when(pl.col(column).n_unique() == 1).then(pl.col(column).first()).alias(column)
 
 
 def _is(name: str, column: str) -> pl.Expr:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
+from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.conditions import CONDITION, by_question
 from shaketable.analyses.rows import Measured, Scored
 from shaketable.analyses.tables import Tables
 from shaketable.factors import Cell
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.statistics.variance_split import Component, Cross, Kind, shares
+from shaketable.statistics.sign_flips import sign_flip_vectors
+from shaketable.statistics.variance_split import Component, Cross, Kind, setting_effects, shares
 from shaketable.types import Estimate
 
 SETTINGS = {
@@ -44,6 +47,13 @@ class Share(Measured):
     """A part of the whole of its kind. Shares that are none add up to 1."""
     share: Estimate
     """Estimated without bias, so that a small one may come out below 0."""
+    p: float | None = None
+    """That a setting acts on the mean over questions, by signs of all its effects on a question flipped; None: it is no
+    setting, or nothing varies."""
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(kind="variance_shares", cell=self.cell, metric=self.metric, other=" × ".join(self.settings))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,6 +85,12 @@ class VarianceShares:
     shares: tuple[Share, ...]
 
     tells_of_evidence: ClassVar[bool] = True
+
+    def claims(self) -> Iterable[Claim]:
+        """That a setting explains something."""
+        for own in self.shares:
+            if own.kind == "setting":
+                yield Claim(subject=own.subject, estimate=own.share, p=own.p)
 
 
 def variance_shares(tables: Tables, *, metric: str | None = None) -> VarianceShares:
@@ -127,6 +143,9 @@ def _n_wordings(table: pl.DataFrame) -> int:
 def _shares(cross: Cross, cell: Cell, metric: str, bootstrap: Bootstrap) -> list[Share]:
     components, statistic = shares(cross)
     estimates = bootstrap.statistics(statistic, cross.question_ids, len(components), unit="share", method="percentile")
+    p_values = {
+        name: sign_flip_vectors(effects, cross.question_ids) for name, effects in setting_effects(cross).items()
+    }
     return [
         Share(
             cell=cell,
@@ -135,6 +154,7 @@ def _shares(cross: Cross, cell: Cell, metric: str, bootstrap: Bootstrap) -> list
             settings=component.factors,
             is_piece=component.is_piece,
             share=replace(estimate, reason=_reason(component, estimate)),
+            p=p_values[component.factors[0]] if component.kind == "setting" and estimate.value is not None else None,
         )
         for component, estimate in zip(components, estimates, strict=True)
     ]

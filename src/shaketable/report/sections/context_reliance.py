@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from shaketable.analyses.claims import Claim
 from shaketable.analyses.together.context_reliance import CLIP, LEAST_GAIN, ContextReliance, Reliance
 from shaketable.factors import Cell, word_for
 from shaketable.report.charts.guides import Guide
@@ -13,6 +14,7 @@ from shaketable.report.charts.layout import Axis
 from shaketable.report.charts.lines import lines
 from shaketable.report.charts.looks import evidence_looks
 from shaketable.report.charts.marks import Mark, Point, Titles
+from shaketable.report.claim_words import UNADJUSTED, describe_not_shown, describe_unshown
 from shaketable.report.evidence_marks import make_spark
 from shaketable.report.grouping import group_by_cell
 from shaketable.report.notes import describe_intervals
@@ -51,9 +53,10 @@ def section(result: ContextReliance, page: Page) -> Section:
 
 
 def _systems(reliances: Sequence[Reliance]) -> list[list[Reliance]]:
-    """What has an interval, of each system."""
+    """What has an interval, of each system that has one at its coolest."""
     known = [own for own in reliances if own.reliance.low is not None]
-    return list(group_by_cell(known, "perturbation", "temperature").values())
+    systems = group_by_cell(known, "perturbation", "temperature").values()
+    return [system for system in systems if any(own.loss is not None for own in system)]
 
 
 def _name(cell: Cell, page: Page) -> str:
@@ -64,23 +67,36 @@ def _name(cell: Cell, page: Page) -> str:
 
 
 def _headline(system: Sequence[Reliance], result: ContextReliance, page: Page) -> Headline:
-    """On the disturbance that takes most at the coolest temperature."""
-    coolest = min(own.cell.temperature or 0.0 for own in system)
-    worst = max((own for own in system if own.cell.temperature == coolest), key=lambda own: own.reliance.value or 0.0)
-    low = worst.reliance.low
-    return Headline(
+    """On the coolest temperature: first what is shown to be taken, the most of it before the rest."""
+    coolest = [own for own in system if own.loss is not None]
+    order = sorted(coolest, key=lambda own: (not _takes(own, page), -(own.reliance.value or 0.0)))
+    worst, gain = order[0], page.claim_of(order[0].gain_subject)
+    is_taken = _takes(worst, page) and _is_shown(gain)
+    headline = Headline(
         kind="context_reliance",
         cell=worst.cell,
         system=_name(worst.cell, page),
-        sentence=_sentence(worst, page),
+        sentence=_sentence(order, page),
         detail=_detail(worst),
         number=format_amount(worst.reliance),
         interval=format_interval(worst.reliance),
-        is_clear=low is not None and low > 0 and not worst.is_floored and page.is_applied(worst.cell),
+        is_clear=is_taken and page.is_applied(worst.cell),
         links=("reliance_by_temperature",),
         spark_title="Reliance by temperature",
         spark=_spark(worst.cell, result.reliances),
     )
+    claims = (page.claim_of(subject) for own in order for subject in (own.loss_subject, own.shortfall_subject))
+    return headline.with_claims(gain, *claims)
+
+
+def _takes(own: Reliance, page: Page) -> bool:
+    """Whether it is shown that the disturbance takes something."""
+    return _is_shown(page.claim_of(own.loss_subject))
+
+
+def _is_shown(claim: Claim | None) -> bool:
+    """As something above 0."""
+    return claim is not None and claim.is_shown and (claim.estimate.value or 0.0) > 0
 
 
 def _spark(cell: Cell, reliances: Sequence[Reliance]) -> tuple[Point, ...]:
@@ -88,19 +104,28 @@ def _spark(cell: Cell, reliances: Sequence[Reliance]) -> tuple[Point, ...]:
     return make_spark((own.cell, own.reliance) for own in line)
 
 
-def _sentence(own: Reliance, page: Page) -> str:
-    system, disturbance = _name(own.cell, page), sentence_case(name_part(own.cell.perturbation or ""))
-    where, low = f"at temperature {own.cell.temperature:g}", own.reliance.low or 0.0
-    if own.is_floored:
-        return f"Evidence brings {system} little {where}, so that there is little to lose."
-    if low > 1:
-        return f"{disturbance} misleads {system} {where}: it answers worse than without any evidence."
-    if low > 0:
-        share = format_level(replace(own.reliance, unit="share"))
-        return (
-            f"{disturbance} takes from {system} {share} of what evidence brings it {where}, the most of what was tried."
-        )
-    return f"No disturbance is shown to take from {system} what evidence brings it {where}."
+def _sentence(order: Sequence[Reliance], page: Page) -> str:
+    worst, gain = order[0], page.claim_of(order[0].gain_subject)
+    system, where = _name(worst.cell, page), f"at temperature {worst.cell.temperature:g}"
+    if not _is_shown(gain):
+        behind = describe_not_shown(gain)
+        return f"That evidence brings {system} anything {where} is not shown ({behind}): there is nothing to lose."
+    taking = [own for own in order if _takes(own, page)]
+    if not taking:
+        behind = describe_unshown(page.claim_of(worst.loss_subject))
+        return f"No disturbance is shown to take from {system} what evidence brings it {where} ({behind})."
+    if _is_shown(page.claim_of(worst.shortfall_subject)):
+        return f"{_disturbance(worst)} misleads {system} {where}: it answers worse than without any evidence."
+    first, *others = (
+        f"{_disturbance(own)} takes {format_level(replace(own.reliance, unit='share'))}" for own in taking
+    )
+    more = "".join(f"; {text[0].lower()}{text[1:]}" for text in others)
+    rest = "; of the others nothing is shown" if len(taking) < len(order) else ""
+    return f"{first} of what evidence brings {system} {where}{more}{rest}."
+
+
+def _disturbance(own: Reliance) -> str:
+    return sentence_case(name_part(own.cell.perturbation or ""))
 
 
 def _detail(own: Reliance) -> str:
@@ -175,6 +200,8 @@ def _row(own: Reliance, page: Page) -> tuple[Entry, ...]:
 def _caveats(result: ContextReliance, page: Page) -> tuple[str, ...]:
     caveats = [
         describe_bootstrap(page.bootstrap),
+        "That evidence brings something, and that a disturbance takes some of it, is tested where it is coolest.",
+        UNADJUSTED,
         f"Closed book is {result.closed_book} of the same model, asked with the same wordings at the same temperature.",
         f"Ratios are clipped to {CLIP[0]:g} and {CLIP[1]:g}, and evidence counts as bringing {LEAST_GAIN:g} at least.",
     ]

@@ -8,6 +8,7 @@ from shaketable.analyses.facts.facts import over_all_datasets
 from shaketable.analyses.facts.factual_robustness import FactualRobustness, KnownShare, MeanScore, UnbrokenShare
 from shaketable.analyses.facts.shared_facts import RankCorrelation, ScoreDifference, SharedScore
 from shaketable.factors import Cell
+from shaketable.report.claim_words import describe_unshown
 from shaketable.report.known_facts import (
     Line,
     fill_table,
@@ -23,9 +24,9 @@ from shaketable.report.words import (
     count_questions,
     describe_bootstrap,
     format_level,
-    holds_zero,
     name_questions,
     negate,
+    sentence_case,
 )
 
 NAME = "factual_robustness"
@@ -49,7 +50,7 @@ def section(result: FactualRobustness, page: Page) -> Section:
 def _headlines(result: FactualRobustness, page: Page) -> tuple[Headline, ...]:
     return (
         *_firmness(result, page),
-        *(_difference(difference, page) for difference in result.differences if not holds_zero(difference.difference)),
+        *_differences(result.differences, page),
         *(_rank(rank) for rank in result.rank_correlations if rank.d == result.d[0] and _is_known(rank)),
     )
 
@@ -109,12 +110,21 @@ def _holds(known: KnownShare, unbroken: UnbrokenShare, first: MeanScore, last: M
     return headline.with_level(unbroken.share)
 
 
+def _differences(differences: Sequence[ScoreDifference], page: Page) -> Iterator[Headline]:
+    """What is shown, each; the rest in one sentence, by the largest."""
+    rest = [own for own in differences if (claim := page.claim_of(own.subject)) is None or not claim.is_shown]
+    yield from (_difference(own, page) for own in differences if own not in rest)
+    known = [own for own in rest if own.difference.value is not None]
+    if known:
+        yield _no_difference(max(known, key=lambda own: abs(own.difference.value or 0.0)), len(known), page)
+
+
 def _difference(difference: ScoreDifference, page: Page) -> Headline:
     cells, gap = (difference.cell, difference.other), difference.difference
     if (gap.value or 0.0) < 0:
         cells, gap = cells[::-1], negate(gap)
     firm, loose = (name_system(cell, page) for cell in cells)
-    return Headline(
+    headline = Headline(
         kind="firmer",
         cell=difference.cell,
         system=firm,
@@ -122,6 +132,23 @@ def _difference(difference: ScoreDifference, page: Page) -> Headline:
         "robustness score.",
         detail=f"Paired by question, d = {difference.d} ({count_questions(gap.n)}).",
     )
+    return headline.with_claims(page.claim_of(difference.subject))
+
+
+def _no_difference(largest: ScoreDifference, n_pairs: int, page: Page) -> Headline:
+    first, second = (name_system(cell, page) for cell in (largest.cell, largest.other))
+    claim = page.claim_of(largest.subject)
+    pairs = f"{first} and {second}" if n_pairs == 1 else f"{n_pairs} pairs of systems"
+    which = "" if n_pairs == 1 else f"the largest is {first} less {second}, "
+    headline = Headline(
+        kind="firmer",
+        cell=largest.cell,
+        system=first,
+        sentence=f"That {pairs} hold the facts that all know unlike is not shown: {which}"
+        f"{format_level(largest.difference)} robustness score.",
+        detail=f"{sentence_case(describe_unshown(claim))}.",
+    )
+    return headline.with_claims(claim)
 
 
 def _rank(rank: RankCorrelation) -> Headline:

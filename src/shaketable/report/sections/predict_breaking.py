@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaketable.analyses.facts.predict_breaking import Fit, PredictedBreaking
+from shaketable.report.claim_words import UNADJUSTED, describe_unshown
 from shaketable.report.known_facts import make_headline, name_system
 from shaketable.report.section import Headline, Page, Section, Table
-from shaketable.report.words import count_questions, format_level, holds_zero, name_resamples
-from shaketable.types import Estimate
+from shaketable.report.words import count_questions, format_level, name_resamples
 
 
 def section(result: PredictedBreaking, page: Page) -> Section:
@@ -30,25 +30,33 @@ def section(result: PredictedBreaking, page: Page) -> Section:
 
 
 def _headline(system: str, fits: Sequence[Fit], page: Page) -> Headline:
-    """On entropy alone, and on the largest gain over it."""
-    alone = fits[0].r_squared
-    gains = [(fit, fit.gain) for fit in fits if fit.gain is not None and _is_shown(fit.gain)]
+    """On entropy alone, and on the largest gain over it that is shown."""
+    alone, *more = fits
+    claim = page.claim_of(alone.subject)
+    gains = [(fit, fit.gain) for fit in more if fit.gain is not None and _is_shown(fit, page)]
     best = max(gains, key=lambda pair: pair[1].value or 0.0, default=None)
-    more = "nothing else was shown to add to it"
+    added = "that anything else adds to it is not shown" if more else "nothing else was measured"
     if best is not None:
-        more = f"{' + '.join(best[0].predictors[1:])} add {format_level(best[1])}"
-    foretells = "foretells" if _is_shown(alone) else "was not shown to foretell"
-    return make_headline(
+        added = f"{' + '.join(best[0].predictors[1:])} add {format_level(best[1])}"
+    level = format_level(alone.r_squared)
+    if _is_shown(alone, page):
+        foretold = f"Entropy alone foretells when {system} loses a fact: R² is {level}"
+    else:
+        foretold = f"That entropy alone foretells when {system} loses a fact is not shown: R² is {level}"
+        foretold += f" ({describe_unshown(claim)})"
+    headline = make_headline(
         "foretold",
-        fits[0].cell,
-        f"Entropy alone {foretells} when {system} loses a fact: R² is {format_level(alone)}; {more}.",
-        f"R² is the share of variance foretold in unseen facts ({count_questions(alone.n)}).",
+        alone.cell,
+        f"{foretold}; {added}.",
+        f"R² is the share of variance foretold in unseen facts ({count_questions(alone.r_squared.n)}).",
         page,
     )
+    return headline.with_claims(*(page.claim_of(fit.subject) for fit in fits))
 
 
-def _is_shown(estimate: Estimate) -> bool:
-    return estimate.value is not None and estimate.value > 0 and not holds_zero(estimate)
+def _is_shown(fit: Fit, page: Page) -> bool:
+    claim = page.claim_of(fit.subject)
+    return claim is not None and claim.is_shown
 
 
 def _tables(systems: dict[str, list[Fit]]) -> tuple[Table, ...]:
@@ -71,5 +79,7 @@ def _caveats(page: Page) -> tuple[str, ...]:
     return (
         f"Intervals hold {name_resamples(page.bootstrap, of='such out-of-fold errors')}; the folds stay as they are.",
         "Facts that do not break within the scan or the curve have no breaking temperature and are left out.",
+        "Predictions are tested by flipping the signs of the squared errors that they save.",
+        UNADJUSTED,
         "A negative R² means that the mean of all facts would have foretold better.",
     )

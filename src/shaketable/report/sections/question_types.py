@@ -8,16 +8,24 @@ from functools import partial
 
 import altair as alt
 
-from shaketable.analyses.facts.question_types import QuestionTypes, TypeMean, Untyped
+from shaketable.analyses.facts.question_types import QuestionTypes, TypeDifference, TypeMean, Untyped
 from shaketable.factors import Cell
 from shaketable.report.charts.bars import BarStyle, bars
 from shaketable.report.charts.forest import ForestStyle, forest
 from shaketable.report.charts.layout import Axis, beside
 from shaketable.report.charts.looks import WIDTH, Look
 from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.claim_words import UNADJUSTED, describe_unshown
 from shaketable.report.known_facts import make_headline, name_system
 from shaketable.report.section import Figure, Headline, Page, Section, Table
-from shaketable.report.words import caveats_of_agreement, count_questions, format_level, name_questions, name_resamples
+from shaketable.report.words import (
+    caveats_of_agreement,
+    count_questions,
+    format_level,
+    name_questions,
+    name_resamples,
+    sentence_case,
+)
 from shaketable.types import Estimate, Unit
 
 WORDS = {"NUM": "numbers", "LOC": "places", "ENTY": "things", "HUM": "people"}
@@ -46,26 +54,27 @@ def section(result: QuestionTypes, page: Page) -> Section:
 
 
 def _headlines(result: QuestionTypes, page: Page) -> tuple[Headline, ...]:
-    """One for each system: the firmest and the loosest type, where their intervals part."""
-    systems: dict[str, list[TypeMean]] = {}
-    for mean in result.means:
-        if mean.score.low is not None:
-            systems.setdefault(name_system(mean.cell, page), []).append(mean)
-    extremes = [
-        (
-            max(means, key=lambda mean: mean.score.value or 0.0),
-            min(means, key=lambda mean: mean.score.value or 0.0),
-        )
-        for means in systems.values()
-    ]
-    return (
-        *(_nothing_said(untyped, page) for untyped in result.untyped if untyped.n_untyped == untyped.n_scored),
-        *(_firmest(best, worst, page) for best, worst in extremes if _lie_apart(best, worst)),
-    )
+    """One for each system: of the types that are shown to differ those furthest apart, else of all."""
+    systems: dict[str, list[TypeDifference]] = {}
+    for own in result.differences:
+        if own.difference.low is not None:
+            systems.setdefault(name_system(own.cell, page), []).append(own)
+    means = {(replace(mean.cell, group=None), mean.cell.group): mean for mean in result.means}
+    headlines = [_nothing_said(untyped, page) for untyped in result.untyped if untyped.n_untyped == untyped.n_scored]
+    for pairs in systems.values():
+        largest = max(pairs, key=lambda own: (_is_shown(own, page), abs(own.difference.value or 0.0)))
+        system = replace(largest.cell, group=None)
+        types = (largest.cell.group or "", largest.other)
+        firm, loose = types if (largest.difference.value or 0.0) > 0 else types[::-1]
+        firmer = _firmer(means[system, firm], means[system, loose], page)
+        headlines.append(firmer if _is_shown(largest, page) else _not_shown(largest, len(pairs), page))
+        headlines[-1] = headlines[-1].with_claims(*(page.claim_of(own.subject) for own in pairs))
+    return tuple(headlines)
 
 
-def _lie_apart(best: TypeMean, worst: TypeMean) -> bool:
-    return best.score.low is not None and worst.score.high is not None and best.score.low > worst.score.high
+def _is_shown(own: TypeDifference, page: Page) -> bool:
+    claim = page.claim_of(own.subject)
+    return claim is not None and claim.is_shown
 
 
 def _nothing_said(untyped: Untyped, page: Page) -> Headline:
@@ -80,14 +89,28 @@ def _nothing_said(untyped: Untyped, page: Page) -> Headline:
     )
 
 
-def _firmest(best: TypeMean, worst: TypeMean, page: Page) -> Headline:
-    system = name_system(best.cell, page)
+def _firmer(firm: TypeMean, loose: TypeMean, page: Page) -> Headline:
+    system = name_system(firm.cell, page)
     return make_headline(
         "types",
-        best.cell,
-        f"{system} holds facts about {WORDS[best.cell.group or '']} most firmly ({format_level(best.score)}) "
-        f"and facts about {WORDS[worst.cell.group or '']} least ({format_level(worst.score)}).",
-        f"Mean robustness scores ({count_questions(best.score.n)} and {worst.score.n:,}).",
+        firm.cell,
+        f"{system} holds facts about {WORDS[firm.cell.group or '']} more firmly ({format_level(firm.score)}) "
+        f"than facts about {WORDS[loose.cell.group or '']} ({format_level(loose.score)}).",
+        f"Mean robustness scores ({count_questions(firm.score.n)} and {loose.score.n:,}).",
+        page,
+    )
+
+
+def _not_shown(largest: TypeDifference, n_pairs: int, page: Page) -> Headline:
+    system = name_system(largest.cell, page)
+    first, second = WORDS[largest.cell.group or ""], WORDS[largest.other]
+    which = "the largest difference" if n_pairs > 1 else "the difference"
+    return make_headline(
+        "types",
+        largest.cell,
+        f"That {system} holds facts of one type more firmly than of another is not shown: {which}, {first} less "
+        f"{second}, is {format_level(largest.difference)} robustness score.",
+        f"{sentence_case(describe_unshown(page.claim_of(largest.subject)))}.",
         page,
     )
 
@@ -163,6 +186,8 @@ def _caveats(result: QuestionTypes, page: Page) -> tuple[str, ...]:
     caveats = [
         f"Intervals hold {name_resamples(page.bootstrap)}; those of ratios take the two extreme groups as given.",
         *caveats_of_agreement(ratio.share for ratio in result.ratios),
+        "Types are compared in pairs, by shuffling facts between them.",
+        UNADJUSTED,
         "A question has the type that its dataset names (a tag `type` with one of these types), else the one that the "
         "metric question_type predicts.",
         *(_left_out(untyped) for untyped in result.untyped),

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from shaketable.analyses.facts.robustness_with_evidence import EvidenceScore, RobustnessWithEvidence
 from shaketable.factors import Cell
+from shaketable.report.claim_words import UNADJUSTED, describe_unshown
 from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.words import (
     Entry,
     count_questions,
     describe_bootstrap,
     format_level,
-    holds_zero,
     name_part,
     negate,
     sentence_case,
@@ -26,17 +26,17 @@ def section(result: RobustnessWithEvidence, page: Page) -> Section:
         chapter="facts",
         title="Robustness with evidence",
         question="Does evidence make a model hold facts more firmly?",
-        headlines=_headlines(result),
+        headlines=_headlines(result, page),
         tables=_tables(result),
         caveats=_caveats(result, page),
     )
 
 
-def _headlines(result: RobustnessWithEvidence) -> tuple[Headline, ...]:
+def _headlines(result: RobustnessWithEvidence, page: Page) -> tuple[Headline, ...]:
     scores = {score.cell: score for score in _of_first_d(result, result.scores)}
     changes = [
-        *((_gain_sentence(gain), gain) for gain in _of_first_d(result, result.gains) if gain.score.value is not None),
-        *((_loss_sentence(loss), loss) for loss in _of_first_d(result, result.losses) if loss.score.value is not None),
+        *((_gain_sentence(gain, page), gain) for gain in _of_first_d(result, result.gains)),
+        *((_loss_sentence(loss, page), loss) for loss in _of_first_d(result, result.losses)),
     ]
     models = [(cell.dataset, _model(cell)) for cell in scores]
     changes.sort(key=lambda pair: models.index((pair[1].cell.dataset, _model(pair[1].cell))))
@@ -47,8 +47,9 @@ def _headlines(result: RobustnessWithEvidence) -> tuple[Headline, ...]:
             system=_model(change.cell),
             sentence=sentence,
             detail=_detail(change, scores[change.cell]),
-        )
+        ).with_claims(page.claim_of(change.subject))
         for sentence, change in changes
+        if change.score.value is not None
     )
 
 
@@ -61,21 +62,25 @@ def _model(cell: Cell) -> str:
     return cell.system.model if cell.system else ""
 
 
-def _gain_sentence(gain: EvidenceScore) -> str:
-    model, size = _model(gain.cell), _size(gain)
-    if holds_zero(gain.score):
-        return f"Original evidence was not shown to change how firmly {model} holds facts ({size})."
+def _gain_sentence(gain: EvidenceScore, page: Page) -> str:
+    model, size, claim = _model(gain.cell), _size(gain), page.claim_of(gain.subject)
+    if claim is None or not claim.is_shown:
+        return (
+            f"That original evidence changes how firmly {model} holds facts is not shown ({size}; "
+            f"{describe_unshown(claim)})."
+        )
     more = "more" if (gain.score.value or 0.0) > 0 else "less"
     return f"With original evidence {model} holds facts {more} firmly than closed book, by {size}."
 
 
-def _loss_sentence(loss: EvidenceScore) -> str:
-    model, size = _model(loss.cell), _size(loss)
-    disturbance = sentence_case(name_part(loss.cell.perturbation or ""))
-    if holds_zero(loss.score):
-        return f"{disturbance} was not shown to change how firmly {model} holds facts ({size})."
+def _loss_sentence(loss: EvidenceScore, page: Page) -> str:
+    model, size, claim = _model(loss.cell), _size(loss), page.claim_of(loss.subject)
+    disturbance = name_part(loss.cell.perturbation or "")
+    if claim is None or not claim.is_shown:
+        behind = describe_unshown(claim)
+        return f"That {disturbance} changes how firmly {model} holds facts is not shown ({size}; {behind})."
     costs = "costs" if (loss.score.value or 0.0) > 0 else "adds to the facts of"
-    return f"{disturbance} {costs} {model} {size} of robustness score."
+    return f"{sentence_case(disturbance)} {costs} {model} {size} of robustness score."
 
 
 def _size(change: EvidenceScore) -> str:
@@ -131,6 +136,7 @@ def _caveats(result: RobustnessWithEvidence, page: Page) -> tuple[str, ...]:
         return ()
     caveats = [
         describe_bootstrap(page.bootstrap),
+        UNADJUSTED,
         "A fact counts if it is right at temperature 0 with any evidence or none; where it is wrong its breaking "
         "temperature is 0.",
     ]

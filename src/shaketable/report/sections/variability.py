@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shaketable.analyses.evidence.variability import Spread, TypeContrast, Variability
+from shaketable.analyses.evidence.type_contrasts import TypeContrast
+from shaketable.analyses.evidence.variability import Spread, Variability
 from shaketable.analyses.spread import CROSSES_ZERO
 from shaketable.factors import Cell, word_for
+from shaketable.report.claim_words import UNADJUSTED, describe_unshown
 from shaketable.report.evidence_marks import (
     make_spark,
     metrics_in_order,
@@ -22,8 +24,8 @@ from shaketable.report.words import (
     format_level,
     format_number,
     format_value,
-    holds_zero,
     name_part,
+    sentence_case,
 )
 
 BETWEEN = {
@@ -100,23 +102,25 @@ def _line(cell: Cell) -> Cell:
 
 
 def _type_headline(contrast: TypeContrast, page: Page) -> Headline:
-    difference, system = contrast.difference, page.name(contrast.cell)
+    difference, system, claim = contrast.difference, page.name(contrast.cell), page.claim_of(contrast.subject)
     size = (
         f"the coefficient of variation of its {word_for(contrast.metric)} differs by {format_level(difference)} "
         f"({count_questions(difference.n)})"
     )
-    if holds_zero(difference):
+    if claim is None or not claim.is_shown:
         types = f"{contrast.type} and {contrast.other}"
-        sentence = f"{system}: that answers to {types} questions vary unlike is not shown; {size}."
+        sentence = f"{system}: that answers to {types} questions vary unlike is not shown; {size}. "
+        sentence += f"{sentence_case(describe_unshown(claim))}."
     else:
         is_more = (difference.value or 0.0) > 0
         more, less = (contrast.type, contrast.other) if is_more else (contrast.other, contrast.type)
         sentence = f"{system} varies more between runs on {more} than on {less} questions: {size}."
-    return Headline(kind="variability_of_types", cell=contrast.cell, system=system, sentence=sentence)
+    headline = Headline(kind="variability_of_types", cell=contrast.cell, system=system, sentence=sentence)
+    return headline.with_claims(claim)
 
 
 def _caveats(result: Variability) -> tuple[str, ...]:
-    caveats = []
+    caveats = [UNADJUSTED] if result.contrasts else []
     if result.crossing_zero:
         caveats.append(f"{', '.join(result.crossing_zero)} has no coefficient of variation: {CROSSES_ZERO}.")
     if any(spread.n_zero_mean for spread in result.spreads):

@@ -10,6 +10,7 @@ from shaketable.factors import word_for
 from shaketable.report.charts.bars import shares as draw_shares
 from shaketable.report.charts.looks import Look
 from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.claim_words import UNADJUSTED, describe_unshown
 from shaketable.report.notes import describe_intervals
 from shaketable.report.section import Figure, Headline, Page, Section, Table
 from shaketable.report.words import (
@@ -99,26 +100,32 @@ def name_component(share: Share) -> str:
 
 
 def _headline(split: Split, settings: Sequence[Share], result: VarianceShares, page: Page) -> Headline:
-    first = settings[0]
-    return Headline(
+    first = next((share for share in settings if _is_shown(share, page)), settings[0])
+    headline = Headline(
         kind="variance_shares",
         cell=split.cell,
         system=", ".join(split.models),
-        sentence=_sentence(settings, f" on {split.cell.dataset}" if len(result.splits) > 1 else ""),
+        sentence=_sentence(settings, f" on {split.cell.dataset}" if len(result.splits) > 1 else "", page),
         detail=_detail(split, result),
         number=format_value(first.share),
         interval=format_interval(first.share),
-        is_clear=first.share.low is not None and first.share.low > 0,
         links=("variance_bar",),
     )
+    return headline.with_claims(*(page.claim_of(share.subject) for share in settings))
 
 
-def _sentence(settings: Sequence[Share], where: str) -> str:
-    shown = [share for share in settings if share.share.low is not None and share.share.low > 0]
+def _is_shown(share: Share, page: Page) -> bool:
+    claim = page.claim_of(share.subject)
+    return claim is not None and claim.is_shown
+
+
+def _sentence(settings: Sequence[Share], where: str, page: Page) -> str:
+    shown = [share for share in settings if _is_shown(share, page)]
     hidden = [name_component(share) for share in settings if share not in shown]
     metric = word_for(settings[0].metric) + where
     if not shown:
-        return f"No setting is shown to explain any of the variation in {metric}: {_listed(hidden)}."
+        behind = describe_unshown(page.claim_of(settings[0].subject))
+        return f"No setting is shown to explain any of the variation in {metric}: {_listed(hidden)} ({behind})."
     first, *others = shown
     text = f"{sentence_case(name_component(first))} explains {format_level(first.share)} of the variation in {metric}"
     text += "".join(f", {name_component(share)} {format_level(share.share)}" for share in others)
@@ -202,6 +209,8 @@ def _caveats(result: VarianceShares, page: Page) -> tuple[str, ...]:
     splits = result.splits
     caveats = [
         describe_bootstrap(page.bootstrap),
+        "Settings are tested by flipping the signs of all that a setting does to a question.",
+        UNADJUSTED,
         "Shares depend on the values that were tried: a hotter temperature or a harsher disturbance explains more.",
         "Variances are estimated without bias, so the share of something without effect may fall below 0.",
     ]
