@@ -14,6 +14,7 @@ from made_wordings import Compass
 from shaketable import catalog
 from shaketable.analyses.wording import vectors
 from shaketable.report.page import make_section
+from shaketable.stages.report import draw
 from shaketable.store.findings_file import load_findings, write_findings
 from shaketable.types import Estimate, Finding
 
@@ -45,6 +46,9 @@ def test_an_analysis_says_what_it_cannot_say(name, edge, tmp_path):
         result = catalog.find("analysis", name)(tables)
         page = made_page(tables, result)
         section = make_section(Finding(analysis=name, result=result), page)
+        for figure in section.figures:
+            if any(mark.value is not None for mark in figure.marks):
+                figure.draw()
     for value in values_in(result):
         if isinstance(value, Estimate):
             assert value.value is not None or value.reason, value
@@ -55,3 +59,22 @@ def test_an_analysis_says_what_it_cannot_say(name, edge, tmp_path):
     assert load_findings(tmp_path).findings == findings
     words = [headline.text for headline in section.headlines] + [*section.caveats, *section.notes]
     assert not any(odd in text for text in words for odd in ("nan", "None", "inf ", "−0 ")), words
+
+
+@pytest.mark.parametrize(
+    "edge",
+    ["one question", "two questions", "one question, asked once", "all right", "all wrong", "all failed", "no scores"],
+)
+def test_nothing_is_claimed_where_questions_are_few_or_all_agree(edge):
+    tables = EDGES[edge]()
+    page = made_page(tables, *(catalog.find("analysis", name)(tables) for name in ANALYSES))
+    assert page.claims.shown == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edge", ["one question", "a type with one question", "one run", "all right", "all failed"])
+def test_all_pictures_are_drawn(edge):
+    tables = EDGES[edge]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draw(made_page(tables, *(catalog.find("analysis", name)(tables) for name in ANALYSES)))
