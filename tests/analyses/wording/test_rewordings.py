@@ -98,9 +98,11 @@ def test_each_rewording_is_a_claim_and_gains_are_claims_too() -> None:
 
 
 def test_a_loss_that_is_there_has_an_interval_with_width() -> None:
-    lost = only(ask(wording_accuracy, reworded(20, 18)).numbers, variation="spelling", is_loss=True).estimate
-    assert lost.value == pytest.approx(0.1)
-    assert lost.low < lost.value < lost.high
+    """One of ten answers lost, or none: never 0 [0, 0]."""
+    for right in (18, 20):
+        lost = only(ask(wording_accuracy, reworded(20, right)).numbers, variation="spelling", is_loss=True).estimate
+        assert lost.value == pytest.approx((20 - right) / 20)
+        assert lost.low < lost.value < lost.high
 
 
 def test_the_most_of_several_is_drawn_towards_their_mean_and_its_interval_is_wider() -> None:
@@ -128,6 +130,17 @@ def test_temperatures_of_a_rewording_weigh_as_two_claims() -> None:
     claims = claims_about(ask(wording_accuracy, trials))
     weights = {claim.subject.cell.temperature: claim.weight for claim in claims}
     assert weights == {0.0: 1.0, 1.0: 0.5, 2.0: 0.5}
+
+
+def test_what_explains_a_loss_weighs_less_than_the_loss() -> None:
+    names = ("original", "spelling", "grammar", "formality")
+    trials = [trial(f"q{i}", name, repeat=run) for i in range(8) for name in names for run in range(2)]
+    claims = claims_about(ask(wording_accuracy, trials), ask(consistency, trials))
+    weights = {(claim.subject.kind, claim.subject.cell.variation): claim.weight for claim in claims}
+    assert weights == {
+        **{("wording", name): 1.0 for name in names[1:]},
+        **{("consistency", name): pytest.approx(1 / 3) for name in names[1:]},
+    }
 
 
 def test_what_is_beyond_chance_is_claimed_by_every_analysis_that_speaks_of_it() -> None:

@@ -40,7 +40,7 @@ class WordingAccuracy:
 
     def claims(self) -> Iterable[Claim]:
         """What each rewording takes away, or adds."""
-        return claim_differences(self.losses, "wording")
+        return claim_differences(self.losses, "wording", is_main=True)
 
 
 def wording_accuracy(
