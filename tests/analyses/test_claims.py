@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from shaketable.analyses.claims import TOO_FEW, Claim, Claims, Subject, claims_of
+from shaketable.analyses.rows import UNSETTLED
 from shaketable.factors import Cell
 from shaketable.types import Estimate, Finding, Findings
 
@@ -81,6 +82,13 @@ def test_what_is_not_shown_carries_what_could_have_been_seen_and_how_many_questi
 
 def test_nothing_is_claimed_of_results_told_again_as_asked() -> None:
     assert len(judged(candidate(0.03), as_asked=(candidate(0.01, HOT),)).every) == 1
+
+
+def test_what_failures_decide_is_not_shown_and_still_counts_among_the_others() -> None:
+    """Differences that failures could turn are the small ones: without them the large ones would pay too little."""
+    unsettled, other = judged(candidate(0.001, reason=UNSETTLED), candidate(0.04, HOT)).every
+    assert (unsettled.is_shown, unsettled.p_adjusted) == (False, 1.0)
+    assert (other.is_shown, other.p_adjusted) == (False, 0.08)
 
 
 def test_a_reason_of_one_analysis_holds_for_the_claim_of_all() -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal, Protocol, runtime_checkable
 
 from shaketable.analyses.floors import N_LEAST, nothing_to_lose_at
+from shaketable.analyses.rows import UNSETTLED
 from shaketable.factors import Cell
 from shaketable.statistics.family import detectable_effect, n_to_settle, standard_error, weighted_holm
 from shaketable.types import Estimate, Findings
@@ -116,7 +117,7 @@ def _restrict(claim: Claim, findings: Findings) -> Claim:
         claim = _with_floor(claim, findings)
     if claim.p is None or claim.estimate.low is None:
         return replace(claim, reason=claim.reason or claim.estimate.reason or _too_few(claim) or NOT_TESTED)
-    return replace(claim, reason=claim.reason or _too_few(claim))
+    return replace(claim, reason=_too_few(claim) or claim.reason)
 
 
 def _with_floor(claim: Claim, findings: Findings) -> Claim:
@@ -132,9 +133,12 @@ def _too_few(claim: Claim) -> str | None:
 
 
 def _judge(claims: list[Claim], alpha: float) -> list[Claim]:
-    """Only what may be said takes part: a claim that its data forbid costs the others nothing."""
-    tested = [i for i, claim in enumerate(claims) if claim.reason is None]
-    p_values = [claims[i].p or 0.0 for i in tested]
+    """Only what may be said takes part: a claim that its data forbid costs the others nothing.
+
+    What failures decide is found by looking at the difference itself, so it takes part and is never shown.
+    """
+    tested = [i for i, claim in enumerate(claims) if claim.reason in (None, UNSETTLED)]
+    p_values = [1.0 if claims[i].reason else claims[i].p or 0.0 for i in tested]
     weights = [claims[i].weight for i in tested]
     adjusted = weighted_holm(p_values, weights, [claims[i].subject for i in tested])
     whole = sum({claims[i].subject: claims[i].weight for i in tested}.values())
