@@ -15,7 +15,7 @@ from shaketable.statistics.intervals import Bootstrap
 from shaketable.statistics.variation import ByQuestion, average_by_question, c4, estimate_ratios
 from shaketable.types import Estimate
 
-Level = Literal["per_question", "ratio_of_means", "across_questions"]
+Level = Literal["per_question", "ratio_of_means", "pooled", "across_questions"]
 
 
 CROSSES_ZERO = "values below 0 occur, so the mean is no scale to divide by"
@@ -35,20 +35,22 @@ def coefficient_of_variation(level: Level, ddof: int) -> pl.Expr:
     """sd / mean of one condition as published, from the `mean` and `sd` of its questions: with few runs too small.
 
     `per_question` averages the CV over runs of each question, `ratio_of_means` divides the mean sd over runs by the
-    mean score, `across_questions` takes the sd between question means. None where the mean is not above 0.
+    mean score, `pooled` the root of the mean variance over runs, `across_questions` takes the sd between question
+    means. None where the mean is not above 0.
     """
     mean, sd = pl.col("mean"), pl.col("sd")
     if level == "per_question":
         return (sd / mean).filter(mean > 0).mean()
-    if level == "ratio_of_means":
-        over, under = sd.mean(), mean.filter(sd.is_not_null()).mean()
+    if level in ("ratio_of_means", "pooled"):
+        over = sd.mean() if level == "ratio_of_means" else (sd**2).mean().sqrt()
+        under = mean.filter(sd.is_not_null()).mean()
     else:
         over, under = pl.when(mean.count() > ddof).then(mean.std(ddof=ddof)), mean.mean()
     return pl.when(under > 0).then(over / under)
 
 
 def without_bias(questions: pl.DataFrame, *, ddof: int = 1) -> pl.DataFrame:
-    """Adds `sigma` and `cv` of each question, which 2 and 10 runs estimate alike; None with one run or no mean.
+    """Adds `sigma`, `variance` and `cv` of each question, which 2 and 10 runs estimate alike; None with one run.
 
     The sd of few runs is too small (c4), and 1 / mean too large, by about the variance of the mean (delta method).
     """
@@ -58,7 +60,8 @@ def without_bias(questions: pl.DataFrame, *, ddof: int = 1) -> pl.DataFrame:
     }
     sigma = sd / n.replace_strict(expected, default=None, return_dtype=pl.Float64)
     cv = pl.col("sigma") / mean * (1 - (n - ddof) * (sd / (n * mean)) ** 2)
-    return questions.with_columns(sigma=sigma).with_columns(cv=pl.when(mean > 0).then(cv))
+    variance = sd**2 * (n - ddof) / (n - 1)
+    return questions.with_columns(sigma=sigma, variance=variance).with_columns(cv=pl.when(mean > 0).then(cv))
 
 
 def stability_baselines(table: pl.DataFrame, metric: str, bootstrap: Bootstrap) -> Mapping[Cell, Estimate]:

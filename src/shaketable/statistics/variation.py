@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shaketable.statistics.intervals import Bootstrap, Numbers
+from shaketable.statistics.simultaneous import joint_confidence, shrink
 from shaketable.types import Estimate
+
+TOGETHER = "t over questions, for all temperatures at once (max-|t|), drawn towards their mean"
 
 
 def c4(n_runs: int) -> float:
@@ -33,14 +36,21 @@ def ratio_by_question(sds: Numbers, means: Numbers) -> Numbers:
 
 def deviation_by_question(means: Numbers, ddof: int) -> Numbers:
     """What each question adds to the sd between questions / their mean, in the same way."""
-    n, mean = len(means), float(means.mean())
-    if n <= ddof or mean <= 0:
+    n = len(means)
+    if n <= ddof:
         return np.full_like(means, np.nan)
-    squares = (means - mean) ** 2 * n / (n - ddof)
-    sd = math.sqrt(squares.mean())
+    return pooled_by_question((means - means.mean()) ** 2 * n / (n - ddof), means)
+
+
+def pooled_by_question(variances: Numbers, means: Numbers) -> Numbers:
+    """What each question adds to the root of the mean variance / mean score, in the same way."""
+    mean = float(means.mean())
+    if mean <= 0:
+        return np.full_like(means, np.nan)
+    sd = math.sqrt(variances.mean())
     if not sd:
         return np.zeros_like(means)
-    by_question: Numbers = sd / mean * (1 + (squares / sd**2 - 1) / 2 - (means - mean) / mean)
+    by_question: Numbers = sd / mean * (1 + (variances / sd**2 - 1) / 2 - (means - mean) / mean)
     return by_question
 
 
@@ -74,5 +84,26 @@ def estimate_ratios(every: Sequence[ByQuestion], bootstrap: Bootstrap) -> list[E
     for ids, places in groups.items():
         means = bootstrap.means(np.stack([every[i].values for i in places]), ids, unit="ratio")
         for i, mean in zip(places, means, strict=True):
-            estimates[i] = mean
+            estimates[i] = replace(mean, low=None if mean.low is None else max(mean.low, 0.0))
     return estimates
+
+
+def estimate_together(every: Sequence[ByQuestion], bootstrap: Bootstrap) -> list[Estimate]:
+    """Of numbers whose largest will be chosen: drawn towards their mean, with intervals that hold all at once."""
+    ids = sorted({id for own in every for id in own.question_ids})
+    place = {id: i for i, id in enumerate(ids)}
+    values = np.full((len(every), len(ids)), np.nan)
+    for row, own in zip(values, every, strict=True):
+        row[[place[id] for id in own.question_ids]] = own.values
+    joint = replace(bootstrap, confidence=joint_confidence(values, ids, bootstrap.confidence))
+    estimates = estimate_ratios(every, joint)
+    return [
+        replace(
+            estimate,
+            value=value,
+            low=None if estimate.low is None else min(estimate.low, value),
+            level=bootstrap.confidence,
+            how=TOGETHER,
+        )
+        for estimate, value in zip(estimates, shrink(values).tolist(), strict=True)
+    ]

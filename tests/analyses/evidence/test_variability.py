@@ -19,7 +19,13 @@ def asked(table: pl.DataFrame, *, level: Level = "per_question", ddof: int = 1) 
 
 
 @pytest.mark.parametrize(
-    ("level", "expected"), [("per_question", 0.0677083), ("ratio_of_means", 0.0625), ("across_questions", 0.1285649)]
+    ("level", "expected"),
+    [
+        ("per_question", 0.0677083),
+        ("ratio_of_means", 0.0625),
+        ("across_questions", 0.1285649),
+        ("pooled", math.sqrt((0.01**2 + 0.1**2) / 2) / 0.88),
+    ],
 )
 def test_the_worked_example_of_the_specification_comes_out_as_published(level: Level, expected: float) -> None:
     (spread,) = asked(score_rows(TWO_QUESTIONS), level=level).spreads
@@ -44,6 +50,14 @@ def test_how_a_deviation_is_divided_matters_to_the_published_number_alone(ddof: 
     assert spread.published_cv.value == pytest.approx(
         (other.published_cv.value or 0.0) * math.sqrt((3 - 1) / (3 - ddof))
     )
+
+
+@pytest.mark.parametrize("n_runs", [2, 3, 10])
+def test_pooled_variances_are_without_bias_also_where_answers_jump(n_runs: int) -> None:
+    """Simulated: a tenth of the runs scores 0 instead of 1; the sd is √(0.1 · 0.9)."""
+    runs = (np.random.default_rng(n_runs).random((2000, n_runs)) > 0.1).astype(float)
+    (spread,) = asked(score_rows({f"q{i}": tuple(own) for i, own in enumerate(runs.tolist())}), level="pooled").spreads
+    assert spread.cv.value == pytest.approx(0.3 / 0.9, abs=0.03)
 
 
 @pytest.mark.parametrize("n_runs", [2, 3, 10])
@@ -77,7 +91,7 @@ def test_the_stability_baseline_has_an_interval_over_questions() -> None:
     (spread, _) = asked(table).spreads
     (plain,) = Bootstrap().means(np.array([[0.1, 0.2, 0.3]]), list(cvs), unit="ratio")
     assert spread.baseline is not None and spread.baseline.value == pytest.approx(0.2)
-    assert (spread.baseline.low, spread.baseline.high) == pytest.approx((plain.low, plain.high))
+    assert (spread.baseline.low, spread.baseline.high) == (0, pytest.approx(plain.high))  # No CV is below 0.
     without = table.filter((pl.col("question_id") != "q3") | (pl.col("temperature") == 0))
     (spread, _) = asked(without).spreads
     # (0.05 + 0.1 + 0.2) / 3 and (0.15 + 0.3) / 2.
@@ -160,3 +174,22 @@ def test_types_that_vary_unlike_are_claimed_over_all_temperatures_alone() -> Non
     (claim,) = result.claims()
     assert (claim.subject.cell.group, claim.subject.other) == ("comparison", "bridge")
     assert claim.p is not None and claim.p < 0.001
+
+
+def test_the_largest_of_several_temperatures_is_drawn_towards_their_mean_and_its_interval_holds_for_all() -> None:
+    """All temperatures have the same spread: the largest is so by chance."""
+    rng = np.random.default_rng(2)
+    table = pl.concat(
+        [
+            score_rows(
+                {f"q{i}": tuple(0.5 * (1 + 0.2 * rng.standard_normal(3))) for i in range(24)}, temperature=float(at)
+            )
+            for at in range(7)
+        ]
+    )
+    spreads = asked(table).spreads
+    assert spreads[0].among is None  # Greedy answers are none of them.
+    peak = max(spreads[1:], key=lambda spread: spread.cv.value or 0.0)
+    assert peak.among is not None and (peak.among.value or 1.0) < (peak.cv.value or 0.0)
+    assert (peak.among.high or 0.0) > (peak.cv.high or 1.0)
+    assert peak.among.low is not None and peak.among.low < 0.2 < (peak.among.high or 0.0)

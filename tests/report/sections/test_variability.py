@@ -47,7 +47,7 @@ def test_a_metric_that_crosses_zero_is_said_to_have_no_variation() -> None:
 
 
 def test_what_has_no_spread_is_said_to_be_counted_apart() -> None:
-    first, second = told(score_rows({"q1": (0.0, 0.0), "q2": (0.5,), "q3": (0.4, 0.6)})).caveats
+    *_, first, second = told(score_rows({"q1": (0.0, 0.0), "q2": (0.5,), "q3": (0.4, 0.6)})).caveats
     assert first.startswith("A question whose mean is 0") and second.startswith("A question with a single run")
 
 

@@ -23,11 +23,13 @@ from shaketable.statistics.variation import (
     average_by_question,
     deviation_by_question,
     estimate_ratios,
+    estimate_together,
+    pooled_by_question,
     ratio_by_question,
 )
 from shaketable.types import Estimate, Unit
 
-PER_QUESTION = ("mean", "sd", "sigma", "cv")
+PER_QUESTION = ("mean", "sd", "sigma", "variance", "cv")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +43,9 @@ class Spread(Scored):
     baseline: Estimate | None
     """The stability baseline: the mean over temperatures of the coefficient with undisturbed evidence, leaving out
     temperatures that have none; None: no temperature has one."""
+    among: Estimate | None
+    """As one of all temperatures above 0, of which the largest is spoken of: it is drawn towards their mean, and its
+    interval holds for all at once. None: of single temperatures, types of question and disturbed evidence."""
     n_zero_mean: int
     """Questions whose mean is not above 0: they have no coefficient."""
     n_single_run: int
@@ -77,8 +82,10 @@ def variability(
     """The coefficient of variation of each condition, and types of question compared by it.
 
     `per_question` averages the CV over runs of each question, `ratio_of_means` divides the mean sd over runs by the
-    mean score, `across_questions` takes the sd between question means. A mean that is not above 0, a metric with values
-    below 0 and a single run have no CV. `ddof` is of the CV as published; the other needs none.
+    mean score, `pooled` the root of the mean variance, `across_questions` takes the sd between question means. The
+    first two have no bias of few runs where scores are spread normally, `pooled` has none also where answers jump
+    between few scores. A mean that is not above 0, a metric with values below 0 and a single run have no CV. `ddof` is
+    of the CV as published; the other needs none.
     """
     table, main = tables.scores, tables.metric(metric)
     crossing = crossing_zero(table)
@@ -100,6 +107,7 @@ def _conditions(questions: pl.DataFrame, level: Level, crossing: Sequence[str]) 
     usable = {
         "per_question": sd.is_not_null() & (mean > 0),
         "ratio_of_means": sd.is_not_null(),
+        "pooled": sd.is_not_null(),
         "across_questions": mean.is_not_null(),
     }[level] & ~pl.col("metric").is_in(crossing)
     return (
@@ -127,6 +135,7 @@ def _spreads(conditions: pl.DataFrame, level: Level, ddof: int, bootstrap: Boots
             cv=cv,
             published_cv=published_cv,
             baseline=None,
+            among=None,
             n_zero_mean=n_zero_mean,
             n_single_run=n_single_run,
             n_missing=n_missing,
@@ -139,16 +148,18 @@ def _spreads(conditions: pl.DataFrame, level: Level, ddof: int, bootstrap: Boots
             strict=True,
         )
     )
-    return _with_baselines(spreads, corrected, bootstrap)
+    return _together(_with_baselines(spreads, corrected, bootstrap), corrected, bootstrap)
 
 
 def _by_question(row: tuple[Sequence[str], ...], level: Level, ddof: int) -> tuple[ByQuestion, ByQuestion]:
     """Of one condition, its coefficient without bias and as published."""
-    ids, (means, sds, sigmas, cvs) = tuple(row[0]), np.array(row[1:], dtype=np.float64)
+    ids, (means, sds, sigmas, variances, cvs) = tuple(row[0]), np.array(row[1:], dtype=np.float64)
     if level == "per_question" or not ids:
         values = cvs, sds / means
     elif level == "ratio_of_means":
         values = ratio_by_question(sigmas, means), ratio_by_question(sds, means)
+    elif level == "pooled":
+        values = pooled_by_question(variances, means), pooled_by_question(sds**2, means)
     else:
         values = deviation_by_question(means, 1), deviation_by_question(means, ddof)
     corrected, published = (ByQuestion(question_ids=ids, values=own) for own in values)
@@ -165,6 +176,21 @@ def _with_baselines(
     averages = estimate_ratios([average_by_question(line) for line in original.values()], bootstrap)
     baselines = dict(zip(original, averages, strict=True))
     return tuple(replace(spread, baseline=baselines.get(_line(spread))) for spread in spreads)
+
+
+def _together(spreads: Sequence[Spread], values: Sequence[ByQuestion], bootstrap: Bootstrap) -> tuple[Spread, ...]:
+    """With what can be said of the largest of each line over temperatures; greedy answers are none of it."""
+    lines: dict[tuple[str, Cell], list[int]] = {}
+    for i, spread in enumerate(spreads):
+        cell = spread.cell
+        if cell.is_undisturbed and cell.group is None and cell.temperature and spread.cv.n > 1:
+            lines.setdefault(_line(spread), []).append(i)
+    told = list(spreads)
+    for line in lines.values():
+        if len(line) > 1:
+            for i, among in zip(line, estimate_together([values[i] for i in line], bootstrap), strict=True):
+                told[i] = replace(told[i], among=among)
+    return tuple(told)
 
 
 def _line(spread: Spread) -> tuple[str, Cell]:

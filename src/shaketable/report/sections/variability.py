@@ -31,6 +31,7 @@ from shaketable.report.words import (
 BETWEEN = {
     "per_question": "between runs of a question",
     "ratio_of_means": "between runs",
+    "pooled": "between runs",
     "across_questions": "between questions",
 }
 
@@ -76,19 +77,23 @@ def _headline(spread: Spread, result: Variability, page: Page) -> Headline:
     line = [
         other for other in result.spreads if other.metric == spread.metric and _line(other.cell) == _line(spread.cell)
     ]
-    n_hot = sum(bool(other.cell.temperature) for other in line)
+    n_hot = sum(other.among is not None for other in line)
+    cv = spread.among or spread.cv
     most = f" It varies most there, of {n_hot} temperatures." if n_hot > 1 else ""
+    held = (
+        " The interval holds for all of them at once, and the largest is drawn towards their mean." if n_hot > 1 else ""
+    )
     steady = "" if baseline is None else f", the stability baseline, is {format_level(baseline)}"
     return Headline(
         kind="variability",
         cell=spread.cell,
         system=system,
         sentence=f"At temperature {spread.cell.temperature:g} the {spread.metric} of {system} varies by "
-        f"{format_level(spread.cv)} {BETWEEN[result.level]}.{most}",
+        f"{format_level(cv)} {BETWEEN[result.level]}.{most}",
         detail="This is the standard deviation divided by the mean, with undisturbed evidence; its mean over "
-        f"temperatures{steady} ({count_questions(spread.cv.n)}).",
-        number=format_value(spread.cv),
-        interval=format_interval(spread.cv),
+        f"temperatures{steady} ({count_questions(cv.n)}).{held}",
+        number=format_value(cv),
+        interval=format_interval(cv),
         is_clear=page.is_applied(spread.cell),
         links=(name_variation(spread.metric),),
         spark_title="Coefficient of variation by temperature",
@@ -123,6 +128,12 @@ def _caveats(result: Variability) -> tuple[str, ...]:
     caveats = [UNADJUSTED] if result.contrasts else []
     if result.crossing_zero:
         caveats.append(f"{', '.join(result.crossing_zero)} has no coefficient of variation: {CROSSES_ZERO}.")
+    if result.level in ("per_question", "ratio_of_means") and any(spread.cv.value for spread in result.spreads):
+        caveats.append(
+            "Deviations are corrected for few runs as those of normal scores are. Where answers jump between few "
+            "scores that is not enough: of 3 runs of which 1 in 10 scores half, two thirds of the true coefficient is "
+            "seen. variability(level='pooled') has no such bias."
+        )
     if any(spread.n_zero_mean for spread in result.spreads):
         caveats.append("A question whose mean is 0 has no coefficient of variation; such questions are counted apart.")
     if any(spread.n_single_run for spread in result.spreads):
