@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shaketable.analyses.claims import Claim
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Page
-from shaketable.report.words import is_above_zero, negate
-from shaketable.statistics.intervals import Sign
-from shaketable.types import Estimate
+from shaketable.report.wording_words import name_rewording
+from shaketable.report.words import format_difference, is_above_zero, negate
+from shaketable.types import Estimate, Unit
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,6 +23,8 @@ class Chosen:
     claim: Claim | None
     claims: tuple[Claim, ...]
     """Of all rewordings of the system."""
+    others: tuple[WordingNumber, ...]
+    """What others are shown to do."""
     n_rewordings: int
     is_largest: bool
     """Whether no rewording does more, shown or not."""
@@ -49,9 +51,16 @@ class Chosen:
         size = negate(among) if self.value < 0 else among
         return size if is_above_zero(size) and size.value is not None and size.value > 0 else None
 
-    def count_shown(self, sign: Sign) -> int:
-        """How many rewordings are shown to do something in this direction."""
-        return sum(claim.is_shown and sign * (claim.estimate.value or 0.0) > 0 for claim in self.claims)
+    def describe_others(self, unit: Unit | None = None) -> list[str]:
+        """`Also shown: grammar −12 points [−20, −4]`, as changes by rewording; nothing where there are no others."""
+        if not self.others:
+            return []
+        changes = (
+            f"{name_rewording(number.cell.variation)} {format_difference(replace(_change(number), unit=unit or own))}"
+            for number in self.others
+            for own in [number.estimate.unit]
+        )
+        return [f"Also shown: {', '.join(changes)}"]
 
 
 def choose_rewordings(differences: Iterable[WordingNumber], kind: str, page: Page) -> list[Chosen]:
@@ -69,6 +78,12 @@ def _choose(group: list[WordingNumber], kind: str, page: Page) -> Chosen:
         number=most,
         claim=page.claim(kind, most.cell, most.metric),
         claims=tuple(claim for claim in claims if claim is not None),
+        others=tuple(number for number in shown if number is not most),
         n_rewordings=len(group),
         is_largest=all(abs(number.estimate.value or 0.0) <= abs(most.estimate.value or 0.0) for number in group),
     )
+
+
+def _change(difference: WordingNumber) -> Estimate:
+    """What rewording adds; losses are what it takes away."""
+    return negate(difference.estimate) if difference.is_loss else difference.estimate

@@ -32,11 +32,12 @@ def headline_of(trials: list[dict[str, Any]]) -> Headline:
     return headline
 
 
-def test_a_loss_is_named_with_how_many_others_there_are() -> None:
+def test_a_loss_is_named_with_the_others_that_are_shown() -> None:
     headline = headline_of(reworded(20, 5, 12, 20))
     assert headline.sentence.startswith("Spelling costs m on squad 7")
     assert headline.sentence.endswith("] of correctness, the most of 3 rewordings.")
-    assert "2 of 3 rewordings are shown to lower it, 0 to raise it; by itself it is 75 points [" in headline.detail
+    assert "; by itself the difference is 75 points [" in headline.detail
+    assert "Also shown: grammar −40 points [" in headline.detail and "formality" not in headline.detail
     # Drawn towards the mean of 75, 40 and 0.
     assert headline.number in headline.sentence and 70 <= int(headline.number.split()[0]) < 75
     assert headline.is_clear
@@ -65,7 +66,7 @@ def test_what_failed_answers_might_have_been_is_told_in_the_direction_of_the_sen
 def test_a_gain_is_a_gain() -> None:
     headline = headline_of(reworded(5, 15))
     assert headline.sentence.startswith("Spelling raises the correctness of m on squad by 50 points [")
-    assert "0 of 1 rewordings are shown to lower it, 1 to raise it" in headline.detail
+    assert "Also shown" not in headline.detail
     assert (headline.number, headline.is_clear) == ("+50 points", True)
 
 
@@ -74,6 +75,7 @@ def test_what_is_not_shown_says_what_could_have_been_seen() -> None:
     assert headline.sentence == "No rewording is shown to change the correctness of m on squad."
     assert "; the largest change is 5 points [" in headline.detail and ", with grammar (n = 20" in headline.detail
     assert "−0" not in headline.detail
+    assert headline.number == "5 points", "As the sentence has it: a change, of which more is better."
     assert "or more would likely have been seen" in headline.detail
     assert not headline.is_clear
 

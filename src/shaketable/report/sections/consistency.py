@@ -75,5 +75,6 @@ def _headline(pair: BesideNoise, chosen: Chosen | None, alone: WordingNumber | N
         details = []
     if alone is not None:
         details.append(f"Where neither answer is empty it is {format_level(alone.estimate)}")
+    details += chosen.describe_others() if chosen else []
     headline = make_headline("consistency", cell, sentence, join_details(details, pair.raw), page)
     return headline if chosen is None else headline.with_claims(*chosen.claims)

@@ -99,6 +99,7 @@ def _headline(pair: BesideNoise, chosen: Chosen | None, steadiness: BesideNoise 
         sentence, details = f"Rewording steadies how often {where} searches: {change}.", []
     if steadiness is not None:
         details.append(f"Steadiness of two wordings is {format_beside(steadiness)}")
+    details += chosen.describe_others("share") if chosen else []
     headline = make_headline("cost", cell, sentence, join_details(details, pair.raw), page)
     return headline if chosen is None else headline.with_claims(*chosen.claims)
 

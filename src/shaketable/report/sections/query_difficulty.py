@@ -112,7 +112,7 @@ def _headline(chosen: Chosen, levels: Mapping[tuple[str, Cell], Estimate], page:
             f"{sentence_case(cause)} makes questions {likely} likely {where}: {format_level(loss)} nats a token, "
             f"{format_level(loss_before)} before, a difference of {format_difference(negate(chosen.number.estimate))}."
         )
-        details = [lengths]
+        details = [lengths, *chosen.describe_others()]
     else:
         sentence = f"No rewording is shown to make questions less likely {where}, or more."
         details = [

@@ -118,7 +118,8 @@ def _decision(pair: BesideNoise, chosen: Chosen | None, page: Page) -> Headline:
         does = "changes the decision to search" if chosen.value > 0 else "steadies the decision to search"
         sentence = f"{sentence_case(cause)} {does} of {where}: it is another in {share}."
         detail = "Of questions"
-    headline = make_headline("decision", flip.cell, sentence, join_details([detail], flip), page)
+    details = [detail, *chosen.describe_others()]
+    headline = make_headline("decision", flip.cell, sentence, join_details(details, flip), page)
     return headline.with_amount(chosen.number.estimate).with_claims(*chosen.claims)
 
 
@@ -135,7 +136,7 @@ def _confidence(chosen: Chosen, levels: Mapping[tuple[str, Cell], Estimate], pag
             f"After {cause}, {where} leaves out a search that it needs {more} often: in {shares}, a difference of "
             f"{format_difference(negate(chosen.number.estimate))}."
         )
-        details = [under]
+        details = [under, *chosen.describe_others()]
     else:
         sentence = f"No rewording is shown to change how often {where} leaves out a search that it needs."
         details = [f"After {cause} it does in {shares}; {describe_unshown(chosen.claim)}", under]

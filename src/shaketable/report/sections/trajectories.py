@@ -158,5 +158,6 @@ def _headline(pair: BesideNoise, chosen: Chosen | None, failures: Mapping[Cell, 
             f"Searches without a supporting document: {format_level(failed)}, {format_level(before)} with the original "
             "wording"
         )
+    details += chosen.describe_others() if chosen else []
     headline = make_headline("drift", cell, sentence, join_details(details, pair.raw), page)
     return headline if chosen is None else headline.with_claims(*chosen.claims)

@@ -14,13 +14,11 @@ from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_choices import Chosen, choose_rewordings
 from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures
 from shaketable.report.wording_tables import make_tables
-from shaketable.report.wording_words import describe_numbers, name_rewording, name_system, name_where
+from shaketable.report.wording_words import describe_numbers, join_details, name_rewording, name_system, name_where
 from shaketable.report.words import (
     count_questions,
-    format_amount,
     format_cost,
     format_difference,
-    format_interval,
     format_level,
     negate,
     sentence_case,
@@ -86,10 +84,11 @@ def _headline(chosen: Chosen, original: WordingNumber, page: Page) -> Headline:
         system=name_system(loss.cell, page),
         sentence=_sentence(chosen, page),
         detail=_detail(chosen, original),
-        number=("+" if chosen.value < 0 else "") + format_amount(chosen.most or chosen.size),
-        interval=format_interval(chosen.most or chosen.size),
     )
-    return headline.with_claims(*chosen.claims)
+    if not chosen.is_shown:
+        return headline.with_amount(negate(loss.estimate)).with_claims(*chosen.claims)
+    card = headline.with_amount(chosen.most or chosen.size).with_claims(*chosen.claims)
+    return replace(card, number="+" + card.number) if chosen.value < 0 else card
 
 
 def _sentence(chosen: Chosen, page: Page) -> str:
@@ -111,10 +110,8 @@ def _detail(chosen: Chosen, original: WordingNumber) -> str:
         which = "the largest change is" if chosen.n_rewordings > 1 else "the change is"
         behind = f"{count_questions(chosen.number.estimate.n)}); {describe_unshown(chosen.claim)}"
         return f"{before}; {which} {change}, with {name_rewording(chosen.number.cell.variation)} ({behind}.{failed}"
-    n_lower, n_raise = chosen.count_shown(1), chosen.count_shown(-1)
-    counts = f"{n_lower} of {chosen.n_rewordings} rewordings are shown to lower it, {n_raise} to raise it"
-    alone = f"; by itself it is {format_difference(chosen.size)}" if chosen.most else ""
-    return f"{before}; {counts}{alone} ({count_questions(chosen.number.estimate.n)}).{failed}"
+    details = [f"{before}; by itself the difference is {format_difference(chosen.size)}" if chosen.most else before]
+    return f"{join_details([*details, *chosen.describe_others()], chosen.number)}{failed}"
 
 
 def _describe_failed(loss: WordingNumber, *, is_loss: bool) -> str:
