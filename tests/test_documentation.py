@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from typer.main import get_command
@@ -302,6 +302,15 @@ def test_every_command_on_a_page_exists(page, tmp_path):
 def test_every_study_on_a_page_is_one(page):
     wrong = wrong_studies(page)
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_page_of_statistics_tells_of_every_analysis_whether_it_claims_anything():
+    page = (ROOT / "docs" / "statistics.md").read_text("utf-8")
+    _, _, table = page.partition("| analysis | numbers | claims |")
+    rows = [line.strip("|").split("|") for line in table.partition("\n\n")[0].splitlines()[2:]]
+    told = {name: claims.strip() != "none" for names, _, claims in rows for name in re.findall(r"`(\w+)`", names)}
+    results = {name: get_type_hints(catalog.find("analysis", name))["return"] for name in catalog.known("analysis")}
+    assert told == {name: hasattr(result, "claims") for name, result in results.items()}
 
 
 def test_the_page_of_parts_lists_what_there_is():

@@ -103,11 +103,11 @@ def guidelines(
 
 
 def _with_levels(ceiling: Ceiling, grid: Grid, bootstrap: Bootstrap) -> Ceiling:
-    """Mean scores with original evidence at the coolest and hottest temperature; their intervals are not widened."""
+    """Mean scores with original evidence at the coolest and hottest temperature."""
     if not grid.has_original:
         return ceiling
-    cool, hot = bootstrap.means(grid.means[0, [0, -1]], grid.question_ids)
-    return replace(ceiling, cool=replace(cool, unit=grid.unit), hot=replace(hot, unit=grid.unit))
+    cool, hot = bootstrap.means(grid.means[0, [0, -1]], grid.question_ids, unit=grid.unit)
+    return replace(ceiling, cool=cool, hot=hot)
 
 
 def _over_wordings(
