@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # The drawing library takes a second to import; only results 
 
 
 def tell_findings(run: Run, findings: Findings, json_: bool) -> None:
-    from shaketable.report.page import make_sections
+    from shaketable.report.page import describe_floors, make_sections
     from shaketable.stages.report import page_of
 
     page = page_of(run, findings)
@@ -30,6 +30,8 @@ def tell_findings(run: Run, findings: Findings, json_: bool) -> None:
         out.print(f"[bold]{section.question}[/]")
         for headline in section.headlines:
             out.print(f"  {headline.text}", highlight=False, markup=False)
+    for floor in describe_floors(page):
+        say(floor)
     for finding in findings.findings:
         if finding.failure:
             say(f"{finding.analysis} failed: {finding.failure}")
@@ -46,6 +48,7 @@ def _values(run: Run, page: Page) -> dict[str, Json]:
     return {
         "run": str(run.folder),
         "claims": [_claim_values(claim, sections) for claim in page.claims.shown],
+        "nothing_to_lose": [dataclasses.asdict(entry) for entry in page.findings.nothing_to_lose],
         "findings": [_finding_values(finding, section) for finding, section in zip(findings, sections, strict=True)],
     }
 
