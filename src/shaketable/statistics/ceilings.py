@@ -16,28 +16,12 @@ DUST = 1e-9
 def ceiling_index(losses: Numbers, delta: float) -> NDArray[np.int64]:
     """The last temperature (first axis) up to which every loss is at most delta; −1 where not even the first is.
 
-    A loss that is not known (NaN) is not at most delta.
+    A loss that is not known (NaN) is not at most delta. Of p values and alpha it is a bound: every temperature up to it
+    is tested at full alpha, since the first that is not shown ends the steps from cool to hot.
     """
     within = np.logical_and.accumulate(losses <= delta + DUST, axis=0)
     last: NDArray[np.int64] = within.sum(axis=0) - 1
     return last
-
-
-def resampled_ceilings(drops: Numbers, temperatures: Sequence[float], delta: float) -> Statistic:
-    """The ceilings of each pair of evidence and type by its mean losses, and last that of the worst pair.
-
-    Drops are pairs × temperatures × questions, NaN where a question is not of the pair's type or has no drop.
-    """
-    is_known = ~np.isnan(drops)
-    filled, grid = np.where(is_known, drops, 0.0), np.array(temperatures)
-
-    def ceilings(drawn: Numbers) -> Numbers:
-        n = is_known.astype(np.float64) @ drawn.T
-        losses = np.divide(filled @ drawn.T, n, out=np.zeros_like(n), where=n > 0)
-        each = grid[np.stack([np.maximum(ceiling_index(of_one, delta), 0) for of_one in losses])]
-        return np.concatenate([each, each.min(axis=0, keepdims=True)])
-
-    return ceilings
 
 
 def onto_grid(low: float, high: float, temperatures: Sequence[float]) -> tuple[float, float]:

@@ -9,9 +9,11 @@ from few_resamples import few_tables
 from made_study import TEMPERATURES, made_study
 from score_rows import score_rows
 
+from shaketable.analyses.evidence.correctness import correctness
 from shaketable.analyses.evidence.guidelines import Guidelines
 from shaketable.analyses.evidence.guidelines import guidelines as guidelines_of
-from shaketable.analyses.evidence.heat_ceilings import Bound, Ceiling
+from shaketable.analyses.evidence.heat_ceilings import Ceiling
+from shaketable.analyses.evidence.heat_losses import Bound
 from shaketable.statistics.ceilings import ceiling_index, hinge
 from shaketable.types import NotApplied
 
@@ -88,7 +90,7 @@ def test_a_loss_of_exactly_the_margin_is_allowed() -> None:
 def test_an_unknown_loss_is_not_within_the_margin() -> None:
     assert ceiling_index(np.array([np.nan, 0.0]), 0.01) == -1
     own = of_system(curve(GPT)).ceiling
-    assert (own.value, own.reason) == (None, "too few questions for an interval")
+    assert (own.value, own.reason) == (None, "fewer than 8 questions")
 
 
 def test_the_worst_evidence_and_type_decide() -> None:
@@ -115,27 +117,71 @@ def test_the_worst_evidence_and_type_decide() -> None:
     }
 
 
-def test_the_upper_end_of_the_interval_decides_and_lies_in_the_interval_of_the_ceiling() -> None:
-    table = made_study(onset=1.0, steepness=0.05, noise=0.02)
-    result = guidelines(table)
+def test_every_loss_up_to_the_ceiling_is_bounded_by_the_margin() -> None:
+    result = guidelines(made_study(onset=1.0, steepness=0.05, noise=0.006))
     (own,) = result.ceilings
-    highs = {(loss.cell.temperature or 0.0): loss.loss.high or 0.0 for loss in result.losses}
-    highs = {
-        temperature: max(loss.loss.high or 0.0 for loss in result.losses if loss.cell.temperature == temperature)
-        for temperature in highs
-        if temperature  # The coolest is compared with itself.
+    assert own.ceiling.value is not None and own.by_means is not None
+    assert 0 < own.ceiling.value <= own.by_means
+    assert (own.ceiling.low, own.ceiling.high) == (None, None), "It is a bound itself."
+    hotter = [loss for loss in result.losses if (loss.cell.temperature or 0.0) > 0]
+    shown = {loss.cell.temperature for loss in hotter} - {
+        loss.cell.temperature for loss in hotter if loss.p is None or loss.p >= 0.05
     }
-    allowed = [t for t in TEMPERATURES if all(high <= 0.01 + 1e-9 for hot, high in highs.items() if hot <= t)]
-    value, low, high = own.ceiling.value, own.ceiling.low, own.ceiling.high
-    assert value is not None and low is not None and high is not None and own.by_means is not None
-    assert value == max(allowed)
-    assert value <= own.by_means
-    assert low <= value <= high
+    assert own.ceiling.value == max(t for t in TEMPERATURES if all(s in shown for s in TEMPERATURES[1:] if s <= t))
+    for loss in hotter:
+        high = loss.loss.high
+        assert loss.p is not None and high is not None
+        assert loss.p < 0.025 or high >= 0.01, "An interval of 95 % is wider than the bound."
+
+
+def test_shares_that_never_lose_have_a_ceiling_only_with_enough_questions() -> None:
+    """.95^59 is below .05, .95^58 is not."""
+    for n, ceiling in ((58, 0.0), (59, 1.0)):
+        right = {f"q{i}": (1.0,) for i in range(n)}
+        table = pl.concat([score_rows(right, metric="contains", temperature=t) for t in (0.0, 1.0)])
+        own = of_system(table, margin=None)
+        assert (own.ceiling.value, own.by_means) == (ceiling, 1.0)
+
+
+@pytest.mark.slow
+def test_ceilings_lie_above_the_true_one_in_a_twentieth_of_studies_at_most() -> None:
+    """6 % of the questions break at temperature 1, and the margin is 5 points."""
+    rng, too_high = np.random.default_rng(0), []
+    for n in (3, 12, 24, 60, 90):
+        for _ in range(40):
+            runs = {0.0: np.ones(n), 1.0: (rng.random(n) > 0.06).astype(float)}
+            table = pl.concat(
+                [
+                    score_rows({f"q{i}": (v,) for i, v in enumerate(values)}, metric="contains", temperature=t)
+                    for t, values in runs.items()
+                ]
+            )
+            too_high.append(of_system(table, margin=None).ceiling.value == 1.0)
+    assert np.mean(too_high) < 0.08
+
+
+def test_types_with_too_few_questions_are_asked_together_with_all_others() -> None:
+    table = made_study(onset=1.0, steepness=0.3, noise=0.002)
+    is_rare = pl.col("question_id").is_in(["q0000", "q0002"])
+    table = table.with_columns(type=pl.when(is_rare).then(pl.lit("rare")).otherwise(pl.col("type")))
+    result = guidelines(table)
+    assert {pair.cell.group for pair in result.pair_ceilings} == {None, "bridge", "comparison"}
+    assert result.ceilings[0].ceiling.value == 1.0
+
+
+def test_failures_that_decide_end_the_steps() -> None:
+    table = made_study(onset=3.0, noise=0.002, metric="contains").with_columns(value=pl.lit(1.0))
+    failed = (pl.col("temperature") == 1.0) & (pl.col("question_id") < "q0020")
+    table = pl.concat([table, *(table.with_columns(question_id=pl.col("question_id") + f"_{i}") for i in range(6))])
+    whole = of_system(table, margin=None)
+    value = pl.when(failed & (pl.col("repeat") == 0)).then(None).otherwise("value")
+    missing = of_system(table.with_columns(value=value), margin=None)
+    assert (whole.ceiling.value, missing.ceiling.value) == (2.0, 0.8)
 
 
 def test_a_clear_loss_has_a_ceiling_without_doubt() -> None:
     own = of_system(made_study(onset=1.0, steepness=0.3, noise=0.002))
-    assert (own.ceiling.value, own.ceiling.low, own.ceiling.high) == (1.0, 1.0, 1.0)
+    assert own.ceiling.value == 1.0
     assert own.next_temperature == 1.2
     assert own.next_loss is not None and own.next_loss.low is not None and own.next_loss.low > 0.01
     assert own.cool is not None and own.cool.value == pytest.approx(0.95, abs=0.01)
@@ -149,6 +195,16 @@ def test_the_onset_of_a_made_decline_is_found() -> None:
     for own in onsets:
         assert own.onset.low is not None and own.onset.high is not None and own.slope.high is not None
         assert own.onset.low <= 1.0 <= own.onset.high and own.slope.high < 0
+
+
+def test_heat_is_one_claim_of_guidelines_and_correctness() -> None:
+    tables = few_tables(made_study(onset=1.0, steepness=0.3, noise=0.002))
+    (own,) = (claim for claim in guidelines_of(tables).claims() if claim.subject.kind == "heat")
+    (other,) = (claim for claim in correctness(tables).claims() if claim.subject.kind == "heat")
+    assert own.subject == other.subject
+    assert own.p == other.p
+    for end in ("value", "low", "high"):
+        assert getattr(own.estimate, end) == pytest.approx(getattr(other.estimate, end))
 
 
 def test_a_flat_line_has_no_onset() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -10,6 +11,7 @@ from score_rows import score_rows
 
 from shaketable.analyses.evidence.correctness import correctness
 from shaketable.analyses.evidence.guidelines import guidelines
+from shaketable.analyses.floors import find_nothing_to_lose
 from shaketable.report.section import Headline, Section
 from shaketable.report.sections.guidelines import section
 from shaketable.types import NotApplied
@@ -45,9 +47,9 @@ def test_a_clear_loss_is_told_as_one() -> None:
     assert headline.sentence.startswith(
         "Keep smollm2 at or below 1: at 1.2, answers lose more than 0.01 bertscore with the worst evidence ("
     )
-    assert headline.detail.startswith("The ceiling is 1 [1, 1]. With undisturbed evidence its bertscore is 0.9")
+    assert headline.detail.startswith("With undisturbed evidence its bertscore is 0.9")
     assert "its stability baseline is 0.0" in headline.detail
-    assert (headline.number, headline.interval) == ("≤ 1", "[1, 1]")
+    assert (headline.number, headline.interval) == ("≤ 1", "")
 
 
 def test_the_card_of_a_ceiling_shows_the_scores_of_the_pair_that_decides() -> None:
@@ -68,7 +70,7 @@ def test_a_loss_that_intervals_allow_cannot_be_ruled_out() -> None:
 def test_a_flat_line_may_run_as_hot_as_was_tried() -> None:
     (headline,) = of_kind(section_of(curve(FLAT), bound="point"), "ceiling")
     assert headline.sentence == (
-        "smollm2 may run as hot as was tried (2): it loses by its point values no more than 0.01 bertscore with the "
+        "smollm2 may run as hot as was tried (2): it loses by point values no more than 0.01 bertscore with the "
         "worst evidence (unchanged)."
     )
 
@@ -76,6 +78,37 @@ def test_a_flat_line_may_run_as_hot_as_was_tried() -> None:
 def test_a_system_that_may_not_be_heated_is_told_so() -> None:
     (headline,) = of_kind(section_of(made_study(onset=0.0, steepness=0.3, noise=0.002)), "ceiling")
     assert headline.sentence.startswith("Keep smollm2 at 0: at 0.2, answers lose more than 0.01 bertscore")
+
+
+def test_too_few_questions_have_no_ceiling() -> None:
+    (headline,) = of_kind(section_of(made_study(n_questions=4, steepness=0.3, noise=0.002)), "ceiling")
+    assert headline.sentence == "smollm2 has no ceiling: fewer than 8 questions."
+    assert (headline.number, headline.is_clear) == ("no ceiling", False)
+
+
+def test_where_nothing_can_be_lost_there_is_no_ceiling() -> None:
+    """A model that only ever says banana is never right, hot or cool."""
+    tables = few_tables(made_study(metric="contains", n_questions=70).with_columns(value=pl.lit(0.0)))
+    result = guidelines(tables)
+    page = made_page(tables, correctness(tables), result)
+    page = replace(page, findings=replace(page.findings, nothing_to_lose=find_nothing_to_lose(tables)))
+    (headline,) = of_kind(section(result, page), "ceiling")
+    assert headline.sentence == "smollm2 has no ceiling: there is nothing to lose."
+    assert (headline.number, headline.is_clear) == ("no ceiling", False)
+
+
+def test_without_a_loss_from_heat_that_is_shown_nothing_begins_to_fall() -> None:
+    """Three questions of twelve fall, which the hinge sees and the test among all claims does not."""
+    falls = {t: {f"q{i:02}": (0.9 - 0.1 * t * (i < 3) + 0.001 * i,) for i in range(12)} for t in TEMPERATURES}
+    table = pl.concat([score_rows(runs, temperature=t) for t, runs in falls.items()])
+    assert any(onset.onset.value is not None for onset in guidelines(few_tables(table), bound="point").onsets)
+    assert not of_kind(section_of(table, bound="point"), "onset")
+
+
+def test_how_many_questions_a_ceiling_of_a_share_takes_is_told() -> None:
+    shares = made_study(metric="contains", temperatures=(0.0, 1.0)).with_columns(value=pl.lit(1.0))
+    caveats = section_of(shares, margin=None).caveats
+    assert any(caveat.endswith("takes at least 59 questions of each type that lose nothing.") for caveat in caveats)
 
 
 def test_points_of_a_share_are_points() -> None:
@@ -148,7 +181,7 @@ def test_tables_have_systems_and_folded_pairs() -> None:
     systems, pairs = section_of(made_study(onset=1.0, steepness=0.3, noise=0.002)).tables
     assert systems.title == "Ceilings for a loss of at most 0.01: bertscore"
     ((name, keep, worst, beyond, falls, n),) = systems.rows
-    assert (name, keep, falls, n) == ("smollm2", "1 [1, 1]", "1 [1, 1]", 20)
+    assert (name, keep, falls, n) == ("smollm2", "1", "1 [1, 1]", 20)
     assert isinstance(beyond, str) and beyond.endswith(" at 1.2") and isinstance(worst, str)
     assert pairs.is_folded and len(pairs.rows) == 8
     assert pairs.columns[1:5] == ("Evidence", "Ceiling", "Change per unit beyond the onset", "Begins to fall at")

@@ -8,20 +8,10 @@ from typing import ClassVar, TypeVar
 
 from shaketable.analyses.claims import Claim
 from shaketable.analyses.evidence.choices import Choice, Noise, choice_claims, choices_of, noise_claims, noise_of
-from shaketable.analyses.evidence.heat_ceilings import (
-    Bound,
-    Ceiling,
-    HeatLoss,
-    Pair,
-    PairCeiling,
-    limits_of,
-    losses_of,
-    pair_ceilings,
-    pairs_of,
-    system_ceiling,
-)
+from shaketable.analyses.evidence.heat_ceilings import Ceiling, PairCeiling, limits_of, pair_ceilings, system_ceiling
+from shaketable.analyses.evidence.heat_losses import Bound, HeatLoss, Pair, losses_of, pairs_of
 from shaketable.analyses.evidence.margins import Margin, choose_margin, margins_of
-from shaketable.analyses.evidence.onsets import Onset, onsets_of
+from shaketable.analyses.evidence.onsets import Onset, onset_claims, onsets_of
 from shaketable.analyses.grids import Grid, systems
 from shaketable.analyses.spread import stability_baselines
 from shaketable.analyses.tables import Tables
@@ -54,7 +44,8 @@ class Guidelines:
     tells_of_evidence: ClassVar[bool] = True
 
     def claims(self) -> Iterable[Claim]:
-        """Of the number that is spoken of: what disturbances cost, and which system to choose."""
+        """Of the number that is spoken of: what heat and disturbances cost, and which system to choose."""
+        yield from onset_claims([onset for onset in self.onsets if onset.metric == self.metric])
         yield from noise_claims([own for own in self.noise if own.metric == self.metric])
         yield from choice_claims([choice for choice in self.choices if choice.metric == self.metric])
 
@@ -62,9 +53,9 @@ class Guidelines:
 def guidelines(
     tables: Tables, *, metric: str | None = None, margin: float | str | None = None, bound: Bound = "interval"
 ) -> Guidelines:
-    """A ceiling is the hottest temperature of those tried up to which the loss since the coolest, by the upper end of
-    its interval (`bound='point'`: by its value), never exceeds the margin; a system's is that of its worst pair of
-    evidence and type. An onset is where a line begins to fall, by the best hinge y = a + b max(0, T − T0).
+    """A ceiling is the hottest temperature of those tried up to which the loss since the coolest, by its one-sided
+    bound (`bound='point'`: by its value), is within the margin; a system's is that of its worst pair of evidence and
+    type. An onset is where a line begins to fall, by the best hinge y = a + b max(0, T − T0).
 
     `margin` is in the metric's unit, or in its spread (`'0.2 sd'`); None: the study's, else 0.05 for a share and 0.2 sd
     for anything else. Systems that ignore the temperature have no ceiling and no onset. Where several wordings were
@@ -74,12 +65,12 @@ def guidelines(
     grids = list(systems(tables.scores, chosen))
     margins = margins_of(grids, choose_margin(tables, margin, metric))
     bootstrap = tables.bootstrap
-    pairs = [pairs_of(grid, bootstrap) for grid in grids]
+    pairs = [pairs_of(grid, margins[grid.metric].value, bound, bootstrap) for grid in grids]
     limits = [
-        limits_of(own, grid.temperatures, margins[grid.metric].value, bound, bootstrap)
+        limits_of(own, grid.temperatures, margins[grid.metric].value, bound, bootstrap.confidence)
         for grid, own in zip(grids, pairs, strict=True)
     ]
-    over, parts = _over_wordings(grids, pairs, margins, bound, bootstrap)
+    over, parts = _over_wordings(grids, pairs, margins, bound, bootstrap.confidence)
     single = [
         replace(_with_levels(system_ceiling(own, [grid]), grid, bootstrap), is_part=i in parts)
         for i, (grid, own) in enumerate(zip(grids, limits, strict=True))
@@ -115,7 +106,7 @@ def _over_wordings(
     pairs: Sequence[Sequence[Pair]],
     margins: Mapping[str, Margin],
     bound: Bound,
-    bootstrap: Bootstrap,
+    confidence: float,
 ) -> tuple[list[Ceiling], set[int]]:
     """A ceiling for each system that was asked in several wordings at the same temperatures, and which grids it has."""
     wordings: dict[object, list[int]] = {}
@@ -127,7 +118,7 @@ def _over_wordings(
         asked = [grids[i] for i in indices]
         every = sorted((pair for i in indices for pair in pairs[i]), key=lambda pair: pair.cell.group or "")
         delta = margins[asked[0].metric].value
-        ceilings.append(system_ceiling(limits_of(every, asked[0].temperatures, delta, bound, bootstrap), asked))
+        ceilings.append(system_ceiling(limits_of(every, asked[0].temperatures, delta, bound, confidence), asked))
     return ceilings, {i for indices in several for i in indices}
 
 

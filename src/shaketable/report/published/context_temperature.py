@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from shaketable.analyses.evidence.correctness import Correctness, Level
@@ -75,7 +76,9 @@ def ceiling(own: Own) -> Iterator[Comparison]:
     claim = "The hottest temperature that loses no more than the margin"
     for result in own.results(Guidelines):
         for limit in result.ceilings:
-            yield _temperature(own, limit.cell, limit.ceiling, claim)
+            # It is shown to lie no lower than its bound, and the means say how high it may be.
+            ceiling = replace(limit.ceiling, low=limit.ceiling.value, high=limit.by_means)
+            yield _temperature(own, limit.cell, ceiling, claim)
 
 
 def _temperature(own: Own, cell: Cell, estimate: Estimate, claim: str) -> Comparison:

@@ -30,7 +30,7 @@ from shaketable.report.evidence_marks import (
 from shaketable.report.section import Figure, Headline, Page
 from shaketable.report.sections.correctness_surface import make_surface
 from shaketable.report.sections.guidelines import group_noise, has_headline
-from shaketable.report.sections.guidelines_words import ceiling_sentence, noise_sentence
+from shaketable.report.sections.guidelines_words import ceiling_sentence, noise_sentence, settle
 from shaketable.report.sections.single_questions import make_boxes
 from shaketable.report.words import name_evidence
 
@@ -61,7 +61,7 @@ def _ceilings(page: Page) -> dict[str, list[Guide]]:
     result = page.result(Guidelines)
     guides: dict[str, list[Guide]] = {}
     for ceiling in result.ceilings if result else ():
-        value = ceiling.ceiling.value
+        value = settle(ceiling, page).ceiling.value
         if value is not None and ceiling.next_temperature is not None:
             panel = name_panel(ceiling.cell, page)
             guides.setdefault(ceiling.metric, []).append(
@@ -106,7 +106,7 @@ def _scores(
 def _ceiling_sentences(metric: str, page: Page) -> list[str]:
     result = page.result(Guidelines)
     margins = {margin.metric: margin for margin in result.margins} if result else {}
-    ceilings = [ceiling for ceiling in (result.ceilings if result else ()) if ceiling.metric == metric]
+    ceilings = [settle(ceiling, page) for ceiling in (result.ceilings if result else ()) if ceiling.metric == metric]
     return [ceiling_sentence(ceiling, margins[metric], page) for ceiling in ceilings if has_headline(ceiling)]
 
 

@@ -23,17 +23,19 @@ from shaketable.report.sections.guidelines_words import (
     ceiling_sentence,
     choice_detail,
     choice_sentence,
+    describe_ceilings,
+    is_heat_shown,
     name_sample,
     name_worst,
     noise_detail,
     noise_sentence,
     onset_sentence,
+    settle,
 )
 from shaketable.report.tables import TableLine, make_tables
 from shaketable.report.words import (
     MISSING,
     format_difference,
-    format_interval,
     format_level,
     format_margin,
     format_value,
@@ -41,12 +43,14 @@ from shaketable.report.words import (
     name_part,
     name_resamples,
 )
+from shaketable.statistics.intervals import NO_SCORES
 
 
 def section(result: Guidelines, page: Page) -> Section:
     margins = {margin.metric: margin for margin in result.margins}
+    result = replace(result, ceilings=tuple(settle(ceiling, page) for ceiling in result.ceilings))
     ceilings = [ceiling for ceiling in result.ceilings if has_headline(ceiling)]
-    onsets = [onset for onset in result.onsets if _is_of_system(onset.cell) and onset.onset.value is not None]
+    onsets = [onset for onset in result.onsets if _is_of_system(onset.cell) and _is_fall(onset, page)]
     noise = group_noise(result.noise)
     shown = (
         *(_ceiling_headline(ceiling, margins[ceiling.metric], page) for ceiling in ceilings),
@@ -66,13 +70,18 @@ def section(result: Guidelines, page: Page) -> Section:
 
 def has_headline(ceiling: Ceiling) -> bool:
     """That over all wordings says more than those of single ones."""
-    return not ceiling.is_part and (ceiling.ceiling.value is not None or not ceiling.is_applied)
+    return not ceiling.is_part and ceiling.ceiling.reason != NO_SCORES
 
 
 def group_noise(noise: Sequence[Noise]) -> list[list[Noise]]:
     """What is known of all questions of a system together."""
     known = [own for own in noise if own.cell.group is None and own.cost.value is not None]
     return group_by_metric(known, "perturbation", "temperature")
+
+
+def _is_fall(onset: Onset, page: Page) -> bool:
+    """Where a line begins to fall is told only where it is shown to."""
+    return onset.onset.value is not None and is_heat_shown(onset.cell, onset.metric, page)
 
 
 def _is_of_system(cell: Cell) -> bool:
@@ -91,8 +100,7 @@ def _ceiling_headline(ceiling: Ceiling, margin: Margin, page: Page) -> Headline:
         sentence=ceiling_sentence(ceiling, margin, page),
         detail=ceiling_detail(ceiling),
         number="no ceiling" if ceiling.ceiling.value is None else f"≤ {format_value(ceiling.ceiling)}",
-        interval=format_interval(ceiling.ceiling),
-        is_clear=ceiling.is_applied,
+        is_clear=ceiling.ceiling.value is not None,
         links=(name_scores(ceiling.metric),),
         spark_title=f"{title_of(ceiling.metric)} by temperature, {worst}",
         spark=_spark(ceiling, page),
@@ -201,8 +209,8 @@ def _pair_line(ceiling: PairCeiling, onset: Onset | None) -> TableLine:
 def _caveats(result: Guidelines, page: Page) -> tuple[str, ...]:
     caveats = [
         *(describe_margin(margin) for margin in result.margins),
-        f"Intervals hold {name_resamples(page.bootstrap)}; that of a ceiling is of the ceilings by mean losses, moved "
-        "outward to temperatures that were tried.",
+        f"Intervals hold {name_resamples(page.bootstrap)}.",
+        *(describe_ceilings(margin, page) for margin in result.margins if result.bound == "interval"),
         "A ceiling is a rule for questions like these and for the worst evidence tried; few questions make it lower, "
         "because less can be ruled out.",
     ]

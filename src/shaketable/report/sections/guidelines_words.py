@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil, log
 
+from shaketable.analyses.claims import NOTHING_TO_LOSE
 from shaketable.analyses.evidence.choices import Choice, Noise
 from shaketable.analyses.evidence.heat_ceilings import Ceiling
 from shaketable.analyses.evidence.margins import Margin
 from shaketable.analyses.evidence.onsets import Onset
-from shaketable.factors import word_for
+from shaketable.analyses.floors import has_nothing_to_lose
+from shaketable.factors import Cell, word_for
 from shaketable.report.claim_words import describe_unshown
 from shaketable.report.section import Page
 from shaketable.report.words import (
@@ -27,22 +31,49 @@ from shaketable.types import Unit
 # --- how hot --------------------------------------------------------------------------------------
 
 
+def settle(ceiling: Ceiling, page: Page) -> Ceiling:
+    """The same, without a ceiling where there is nothing to lose: never being right is not being robust."""
+    is_lost = has_nothing_to_lose(ceiling.cell, page.findings, ceiling.metric, is_of_evidence=False)
+    if not is_lost or not ceiling.is_applied:
+        return ceiling
+    return replace(ceiling, ceiling=replace(ceiling.ceiling, value=None, reason=NOTHING_TO_LOSE), by_means=None)
+
+
 def ceiling_sentence(ceiling: Ceiling, margin: Margin, page: Page) -> str:
     system = page.name(ceiling.cell)
     if not ceiling.is_applied:
         return f"{system} does not apply the temperature: it has no ceiling, and its flat line is no robustness."
     loss = f"{_format_amount(margin.value, margin.unit)} {word_for(ceiling.metric)}"
-    worst = _with_the_worst(ceiling)
-    value, beyond = ceiling.ceiling.value or 0.0, ceiling.next_loss
-    if beyond is None:
-        held = "no more than" if ceiling.ceiling.low is not None else "by its point values no more than"
-        return f"{system} may run as hot as was tried ({ceiling.hottest:g}): it loses {held} {loss}{worst}."
+    value, by_values = ceiling.ceiling.value, "" if ceiling.is_bound else "by point values "
+    if value is None:
+        return f"{system} has no ceiling: {ceiling.ceiling.reason}."
+    if ceiling.next_loss is None:
+        lost = f"it loses {by_values}no more than {loss}{_with_the_worst(ceiling)}"
+        return f"{system} may run as hot as was tried ({ceiling.hottest:g}): {lost}."
     keep = f"Keep {system} at {'or below ' if value > ceiling.coolest else ''}{value:g}"
-    if beyond.low is None:
-        return f"{keep}: at {ceiling.next_temperature:g}, answers lose by point values more than {loss}{worst}."
-    if beyond.low > margin.value:
-        return f"{keep}: at {ceiling.next_temperature:g}, answers lose more than {loss}{worst}."
-    return f"{keep}: at {ceiling.next_temperature:g}, a loss of more than {loss} cannot be ruled out{worst}."
+    beyond = f"at {ceiling.next_temperature:g}, {_describe_beyond(ceiling, margin, loss, page)}"
+    return f"{keep}: {beyond}{_with_the_worst(ceiling)}."
+
+
+def _describe_beyond(ceiling: Ceiling, margin: Margin, loss: str, page: Page) -> str:
+    """A loss is told as one only where what heat costs is shown among all claims of the study."""
+    if not ceiling.is_bound:
+        return f"answers lose by point values more than {loss}"
+    low = None if ceiling.next_loss is None else ceiling.next_loss.low
+    if low is not None and low > margin.value and is_heat_shown(ceiling.worst, ceiling.metric, page):
+        return f"answers lose more than {loss}"
+    return f"a loss of more than {loss} cannot be ruled out"
+
+
+def is_heat_shown(cell: Cell, metric: str, page: Page) -> bool:
+    """Whether the hottest temperature is shown to cost something, with undisturbed evidence and all types together."""
+    return any(
+        claim.is_shown and (claim.estimate.value or 0.0) > 0
+        for claim in page.claims.every
+        if (claim.subject.kind, claim.subject.metric) == ("heat", metric)
+        if (of := claim.subject.cell).system == cell.system
+        and (of.dataset, of.variation) == (cell.dataset, cell.variation)
+    )
 
 
 def name_worst(ceiling: Ceiling) -> list[str]:
@@ -64,13 +95,11 @@ def _with_the_worst(ceiling: Ceiling) -> str:
 
 
 def ceiling_detail(ceiling: Ceiling) -> str:
-    """Ceiling with its interval, mean scores at both ends, stability baseline."""
+    """What the means say, mean scores at both ends, stability baseline."""
     sentences = []
     estimate, cool, hot = ceiling.ceiling, ceiling.cool, ceiling.hot
-    if estimate.value is not None and estimate.low is not None:
-        sentences.append(f"The ceiling is {format_level(estimate)}.")
-        if ceiling.by_means is not None and ceiling.by_means > estimate.value:
-            sentences.append(f"By the means alone it would be {ceiling.by_means:g}; more questions can tell.")
+    if estimate.value is not None and ceiling.by_means is not None and ceiling.by_means > estimate.value:
+        sentences.append(f"By the means alone it would be {ceiling.by_means:g}; more questions can tell.")
     if cool is not None and hot is not None and cool.value is not None and hot.value is not None:
         baseline = ceiling.baseline_cv
         steady = "" if baseline is None else f"; its stability baseline is {format_level(baseline)}"
@@ -90,6 +119,18 @@ def onset_sentence(onset: Onset, page: Page) -> str:
 
 def name_sample(n: int) -> str:
     return f"Measured on {name_questions(n)} with undisturbed evidence."
+
+
+def describe_ceilings(margin: Margin, page: Page) -> str:
+    confidence = page.bootstrap.confidence
+    bound = (
+        f"A ceiling lies above the true one in at most {100 * (1 - confidence):.3g} % of such studies: up to it every "
+        "pair of evidence and type of question is shown to lose less than the margin"
+    )
+    if margin.unit != "share" or not 0 < margin.value < 1:
+        return f"{bound}."
+    n = ceil(log(1 - confidence) / log(1 - margin.value))
+    return f"{bound}, which takes at least {n} questions of each type that lose nothing."
 
 
 # --- which disturbance, which model ---------------------------------------------------------------
