@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
 from shaketable.analyses.grids import Grid
 from shaketable.statistics.intervals import Numbers
 from shaketable.statistics.worst_case import Test, WorstCase, worst_cases
@@ -9,18 +14,29 @@ from shaketable.statistics.worst_case import Test, WorstCase, worst_cases
 
 def worst_drops(grid: Grid, test: Test, *, keeps_sign: bool = True) -> list[WorstCase]:
     """Of original minus disturbed, for perturbations × temperatures as one list."""
-    least, greatest = (_flat(own.drops()) for own in grid.filled())
     uncertain = grid.is_uncertain()
     is_uncertain = (uncertain[:1] | uncertain[1:]).ravel()
-    return worst_cases(_flat(grid.drops()), (least, greatest), is_uncertain, test, keeps_sign=keeps_sign)
+    return worst_of(grid, lambda own: _flat(own.drops()), is_uncertain, test, keeps_sign=keeps_sign)
 
 
 def worst_heat_drops(grid: Grid, test: Test, *, keeps_sign: bool = True) -> list[WorstCase]:
     """Of the coolest minus each temperature, for evidence × temperatures as one list."""
-    least, greatest = (_flat(own.heat_drops()) for own in grid.filled())
     uncertain = grid.is_uncertain()
     is_uncertain = (uncertain[:, :1] | uncertain).ravel()
-    return worst_cases(_flat(grid.heat_drops()), (least, greatest), is_uncertain, test, keeps_sign=keeps_sign)
+    return worst_of(grid, lambda own: _flat(own.heat_drops()), is_uncertain, test, keeps_sign=keeps_sign)
+
+
+def worst_of(
+    grid: Grid,
+    differences: Callable[[Grid], Numbers],
+    is_uncertain: NDArray[np.bool_],
+    test: Test,
+    *,
+    keeps_sign: bool = True,
+) -> list[WorstCase]:
+    """Of any differences that a grid gives, rows × its questions, NaN for a question without one."""
+    least, greatest = (differences(own) for own in grid.filled())
+    return worst_cases(differences(grid), (least, greatest), is_uncertain, test, keeps_sign=keeps_sign)
 
 
 def _flat(drops: Numbers) -> Numbers:

@@ -9,10 +9,15 @@ import pytest
 from score_rows import score_rows
 
 from shaketable.analyses.claims import claims_of
+from shaketable.analyses.evidence.amplification import amplification
+from shaketable.analyses.evidence.choices import Choice, choices_of
 from shaketable.analyses.evidence.correctness import correctness
 from shaketable.analyses.evidence.degradation import Degradation, degradation
+from shaketable.analyses.evidence.ranking import ranking
+from shaketable.analyses.grids import systems
 from shaketable.analyses.rows import UNSETTLED
 from shaketable.analyses.tables import Tables
+from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Finding, Findings
 
 Runs = Sequence[float | None]
@@ -95,3 +100,49 @@ def test_a_condition_in_which_everything_failed_has_no_number():
     [drop] = result.evidence_drops
     assert (drop.drop.value, drop.p, drop.worst_low) == (None, None, None)
     assert shown(result) == []
+
+
+def crossed(cool: Runs, hot: Runs, others: Runs = (1.0, 1.0)) -> Tables:
+    """Disturbed answers when cool and hot; others are those to original evidence, and to another disturbance."""
+    return Tables(
+        scores=pl.concat(
+            score_rows({f"q{i:02}": runs for i in range(20)}, metric="correct", perturbation=name, temperature=heat)
+            for name, own in (("unchanged", (others, others)), ("typos", (others, others)), ("worse", (cool, hot)))
+            for heat, runs in zip((0.0, 1.0), own, strict=True)
+        )
+    )
+
+
+def test_failures_may_turn_what_heat_does_to_a_loss():
+    # Right in one of two runs, cool or hot; when hot the wrong one failed, as if heat took the loss away.
+    failing = amplification(crossed((1.0, 0.0), (1.0, None)))
+    slope = next(own for own in failing.slopes if own.cell.perturbation == "worse")
+    assert (slope.slope.value, slope.worst_low, slope.worst_high) == (-0.5, -0.5, 0.0)
+    assert slope.reason == UNSETTLED
+    assert "amplification" not in shown(failing)
+    assert "amplification" in shown(amplification(crossed((1.0, 0.0), (1.0, 1.0))))
+
+
+def test_failures_may_turn_which_disturbance_hurts_more():
+    # The other disturbance costs nothing; of this one all answers that did not fail are wrong.
+    failing = ranking(crossed((0.0, None), (0.0, None)))
+    settled = [own for own in failing.contrasts if own.worst_low is not None]
+    assert [(abs(own.difference.value), own.worst_low, own.worst_high) for own in settled] == [(1.0, -1.0, -0.5)] * 2
+    assert "contrast" in shown(failing)
+    all_failed = ranking(crossed((0.0, None), (None, None), others=(1.0, 0.0)))
+    assert shown(all_failed) == []
+
+
+def test_failures_may_turn_who_leads():
+    def rivals(runs: Runs) -> list[Choice]:
+        rows = [
+            score_rows({f"q{i:02}": own for i in range(20)}, metric="correct", model=model)
+            for model, own in (("plain", (1.0, 0.0)), ("failing", runs))
+        ]
+        return choices_of(list(systems(pl.concat(rows), None)), Bootstrap())
+
+    (choice,) = rivals((1.0, None))
+    assert (choice.cell.system.model, choice.lead.value) == ("failing", 0.5)
+    assert (choice.worst_low, choice.worst_high, choice.p, choice.reason) == (0.0, 0.5, 1.0, UNSETTLED)
+    (settled,) = rivals((1.0, 1.0))
+    assert (settled.lead.value, settled.worst_low, settled.p) == (0.5, None, pytest.approx(2 * 0.5**20))

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from shaketable.analyses.claims import Claim, Subject
+from shaketable.analyses.failures import worst_of
 from shaketable.analyses.grids import Grid, grids
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
@@ -60,6 +61,7 @@ class Amplification:
                     subject=Subject(kind="amplification", cell=slope.cell, metric=slope.metric),
                     estimate=slope.slope,
                     p=slope.p,
+                    reason=slope.reason,
                 )
 
 
@@ -135,17 +137,32 @@ def _reason(ratio: Estimate, min_drop: float) -> str | None:
 
 
 def _slope(grid: Grid, i: int, bootstrap: Bootstrap) -> Slope:
-    drops = grid.drops()[i]
-    whole = complete(drops)
-    ids = [grid.question_ids[j] for j in whole]
-    # A mean of the questions' own slopes is the slope of their means, since all have the same temperatures.
-    slopes = np.round(np.polyfit(grid.temperatures, drops[:, whole], 1)[0], ROUNDING) if ids else np.empty(0)
-    (slope,) = bootstrap.means(slopes[None], ids, unit=grid.unit, is_difference=True)
+    slopes, uncertain = _slopes(grid, i), grid.is_uncertain()
+    is_uncertain = uncertain[:1].any() | uncertain[i + 1].any()
+    (slope,) = bootstrap.means(slopes, grid.question_ids, unit=grid.unit, is_difference=True)
+    (case,) = worst_of(
+        grid, lambda own: _slopes(own, i), np.array([is_uncertain]), lambda values: sign_flip(values, grid.question_ids)
+    )
     return Slope(
         cell=grid.cell(perturbation=grid.perturbations[i]),
         metric=grid.metric,
-        slope=slope if ids else replace(slope, reason="no question has a drop at every temperature"),
-        p=sign_flip(slopes[None], ids)[0] if ids else None,
+        slope=slope if slope.n else replace(slope, reason="no question has a drop at every temperature"),
+        p=case.p if slope.n else None,
+        worst_low=case.low,
+        worst_high=case.high,
         n_missing=int(grid.n_missing_pairs()[i].sum()),
-        n_left_out=len(grid.question_ids) - len(ids),
+        n_left_out=len(grid.question_ids) - slope.n,
     )
+
+
+def _slopes(grid: Grid, i: int) -> Numbers:
+    """Of each question, NaN without a drop at some temperature.
+
+    The mean of the questions' own slopes is the slope of their means, since all have the same temperatures.
+    """
+    drops = grid.drops()[i]
+    whole = complete(drops)
+    slopes = np.full((1, drops.shape[1]), np.nan)
+    if len(whole):
+        slopes[0, whole] = np.round(np.polyfit(grid.temperatures, drops[:, whole], 1)[0], ROUNDING)
+    return slopes

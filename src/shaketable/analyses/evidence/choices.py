@@ -12,8 +12,9 @@ from shaketable.analyses.failures import worst_drops
 from shaketable.analyses.grids import Grid
 from shaketable.analyses.rows import Scored
 from shaketable.factors import Cell
-from shaketable.statistics.intervals import ROUNDING, Bootstrap
+from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, complete
 from shaketable.statistics.sign_flips import sign_flip
+from shaketable.statistics.worst_case import worst_cases
 from shaketable.types import Estimate
 
 
@@ -73,6 +74,7 @@ def choice_claims(choices: Sequence[Choice]) -> Iterable[Claim]:
             subject=Subject(kind="choice", cell=choice.cell, metric=choice.metric, other=choice.name_other()),
             estimate=choice.lead,
             p=choice.p,
+            reason=choice.reason,
         )
 
 
@@ -115,26 +117,43 @@ def choices_of(systems: Sequence[Grid], bootstrap: Bootstrap) -> list[Choice]:
 def _choice(rivals: Sequence[Grid], temperature: float, bootstrap: Bootstrap) -> Choice | None:
     """None: no question has a score of all of them."""
     at = [grid.temperatures.index(temperature) for grid in rivals]
-    scores = [
-        {id: mean for id, mean in zip(grid.question_ids, grid.means[0, i], strict=True) if not np.isnan(mean)}
-        for grid, i in zip(rivals, at, strict=True)
-    ]
-    ids = sorted(set.intersection(*(set(of_grid) for of_grid in scores)))
-    if not ids:
+    ids = sorted({id for grid in rivals for id in grid.question_ids})
+    values = _scores(rivals, at, ids)
+    whole = complete(values)
+    if not len(whole):
         return None
-    values = np.array([[of_grid[id] for id in ids] for of_grid in scores])
-    best, second, *others = np.argsort(-np.round(values.mean(axis=1), ROUNDING), kind="stable")
-    leads = np.round(values[best] - values[[second, *others]], ROUNDING)
-    (lead,) = bootstrap.means(leads[:1], ids, unit=rivals[best].unit, is_difference=True)
+    best, second, *others = np.argsort(-np.round(values[:, whole].mean(axis=1), ROUNDING), kind="stable")
+
+    def leads(scores: Numbers) -> Numbers:
+        ahead = np.full((len(rivals) - 1, len(ids)), np.nan)
+        shared = complete(scores)
+        ahead[:, shared] = np.round(scores[best] - scores[[second, *others]], ROUNDING)[:, shared]
+        return ahead
+
+    least, greatest = (leads(_scores(own, at, ids)) for own in zip(*(grid.filled() for grid in rivals), strict=True))
+    uncertain = np.array([grid.is_uncertain()[0, i] for grid, i in zip(rivals, at, strict=True)])
+    is_uncertain = uncertain[best] | uncertain[[second, *others]]
+    cases = worst_cases(leads(values), (least, greatest), is_uncertain, lambda some: sign_flip(some, ids))
+    (lead,) = bootstrap.means(leads(values)[:1], ids, unit=rivals[best].unit, is_difference=True)
     cell, other = (rivals[i].cell(perturbation=rivals[i].evidence[0], temperature=temperature) for i in (best, second))
     return Choice(
         cell=cell,
         other=other,
         metric=rivals[best].metric,
         lead=lead,
-        mean=float(values[best].mean()),
-        p=max(sign_flip(leads, ids)),
+        mean=float(values[best, whole].mean()),
+        p=max(case.p for case in cases),
+        worst_low=cases[0].low,
+        worst_high=cases[0].high,
         n_systems=len(rivals),
         n_missing=sum(int(grid.n_missing[0, i].sum()) for grid, i in zip(rivals, at, strict=True)),
-        n_left_out=len({id for grid in rivals for id in grid.question_ids}) - len(ids),
+        n_left_out=len(ids) - len(whole),
     )
+
+
+def _scores(rivals: Sequence[Grid], at: Sequence[int], ids: Sequence[str]) -> Numbers:
+    """With original evidence, rivals × questions, each at its place of the temperature."""
+    scores = np.full((len(rivals), len(ids)), np.nan)
+    for row, grid, i in zip(scores, rivals, at, strict=True):
+        row[np.searchsorted(ids, grid.question_ids)] = grid.means[0, i]
+    return scores

@@ -31,6 +31,7 @@ class Whole:
         whole = complete(drops)
         self.grid = grid
         self.drops = drops[..., whole]
+        self.whole = whole
         self.ids = [grid.question_ids[i] for i in whole]
         self.n_missing = int(grid.n_missing.sum())
         self.n_left_out = len(grid.question_ids) - len(self.ids)
@@ -41,6 +42,19 @@ class Whole:
         first, second = np.array(self.pairs).T
         contrasts: Numbers = np.round(self.drops[first] - self.drops[second], ROUNDING)
         return contrasts
+
+    def contrasts_of_all(self) -> Numbers:
+        """The same as rows, NaN for questions that lack a score in some cell."""
+        contrasts = self.contrasts()
+        rows = np.full((contrasts.shape[0] * contrasts.shape[1], len(self.grid.question_ids)), np.nan)
+        rows[:, self.whole] = contrasts.reshape(len(rows), -1)
+        return rows
+
+    def effects(self) -> Numbers:
+        """What each temperature does to the contrasts."""
+        contrasts = self.contrasts()
+        effects: Numbers = contrasts - contrasts.mean(axis=1, keepdims=True)
+        return effects
 
 
 def agreements_of(whole: Whole, bootstrap: Bootstrap) -> list[Agreement]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.evidence.rank_agreements import Agreement, Whole, agreements_of
+from shaketable.analyses.failures import worst_of
 from shaketable.analyses.grids import Grid, grids
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
@@ -82,7 +83,8 @@ class Ranking:
         n_temperatures = len({contrast.cell.temperature for contrast in self.contrasts})
         for contrast in filter(self._is_spoken_of, self.contrasts):
             subject, weight = contrast.subject("contrast"), 1 / n_temperatures
-            yield Claim(subject=subject, estimate=contrast.difference, p=contrast.p, weight=weight)
+            reason = contrast.reason
+            yield Claim(subject=subject, estimate=contrast.difference, p=contrast.p, reason=reason, weight=weight)
 
     def _is_spoken_of(self, pair: Pair) -> bool:
         return pair.metric == self.metric and pair.cell.group is None
@@ -124,9 +126,14 @@ def _drops(grid: Grid, bootstrap: Bootstrap) -> list[Drop]:
 
 
 def _contrasts(whole: Whole, bootstrap: Bootstrap) -> list[Contrast]:
-    grid, contrasts = whole.grid, whole.contrasts()
-    flat = contrasts.reshape(-1, contrasts.shape[2])
-    differences = bootstrap.means(flat, whole.ids, unit=grid.unit, is_difference=True)
+    grid, contrasts = whole.grid, whole.contrasts_of_all()
+    differences = bootstrap.means(contrasts, grid.question_ids, unit=grid.unit, is_difference=True)
+    cases = worst_of(
+        grid,
+        lambda own: Whole(own).contrasts_of_all(),
+        np.full(len(contrasts), grid.is_uncertain().any()),
+        lambda values: sign_flip(values, grid.question_ids),
+    )
     places = [(a, b, temperature) for a, b in whole.pairs for temperature in grid.temperatures]
     return [
         Contrast(
@@ -134,18 +141,20 @@ def _contrasts(whole: Whole, bootstrap: Bootstrap) -> list[Contrast]:
             other=grid.perturbations[b],
             metric=grid.metric,
             difference=difference,
-            p=p if whole.ids else None,
+            p=case.p if whole.ids else None,
+            worst_low=case.low,
+            worst_high=case.high,
             n_missing=whole.n_missing,
             n_left_out=whole.n_left_out,
         )
-        for (a, b, temperature), difference, p in zip(places, differences, sign_flip(flat, whole.ids), strict=True)
+        for (a, b, temperature), difference, case in zip(places, differences, cases, strict=True)
     ]
 
 
 def _interactions(whole: Whole, bootstrap: Bootstrap) -> list[Interaction]:
-    grid, contrasts = whole.grid, whole.contrasts()
-    effects = contrasts - contrasts.mean(axis=1, keepdims=True)
-    epsilons = partial_epsilon_squared(list(effects))
+    grid, filled = whole.grid, whole.grid.filled() if whole.grid.is_uncertain().any() else ()
+    epsilons = partial_epsilon_squared(list(whole.effects()))
+    p_values = np.max([p_of_effects(own.effects(), own.ids) for own in (whole, *map(Whole, filled))], axis=0)
     strengths = bootstrap.statistics(epsilons, whole.ids, len(whole.pairs), unit="ratio")
     constant = "the contrast is the same at all temperatures" if whole.ids else NO_SCORES
     return [
@@ -158,5 +167,5 @@ def _interactions(whole: Whole, bootstrap: Bootstrap) -> list[Interaction]:
             n_missing=whole.n_missing,
             n_left_out=whole.n_left_out,
         )
-        for (a, b), strength, p in zip(whole.pairs, strengths, p_of_effects(effects, whole.ids), strict=True)
+        for (a, b), strength, p in zip(whole.pairs, strengths, p_values.tolist(), strict=True)
     ]
