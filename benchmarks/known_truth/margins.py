@@ -19,12 +19,12 @@ from shaketable.analyses.tables import Tables
 HEAT = (0.0, 0.5, 1.0, 1.5, 2.0)
 BROKEN = 0.06
 """The share of questions that break at the hottest temperature, where the margin is 0.05."""
-BATCH = 100
+ALPHA, BATCH = 0.05, 100
 
 
 def count_equivalent(tables: Tables) -> list[bool]:
-    """Of each study, whether it is called equivalent."""
-    return [test.verdict == "equivalent" for test in equivalence(tables).tests]
+    """Of each study, whether it would be called equivalent if nothing else were claimed."""
+    return [test.p is not None and test.p < ALPHA for test in equivalence(tables).tests]
 
 
 def count_too_hot(tables: Tables) -> list[bool]:
