@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from known_truth import draws
+from honesty import Case
+from known_truth import draws, intervals, margins, nothing, power
 from known_truth.rows import Row, covered, merge
 from known_truth.studies import MAKERS, null_study
 from known_truth.words import asserts
@@ -63,6 +64,47 @@ def test_as_much_is_lost_as_was_asked_for(icc, runs):
 
 
 # --- what must hold -------------------------------------------------------------------------------
+
+
+def verdicts(case: Case, n_draws: int) -> dict[str, str]:
+    return {row.what: row.verdict for row in case.run(range(n_draws))}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [12, 24])
+def test_intervals_of_shares_and_of_their_differences_hold_the_truth(n):
+    measured = [verdicts(case, 200) for case in intervals.share_cases(n, full=False)]
+    assert "NOT" not in {verdict for own in measured for verdict in own.values()}, measured
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [24, 60])
+def test_intervals_of_scores_hold_the_truth_where_no_disaster_hides(n):
+    measured = [verdicts(case, 200) for case in intervals.score_cases(n, full=False)]
+    assert {what for own in measured for what, verdict in own.items() if verdict == "NOT" and "normal" in what} == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [3, 12, 60])
+def test_shares_at_the_margin_are_not_called_equivalent_nor_their_temperature_a_ceiling(n):
+    at_margin = [case for case in margins.cases(full=False) if case.n == n and "scores" not in case.what]
+    measured = [verdicts(case, 200) for case in at_margin]
+    assert len(measured) == 3
+    assert "NOT" not in {verdict for own in measured for verdict in own.values()}, measured
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [60, 200])
+def test_a_planted_loss_is_found_as_often_as_by_plain_tests(n):
+    assert set(verdicts(power.Power(loss=0.1, n=n, runs=1), 200).values()) == {"ok"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "n_draws"), [("demo", 20), ("factual_robustness", 10), ("joint", 5)])
+def test_studies_in_which_nothing_differs_claim_nothing(name, n_draws):
+    measured = verdicts(nothing.Nothing(study=name, n=24), n_draws)
+    assert measured[f"{name}: false claims"] == "ok"
+    assert measured[f"{name}: analyses that fail"] == "ok"
 
 
 @pytest.mark.slow

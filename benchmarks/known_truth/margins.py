@@ -12,6 +12,7 @@ from known_truth import draws
 from known_truth.draws import Numbers, Rng
 from known_truth.rows import Row, seed_of
 from known_truth.tables import Draw, Layout, score_tables
+from shaketable.analyses.claims import N_LEAST
 from shaketable.analyses.evidence.equivalence import equivalence
 from shaketable.analyses.evidence.guidelines import guidelines
 from shaketable.analyses.tables import Tables
@@ -24,7 +25,8 @@ ALPHA, BATCH = 0.05, 100
 
 def count_equivalent(tables: Tables) -> list[bool]:
     """Of each study, whether it would be called equivalent if nothing else were claimed."""
-    return [test.p is not None and test.p < ALPHA for test in equivalence(tables).tests]
+    tests = equivalence(tables).tests
+    return [test.difference.n >= N_LEAST and test.p is not None and test.p < ALPHA for test in tests]
 
 
 def count_too_hot(tables: Tables) -> list[bool]:
