@@ -112,3 +112,10 @@ def test_a_type_with_one_fact_is_compared_without_a_test():
     rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(1.0), type="NUM" if i else "HUM") for i in range(9)]
     (difference,) = question_types(fact_tables(table_of(*rows))).differences
     assert (difference.p, difference.difference.low) == (None, None)
+
+
+def test_facts_that_all_hold_tell_nothing_of_types():
+    rows = [fact_rows(f"q{i}", scores=known(0.1), shares=scan(None), type=("NUM", "HUM")[i % 2]) for i in range(20)]
+    (difference,) = question_types(fact_tables(table_of(*rows))).differences
+    assert (difference.difference.low, difference.p) == (None, None)
+    assert difference.difference.reason == "all facts of both types have the same score"

@@ -22,6 +22,7 @@ from shaketable.types import Estimate
 
 SHOWN = ("NUM", "LOC", "ENTY", "HUM")
 """Abbreviations and descriptions are few among facts and left out, as in the study."""
+ALL_ALIKE = "all facts of both types have the same score"
 Ties = Literal["entropy", "random"]
 
 
@@ -58,7 +59,7 @@ class TypeDifference(Located):
     other: str
     difference: Estimate
     p: float | None
-    """That it is not 0, by facts shuffled between the types; None: a type has fewer than two."""
+    """That it is not 0, by facts shuffled between the types; None: a type has fewer than two, or all score the same."""
 
     @property
     def subject(self) -> Subject:
@@ -194,9 +195,9 @@ def _differences(
     types = np.array([fact.type for fact in typed])
     of = {label: own for label in SHOWN if len(own := scores[(types == label) & ~np.isnan(scores)])}
     for label, other in combinations(of, 2):
-        yield TypeDifference(
-            cell=replace(facts.cell, group=label),
-            other=other,
-            difference=bootstrap.difference(of[label], of[other]),
-            p=two_groups(of[label], of[other]) if min(len(of[label]), len(of[other])) > 1 else None,
-        )
+        own, others = of[label], of[other]
+        difference = bootstrap.difference(own, others)
+        p = two_groups(own, others) if min(len(own), len(others)) > 1 else None
+        if not np.ptp([*own, *others]):  # Facts that all hold tell nothing of types.
+            difference, p = replace(difference, low=None, high=None, reason=ALL_ALIKE), None
+        yield TypeDifference(cell=replace(facts.cell, group=label), other=other, difference=difference, p=p)

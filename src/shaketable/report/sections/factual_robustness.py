@@ -97,13 +97,14 @@ def _nothing_said(unbroken: UnbrokenShare, page: Page) -> Headline:
 def _holds(known: KnownShare, unbroken: UnbrokenShare, first: MeanScore, last: MeanScore, page: Page) -> Headline:
     system, n_undecided = name_system(known.cell, page), first.n_undecided or 0
     hardest = f", and {format_level(last.score)} when entropy is punished hardest (d = {last.d})"
+    facts = f"{unbroken.share.n:,} known fact{'' if unbroken.share.n == 1 else 's'}"
     more = f"; where it breaks is not known of {n_undecided:,} more" if n_undecided else ""
     headline = make_headline(
         NAME,
         known.cell,
         f"{system} holds {format_level(unbroken.share)} of the facts it knows at every temperature tried; its "
         f"robustness score is {format_level(first.score)}{hardest if last.d != first.d else ''}.",
-        f"It knows {format_level(known.share)} of the questions asked ({unbroken.share.n:,} known facts of "
+        f"It knows {format_level(known.share)} of the questions asked ({facts} of "
         f"{name_questions(known.share.n)}{more}).",
         page,
     )
