@@ -161,3 +161,16 @@ def test_the_command_tells_which_analyses_were_picked_and_why_no_others(tmp_path
     told = json.loads(result.stdout)
     assert "degradation" in told["analyses"]
     assert told["left_out"]["consistency"] == "no question has another 'variation' beside 'original'"
+
+
+def test_a_file_of_failures_is_told_as_such(tmp_path):
+    rows = [line.split(",") for line in CSV.splitlines()]
+    failed = "\n".join(",".join([*row[:3], "", *row[4:]]) for row in rows[1:])
+    (tmp_path / "answers.csv").write_text(f"{','.join(rows[0])}\n{failed}\n")
+    runner = CliRunner()
+    made = runner.invoke(app, ["import", str(tmp_path / "answers.csv"), "--out", str(tmp_path / "run")])
+    assert "108 answers to 9 questions, 108 of them failed." in made.stderr
+    told = runner.invoke(app, ["analyze", str(tmp_path / "run")])
+    assert told.exit_code == 0
+    assert "No answer has a score, so there is nothing to tell." in told.stderr
+    assert "failed: " not in told.stderr

@@ -24,6 +24,8 @@ def tell_findings(run: Run, findings: Findings, json_: bool) -> None:
     if json_:
         print_json(_values(run, page))
         return
+    if not page.scores["value"].count():
+        say("No answer has a score, so there is nothing to tell. The report says what is missing, and why.")
     for section in make_sections(page):
         if not section.headlines:
             continue
