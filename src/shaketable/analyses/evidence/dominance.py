@@ -94,10 +94,22 @@ def _weighing(grid: Grid, outcome: Number, bootstrap: Bootstrap) -> Weighing:
         evidence=evidence,
         interaction=interaction,
         difference=difference,
-        p=p_of_difference(by_temperature, by_evidence, ids),
+        p=_p(grid, outcome),
         n_missing=int(grid.n_missing.sum()),
         n_left_out=len(grid.question_ids) - len(ids),
     )
+
+
+def _p(grid: Grid, outcome: Number) -> float | None:
+    """Of means where many answers failed the largest, whatever they would have scored."""
+    is_uncertain = outcome == "mean" and grid.is_uncertain().any()
+    ps = []
+    for own in (grid, *grid.filled()) if is_uncertain else (grid,):
+        whole = complete(own.means)
+        by_temperature, by_evidence, _ = _effects(own.means[..., whole])
+        ps.append(p_of_difference(by_temperature, by_evidence, [grid.question_ids[i] for i in whole]))
+    known = [p for p in ps if p is not None]
+    return max(known) if len(known) == len(ps) else None
 
 
 def _with_difference(epsilons: Statistic) -> Statistic:
@@ -118,5 +130,5 @@ def _effects(means: Numbers) -> tuple[Numbers, Numbers, Numbers]:
 
 def _reason(estimate: Estimate) -> str | None:
     if estimate.value is not None:
-        return "nothing varies in some resamples" if estimate.low is None and estimate.n > 1 else None
+        return None
     return "nothing varies" if estimate.n else "no question has a score in every cell"
