@@ -9,7 +9,8 @@ import pytest
 
 from shaketable.statistics.intervals import Numbers
 from shaketable.statistics.sign_flips import sign_flip
-from shaketable.statistics.worst_case import is_uncertain, worst_cases
+from shaketable.statistics.worst_case import is_uncertain, worst_cases, worst_p
+from shaketable.types import Estimate
 
 IDS = [f"q{i}" for i in range(20)]
 
@@ -59,3 +60,12 @@ def test_where_little_is_missing_the_test_is_the_plain_one():
     assert [case.p for case in cases[:2]] == [pytest.approx(2 * 0.5**10), 1.0]
     assert math.isnan(cases[2].p)
     assert all(case.low is None and case.high is None for case in cases)
+
+
+def test_of_estimates_the_largest_p_counts_if_all_have_one_sign():
+    def tested(*pairs: tuple[float | None, float | None]) -> float | None:
+        return worst_p([(Estimate(value=value, low=None, high=None, level=0.95, n=9, how=""), p) for value, p in pairs])
+
+    assert tested((0.2, 0.01), (0.1, 0.04), (0.3, 0.001)) == 0.04
+    assert tested((0.2, 0.01), (-0.1, 0.04), (0.3, 0.001)) == 1.0
+    assert tested((0.2, 0.01), (None, None), (0.3, 0.001)) is None

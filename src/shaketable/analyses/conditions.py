@@ -7,8 +7,10 @@ from typing import Literal
 import polars as pl
 
 from shaketable.factors import FACTORS, Cell, System, measure_of
+from shaketable.statistics.worst_case import MOST_FAILED
 
 End = Literal["least", "greatest"]
+ENDS: tuple[End, ...] = ("least", "greatest")
 CONDITION = ("metric", *FACTORS)
 
 
@@ -47,7 +49,7 @@ def fill_failed(questions: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
     total = pl.col("mean").fill_null(0) * known
     return ended.with_columns(
         pl.when(failed > 0).then((total + pl.col(end) * failed) / (known + failed)).otherwise("mean").alias(end)
-        for end in ("least", "greatest")
+        for end in ENDS
     )
 
 
@@ -58,6 +60,13 @@ def fill_scores(table: pl.DataFrame, end: End) -> pl.DataFrame:
     ends = scales(table).select("metric", end=end)
     filled = pl.when(is_scored & ~is_left_out).then(pl.coalesce("value", "end")).otherwise("value")
     return table.join(ends, on="metric", how="left", maintain_order="left").with_columns(value=filled).drop("end")
+
+
+def is_uncertain_anywhere(table: pl.DataFrame) -> bool:
+    """Whether more of the records of some condition failed than may be left out without a word."""
+    is_left_out = pl.col("is_left_out") if "is_left_out" in table.columns else pl.lit(False)
+    failed = table.group_by(CONDITION).agg(share=(pl.col("value").is_null() & ~is_left_out).mean())
+    return bool((failed["share"] > MOST_FAILED).any())
 
 
 def scales(table: pl.DataFrame) -> pl.DataFrame:

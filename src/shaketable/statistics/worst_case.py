@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shaketable.statistics.intervals import ROUNDING, Numbers
+from shaketable.types import Estimate
 
 MOST_FAILED = 0.05
 """Of the answers of a condition: of more it matters what they would have scored."""
@@ -31,6 +32,14 @@ def is_uncertain(n_failed: NDArray[np.int64], n_scored: NDArray[np.int64]) -> ND
     """Whether too many answers of a condition failed to leave them out without a word."""
     uncertain: NDArray[np.bool_] = n_failed > MOST_FAILED * (n_failed + n_scored)
     return uncertain
+
+
+def worst_p(tested: Sequence[tuple[Estimate | None, float | None]]) -> float | None:
+    """Of one difference as it is and with the missing filled in: the largest p, 1 where the signs differ."""
+    known = [(own.value, p) for own, p in tested if own and own.value is not None and p is not None]
+    if len(known) < len(tested):
+        return None
+    return max(p for _, p in known) if len({np.sign(value) for value, _ in known}) == 1 else 1.0
 
 
 def worst_cases(

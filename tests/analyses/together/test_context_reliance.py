@@ -132,3 +132,13 @@ def test_what_evidence_brings_and_what_is_taken_are_claimed_at_the_coolest_tempe
     assert [claim.subject.kind for claim in (gain, loss, shortfall)] == ["evidence_gain", "evidence", "misled"]
     assert loss.subject == next(iter(degradation(few_tables(table)).claims())).subject
     assert gain.subject.cell.perturbation == "unchanged"
+
+
+def test_what_evidence_brings_must_stand_whatever_failed() -> None:
+    half, failing = [[1, 0]] * 20, [[1, None]] * 20
+    # Right in one of two runs with or without evidence; with evidence the wrong one failed.
+    own = only(three(failing, half, half))
+    assert own.gain is not None and own.gain.value == 0.5
+    assert (own.p_gain, own.p_loss) == (1.0, 1.0)
+    settled = only(three([[1, 1]] * 20, half, half))
+    assert settled.p_gain == pytest.approx(2 * 0.5**20)

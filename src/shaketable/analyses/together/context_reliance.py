@@ -7,19 +7,18 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-import polars as pl
 
 from shaketable.analyses.claims import Claim, Subject
-from shaketable.analyses.conditions import by_question, cells_of, units
+from shaketable.analyses.conditions import ENDS, cells_of, fill_scores, is_uncertain_anywhere, units
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
+from shaketable.analyses.together.sides import SIDES, pair_sides
 from shaketable.factors import UNCHANGED
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Statistic, mean_of
 from shaketable.statistics.sign_flips import sign_flip
+from shaketable.statistics.worst_case import worst_p
 from shaketable.types import Estimate, Unit
 
-SYSTEM = ("dataset", "model", "method", "retriever")
-SIDES = ("original", "disturbed", "closed_book")
 LEAST_GAIN = 0.05
 """What evidence is taken to bring at least, so that a ratio to almost nothing does not run away."""
 CLIP = (-1.0, 2.0)
@@ -101,7 +100,26 @@ def context_reliance(tables: Tables, *, metric: str | None = None, closed_book: 
     this name, the mean), or a kind of evidence in answers made elsewhere.
     """
     main = tables.metric(metric) or ""
-    conditions = _conditions(tables.scores.filter(metric=main), closed_book)
+    scores = tables.scores.filter(metric=main)
+    filled = [fill_scores(scores, end) for end in ENDS] if is_uncertain_anywhere(scores) else []
+    told = [_reliances(replace(tables, scores=own), main, closed_book) for own in (scores, *filled)]
+    reliances = [_settled(*rows) for rows in zip(*told, strict=True)]
+    return ContextReliance(reliances=tuple(reliances), closed_book=closed_book)
+
+
+def _settled(own: Reliance, *filled: Reliance) -> Reliance:
+    """Its differences must stand whatever the answers that failed would have scored; nothing filled: few failed."""
+    rows = (own, *filled)
+    return replace(
+        own,
+        p_gain=worst_p([(row.gain, row.p_gain) for row in rows]),
+        p_loss=worst_p([(row.loss, row.p_loss) for row in rows]),
+        p_shortfall=worst_p([(row.shortfall, row.p_shortfall) for row in rows]),
+    )
+
+
+def _reliances(tables: Tables, main: str, closed_book: str) -> list[Reliance]:
+    conditions = pair_sides(tables.scores, closed_book)
     sides = [[np.array(values) for values in conditions[side]] for side in SIDES]
     estimates = tables.bootstrap.of_conditions(
         lambda places: _reliance(*(np.array([own[i] for i in places]) for own in sides)),
@@ -132,7 +150,7 @@ def context_reliance(tables: Tables, *, metric: str | None = None, closed_book: 
     for i in conditions["is_coolest"].arg_true():
         ids = conditions["question_ids"][i].to_list()
         reliances[i] = _with_changes(reliances[i], [side[i] for side in sides], ids, tables.bootstrap)
-    return ContextReliance(reliances=tuple(reliances), closed_book=closed_book)
+    return reliances
 
 
 def _with_changes(own: Reliance, sides: Sequence[Numbers], ids: Sequence[str], bootstrap: Bootstrap) -> Reliance:
@@ -143,60 +161,6 @@ def _with_changes(own: Reliance, sides: Sequence[Numbers], ids: Sequence[str], b
     return replace(
         own, gain=gain, loss=loss, shortfall=shortfall, p_gain=p_gain, p_loss=p_loss, p_shortfall=p_shortfall
     )
-
-
-def _conditions(table: pl.DataFrame, closed_book: str) -> pl.DataFrame:
-    """One row per system, disturbance and temperature: its questions, and the three means of each."""
-    asked = by_question(table).select(
-        *SYSTEM, "perturbation", "variation", "temperature", "question_id", "mean", "n_missing"
-    )
-    is_closed = _is(closed_book, "method") | _is(closed_book, "perturbation")
-    alike = ("dataset", "model", "temperature", "variation", "question_id")
-    closed = asked.filter(is_closed).group_by(alike).agg(pl.col("mean").mean(), pl.col("n_missing").sum())
-    searched = asked.filter(~is_closed, pl.col("perturbation").is_not_null())
-    original = searched.filter(perturbation=UNCHANGED).drop("perturbation")
-    paired = (
-        searched.filter(pl.col("perturbation") != UNCHANGED)
-        .rename({"mean": "disturbed"})
-        .join(original.rename({"mean": "original"}), on=[*SYSTEM, *alike[2:]], nulls_equal=True, suffix="_original")
-        .join(closed.rename({"mean": "closed_book"}), on=alike, how="left", suffix="_closed")
-        .with_columns(n_missing=pl.sum_horizontal("n_missing", "n_missing_original", "n_missing_closed"))
-    )
-    has_questions = pl.col("question_ids").list.len() > 0
-    coolest = pl.when(has_questions).then(pl.col("temperature")).min().over(SYSTEM)
-    is_coolest = has_questions & (pl.col("temperature") == coolest)
-    whole = pl.all_horizontal(pl.col(SIDES).is_not_null())
-    return (
-        paired.group_by(*SYSTEM, "perturbation", "temperature", "question_id")
-        .agg(
-            pl.col(SIDES).filter(whole).sort().mean(),  # sums of floats depend on their order
-            pl.col("n_missing").sum(),
-            _the_only_one("variation"),
-            is_asked=pl.col("n_missing_closed").is_not_null().any(),
-        )
-        .sort("question_id")
-        .group_by(*SYSTEM, "perturbation", "temperature", maintain_order=True)
-        .agg(
-            pl.col("question_id", *SIDES).filter(pl.col("original").is_not_null()),
-            pl.col("n_missing").sum().cast(pl.Int64),
-            pl.col("is_asked").any(),
-            _the_only_one("variation"),
-        )
-        .rename({"question_id": "question_ids"})
-        .with_columns(type=pl.lit(None, dtype=pl.String), is_coolest=is_coolest)
-        .sort(*SYSTEM, "perturbation", "temperature")
-    )
-
-
-def _the_only_one(column: str) -> pl.Expr:
-    """None of several."""
-    return pl.when(pl.col(column).n_unique() == 1).then(pl.col(column).first()).alias(column)
-
-
-def _is(name: str, column: str) -> pl.Expr:
-    """Whether a part has this name, whatever its settings; or this very label."""
-    label = pl.col(column).fill_null("")
-    return (label == name) | (label.str.replace(r"\(.*", "") == name)
 
 
 def _reliance(original: Numbers, disturbed: Numbers, closed: Numbers) -> Statistic:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shaketable.analyses.conditions import End, fill_scores
+from shaketable.analyses.conditions import ENDS, End, fill_scores
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import group_scores, read_scores
 from shaketable.analyses.wording.asked import Asked
@@ -39,7 +39,7 @@ def bound_losses(numbers: Sequence[WordingNumber], tables: Tables, metric: str) 
     known = _losses(tables, metric)
     if not any(own.asked.n_failed for own in known.values()):
         return list(numbers)
-    least, greatest = (_losses(_filled(tables, end), metric) for end in ("least", "greatest"))
+    least, greatest = (_losses(_filled(tables, end), metric) for end in ENDS)
     cases = {
         replace(place, variation=variation): case
         for place, own in known.items()
