@@ -12,6 +12,8 @@ from made_page import made_page
 from made_wordings import Compass
 
 from shaketable import catalog
+from shaketable.analyses.evidence.guidelines import guidelines
+from shaketable.analyses.evidence.heat_ceilings import ONE_TEMPERATURE
 from shaketable.analyses.wording import vectors
 from shaketable.report.page import make_section
 from shaketable.stages.report import draw
@@ -78,3 +80,8 @@ def test_all_pictures_are_drawn(edge):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         draw(made_page(tables, *(catalog.find("analysis", name)(tables) for name in ANALYSES)))
+
+
+def test_one_temperature_tells_nothing_of_how_hot_a_system_may_run():
+    ceilings = guidelines(EDGES["one temperature"]()).ceilings
+    assert {(own.ceiling.value, own.ceiling.reason) for own in ceilings} == {(None, ONE_TEMPERATURE)}

@@ -46,7 +46,7 @@ def test_every_shipped_analysis_says_what_it_needs():
     [
         ([{}], ()),
         (crossed(repeat=[0, 1]), ("variability",)),
-        (crossed(model=["a", "b"]), ("variance_shares",)),
+        (crossed(model=["a", "b"]), ("variance_shares", "guidelines")),
         (crossed(perturbation=["unchanged", "noise"]), ("variance_shares", *EVIDENCE)),
         (crossed(retriever=["web"], temperature=[0.2, 1]), ("variance_shares", "guidelines")),
         (crossed(temperature=[0, 1]), ("variance_shares", "guidelines", "fact_accuracy", "latent_facts")),
@@ -60,7 +60,7 @@ def test_every_shipped_analysis_says_what_it_needs():
         ),
         (
             [*crossed(perturbation=["unchanged", "noise"]), {"method": "closed_book"}],
-            ("variance_shares", *EVIDENCE, "context_reliance"),
+            ("variance_shares", *EVIDENCE, "context_reliance", "guidelines"),
         ),
         (
             crossed(perturbation=["unchanged", "noise", "closed_book"]),
@@ -83,7 +83,7 @@ def test_every_shipped_analysis_says_what_it_needs():
                 *("trajectories", "trajectory_cases", "drift_chain"),
             ),
         ),
-        (crossed(method=["agent", "closed_book"], n_searches=[1]), ("variance_shares", "outcomes")),
+        (crossed(method=["agent", "closed_book"], n_searches=[1]), ("variance_shares", "outcomes", "guidelines")),
         (
             [{"entropy": 0.1}, {"temperature": 1}],
             ("variance_shares", "guidelines", "fact_accuracy", "latent_facts", *FACTS),
@@ -121,7 +121,7 @@ def test_an_analysis_that_was_left_out_has_a_reason():
     pick = pick_analyses([AnswerRow.model_validate(ROW)])
     reasons = {name: group.reason for group in pick.left_out for name in group.analyses}
     assert set(reasons) | set(pick.analyses) == set(NEEDS)
-    assert reasons["guidelines"] == "no question was answered at two temperatures"
+    assert reasons["guidelines"] == "no question was answered at two temperatures, or by two systems"
     assert reasons["degradation"] == "no question has disturbed evidence beside 'unchanged' in 'perturbation'"
 
 

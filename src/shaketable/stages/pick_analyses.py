@@ -90,11 +90,12 @@ def _is_recalled(rows: Rows) -> bool:
     return _is_scanned([row for row in rows if row.retriever is None and row.perturbation is None and not row.searches])
 
 
-def _is_varied(rows: Rows) -> bool:
-    conditions: dict[str, set[object]] = {}
+def _are_compared(rows: Rows, columns: Sequence[str]) -> bool:
+    """Whether a question has two combinations of these."""
+    combined: dict[str, set[object]] = {}
     for row in rows:
-        conditions.setdefault(row.question_id, set()).add(tuple(getattr(row, name) for name in FACTORS))
-    return any(len(own) > 1 for own in conditions.values())
+        combined.setdefault(row.question_id, set()).add(tuple(getattr(row, name) for name in columns))
+    return any(len(own) > 1 for own in combined.values())
 
 
 def _has_entropy(rows: Rows) -> bool:
@@ -124,7 +125,11 @@ TWICE_DISTURBED = Need(
 REWORDED = Need(
     is_met=_has_beside("variation", ORIGINAL), reason=f"no question has another 'variation' beside '{ORIGINAL}'"
 )
-VARIED = Need(is_met=_is_varied, reason="nothing varies but the questions")
+CHOICES = Need(
+    is_met=lambda rows: _has_several("temperature")(rows) or _are_compared(rows, SYSTEM),
+    reason="no question was answered at two temperatures, or by two systems",
+)
+VARIED = Need(is_met=lambda rows: _are_compared(rows, FACTORS), reason="nothing varies but the questions")
 COUNTED = Need(is_met=_has_counts, reason="no 'n_searches', 'n_generations' or 'n_tokens' is given")
 SEARCHED = Need(
     is_met=lambda rows: any(row.searches or row.n_searches for row in rows),
@@ -163,7 +168,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "dominance": (DISTURBED, HEATED),
     "amplification": (DISTURBED, HEATED),
     "cases": (DISTURBED,),
-    "guidelines": (HEATED,),
+    "guidelines": (CHOICES,),
     "variance_shares": (VARIED,),
     "context_reliance": (DISTURBED, BARE),
     "wording_accuracy": (REWORDED,),

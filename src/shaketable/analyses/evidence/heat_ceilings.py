@@ -18,6 +18,7 @@ from shaketable.types import Estimate
 
 BY_BOUND = "one-sided: every loss up to it is shown to be less than the margin"
 BY_VALUES = "by the values of the losses"
+ONE_TEMPERATURE = "one temperature alone was tried"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,9 +79,11 @@ class Limits:
 
     def ceiling(self, last: int, n: int) -> Estimate:
         """Without an interval: it is a bound itself."""
-        reason = None if last >= 0 else TOO_FEW if n else NO_SCORES
+        reason: str | None = TOO_FEW if n else NO_SCORES
+        if last >= 0:
+            reason = None if len(self.temperatures) > 1 else ONE_TEMPERATURE
         return Estimate(
-            value=self.temperatures[last] if last >= 0 else None,
+            value=self.temperatures[last] if reason is None else None,
             low=None,
             high=None,
             level=self.confidence,
