@@ -8,7 +8,8 @@ ASSERTIONS = re.compile(
     r"\b(costs|gains|lowers|raises|that hurts|misleads|explains|foretells|reverses|mends more|spoils more"
     r"|begins to fall|moves? the .* more than|the hotter .*, the (more|less)|has the best|varies (more|less)"
     r"|lose more than|more firmly than|most firmly|rewording adds|the (most|least) of \d|moves the answers .* most"
-    r"|makes the least likely|differs? between|is different|are different|takes .* of what|goes? together)\b",
+    r"|makes the least likely|hurts .* more than|different at"
+    r"|differs? between|is different|are different|takes .* of what|goes? together)\b",
     re.IGNORECASE,
 )
 DENIALS = re.compile(
