@@ -16,7 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import Protocol
 
@@ -28,11 +28,15 @@ from known_truth.rows import Row, format_markdown, format_table, merge
 from machine import describe
 
 PARTS = {"coverage": intervals.cases, "claims": nothing.cases, "margins": margins.cases, "power": power.cases}
-AT_ONCE = 10
+AT_ONCE = 5
 """Whole studies that one process draws, before it takes the next."""
 
 
 class Case(Protocol):
+    @property
+    def n(self) -> int:
+        """Questions."""
+
     @property
     def slowness(self) -> int:
         """How many times fewer draws than the others it gets, because it takes long."""
@@ -40,30 +44,33 @@ class Case(Protocol):
     def run(self, draws: range) -> list[Row]: ...
 
 
-def main(parts: Sequence[str], n_draws: int, n_jobs: int, *, full: bool, markdown: bool) -> None:
-    start = time.perf_counter()
-    jobs = [job for part in parts for case in PARTS[part](full=full) for job in _split(case, n_draws)]
-    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
-        rows = merge(_told(row) for own in pool.map(_run, jobs) for row in own)
-    print((format_markdown if markdown else format_table)(rows))
-    print(
-        f"{sum(row.verdict == 'NOT' for row in rows)} of {len(rows)} do not hold; {time.perf_counter() - start:.0f} s"
-    )
-    print(describe())
-
-
-def _told(row: Row) -> Row:
-    """The same, once it is known, for those who wait."""
-    print(*row.cells, sep="  ", file=sys.stderr)
-    return row
-
-
 Job = tuple[Case, range]
 
 
-def _split(case: Case, n_draws: int) -> list[Job]:
+def main(parts: Sequence[str], n_draws: int, n_jobs: int, *, full: bool, markdown: bool) -> None:
+    start = time.perf_counter()
+    jobs = [job for part in parts for case in PARTS[part](full=full) for job in split(case, n_draws)]
+    rows = run(jobs, n_jobs)
+    print((format_markdown if markdown else format_table)(rows))
+    n_failed, seconds = sum(row.verdict == "NOT" for row in rows), time.perf_counter() - start
+    print(f"{n_failed} of {len(rows)} do not hold; {seconds:.0f} s with {n_jobs} processes; {describe()}")
+
+
+def run(jobs: Sequence[Job], n_jobs: int) -> list[Row]:
+    """In their order, though the longest are begun first."""
+    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as pool:
+        order = sorted(range(len(jobs)), key=lambda i: -jobs[i][0].slowness * jobs[i][0].n)
+        futures = {i: pool.submit(_run, jobs[i]) for i in order}
+        for done, future in enumerate(as_completed(futures.values()), 1):
+            for row in future.result():
+                print(f"{done}/{len(jobs)}", *row.cells, sep="  ", file=sys.stderr)
+        return merge(row for i in range(len(jobs)) for row in futures[i].result())
+
+
+def split(case: Case, n_draws: int) -> list[Job]:
+    """Whole studies take long, so that several processes draw them."""
     own = max(n_draws // case.slowness, AT_ONCE)
-    if not isinstance(case, nothing.Nothing):
+    if not isinstance(case, nothing.Nothing | power.PowerInFamily):
         return [(case, range(own))]
     return [(case, range(start, min(start + AT_ONCE, own))) for start in range(0, own, AT_ONCE)]
 
