@@ -60,10 +60,10 @@ def test_a_page_warns_above_its_cards_once_for_each_system_of_the_number_it_spea
     assert f"The verdict ⚠ {warning}" in see(run).text
 
 
-def test_types_of_questions_are_named_where_all_together_have_something_to_lose(tmp_path):
+def test_types_of_questions_and_rewordings_are_named_where_the_rest_has_something_to_lose(tmp_path):
     run = small_run(tmp_path / "run", analyses=["correctness"])
     groups = (replace(ENTRY, group="bridge"), replace(ENTRY, group="comparison"))
     findings = replace(run.findings(), main_metric="correct", nothing_to_lose=groups)
     assert len(describe_floors(page_of(run, findings))) == 2
-    whole = replace(findings, nothing_to_lose=(ENTRY, *groups))
+    whole = replace(findings, nothing_to_lose=(replace(ENTRY, variation="typos"), ENTRY, *groups))
     assert describe_floors(page_of(run, whole)) == [describe_nothing_to_lose(ENTRY, "coin")]

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from shaketable import catalog
 from shaketable.analyses.floors import cell_of
+from shaketable.factors import ORIGINAL, Cell
 from shaketable.report.charts.bundle import load_bundle
 from shaketable.report.drawing import Drawing
 from shaketable.report.section import Chapter, Page, Section
@@ -102,18 +103,27 @@ def contents(chapters: Sequence[ShownChapter], *, has_verdict: bool) -> list[tup
 
 
 def describe_floors(page: Page) -> list[str]:
-    """The systems that have nothing to lose, by the number that is spoken of; types where others have something."""
+    """The systems that have nothing to lose, by the number that is spoken of.
+
+    Types of question and rewordings are named where all questions together, or the original, have something.
+    """
     entries = [
         entry
         for entry in page.findings.nothing_to_lose
         if entry.metric == page.findings.main_metric and entry.temperature is None
     ]
-    whole = [cell_of(entry) for entry in entries if entry.group is None]
+    cells = [cell_of(entry) for entry in entries]
     return [
-        describe_nothing_to_lose(entry, page.name(cell_of(entry)))
-        for entry in entries
-        if entry.group is None or replace(cell_of(entry), group=None) not in whole
+        describe_nothing_to_lose(entry, page.name(cell))
+        for cell, entry in zip(cells, entries, strict=True)
+        if not any(wider in cells for wider in _wider(cell))
     ]
+
+
+def _wider(cell: Cell) -> list[Cell]:
+    """What says the same of more: all questions, and the original wording."""
+    pooled = replace(cell, group=None)
+    return [wider for wider in (pooled, replace(pooled, variation=ORIGINAL)) if wider != cell]
 
 
 def group_caveats(page: Page, sections: Sequence[Section]) -> list[tuple[str, list[str]]]:
