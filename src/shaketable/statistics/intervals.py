@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -84,28 +84,6 @@ class Bootstrap:
         """Any statistic of the questions, for each condition."""
         numbers = self._resampled(statistic, question_ids, n_conditions, method)
         return [self.estimate(*row, n=len(question_ids), unit=unit) for row in numbers.tolist()]
-
-    def of_conditions(
-        self,
-        statistic_of: Callable[[Sequence[int]], Statistic],
-        question_ids: Sequence[Sequence[str]],
-        units: Sequence[Unit],
-    ) -> list[Estimate]:
-        """A statistic of conditions that need not have the same questions; `statistic_of` takes places of conditions.
-
-        Conditions that share their questions are resampled together, so paired comparisons stay paired.
-        """
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for i, ids in enumerate(question_ids):
-            groups.setdefault(tuple(ids), []).append(i)
-        groups.pop((), None)
-        numbers = np.full((len(question_ids), 3), np.nan)
-        for ids, places in groups.items():
-            numbers[places] = self._resampled(statistic_of(places), ids, len(places), "bca")
-        return [
-            self.estimate(*row, n=len(ids), unit=unit)
-            for row, ids, unit in zip(numbers.tolist(), question_ids, units, strict=True)
-        ]
 
     def difference(self, first: Numbers, second: Numbers, *, unit: Unit = "score") -> Estimate:
         """The mean of one group of questions minus that of another."""

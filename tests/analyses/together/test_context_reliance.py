@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from few_resamples import few_tables
@@ -44,8 +45,21 @@ def test_reliance_worked_by_hand() -> None:
     own = only(three([[1, 1], [1, 1]], [[1, 0], [0, 1]], [[0, 0], [1, 0]]))
     assert own.reliance.value == pytest.approx(2 / 3)
     assert (own.original, own.disturbed, own.closed_book, own.reliance.n) == (1, 0.5, 0.25, 2)
-    # A draw of the first question alone gives 1/2 over 1, of the second 1/2 over 1/2.
-    assert own.reliance.low == pytest.approx(0.5) and own.reliance.high == pytest.approx(1)
+    # They add 4/9 and 8/9, two more that lose and gain a half 0 and 4/3: 2/3 ± 3.1824 (t, 3) · 0.28689.
+    assert own.reliance.low == pytest.approx(2 / 3 - 0.91300, abs=1e-5)
+    assert own.reliance.high == pytest.approx(2 / 3 + 0.91300, abs=1e-5)
+
+
+@pytest.mark.parametrize("n_runs", [1, 3])
+def test_the_interval_covers_a_small_loss_of_few_questions(n_runs: int) -> None:
+    """Simulated: evidence brings 0.6, of which a disturbance takes 0.02. Drawn again, questions none of which loses
+    anything never do; then the interval was [0, 0]."""
+    rng, n_covered = np.random.default_rng(n_runs), 0
+    for _ in range(100):
+        right = [(rng.random((12, n_runs)) < share).astype(float).tolist() for share in (0.9, 0.88, 0.3)]
+        own = only(three(*right)).reliance
+        n_covered += own.low is not None and own.high is not None and own.low <= 0.02 / 0.6 <= own.high
+    assert n_covered >= 90
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_sentences_say_no_more_than_the_tests() -> None:
         f"Sentence removal misleads {name} at temperature 0: it answers worse than without any evidence."
     )
     assert sentence([1] * 10, [0] * 10, [0] * 10) == (
-        f"Sentence removal takes 100 % [100, 100] of what evidence brings {name} at temperature 0."
+        f"Sentence removal takes 100 % [73, 127] of what evidence brings {name} at temperature 0."
     )
     nothing = f"That evidence brings {name} anything at temperature 0 is not shown"
     assert sentence([1] * 10, [0] * 10, [1] * 10).startswith(nothing)

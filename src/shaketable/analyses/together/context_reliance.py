@@ -14,7 +14,7 @@ from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.together.sides import SIDES, pair_sides
 from shaketable.factors import UNCHANGED
-from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, Statistic, mean_of
+from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers
 from shaketable.statistics.sign_flips import sign_flip
 from shaketable.statistics.worst_case import worst_p
 from shaketable.types import Estimate, Unit
@@ -121,12 +121,11 @@ def _settled(own: Reliance, *filled: Reliance) -> Reliance:
 def _reliances(tables: Tables, main: str, closed_book: str) -> list[Reliance]:
     conditions = pair_sides(tables.scores, closed_book)
     sides = [[np.array(values) for values in conditions[side]] for side in SIDES]
-    estimates = tables.bootstrap.of_conditions(
-        lambda places: _reliance(*(np.array([own[i] for i in places]) for own in sides)),
-        conditions["question_ids"].to_list(),
-        ["ratio"] * len(conditions),
-    )
     unit = dict(units(tables.scores).iter_rows()).get(main, "score")
+    estimates = [
+        _reliance(original, disturbed, closed, unit, tables.bootstrap)
+        for original, disturbed, closed in zip(*sides, strict=True)
+    ]
     counted = conditions.select("n_missing", "is_asked").iter_rows()
     reliances = []
     for cell, estimate, (n_missing, is_asked), *means in zip(
@@ -163,14 +162,24 @@ def _with_changes(own: Reliance, sides: Sequence[Numbers], ids: Sequence[str], b
     )
 
 
-def _reliance(original: Numbers, disturbed: Numbers, closed: Numbers) -> Statistic:
-    """Of conditions × questions."""
+def _reliance(original: Numbers, disturbed: Numbers, closed: Numbers, unit: Unit, bootstrap: Bootstrap) -> Estimate:
+    """Of what each question adds to the ratio, to first order.
 
-    def ratio(drawn: Numbers) -> Numbers:
-        lost, gained = (
-            np.round(mean_of(original)(drawn) - mean_of(other)(drawn), ROUNDING) for other in (disturbed, closed)
-        )
-        clipped: Numbers = np.clip(lost / np.maximum(gained, LEAST_GAIN), *CLIP)
-        return clipped
-
-    return ratio
+    Of right and wrong answers two more questions are taken in, one that loses and one that gains as little as any does,
+    so that questions none of which loses are not endless evidence.
+    """
+    n = len(original)
+    if not n:
+        return bootstrap.estimate(np.nan, np.nan, np.nan, n=0, unit="ratio")
+    losses, gains = np.round(original - disturbed, ROUNDING), np.round(original - closed, ROUNDING)
+    gained = max(float(gains.mean()), LEAST_GAIN)
+    ratio = float(losses.mean()) / gained
+    added = ratio + (losses - ratio * gains) / gained if gained > LEAST_GAIN else losses / gained
+    if unit == "share":
+        least = np.abs(losses[losses != 0]).min(initial=1.0)
+        added = np.append(added, [ratio - least / gained, ratio + least / gained])
+    (estimate,) = bootstrap.means(added[None], [str(i) for i in range(len(added))], unit="ratio")
+    if estimate.low is None or estimate.high is None or n < 2:
+        return replace(estimate, value=float(np.clip(ratio, *CLIP)), low=None, high=None, n=n)
+    value, low, high = np.clip([ratio, estimate.low, estimate.high], *CLIP).tolist()
+    return replace(estimate, value=value, low=low, high=high, n=n)
