@@ -73,7 +73,7 @@ def test_every_row_says_where_it_is_from_and_how_many_stand_behind_it(analysis: 
 @each
 def test_every_result_has_sentences_and_caveats(analysis: Analysis) -> None:
     finding = Finding(analysis=analysis.__name__, result=asked(analysis, small()))
-    section = make_section(finding, made_page(few_tables(small())))
+    section = make_section(finding, made_page(few_tables(small()), finding.result))
     assert section is not None and section.headlines and section.caveats
     assert all(headline.text.endswith(".") for headline in section.headlines)
 
