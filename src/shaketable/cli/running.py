@@ -163,9 +163,13 @@ def _whole_line(study: Study, folder: Path, json_: bool) -> None:
     if json_:
         print_json(_summary(found, results[0]))
         return
-    from shaketable.stages.report import sections_of
+    from shaketable.report.page import describe_floors, make_sections
+    from shaketable.stages.report import page_of
 
-    for section in sections_of(found, found.findings()):
+    page = page_of(found, found.findings())
+    for floor in describe_floors(page):
+        say(floor)
+    for section in make_sections(page):
         for headline in section.headlines[:3]:
             out.print(f"• {headline.text}", highlight=False, markup=False)
     say(f"Done in {duration(time.perf_counter() - start)}. The report: {found.folder / 'report.html'}")
