@@ -1,6 +1,6 @@
 """Claim: what is said can be trusted. Studies with known truth go through the public analyses, and are counted.
 
-    python benchmarks/honesty.py [--full] [--jobs N] [--draws N] [--part PART] [--markdown]
+    python benchmarks/honesty.py [--full] [--jobs N] [--draws N] [--part PART] [--markdown FILE]
 
 1. `coverage`: how often nominal 95 % intervals hold the truth. 2. `claims`: studies in which nothing differs that claim
 something all the same, for the analyses of each shipped study. 3. `margins`: equivalence at the margin itself, and
@@ -18,6 +18,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Protocol
 
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
@@ -47,11 +48,13 @@ class Case(Protocol):
 Job = tuple[Case, range]
 
 
-def main(parts: Sequence[str], n_draws: int, n_jobs: int, *, full: bool, markdown: bool) -> None:
+def main(parts: Sequence[str], n_draws: int, n_jobs: int, *, full: bool, markdown: Path | None) -> None:
     start = time.perf_counter()
     jobs = [job for part in parts for case in PARTS[part](full=full) for job in split(case, n_draws)]
     rows = run(jobs, n_jobs)
-    print((format_markdown if markdown else format_table)(rows))
+    print(format_table(rows))
+    if markdown:
+        markdown.write_text(format_markdown(rows) + "\n", encoding="utf-8")
     n_failed, seconds = sum(row.verdict == "NOT" for row in rows), time.perf_counter() - start
     print(f"{n_failed} of {len(rows)} do not hold; {seconds:.0f} s with {n_jobs} processes; {describe()}")
 
@@ -86,7 +89,7 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--draws", type=int, help="studies for each line, fewer where they take long")
     parser.add_argument("--part", action="append", choices=PARTS, help="one part alone; may be repeated")
-    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--markdown", type=Path, help="where to write the same as a page shows it")
     given = parser.parse_args()
     n_draws = given.draws or (4000 if given.full else 1000)
     main(given.part or list(PARTS), n_draws, given.jobs, full=given.full, markdown=given.markdown)

@@ -61,10 +61,10 @@ class Row:
         measured = f"{100 * self.measured:.1f} ± {100 * self.error:.1f}" if self.n_draws else "nothing"
         often = (f"{kind} {100 * count / self.n_draws:.1f}" for kind, count in Counter(self.kinds).most_common(4))
         notes = ", ".join(filter(None, (self.note, *often)))
-        return self.part, self.what, str(self.n), self._nominal, measured, self.verdict, notes
+        return self.part, self.what, str(self.n), self.nominal, measured, self.verdict, notes
 
     @property
-    def _nominal(self) -> str:
+    def nominal(self) -> str:
         if self.least is not None and self.most is not None:
             return f"{100 * self.least:.0f}–{100 * self.most:.0f}"
         if self.least is not None:
@@ -119,6 +119,21 @@ def format_table(rows: Iterable[Row]) -> str:
     )
 
 
-def format_markdown(rows: Iterable[Row]) -> str:
-    lines = [COLUMNS, ("---",) * len(COLUMNS), *(row.cells for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def format_markdown(rows: Sequence[Row]) -> str:
+    """A line for each kind of number, a column for each number of questions; what does not hold is in bold."""
+    sizes = sorted({row.n for row in rows})
+    lines: dict[tuple[str, str], dict[int, Row]] = {}
+    for row in rows:
+        lines.setdefault((row.part, row.what), {})[row.n] = row
+    table = [("", "%", *(f"n = {n}" for n in sizes)), ("---",) * (2 + len(sizes))]
+    for (_, what), by_size in lines.items():
+        nominal = "; ".join(dict.fromkeys(filter(None, (row.nominal for row in by_size.values()))))
+        table.append((what, nominal, *(_cell(by_size.get(n)) for n in sizes)))
+    return "\n".join(f"| {' | '.join(line)} |" for line in table)
+
+
+def _cell(row: Row | None) -> str:
+    if row is None or not row.n_draws:
+        return ""
+    text = f"{100 * row.measured:.1f} ± {100 * row.error:.1f}"
+    return f"**{text}**" if row.verdict == "NOT" else text
