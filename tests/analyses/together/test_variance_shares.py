@@ -260,3 +260,11 @@ def test_each_setting_is_tested_by_what_it_does_to_questions() -> None:
     p_values = {own.settings: own.p for own in result.shares if own.kind == "setting"}
     assert p_values == {("temperature",): 2 * 0.5**10, ("evidence",): 1.0}
     assert {claim.subject.other for claim in result.claims()} == {"temperature", "evidence"}
+
+
+def test_a_setting_that_answers_which_failed_may_have_made_is_not_shown() -> None:
+    """Cool, one of two runs is right. Hot, one is wrong and one failed: had it been right nothing would differ."""
+    cool = score_rows({f"q{i}": (1.0, 0.0) for i in range(10)}, metric="contains")
+    hot = score_rows({f"q{i}": (0.0, None) for i in range(10)}, metric="contains", temperature=1.0)
+    (own,) = [own for own in variance_shares(few_tables(pl.concat([cool, hot]))).shares if own.kind == "setting"]
+    assert own.share.value is not None and own.p == 1.0

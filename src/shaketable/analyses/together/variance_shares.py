@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
 import polars as pl
 
 from shaketable.analyses.claims import Claim, Subject
-from shaketable.analyses.conditions import CONDITION, by_question
+from shaketable.analyses.conditions import CONDITION, ENDS, by_question, fill_scores, is_uncertain_anywhere
 from shaketable.analyses.rows import Measured, Scored
 from shaketable.analyses.tables import Tables
+from shaketable.analyses.together.crossing import cross_settings
 from shaketable.factors import Cell
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.statistics.sign_flips import sign_flip_vectors
 from shaketable.statistics.variance_split import Component, Cross, Kind, setting_effects, shares
 from shaketable.types import Estimate
 
-SETTINGS = {
-    "temperature": "temperature",
-    "evidence": "perturbation",
-    "wording": "variation",
-    "method": "method",
-    "retriever": "retriever",
-    "model": "model",
-}
-"""What a study can cross, and the column that tells it."""
-NOTHING_VARIED = "no setting has two values or more"
-NOT_CROSSED = "the settings are not fully crossed"
-TOO_FEW = "fewer than two questions have a score in every setting"
 NOTHING_VARIES = "nothing varies"
 ONE_RUN = "some settings have one run alone, which cannot tell dice from the rest"
 
@@ -113,7 +100,7 @@ def _split(table: pl.DataFrame, cell: Cell, metric: str, bootstrap: Bootstrap) -
     searches = table["perturbation"].is_not_null()
     crossing = table.filter(searches) if searches.any() else table
     questions = by_question(crossing)
-    cross = _crossed(questions)
+    cross = cross_settings(questions)
     split = Split(
         cell=cell,
         metric=metric,
@@ -132,7 +119,9 @@ def _split(table: pl.DataFrame, cell: Cell, metric: str, bootstrap: Bootstrap) -
         n_settings=cross.n_settings,
         has_sampling=cross.variances is not None,
     )
-    return split, _shares(cross, cell, metric, bootstrap)
+    filled = [fill_scores(crossing, end) for end in ENDS] if is_uncertain_anywhere(crossing) else []
+    crosses = [own for part in filled if not isinstance(own := cross_settings(by_question(part)), str)]
+    return split, _shares(cross, crosses, cell, metric, bootstrap)
 
 
 def _n_wordings(table: pl.DataFrame) -> int:
@@ -140,12 +129,10 @@ def _n_wordings(table: pl.DataFrame) -> int:
     return int(counted.to_numpy().max(initial=0))
 
 
-def _shares(cross: Cross, cell: Cell, metric: str, bootstrap: Bootstrap) -> list[Share]:
+def _shares(cross: Cross, filled: Sequence[Cross], cell: Cell, metric: str, bootstrap: Bootstrap) -> list[Share]:
     components, statistic = shares(cross)
     estimates = bootstrap.statistics(statistic, cross.question_ids, len(components), unit="share", method="percentile")
-    p_values = {
-        name: sign_flip_vectors(effects, cross.question_ids) for name, effects in setting_effects(cross).items()
-    }
+    p_values = _p_values(cross, filled)
     return [
         Share(
             cell=cell,
@@ -160,41 +147,20 @@ def _shares(cross: Cross, cell: Cell, metric: str, bootstrap: Bootstrap) -> list
     ]
 
 
+def _p_values(cross: Cross, filled: Sequence[Cross]) -> dict[str, float]:
+    """The largest p of each setting, as it is and had all answers that failed been wrong, or right; 1 where that turns
+    its effects round."""
+    every = [(own.question_ids, setting_effects(own)) for own in (cross, *filled)]
+    p_values = {}
+    for name, effects in every[0][1].items():
+        mean = effects.mean(axis=1)
+        stands = all(float(mean @ others[name].mean(axis=1)) > 0 for _, others in every[1:])
+        ps = [sign_flip_vectors(own[name], ids) for ids, own in every]
+        p_values[name] = max(ps) if stands else 1.0
+    return p_values
+
+
 def _reason(component: Component, estimate: Estimate) -> str | None:
     if estimate.value is not None:
         return "nothing varies in some resamples" if estimate.low is None else None
     return ONE_RUN if component.kind == "sampling" else NOTHING_VARIES
-
-
-def _crossed(questions: pl.DataFrame) -> Cross | str:
-    """The questions that have a score in every setting, or why there is no cross."""
-    levels = {name: sorted(questions[column].unique(), key=str) for name, column in SETTINGS.items()}
-    factors = tuple(name for name, values in levels.items() if len(values) > 1)
-    if not factors:
-        return NOTHING_VARIED
-    columns = [SETTINGS[name] for name in factors]
-    shape = tuple(len(levels[name]) for name in factors)
-    if questions.select(columns).n_unique() < math.prod(shape):
-        return NOT_CROSSED
-    ids = sorted(questions["question_id"].unique())
-    where = tuple(
-        np.array([places[value] for value in questions[column]], dtype=np.intp)
-        for column, values in (("question_id", ids), *((SETTINGS[name], levels[name]) for name in factors))
-        for places in [{value: i for i, value in enumerate(values)}]
-    )
-    means, variances, n_runs = (np.full((len(ids), *shape), np.nan) for _ in range(3))
-    means[where] = questions["mean"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    variances[where] = (questions["sd"].cast(pl.Float64) ** 2).fill_null(float("nan")).to_numpy()
-    n_runs[where] = questions["n_runs"].to_numpy()
-    repeated, scored = (~np.isnan(values).any(axis=tuple(range(1, values.ndim))) for values in (variances, means))
-    whole = np.flatnonzero(repeated if repeated.any() else scored)
-    if len(whole) < 2:
-        return TOO_FEW
-    kept = variances[whole] if repeated.any() else None
-    return Cross(
-        factors=factors,
-        question_ids=tuple(ids[i] for i in whole),
-        means=means[whole],
-        variances=kept,
-        errors=np.zeros_like(means[whole]) if kept is None else kept / n_runs[whole],
-    )
