@@ -172,7 +172,7 @@ def describe_bootstrap(bootstrap: Bootstrap) -> str:
 
 
 def caveats_of_agreement(estimates: Iterable[Estimate]) -> tuple[str, ...]:
-    """Where questions agreed and an interval was widened: a difference of 0 has no width, or goes below 0."""
+    """Where questions agreed on a share and its interval was widened; that of a difference goes below 0."""
     is_widened = any(
         estimate.unit == "share"
         and estimate.value in (0.0, 1.0)

@@ -92,9 +92,13 @@ def test_where_nothing_can_be_lost_there_is_no_ceiling() -> None:
     result = guidelines(tables)
     page = made_page(tables, correctness(tables), result)
     page = replace(page, findings=replace(page.findings, nothing_to_lose=find_nothing_to_lose(tables)))
-    (headline,) = of_kind(section(result, page), "ceiling")
+    made = section(result, page)
+    (headline,) = of_kind(made, "ceiling")
     assert headline.sentence == "smollm2 has no ceiling: there is nothing to lose."
     assert (headline.number, headline.is_clear) == ("no ceiling", False)
+    systems, pairs = made.tables
+    told = {systems.rows[0][1], *(row[2] for row in pairs.rows)}
+    assert told == {"there is nothing to lose"}, "No table says otherwise."
 
 
 def test_without_a_loss_from_heat_that_is_shown_nothing_begins_to_fall() -> None:

@@ -8,16 +8,17 @@ from dataclasses import replace
 from shaketable.analyses.evidence.choices import Choice, Noise
 from shaketable.analyses.evidence.correctness import Correctness
 from shaketable.analyses.evidence.guidelines import Guidelines
-from shaketable.analyses.evidence.heat_ceilings import Ceiling, PairCeiling
+from shaketable.analyses.evidence.heat_ceilings import Ceiling
 from shaketable.analyses.evidence.margins import Margin
 from shaketable.analyses.evidence.onsets import Onset
-from shaketable.factors import Cell, title_of
+from shaketable.factors import title_of
 from shaketable.report.charts.marks import Point
 from shaketable.report.claim_words import FAMILY, UNADJUSTED
 from shaketable.report.evidence_marks import make_spark, name_scores
 from shaketable.report.grouping import group_by_metric
 from shaketable.report.margins import describe_margin
-from shaketable.report.section import Headline, Page, Section, Table
+from shaketable.report.section import Headline, Page, Section
+from shaketable.report.sections.guidelines_tables import guideline_tables, is_of_system
 from shaketable.report.sections.guidelines_words import (
     ceiling_detail,
     ceiling_sentence,
@@ -26,21 +27,15 @@ from shaketable.report.sections.guidelines_words import (
     describe_ceilings,
     is_heat_shown,
     name_sample,
-    name_worst,
     noise_detail,
     noise_sentence,
     onset_sentence,
     settle,
 )
-from shaketable.report.tables import TableLine, make_tables
 from shaketable.report.words import (
     MISSING,
-    format_difference,
-    format_level,
-    format_margin,
     format_value,
     name_evidence,
-    name_part,
     name_resamples,
 )
 from shaketable.statistics.intervals import NO_SCORES
@@ -48,9 +43,13 @@ from shaketable.statistics.intervals import NO_SCORES
 
 def section(result: Guidelines, page: Page) -> Section:
     margins = {margin.metric: margin for margin in result.margins}
-    result = replace(result, ceilings=tuple(settle(ceiling, page) for ceiling in result.ceilings))
+    result = replace(
+        result,
+        ceilings=tuple(settle(ceiling, page) for ceiling in result.ceilings),
+        pair_ceilings=tuple(settle(ceiling, page) for ceiling in result.pair_ceilings),
+    )
     ceilings = [ceiling for ceiling in result.ceilings if has_headline(ceiling)]
-    onsets = [onset for onset in result.onsets if _is_of_system(onset.cell) and _is_fall(onset, page)]
+    onsets = [onset for onset in result.onsets if is_of_system(onset.cell) and _is_fall(onset, page)]
     noise = group_noise(result.noise)
     shown = (
         *(_ceiling_headline(ceiling, margins[ceiling.metric], page) for ceiling in ceilings),
@@ -63,7 +62,7 @@ def section(result: Guidelines, page: Page) -> Section:
         question="How hot may each model run, which disturbance hurts where, and which model to choose?",
         headlines=(*shown, *(_noise_headline(line, page) for line in noise if line[0].metric == result.metric)),
         shown=shown,
-        tables=_tables(result, page),
+        tables=guideline_tables(result, page),
         caveats=_caveats(result, page),
     )
 
@@ -82,10 +81,6 @@ def group_noise(noise: Sequence[Noise]) -> list[list[Noise]]:
 def _is_fall(onset: Onset, page: Page) -> bool:
     """Where a line begins to fall is told only where it is shown to."""
     return onset.onset.value is not None and is_heat_shown(onset.cell, onset.metric, page)
-
-
-def _is_of_system(cell: Cell) -> bool:
-    return cell.group is None and cell.is_undisturbed
 
 
 # --- headlines ------------------------------------------------------------------------------------
@@ -142,68 +137,6 @@ def _noise_headline(line: Sequence[Noise], page: Page) -> Headline:
     largest = max(shown or line, key=lambda noise: abs(noise.cost.value or 0.0))
     headline = page.headline("noise", largest.cell, noise_sentence(line, page), noise_detail(largest, page))
     return headline.with_claims(*claims)
-
-
-# --- tables ---------------------------------------------------------------------------------------
-
-
-def _tables(result: Guidelines, page: Page) -> tuple[Table, ...]:
-    onsets = {(onset.metric, onset.cell): onset for onset in result.onsets}
-    allowed = sorted({format_margin(margin.value, margin.unit) for margin in result.margins})
-    return (
-        *make_tables(
-            f"Ceilings for a loss of at most {' or '.join(allowed)}",
-            ("Keep at or below", "Decided by", "Loss one step above", "Begins to fall at"),
-            [_system_line(ceiling, result.onsets) for ceiling in result.ceilings],
-            page,
-        ),
-        *make_tables(
-            "By evidence and type of question",
-            ("Evidence", "Ceiling", "Change per unit beyond the onset", "Begins to fall at"),
-            [_pair_line(ceiling, onsets.get((ceiling.metric, ceiling.cell))) for ceiling in result.pair_ceilings],
-            page,
-            is_folded=True,
-        ),
-    )
-
-
-def _system_line(ceiling: Ceiling, onsets: Sequence[Onset]) -> TableLine:
-    original = next(
-        (
-            onset
-            for onset in onsets
-            if onset.metric == ceiling.metric and _is_of_system(onset.cell)
-            if replace(onset.cell, perturbation=None) == ceiling.cell
-        ),
-        None,
-    )
-    beyond = ceiling.next_loss
-    return TableLine(
-        cell=ceiling.cell,
-        metric=ceiling.metric,
-        entries=(
-            format_level(ceiling.ceiling),
-            ", ".join(name_worst(ceiling)),
-            None if beyond is None else f"{format_difference(beyond)} at {ceiling.next_temperature:g}",
-            None if original is None else format_level(original.onset),
-        ),
-        n=ceiling.ceiling.n,
-    )
-
-
-def _pair_line(ceiling: PairCeiling, onset: Onset | None) -> TableLine:
-    has_slope = onset is not None and onset.slope.value is not None
-    return TableLine(
-        cell=ceiling.cell,
-        metric=ceiling.metric,
-        entries=(
-            name_part(ceiling.cell.perturbation or "no evidence"),
-            format_level(ceiling.ceiling),
-            format_level(replace(onset.slope, unit="score")) if onset is not None and has_slope else None,
-            None if onset is None else format_level(onset.onset),
-        ),
-        n=ceiling.ceiling.n,
-    )
 
 
 def _caveats(result: Guidelines, page: Page) -> tuple[str, ...]:

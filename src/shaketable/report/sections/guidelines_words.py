@@ -8,6 +8,7 @@ from math import ceil, log
 
 from shaketable.analyses.claims import NOTHING_TO_LOSE
 from shaketable.analyses.evidence.choices import Choice, Noise
+from shaketable.analyses.evidence.guidelines import SomeCeiling
 from shaketable.analyses.evidence.heat_ceilings import Ceiling
 from shaketable.analyses.evidence.margins import Margin
 from shaketable.analyses.evidence.onsets import Onset
@@ -31,7 +32,7 @@ from shaketable.types import Unit
 # --- how hot --------------------------------------------------------------------------------------
 
 
-def settle(ceiling: Ceiling, page: Page) -> Ceiling:
+def settle(ceiling: SomeCeiling, page: Page) -> SomeCeiling:
     """The same, without a ceiling where there is nothing to lose: never being right is not being robust."""
     is_lost = has_nothing_to_lose(ceiling.cell, page.findings, ceiling.metric, is_of_evidence=False)
     if not is_lost or not ceiling.is_applied:
