@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 from few_resamples import few_tables
 from made_page import made_page
@@ -7,6 +9,7 @@ from made_study import DROPS, pair
 from score_rows import score_rows
 
 from shaketable.analyses.evidence.equivalence import equivalence
+from shaketable.analyses.floors import find_nothing_to_lose
 from shaketable.report.section import Section
 from shaketable.report.sections.equivalence import section
 
@@ -53,6 +56,31 @@ def test_margins_of_shares_are_in_points() -> None:
     assert made.sentences[0].startswith("Noise, smollm2: equivalent to the original within 5 points of correctness")
     assert made.notes[0].endswith("that it lies within the margin of 5 points.")
     assert made.caveats[0] == "The margin is 5 points of correctness, as the study or the default says."
+
+
+def test_where_heat_has_ruined_all_answers_there_is_nothing_to_lose() -> None:
+    table = pl.concat(
+        [
+            score_rows(
+                {f"q{i:03}": (float(temperature == 0),) for i in range(200)},
+                metric="contains",
+                perturbation=perturbation,
+                temperature=temperature,
+            )
+            for perturbation in ("unchanged", "noise")
+            for temperature in (0.0, 2.0)
+        ]
+    )
+    tables = few_tables(table)
+    result, floors = equivalence(tables), find_nothing_to_lose(tables)
+    page = made_page(tables, result)
+    made = section(result, replace(page, findings=replace(page.findings, nothing_to_lose=floors)))
+    assert made.headlines[0].sentence == (
+        "Noise, smollm2: equivalent to the original within 5 points of correctness at temperature 0; nothing to lose "
+        "at temperature 2."
+    )
+    ((_, ((_, cells),)),) = made.matrices[0].groups
+    assert [cell.mark for cell in cells] == ["≈ equivalent", "– nothing to lose"]
 
 
 def test_too_few_questions_decide_nothing_and_say_so() -> None:

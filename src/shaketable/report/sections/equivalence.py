@@ -7,6 +7,7 @@ from typing import Literal
 
 from shaketable.analyses.claims import Claim
 from shaketable.analyses.evidence.equivalence import Equivalence, EquivalenceTest
+from shaketable.analyses.floors import has_nothing_to_lose
 from shaketable.factors import word_for
 from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_unshown
 from shaketable.report.grouping import group_lines
@@ -25,11 +26,13 @@ from shaketable.report.words import (
     sentence_case,
 )
 
-Verdict = Literal["equivalent", "different", "undecided"]
+Verdict = Literal["equivalent", "different", "undecided", "worthless"]
+"""`worthless`: the original's answers are no better than chance there, so that as good as they means nothing."""
 LOOKS: dict[Verdict, tuple[Look, str]] = {
     "equivalent": ("good", "≈ equivalent"),
     "different": ("bad", "≠ different"),
     "undecided": ("quiet", "? undecided"),
+    "worthless": ("quiet", "– nothing to lose"),
 }
 
 
@@ -66,7 +69,9 @@ def _verdict(test: EquivalenceTest, page: Page) -> Verdict | None:
         return None
     if equivalent.is_shown:
         return "equivalent"
-    return "different" if differs is not None and differs.is_shown else "undecided"
+    if differs is not None and differs.is_shown:
+        return "different"
+    return "worthless" if has_nothing_to_lose(test.cell, page.findings, test.metric) else "undecided"
 
 
 def _headline(line: Sequence[EquivalenceTest], page: Page) -> Headline:
@@ -74,7 +79,8 @@ def _headline(line: Sequence[EquivalenceTest], page: Page) -> Headline:
     coolest = line[0]
     at = f"At {coolest.cell.temperature:g} the difference is {format_difference(coolest.difference)}"
     sample = count_questions(coolest.difference.n)
-    behind = f"; {_describe_undecided(coolest, page)}" if _verdict(coolest, page) == "undecided" else ""
+    is_open = _verdict(coolest, page) in ("undecided", "worthless")
+    behind = f"; {_describe_undecided(coolest, page)}" if is_open else ""
     headline = page.headline(
         "equivalence",
         coolest.cell,
@@ -98,6 +104,7 @@ def _verdicts(line: Sequence[EquivalenceTest], page: Page) -> str:
         "equivalent": f"equivalent to the original within {within}{of} {word_for(line[0].metric)}",
         "different": "different",
         "undecided": "undecided",
+        "worthless": "nothing to lose",
     }
     tried = [test.cell.temperature or 0.0 for test in line]
     at: dict[Verdict, list[float]] = {verdict: [] for verdict in words}

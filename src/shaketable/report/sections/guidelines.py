@@ -25,6 +25,7 @@ from shaketable.report.sections.guidelines_words import (
     choice_detail,
     choice_sentence,
     describe_ceilings,
+    heat_claim,
     is_heat_shown,
     name_sample,
     noise_detail,
@@ -121,7 +122,8 @@ def _spark(ceiling: Ceiling, page: Page) -> tuple[Point, ...]:
 
 def _onset_headline(onset: Onset, page: Page) -> Headline:
     headline = page.headline("onset", onset.cell, onset_sentence(onset, page), name_sample(onset.onset.n))
-    return replace(headline.with_level(onset.onset), links=(name_scores(onset.metric),))
+    claimed = headline.with_level(onset.onset).with_claims(heat_claim(onset.cell, onset.metric, page))
+    return replace(claimed, links=(name_scores(onset.metric),))
 
 
 def _choice_headline(choice: Choice, page: Page) -> Headline:

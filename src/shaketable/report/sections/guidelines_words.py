@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil, log
 
-from shaketable.analyses.claims import NOTHING_TO_LOSE
+from shaketable.analyses.claims import NOTHING_TO_LOSE, Claim
 from shaketable.analyses.evidence.choices import Choice, Noise
 from shaketable.analyses.evidence.guidelines import SomeCeiling
 from shaketable.analyses.evidence.heat_ceilings import Ceiling
@@ -67,14 +67,20 @@ def _describe_beyond(ceiling: Ceiling, margin: Margin, loss: str, page: Page) ->
 
 
 def is_heat_shown(cell: Cell, metric: str, page: Page) -> bool:
-    """Whether the hottest temperature is shown to cost something, with undisturbed evidence and all types together."""
-    return any(
-        claim.is_shown and (claim.estimate.value or 0.0) > 0
-        for claim in page.claims.every
+    return heat_claim(cell, metric, page) is not None
+
+
+def heat_claim(cell: Cell, metric: str, page: Page) -> Claim | None:
+    """That the hottest temperature costs something, with undisturbed evidence and all types together; None: it is not
+    shown."""
+    shown = (
+        claim
+        for claim in page.claims.shown
         if (claim.subject.kind, claim.subject.metric) == ("heat", metric)
         if (of := claim.subject.cell).system == cell.system
         and (of.dataset, of.variation) == (cell.dataset, cell.variation)
     )
+    return next((claim for claim in shown if (claim.estimate.value or 0.0) > 0), None)
 
 
 def name_worst(ceiling: Ceiling) -> list[str]:
