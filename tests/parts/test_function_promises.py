@@ -198,7 +198,7 @@ def test_an_analysis_of_nothing_finds_nothing(name):
     finding = ask(name, all_failed)
     assert {value for value, *_ in estimates_of(finding)} <= {None}
     section = make_section(finding, made_page(few_tables(all_failed), finding.result))
-    assert section is not None and section.headlines == ()
+    assert section is not None and not any(headline.is_clear for headline in section.headlines)
 
 
 @each_analysis

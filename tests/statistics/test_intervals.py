@@ -238,3 +238,21 @@ def test_intervals_of_mean_scores_cover_where_scores_are_normal_or_skewed(n: int
     for values, truth in ((rng.standard_normal((2000, n)), 0), (rng.exponential(1, (2000, n)), 1)):
         low, high = bound_means(values).at(0.025)
         assert ((low <= truth) & (truth <= high)).mean() > least
+
+
+@pytest.mark.parametrize("n", [8, 12, 24, 60, 200])
+def test_mean_scores_cover_though_small_samples_hold_no_disaster(n: int) -> None:
+    """8 % of the questions are disasters, which 37 % of the samples of 12 do not have."""
+    rng = np.random.default_rng(n)
+    is_disaster = rng.random((500, n)) < 0.08
+    skewed = rng.normal(np.where(is_disaster, 0.3, 0.85), 0.05)
+    for values, truth in ((skewed, 0.806), (rng.normal(0.7, 0.1, (500, n)), 0.7)):
+        estimates = BOOTSTRAP.means(np.clip(values, 0, 1), [str(i) for i in range(n)])
+        covers = [low <= truth <= high for low, high in ((own.low or 0, own.high or 0) for own in estimates)]
+        assert np.mean(covers) > 0.94
+
+
+def test_one_more_question_at_the_far_end_is_worked_by_hand() -> None:
+    """The t interval of 0.6, 0.7, 0.8 is 0.7 ± 0.248; one more at 0 moves its lower end by 0.7 / 4."""
+    (score,) = BOOTSTRAP.means(np.array([[0.6, 0.7, 0.8]]), ["a", "b", "c"])
+    assert (score.low, score.high) == (pytest.approx(0.7 - 0.2484 - 0.175, abs=1e-4), pytest.approx(0.9484, abs=1e-4))

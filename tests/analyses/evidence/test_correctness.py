@@ -36,7 +36,7 @@ def test_a_missing_value_is_left_out_and_counted_never_a_zero() -> None:
 
 
 def test_the_interval_is_that_of_scipy_on_the_question_means() -> None:
-    means = [i / 19 for i in range(20)]
+    means = [1 + i / 19 for i in range(20)]  # beyond the scale from 0 to 1, whose far end would count
     table = score_rows({f"q{i:02}": (mean,) for i, mean in enumerate(means)})
     (level,) = asked(table).levels
     expected = stats.ttest_1samp(means, 0).confidence_interval()
