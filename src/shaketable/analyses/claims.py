@@ -88,6 +88,12 @@ def weigh(place: int, n: int) -> float:
     return 1.0 if place == 0 else 1 / (n - 1)
 
 
+def weigh_temperatures(cells: Iterable[Cell]) -> Mapping[float, float]:
+    """The weight of a claim at each temperature of a line, from cool to hot."""
+    temperatures = sorted({cell.temperature or 0.0 for cell in cells})
+    return {temperature: weigh(place, len(temperatures)) for place, temperature in enumerate(temperatures)}
+
+
 def claims_of(findings: Findings) -> Claims:
     """All candidates of a study with their verdicts; results told again as asked hand over none."""
     handed = [

@@ -21,7 +21,6 @@ def by_question(table: pl.DataFrame, *, ddof: int = 1) -> pl.DataFrame:
     whatever the ddof.
     """
     value = pl.col("value")
-    is_left_out = pl.col("is_left_out") if "is_left_out" in table.columns else pl.lit(False)
     return (
         table.sort("question_id", "repeat")  # sums of floats depend on their order
         .group_by(*CONDITION, "question_id", "type")
@@ -30,7 +29,7 @@ def by_question(table: pl.DataFrame, *, ddof: int = 1) -> pl.DataFrame:
             sd=pl.when(value.count() > 1).then(value.std(ddof=ddof)),
             n_runs=value.count().cast(pl.Int64),
             n_missing=value.null_count().cast(pl.Int64),
-            n_failed=(value.is_null() & ~is_left_out).sum().cast(pl.Int64),
+            n_failed=(value.is_null() & ~_is_left_out(table)).sum().cast(pl.Int64),
         )
         .sort(*CONDITION, "question_id")
     )
@@ -55,17 +54,15 @@ def fill_failed(questions: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
 
 def fill_scores(table: pl.DataFrame, end: End) -> pl.DataFrame:
     """The same, had the records that failed scored as badly or as well as can be; see `fill_failed`."""
-    is_left_out = pl.col("is_left_out") if "is_left_out" in table.columns else pl.lit(False)
     is_scored = pl.col("value").count().over("metric", "dataset", "question_id") > 0
     ends = scales(table).select("metric", end=end)
-    filled = pl.when(is_scored & ~is_left_out).then(pl.coalesce("value", "end")).otherwise("value")
+    filled = pl.when(is_scored & ~_is_left_out(table)).then(pl.coalesce("value", "end")).otherwise("value")
     return table.join(ends, on="metric", how="left", maintain_order="left").with_columns(value=filled).drop("end")
 
 
 def is_uncertain_anywhere(table: pl.DataFrame) -> bool:
     """Whether more of the records of some condition failed than may be left out without a word."""
-    is_left_out = pl.col("is_left_out") if "is_left_out" in table.columns else pl.lit(False)
-    failed = table.group_by(CONDITION).agg(share=(pl.col("value").is_null() & ~is_left_out).mean())
+    failed = table.group_by(CONDITION).agg(share=(pl.col("value").is_null() & ~_is_left_out(table)).mean())
     return bool((failed["share"] > MOST_FAILED).any())
 
 
@@ -124,3 +121,8 @@ def units(table: pl.DataFrame) -> pl.DataFrame:
     guessed = table.group_by("metric").agg(unit=pl.when(is_share).then(pl.lit("share")).otherwise(pl.lit("score")))
     declared = {name: unit for name in guessed["metric"] if (unit := measure_of(name).unit) is not None}
     return guessed.with_columns(unit=pl.col("metric").replace_strict(declared, default=pl.col("unit")))
+
+
+def _is_left_out(table: pl.DataFrame) -> pl.Expr:
+    """Whether the study leaves a record out, which did not fail then; none in tables made without flags."""
+    return pl.col("is_left_out") if "is_left_out" in table.columns else pl.lit(False)

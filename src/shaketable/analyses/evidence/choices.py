@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shaketable.analyses.claims import Claim, Subject, weigh
+from shaketable.analyses.claims import Claim, Subject, weigh_temperatures
 from shaketable.analyses.failures import worst_drops
 from shaketable.analyses.grids import Grid
 from shaketable.analyses.rows import Scored
@@ -56,7 +56,7 @@ class Choice(Scored):
 
 def noise_claims(noise: Sequence[Noise]) -> Iterable[Claim]:
     """What disturbances cost, of all types of question together."""
-    temperatures = sorted({own.cell.temperature or 0.0 for own in noise})
+    weights = weigh_temperatures(own.cell for own in noise)
     for own in noise:
         if own.cell.group is None:
             yield Claim(
@@ -64,7 +64,7 @@ def noise_claims(noise: Sequence[Noise]) -> Iterable[Claim]:
                 estimate=own.cost,
                 p=own.p,
                 reason=own.reason,
-                weight=weigh(temperatures.index(own.cell.temperature or 0.0), len(temperatures)),
+                weight=weights[own.cell.temperature or 0.0],
             )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from shaketable.analyses.claims import Claim, Subject, weigh
+from shaketable.analyses.claims import Claim, Subject, weigh_temperatures
 from shaketable.analyses.conditions import by_question, fill_failed
 from shaketable.analyses.evidence.condition_means import estimate, group, pair
 from shaketable.analyses.evidence.flagged import done_as_asked, flagged_in
@@ -74,17 +74,17 @@ class Correctness:
                     p=heat.p,
                     reason=heat.reason,
                 )
-        temperatures = sorted({drop.cell.temperature or 0.0 for drop in self.evidence_drops})
+        weights = weigh_temperatures(drop.cell for drop in self.evidence_drops)
         for drop in self.evidence_drops:
-            place = temperatures.index(drop.cell.temperature or 0.0)
+            temperature = drop.cell.temperature or 0.0
             is_spoken_of = drop.metric == self.metric and drop.cell.group is None and not drop.is_as_asked
-            if is_spoken_of and place in (0, len(temperatures) - 1):
+            if is_spoken_of and temperature in (min(weights), max(weights)):
                 yield Claim(
                     subject=Subject(kind="evidence", cell=drop.cell, metric=drop.metric),
                     estimate=drop.drop,
                     p=drop.p,
                     reason=drop.reason,
-                    weight=weigh(place, len(temperatures)),
+                    weight=weights[temperature],
                 )
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shaketable.analyses.claims import Claim, Subject, weigh
+from shaketable.analyses.claims import Claim, Subject, weigh_temperatures
 from shaketable.analyses.failures import worst_drops
 from shaketable.analyses.grids import Grid, grids
 from shaketable.analyses.rows import Scored
@@ -49,7 +49,7 @@ class Degradation:
 
     def claims(self) -> Iterable[Claim]:
         """Of all types of question together."""
-        temperatures = sorted({loss.cell.temperature or 0.0 for loss in self.losses})
+        weights = weigh_temperatures(loss.cell for loss in self.losses)
         for loss in self.losses:
             if loss.metric == self.metric and loss.cell.group is None:
                 yield Claim(
@@ -57,7 +57,7 @@ class Degradation:
                     estimate=loss.drop,
                     p=loss.p,
                     reason=loss.reason,
-                    weight=weigh(temperatures.index(loss.cell.temperature or 0.0), len(temperatures)),
+                    weight=weights[loss.cell.temperature or 0.0],
                 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from shaketable.analyses.claims import Claim, Subject, weigh
+from shaketable.analyses.claims import Claim, Subject, weigh_temperatures
 from shaketable.analyses.evidence.margins import Margin, choose_margin, margins_of
 from shaketable.analyses.failures import worst_drops
 from shaketable.analyses.grids import Grid, systems
@@ -51,7 +51,7 @@ class Equivalence:
 
     def claims(self) -> Iterable[Claim]:
         """Of all types of question together: that a difference lies within the margin, and that it is not 0."""
-        temperatures = sorted({test.cell.temperature or 0.0 for test in self.tests})
+        weights = weigh_temperatures(test.cell for test in self.tests)
         for test in self.tests:
             if test.metric == self.metric and test.cell.group is None:
                 differs = Claim(
@@ -59,7 +59,7 @@ class Equivalence:
                     estimate=test.difference,
                     p=test.p_difference,
                     reason=test.reason,
-                    weight=weigh(temperatures.index(test.cell.temperature or 0.0), len(temperatures)),
+                    weight=weights[test.cell.temperature or 0.0],
                 )
                 yield differs
                 yield replace(differs, says="equivalent", margin=test.delta, p=test.p, reason=None)
