@@ -130,16 +130,15 @@ class Bootstrap:
         """Value, low and high of mean scores.
 
         Scores that all lie between 0 and 1 have a mean there too, are no endless evidence where all lie at one end, and
-        have bounds that hold though one more question lay at the far end: a few disasters are in no small sample.
+        have bounds that hold though two more questions lay at the far end: a few disasters are in no small sample.
         """
         bounded, n = bound_means(values), (~np.isnan(values)).sum(axis=1)
         numbers = np.round(np.stack([bounded.value, *bounded.at(self.tail)], axis=-1), ROUNDING)
         is_within = is_score & ~((values < 0) | (values > 1)).any(axis=1)
         is_high, differ = bounded.value >= 0.5, numbers[:, 1] < numbers[:, 2]
-        one_more = (
-            np.stack([0 * n, -bounded.value * is_high, (1 - bounded.value) * ~is_high], axis=-1) / (n + 1)[:, None]
-        )
-        within: Numbers = (numbers + np.where(differ[:, None], one_more, 0.0)).clip(0, 1)
+        to_far_end = np.stack([0 * n, -bounded.value * is_high, (1 - bounded.value) * ~is_high], axis=-1)
+        two_more = 2 * to_far_end / (n + 2)[:, None]
+        within: Numbers = (numbers + np.where(differ[:, None], two_more, 0.0)).clip(0, 1)
         is_at_end = np.isin(numbers[:, 0], (0, 1))
         within = np.where(is_at_end[:, None], widen_agreeing(within, n, self.tail), within)
         return np.where(is_within[:, None], within, numbers)
