@@ -23,7 +23,7 @@ import numpy as np
 from machine import describe
 
 from shaketable.retrievers.bm25 import Bm25
-from shaketable.retrievers.postings.english import terms
+from shaketable.text.search_terms import terms
 from shaketable.types import Query, Question
 
 N_WORDS = 200_000

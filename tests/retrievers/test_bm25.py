@@ -17,8 +17,8 @@ from shaketable.identity import trial_key
 from shaketable.retrievers import bm25 as part_module
 from shaketable.retrievers.bm25 import Bm25
 from shaketable.retrievers.postings import index as bm25_index
-from shaketable.retrievers.postings.english import STOP_WORDS, terms
 from shaketable.retrievers.postings.index import IndexWriter
+from shaketable.text.search_terms import STOP_WORDS, terms
 from shaketable.types import Query, Question
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from shaketable.retrievers.corpus.corpora import BUILTIN, Corpus
 from shaketable.retrievers.corpus.indexes import open_index, with_news
 from shaketable.retrievers.corpus.passages import Passages, passages_of
-from shaketable.retrievers.postings.english import ANALYSIS, terms
 from shaketable.retrievers.postings.index import PEAKS, IndexWriter
+from shaketable.text.search_terms import ANALYSIS, terms
 from shaketable.types import Hit, Json, Query
 
 FIELDS = ("title", "text")

@@ -17,9 +17,9 @@ from shaketable.errors import PartError, RetrieverDown
 from shaketable.identity import digest
 from shaketable.retrievers.corpus.corpora import BUILTIN
 from shaketable.retrievers.corpus.indexes import with_news
-from shaketable.retrievers.postings.english import ANALYSIS, terms
 from shaketable.retrievers.vectors import EmbeddedCorpus, Similarity
 from shaketable.text.encoder import Pooling
+from shaketable.text.search_terms import ANALYSIS, terms
 from shaketable.types import Hit, Query
 
 ROWS_AT_ONCE = 1000
