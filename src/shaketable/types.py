@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+Role = Literal["system", "user", "assistant"]
 
 
 # --- what is asked, and from what ---------------------------------------------------------------
@@ -63,6 +64,8 @@ class Question:
 
 REFUSAL = "refusal"
 """Where the provenance of a rejected wording says for what kind of reason."""
+HISTORY = "history"
+"""Where the provenance of a follow-up question has what was said before it: role and content of each message."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +85,17 @@ class Variant:
         """The kind of reason, by which like ones are counted; None: accepted, or its maker tells none."""
         kind = self.provenance.get(REFUSAL)
         return kind if isinstance(kind, str) else None
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """What was said before it is asked; empty: it opens the conversation."""
+        said = cast(Sequence[Mapping[str, str]], self.provenance.get(HISTORY, ()))
+        return tuple(Message(role=cast(Role, one["role"]), content=one["content"]) for one in said)
+
+    @property
+    def spelled(self) -> str:
+        """As keys spell it: the wording, after what was said before it."""
+        return "\n".join((*(message.content for message in self.history), self.text))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -207,7 +221,7 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
-    role: Literal["system", "user", "assistant"]
+    role: Role
     content: str
 
 

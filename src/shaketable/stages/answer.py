@@ -13,6 +13,7 @@ from shaketable import catalog
 from shaketable.errors import ModelError, PartError, RetrieverDown, RunError, ShaketableError
 from shaketable.identity import seed_from
 from shaketable.protocols import Method, Model, Part, RecordRetriever, ReplyLine, Steps, StreamingModel, WhiteBoxModel
+from shaketable.stages.history import continued
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.sources import Listed, Scanned, Source
@@ -214,6 +215,7 @@ class Scheduler:
             while isinstance(step, Note):
                 flight.events.append(Event(step=step, reply=None))
                 step = next(flight.steps)
+            step = continued(flight.trial.variant.history, step)
         except StopIteration as end:
             self._finish(ticket, end.value)
             return

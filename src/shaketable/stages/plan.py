@@ -137,7 +137,7 @@ class Plan:
     @functools.cached_property
     def fingerprint(self) -> str:
         """The digest of all trial keys there would be, without making them."""
-        asked = [(self.items[variant.question_id], variant.variation, variant.text) for variant in self.asked]
+        asked = [(self.items[variant.question_id], variant.variation, variant.spelled) for variant in self.asked]
         identities = [condition.identity for condition in self.conditions]
         scan = [] if self.study.scan is None else [self.study.scan]
         hops = [self._hops] if any(map(_follows_dataset, self.conditions)) else []
@@ -190,7 +190,7 @@ class Plan:
 
     def trial(self, variant: Variant, condition: Condition, temperature: float, repeat: int) -> Trial:
         item = self.items[variant.question_id]
-        key = trial_key(condition.identity, item, variant.variation, variant.text, temperature, repeat)
+        key = trial_key(condition.identity, item, variant.variation, variant.spelled, temperature, repeat)
         return Trial(
             key=key,
             question_id=variant.question_id,

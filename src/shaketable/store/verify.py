@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from shaketable.identity import digest_text, trial_key
@@ -9,6 +10,7 @@ from shaketable.store.record_reading import COLUMNS
 from shaketable.store.records import RecordStore, checksum
 from shaketable.store.trace import references
 from shaketable.store.wordings import altered
+from shaketable.types import Variant
 
 ALTERED = {
     "questions": "their texts, accepted answers or evidence were altered",
@@ -32,7 +34,7 @@ def verify(store: RecordStore) -> Verdict:
     """Every checksum, every key worked out anew, every reference, every digest, and SQLite's own check."""
     problems = [f"SQLite: {line}" for (line,) in store.rows("PRAGMA integrity_check") if line != "ok"]
     sql = f"""
-        SELECT r.{", r.".join(COLUMNS)}, r.checksum, e.id, c.identity, q.item, v.wording, v.variation
+        SELECT r.{", r.".join(COLUMNS)}, r.checksum, e.id, c.identity, q.item, v.wording, v.variation, v.provenance
         FROM records r LEFT JOIN conditions c ON c.id = r.condition LEFT JOIN variants v ON v.id = r.variant
         LEFT JOIN questions q ON q.id = v.question_id
         LEFT JOIN environments e ON e.id = r.environment"""
@@ -41,14 +43,15 @@ def verify(store: RecordStore) -> Verdict:
     n_records = 0
     for row in store.rows(sql):
         n_records += 1
-        values, found, environment, identity, item, wording, variation = row[:16], *row[16:]
+        values, found, environment, identity, item, wording, variation, provenance = row[:16], *row[16:]
         key, temperature, repeat = values[0], values[3], values[4]
         if checksum(values) != found:
             problems.append(f"record {key}: its content does not match its checksum")
         if identity is None or item is None or environment is None:
             problems.append(f"record {key}: its condition, question or environment is missing")
             continue
-        if trial_key(identity, item, variation, wording, temperature, repeat) != key:
+        variant = Variant(question_id="", text=wording, variation=variation, provenance=json.loads(provenance))
+        if trial_key(identity, item, variation, variant.spelled, temperature, repeat) != key:
             problems.append(f"record {key}: its key does not belong to its trial")
         problems += [f"record {key}: text {name} is missing" for name in references(values[15]) if name not in texts]
     problems += altered(store.rows)

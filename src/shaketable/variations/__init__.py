@@ -2,6 +2,7 @@
 
 CATALOG: dict[str, str] = {
     "declarative": "declarative:Declarative",
+    "follow_up": "follow_up:FollowUp",
     "formality": "formality:Formality",
     "frozen": "frozen:Frozen",
     "grammar": "grammar:Grammar",

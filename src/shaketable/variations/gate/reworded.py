@@ -55,6 +55,13 @@ class Proposal:
     """Whether it is refused because its similarity could not be measured."""
     reply: Completion | Failure | None = None
     """What the model gave; None: a rule made it."""
+    about: str = ""
+    """What the conversation named before, which the wording need not name again."""
+
+    @property
+    def understood(self) -> str:
+        """As the gate reads it."""
+        return f"About {self.about}: {self.text}" if self.about else self.text
 
 
 Propose = Callable[[Sequence[Question], int], Sequence[Proposal | None]]
@@ -148,7 +155,7 @@ class Reworded:
 
     def _judged(self, gate: Gate, originals: list[str], proposals: list[Proposal]) -> list[Proposal]:
         judged = []
-        verdicts = gate.judge(originals, [proposal.text for proposal in proposals])
+        verdicts = gate.judge(originals, [proposal.understood for proposal in proposals])
         for original, proposal, verdict in zip(originals, proposals, verdicts, strict=True):
             refused = proposal.refused or verdict.refused
             if not refused and _words(proposal.text) == _words(original):
@@ -179,7 +186,7 @@ class Reworded:
         model: Model = catalog.build("model", self.by, f"{catalog.name_of(self)}, by")
         return model
 
-    def _asked(self, questions: Sequence[Question], n_before: int) -> list[Proposal]:
+    def _asked(self, questions: Sequence[Question], n_before: int) -> Sequence[Proposal | None]:
         """Ask the model."""
         (template,) = self.prompts
         facts: dict[str, Json] = {"prompt": template.identity, "model": dict(self._model.environment())}
