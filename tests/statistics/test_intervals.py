@@ -171,6 +171,13 @@ def test_percentiles_are_those_of_scipy() -> None:
     assert bounds == pytest.approx([expected.low, expected.high])
 
 
+def test_expanded_percentiles_of_twelve_questions_are_those_of_a_wider_level() -> None:
+    """√(12/11) times the t quantile of 11 degrees, 2.201, is 2.2989: a normal tail of 0.010755 on either side."""
+    expanded = resampled_bounds(mean_of(SKEWED[None]), ids(12), 500, 0.95, "expanded")[0]
+    wider = resampled_bounds(mean_of(SKEWED[None]), ids(12), 500, 1 - 2 * 0.010755, "percentile")[0]
+    assert expanded == pytest.approx(wider, abs=1e-4)
+
+
 def test_leaving_out_groups_of_many_questions_accelerates_as_single_ones_do(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(3).lognormal(0, 1, 400)
     bounds = resampled_bounds(mean_of(values[None]), ids(400), 2000, 0.95, "bca")[0]

@@ -12,9 +12,9 @@ from shaketable.statistics.bounds import Numbers
 
 Statistic = Callable[[Numbers], Numbers]
 """How often each question was drawn (draws × questions) → values (conditions × draws)."""
-Method = Literal["bca", "percentile"]
-"""`bca` (Efron 1987) moves the percentiles by the bias and the skewness of the draws. Plain percentiles remain for what
-jumps, such as the best of a few temperatures."""
+Method = Literal["bca", "expanded", "percentile"]
+"""`bca` (Efron 1987) moves the percentiles by bias and skewness of the draws, and apart where questions are few.
+`expanded` moves them apart alone. Plain percentiles remain for what jumps, such as the best of a few temperatures."""
 ROUNDING = 12
 """Decimals kept: thirds leave dust such as 1e-17, which would break ties and hide zeros."""
 MOST_LEFT_OUT = 200
@@ -34,14 +34,15 @@ def resampled_bounds(
     statistic: Statistic, question_ids: Sequence[str], n_resamples: int, confidence: float, method: Method
 ) -> Numbers:
     """Lower and upper bound of each condition; NaN where some draws leave the statistic undefined."""
+    from scipy import special
+
     draws = np.sort(np.round(statistic(draw_counts(question_ids, n_resamples)), ROUNDING), axis=1)
-    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
-    if method == "percentile":
-        shares = np.broadcast_to(tails, (len(draws), 2))
-    else:
-        n = len(question_ids)
+    n, tails = len(question_ids), np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+    if method == "bca":
         value = np.round(statistic(np.ones((1, n))), ROUNDING)
         shares = _corrected(draws, value, _acceleration(statistic, n), _expanded(tails, n))
+    else:
+        shares = np.tile(special.ndtr(_expanded(tails, n)) if method == "expanded" else tails, (len(draws), 1))
     places = np.where(np.isnan(shares), 0, shares) * (n_resamples - 1)
     below = np.floor(places).astype(np.int64)
     low, high = (np.take_along_axis(draws, np.minimum(below + i, n_resamples - 1), axis=1) for i in (0, 1))

@@ -131,7 +131,7 @@ def _n_wordings(table: pl.DataFrame) -> int:
 
 def _shares(cross: Cross, filled: Sequence[Cross], cell: Cell, metric: str, bootstrap: Bootstrap) -> list[Share]:
     components, statistic = shares(cross)
-    estimates = bootstrap.statistics(statistic, cross.question_ids, len(components), unit="share", method="percentile")
+    estimates = bootstrap.statistics(statistic, cross.question_ids, len(components), unit="share", method="expanded")
     p_values = _p_values(cross, filled)
     return [
         Share(
