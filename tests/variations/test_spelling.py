@@ -14,6 +14,7 @@ from shaketable.types import Question
 from shaketable.variations.english import misspellings
 from shaketable.variations.spelling import Spelling, detokenized, tokenized
 
+AS_PUBLISHED = Spelling(misspellings=misspellings.NAME)
 SAMPLE = "Who is the child of the director of film Sleepers (1996 Film)?"
 LINES = st.text(alphabet="ab c.,:;?!%()[]{}<>'\"`-_é", max_size=40)
 
@@ -62,7 +63,7 @@ def test_the_sample_of_the_study_gets_five_changes():
     # Who is the child of the director of film Sleepers ( 1996 ) ? → 14 tokens; 0.3 · 14 = 4.2, rounded up 5.
     text = "Who is the child of the director of film Sleepers (1996)?"
     assert len(tokenized(text)) == 14
-    ((variant,),) = Spelling().vary([asked(text)])
+    ((variant,),) = AS_PUBLISHED.vary([asked(text)])
     assert len(variant.provenance["changes"]) == 5
 
 
@@ -71,7 +72,7 @@ def test_the_sample_of_the_study_gets_five_changes():
 def test_the_same_draws_give_the_text_of_nlpaug(nlpaug_word, monkeypatch):
     """nlpaug with our dice: same places, same words, so the same text."""
     for number in range(40):
-        ((variant,),) = Spelling(keep_numbers=False).vary([asked(SAMPLE, f"q{number}")])
+        ((variant,),) = Spelling(keep_numbers=False, misspellings=misspellings.NAME).vary([asked(SAMPLE, f"q{number}")])
         changes = list(variant.provenance["changes"])
         theirs = nlpaug_word.SpellingAug()
         places = _places(tokenized(SAMPLE), variant.text, changes)
@@ -98,15 +99,18 @@ def _places(tokens, text, changes):
 @pytest.mark.weights
 def test_a_capital_at_the_beginning_stays():
     for number in range(60):
-        ((variant,),) = Spelling().vary([asked("When was it?", f"q{number}")])
-        assert re.match(r"[A-Z\W\d]", variant.text), variant.text
+        ((listed,),) = AS_PUBLISHED.vary([asked("When was it?", f"q{number}")])
+        assert re.match(r"[A-Z\W\d]", listed.text), listed.text
+        ((natural,),) = Spelling().vary([asked("When was it?", f"q{number}")])
+        assert re.match("[A-Z]", natural.text), natural.text
 
 
 @pytest.mark.weights
 def test_nothing_to_misspell_is_kept_and_not_asked():
-    ((variant,),) = Spelling().vary([asked("Xqzt Vbnm?")])
-    assert variant.text == "Xqzt Vbnm?"
-    assert variant.rejected == "no word of the question is in the list of misspellings"
+    for part in (Spelling(), AS_PUBLISHED):
+        ((variant,),) = part.vary([asked("Xqzt Vbnm?")])
+        assert variant.text == "Xqzt Vbnm?"
+        assert variant.rejected == "no word of the question can be misspelled"
 
 
 def test_a_list_of_ones_own_by_path(tmp_path):
@@ -127,13 +131,89 @@ def test_three_of_ten_tokens_change_between_one_and_ten(n_tokens, expected):
 @pytest.mark.weights
 def test_500_real_questions_change_as_many_words_as_prescribed():
     words, questions = misspellings.load(), mixed(500)
-    for question, (variant,) in zip(questions, Spelling().vary(questions), strict=True):
+    for question, (variant,) in zip(questions, AS_PUBLISHED.vary(questions), strict=True):
         tokens = re.findall(r"\w+|[^\w\s]", question.text)
         known = [token for token in tokens if set(words.get(token, ())) - {token} and token != "_"]
         expected = min(max(math.ceil(0.3 * len(tokens)), 1), 10, len(known))
         # A capitalized first word may have itself as its only misspelling; then it cannot change.
         assert len(variant.provenance["changes"]) in (expected, expected - 1 if len(known) <= expected else expected)
         assert all(before != after for before, after in variant.provenance["changes"])
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize(
+    ("word", "wrong"),
+    [
+        ("the", "ght"),  # another word entirely
+        ("the", "[[th"),  # damaged
+        ("film", "filme"),  # an ending of another language
+        ("from", "form"),  # another word
+        ("two", "tow"),
+        ("country", "county"),
+        ("country", "contury"),  # nearer to century
+        ("name", "names"),  # another number
+        ("first", "forst"),  # frost, forest
+        ("born", "dorn"),  # the first letter
+    ],
+)
+def test_a_misspelling_that_is_read_as_something_else_is_not_natural(word, wrong):
+    assert not misspellings.is_recognizable(word, wrong)
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize(
+    ("word", "wrong"),
+    [("the", "teh"), ("director", "directer"), ("country", "contry"), ("government", "goverment"), ("which", "whitch")],
+)
+def test_a_misspelling_that_is_read_as_the_word_is_natural(word, wrong):
+    expected = wrong != "whitch"  # `witch` is as near
+    assert misspellings.is_recognizable(word, wrong) == expected
+    assert (wrong in misspellings.natural(word)) == expected
+
+
+@pytest.mark.weights
+def test_names_numbers_negations_and_quotations_keep_their_spelling():
+    text = 'Who was not the father of the twelve Knights of the Round Table in "the sword" (1963), O\'Neil-based?'
+    for number in range(60):
+        ((variant,),) = Spelling(p=1).vary([asked(text, f"q{number}")])
+        changed = {before for before, _ in variant.provenance["changes"]}
+        assert changed <= {"father", "the"}, changed
+        assert variant.rejected is None
+        assert variant.text.endswith(' twelve Knights of the Round Table in "the sword" (1963), O\'Neil-based?')
+
+
+@pytest.mark.weights
+def test_marks_and_spaces_stay_where_they_are():
+    ((variant,),) = Spelling().vary([asked("Where's the  director of 'Jaws' (1975)  from?")])
+    pattern = r"Where's \w+  \w+ of 'Jaws' \(1975\)  \w+\?"
+    assert re.fullmatch(pattern, variant.text) and len(variant.provenance["changes"]) == 3
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize(
+    "text", ["Wer war der Regisseur von Jaws?", "quel est le nom de la capitale", "Wat is de hoofdstad van Nederland?"]
+)
+def test_another_language_is_refused(text):
+    ((variant,),) = Spelling().vary([asked(text)])
+    assert variant.refusal == "nothing_to_misspell" and variant.text == text
+
+
+@needs_data
+@pytest.mark.weights
+def test_natural_misspellings_of_real_questions_are_letters_of_the_keyboard_and_no_other_word():
+    for question, (variant,) in zip(questions := mixed(300), Spelling().vary(questions), strict=True):
+        for before, after in variant.provenance["changes"]:
+            assert re.fullmatch("[A-Za-z]+", after) and not misspellings.is_word(after.lower())
+            assert abs(len(after) - len(before)) <= 2 and before[0].lower() in after[:2].lower()
+        assert len(variant.provenance["changes"]) <= Spelling().n_changes(len(tokenized(question.text)))
+
+
+@pytest.mark.weights
+@given(st.text(max_size=60))
+def test_any_text_is_misspelled_in_letters_or_refused(text):
+    ((variant,),) = Spelling().vary([asked(text)])
+    assert (variant.rejected is None) == bool(variant.provenance["changes"])
+    assert variant.rejected is None or variant.text == text
 
 
 def test_settings_that_make_no_sense_are_named():

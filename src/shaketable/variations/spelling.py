@@ -14,9 +14,13 @@ from shaketable import catalog
 from shaketable.identity import seed_from
 from shaketable.types import Json, Question, Variant
 from shaketable.variations.english import misspellings
+from shaketable.variations.english.plain_words import plain_words
 from shaketable.variations.gate.meaning import Gate
 from shaketable.variations.gate.refusal import Refusal, refuse
 
+NATURAL = "natural"
+FEW = 3
+"""Listed misspellings; a word with fewer may have a slip of the keyboard as well."""
 WORD = re.compile(r"(\W)")
 DETOKENIZED = (
     (re.compile(r"\s([.,:;?!%]+)([ '\"`])"), r"\1\2"),
@@ -25,26 +29,33 @@ DETOKENIZED = (
     (re.compile(r"\s([\])}>])\s"), r"\1 "),
 )
 """In this order; a mark at the end is drawn in before brackets are, so `(1996)?` becomes `(1996 )?`."""
+Changes = list[Json]
+"""Pairs of a word and what stands in its place."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spelling:
-    """As the SpellingAug of nlpaug 1.1.11: words that stand in its list of misspellings, drawn and exchanged.
+    """Misspelled words that one can still make out; or exactly what the SpellingAug of nlpaug 1.1.11 does.
 
-    The dice differ (ours come from the seed and the question), and a word is never exchanged for itself, which the
-    list would allow for 153 words. Spaces around marks change as they do there: `it's` becomes `it ' s`.
+    Names, numbers, negations and quotations keep their spelling. With a list of misspellings all of its words are
+    drawn and exchanged instead, as nlpaug does, with its spaces around marks: `it's` becomes `it ' s`. The dice differ
+    from nlpaug's (ours come from the seed and the question), and a word is never exchanged for itself, which its list
+    would allow for 153 words.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     p: float = 0.3
     """The share of tokens to change, marks counted as tokens, rounded up."""
     least: int = 1
     most: int = 10
     keep_numbers: bool = True
-    """Refuse wordings that lost a number; the list knows a few."""
-    misspellings: str = misspellings.NAME
-    """The embedded list, or the path of another: a word and its misspellings on each line."""
+    """Refuse wordings that lost a number; the list of nlpaug knows a few."""
+    misspellings: str = NATURAL
+    """`natural`; or a list that is taken as it is: `nlpaug-misspellings`, as the published study, or the path of
+    another, with a word and its misspellings on each line."""
+    typing: bool = True
+    """Whether words with few natural misspellings may have a slip of the keyboard instead."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -61,19 +72,10 @@ class Spelling:
         return min(max(math.ceil(self.p * n_tokens), self.least), self.most)
 
     def _misspelled(self, question: Question) -> Variant:
-        tokens = tokenized(question.text)
         rng = random.Random(seed_from(self.seed, "spelling", question.id))
-        possible = {place: others for place in range(len(tokens)) if (others := self._others(tokens, place))}
-        chosen = sorted(rng.sample(sorted(possible), min(self.n_changes(len(tokens)), len(possible))))
-        changes: list[Json] = []
-        for place in chosen:
-            after = rng.choice(possible[place])
-            changes.append([tokens[place], after])
-            tokens[place] = after
-        text = detokenized(tokens) if changes else question.text
-        refusal: Refusal | None = Refusal(
-            kind="nothing_to_misspell", text="no word of the question is in the list of misspellings"
-        )
+        misspell = self._naturally if self.misspellings == NATURAL else self._as_listed
+        text, changes = misspell(question.text, rng)
+        refusal: Refusal | None = Refusal(kind="nothing_to_misspell", text="no word of the question can be misspelled")
         if changes:
             gate = Gate(min_similarity=0, keep_numbers=self.keep_numbers, keep_names=False, asks=False)
             refusal = gate.judge([question.text], [text])[0].refused
@@ -84,6 +86,37 @@ class Spelling:
             provenance={"by": "rules", "changes": changes},
         )
         return refuse(variant, refusal)
+
+    def _naturally(self, text: str, rng: random.Random) -> tuple[str, Changes]:
+        """Words are exchanged where they stand; all else stays."""
+        # A word that comes twice is misspelled once: `hte` in every place would be one error, not many.
+        found = plain_words(text)
+        words = {word[0].lower(): word for word in rng.sample(found, len(found))}
+        possible = [(word, others) for word in words.values() if (others := self._natural(word[0]))]
+        chosen = rng.sample(possible, min(self.n_changes(len(tokenized(text))), len(possible)))
+        changes: Changes = []
+        end, made = 0, ""
+        for word, others in sorted(chosen, key=lambda pair: pair[0].start()):
+            after = rng.choice(others)
+            after = after.capitalize() if word[0][0].isupper() else after
+            changes.append([word[0], after])
+            end, made = word.end(), f"{made}{text[end : word.start()]}{after}"
+        return made + text[end:], changes
+
+    def _natural(self, word: str) -> tuple[str, ...]:
+        listed = misspellings.natural(word.lower())
+        return listed + misspellings.typed(word.lower()) if self.typing and len(listed) < FEW else listed
+
+    def _as_listed(self, text: str, rng: random.Random) -> tuple[str, Changes]:
+        tokens = tokenized(text)
+        possible = {place: others for place in range(len(tokens)) if (others := self._others(tokens, place))}
+        chosen = sorted(rng.sample(sorted(possible), min(self.n_changes(len(tokens)), len(possible))))
+        changes: Changes = []
+        for place in chosen:
+            after = rng.choice(possible[place])
+            changes.append([tokens[place], after])
+            tokens[place] = after
+        return detokenized(tokens) if changes else text, changes
 
     def _others(self, tokens: Sequence[str], place: int) -> list[str]:
         token = tokens[place]

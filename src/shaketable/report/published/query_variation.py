@@ -45,7 +45,7 @@ COLUMNS = {
 def similarity(own: Own) -> Iterator[Comparison]:
     """Every printed number that the run has too."""
     for number in _similarities(own):
-        printed = _printed(number.cell, "answer_similarity", COLUMNS.get(str(number.cell.variation)))
+        printed = _printed(number.cell, "answer_similarity", COLUMNS.get(_kind(number.cell)))
         if printed is not None:
             claim = f"Similarity of answers to {number.cell.variation}"
             yield _compare(own, number, claim, f"{printed:g}", within(number.estimate, printed))
@@ -54,7 +54,7 @@ def similarity(own: Own) -> Iterator[Comparison]:
 def stability_of_searches(own: Own) -> Iterator[Comparison]:
     for number in _numbers(own.results(CostStability), "re_searches", "cvr_searches"):
         is_change, variation = number.metric == "re_searches", number.cell.variation
-        column = f"re_{COLUMNS.get(str(variation))}" if is_change else "cvr"
+        column = f"re_{COLUMNS.get(_kind(number.cell))}" if is_change else "cvr"
         printed = _printed(number.cell, "call_stability", column, target="retriever")
         if printed is not None:
             claim = f"RE of searches, {variation}" if is_change else "CVR of searches"
@@ -71,7 +71,7 @@ def imperative_is_most_similar(own: Own) -> Iterator[Comparison]:
 
 def _extreme(own: Own, variation: str, sign: Literal[-1, 1], claim: str) -> Iterator[Comparison]:
     for group in group_by_system(_similarities(own)):
-        numbers = {str(number.cell.variation): number for number in group if number.cell.variation in COLUMNS}
+        numbers = {_kind(number.cell): number for number in group if _kind(number.cell) in COLUMNS}
         if variation in numbers:
             judgement = least({name: number.estimate for name, number in numbers.items()}, variation, sign)
             yield _compare(own, numbers[variation], claim, f"in {_count(variation, sign)} sound rows", judgement)
@@ -92,7 +92,7 @@ def _count(variation: str, sign: Literal[-1, 1]) -> str:
 
 def misspelling_costs(own: Own) -> Iterator[Comparison]:
     for number in _losses(own):
-        if number.cell.variation == "spelling":
+        if _kind(number.cell) == "spelling":
             claim = f"Misspelling lowers {number.metric}" + ", where not empty" * number.answered_only
             published = "QwQ-32B, GB, 2WIKI: InAccuracy 63.4 to 50.6 %"
             yield _compare(own, number, claim, published, signed(number.estimate, 1))
@@ -110,7 +110,7 @@ def rewording_flips(own: Own) -> Iterator[Comparison]:
 
 def misspelling_makes_over_confident(own: Own) -> Iterator[Comparison]:
     for group in group_by_system(_numbers(own.results(SearchDecisions), "over_confidence")):
-        numbers = {str(number.cell.variation): number for number in group if not number.is_loss}
+        numbers = {_kind(number.cell): number for number in group if not number.is_loss}
         if "spelling" in numbers:
             judgement = least({name: number.estimate for name, number in numbers.items()}, "spelling", -1)
             claim = "Over-confidence is highest when the question is misspelled"
@@ -240,6 +240,11 @@ def _printed(cell: Cell, name: str, column: str | None, **wanted: str) -> float 
 
 def _method(cell: Cell) -> str | None:
     return METHODS.get(cell.system.method.partition("(")[0]) if cell.system else None
+
+
+def _kind(cell: Cell) -> str:
+    """The variation without its settings: who made the wordings is another question."""
+    return str(cell.variation).partition("(")[0]
 
 
 def _model_and_dataset(cell: Cell) -> tuple[str | None, str | None]:
