@@ -57,6 +57,7 @@ WEIGHTS = {
     "grammar",
     "imperative",
     "interleaved",
+    "non_native",
     "query_loss",
     "question_type",
     "readability",

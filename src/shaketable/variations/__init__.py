@@ -7,6 +7,7 @@ CATALOG: dict[str, str] = {
     "frozen": "frozen:Frozen",
     "grammar": "grammar:Grammar",
     "imperative": "imperative:Imperative",
+    "non_native": "non_native:NonNative",
     "original": "original:Original",
     "prefix_injection": "prefix_injection:PrefixInjection",
     "readability": "readability:Readability",

@@ -1,201 +1,101 @@
-"""The question with one error of grammar that a real checker confirms."""
+"""The question with errors of grammar as learners make them: `When did the war started?`"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from shaketable.prompts import REWORD_GRAMMAR, Template
 from shaketable.text import language
-from shaketable.types import Question
+from shaketable.text.search_terms import terms
+from shaketable.types import Json, Question
 from shaketable.variations.english import grammar_checker
-from shaketable.variations.english.indirect import AUXILIARIES, tidy
-from shaketable.variations.english.inflection import form
+from shaketable.variations.english.edits import Error, applied, described, is_about_words, is_english_question
+from shaketable.variations.english.indirect import tidy
+from shaketable.variations.english.learner_errors import VERBAL, Kind, errors_in
 from shaketable.variations.gate.refusal import Refusal
-from shaketable.variations.gate.reworded import Proposal, Reworded
+from shaketable.variations.gate.reworded import RULES, Proposal, Reworded
 
-Errors = Iterator[tuple[int, int, str]]
-"""First word, word after the last, and what stands there instead."""
-AGREEMENT = {
-    "is": "are", "are": "is", "was": "were", "were": "was", "has": "have", "have": "has", "does": "do", "do": "does",
+SHARES: dict[Kind, int] = {
+    "article": 15, "number": 8, "tense": 7, "preposition": 5, "agreement": 3, "verb_form": 3, "word_order": 2,
 }  # fmt: skip
-PREPOSITIONS = {"in": "on", "on": "in", "at": "on", "for": "of", "by": "from", "from": "of", "to": "at"}
-VOWEL = re.compile(r"[aeiou]", re.IGNORECASE)
-DOUBLED = frozenset({
-    "the", "a", "an", "of", "in", "is", "was", "were", "are", "for", "by", "on", "at", "and", "did", "has", "from",
-    "with", "as", "which", "when", "where", "more", "how", "do", "about", "or", "than",
-})  # fmt: skip
-
-
-def _article(words: Sequence[Any], known: Sequence[str] = ("a", "an"), tags: Sequence[str] = ("NN", "JJ")) -> Errors:
-    """`a owner`, `an director`: the wrong one before its noun."""
-    for place, word in enumerate(words[:-1]):
-        following = words[place + 1]
-        # How a word sounds is sure for plain ones alone: an hour, a European, an MP.
-        if word.lower_ in known and re.match(r"[bcdfgklmnprstvwz]|[ai]", following.text):
-            wrong = "a" if VOWEL.match(following.text) else "an"
-            if following.text.islower() and following.tag_ in tags and word.lower_ != wrong:
-                yield place, place + 1, wrong.capitalize() if word.text[0].isupper() else wrong
-
-
-def _definite_article(words: Sequence[Any]) -> Errors:
-    """`the director` → `an director`."""
-    return _article(words, ("the",), ("NN",))
-
-
-def _doubled_word(words: Sequence[Any]) -> Errors:
-    for place, word in enumerate(words):
-        around = [*words[max(0, place - 1) : place], *words[place + 1 : place + 2]]
-        in_a_name = len(around) == 2 and all(one.text[:1].isupper() for one in around)
-        if word.lower_ in DOUBLED and (word.text.islower() or place == 0) and not in_a_name:
-            yield place, place + 1, f"{word.text} {word.lower_}"
-
-
-def _past_after_did(words: Sequence[Any]) -> Errors:
-    """`who directed` → `who did directed`."""
-    for place, word in enumerate(words[:6]):
-        asked = [one.lower_ for one in words[: max(1, place)]][:1]
-        if place and asked[0] in ("who", "what", "which") and word.tag_ == "VBD" and word.lower_ not in AUXILIARIES:
-            yield place, place + 1, f"did {word.text}"
-            return
-        if word.lower_ in AUXILIARIES or word.tag_ in ("WDT", "IN", ","):
-            return
-
-
-def _one_of(words: Sequence[Any]) -> Errors:
-    """`one of the largest cities` → `one of the largest city`."""
-    for place, word in enumerate(words[:-3]):
-        if (
-            word.lower_ == "one"
-            and words[place + 1].lower_ == "of"
-            and words[place + 2].lower_ in ("the", "his", "her")
-        ):
-            for after in range(place + 3, min(place + 7, len(words))):
-                if words[after].tag_ == "NNS" and words[after].text.islower():
-                    yield after, after + 1, words[after].lemma_
-                    break
-
-
-def _participle(words: Sequence[Any]) -> Errors:
-    """`was written` → `was wrote`, `has gone` → `has went`."""
-    for place, word in enumerate(words):
-        if word.tag_ == "VBN" and any(child.dep_ in ("aux", "auxpass") for child in word.children):
-            past = form(word.lemma_, "VBD")
-            if past != word.lower_ and past.isalpha():
-                yield place, place + 1, past
-
-
-def _pronoun(words: Sequence[Any]) -> Errors:
-    """`who` → `whom` for a subject."""
-    for place, word in enumerate(words[:-1]):
-        if word.lower_ == "who" and words[place + 1].tag_ in ("VBD", "VBZ", "VBP", "MD"):
-            yield place, place + 1, "Whom" if word.text[0].isupper() else "whom"
-
-
-def _degree(words: Sequence[Any]) -> Errors:
-    """`older` → `more older`, `largest` → `most largest`."""
-    for place, word in enumerate(words):
-        if word.tag_ in ("JJR", "JJS") and word.lower_.endswith(("er", "est")) and word.text.islower():
-            yield place, place + 1, f"{'more' if word.tag_ == 'JJR' else 'most'} {word.text}"
-
-
-def _comparison(words: Sequence[Any]) -> Errors:
-    for place, word in enumerate(words):
-        if word.lower_ == "than":
-            yield place, place + 1, "then"
-
-
-def _tense(words: Sequence[Any]) -> Errors:
-    """`did he go` → `did he went`, `does it belong` → `does it belongs`."""
-    for place, word in enumerate(words):
-        helpers = [child.lower_ for child in word.children if child.dep_ == "aux"]
-        for helper, tag in (("did", "VBD"), ("does", "VBZ")):
-            if word.tag_ in ("VB", "VBP") and helper in helpers and (wrong := form(word.lower_, tag)) != word.lower_:
-                yield place, place + 1, wrong
-
-
-def _agreement(words: Sequence[Any]) -> Errors:
-    for place, word in enumerate(words):
-        if word.lower_ in AGREEMENT and word.tag_ in ("VBZ", "VBP", "VBD"):
-            wrong = AGREEMENT[word.lower_]
-            yield place, place + 1, wrong.capitalize() if word.text[0].isupper() else wrong
-
-
-def _missing_article(words: Sequence[Any]) -> Errors:
-    for place, word in enumerate(words[:-1]):
-        if place and word.lower_ in ("the", "a", "an") and words[place + 1].tag_ in ("NN", "JJ"):
-            yield place, place + 1, ""
-
-
-def _number(words: Sequence[Any]) -> Errors:
-    """`how many tracks` → `how many track`."""
-    for place, word in enumerate(words):
-        if word.tag_ == "NNS" and word.lemma_.lower() != word.lower_ and word.text.islower():
-            yield place, place + 1, word.lemma_
-
-
-def _preposition(words: Sequence[Any]) -> Errors:
-    for place, word in enumerate(words):
-        if word.tag_ == "IN" and word.text in PREPOSITIONS:
-            yield place, place + 1, PREPOSITIONS[word.text]
-
-
-CONFIRMED = (_article, _participle, _pronoun, _degree, _comparison, _past_after_did, _one_of)
-"""Errors that people make and Harper finds as a rule."""
-SLIPS = (_doubled_word, _definite_article)
-"""Of the fingers; almost every question has a place for one."""
-OTHERS = (_tense, _agreement, _missing_article, _number, _preposition)
-"""Errors that it mostly overlooks; LanguageTool finds more of them."""
+"""Percent of all errors in NUCLE, a corpus of essays by learners, rounded to whole percents from the table of error
+types in Ng et al. (2014), The CoNLL-2014 shared task on grammatical error correction: ArtOrDet, Nn, Vt, Prep, SVA,
+Vform, and WOinc with WOadv. Other kinds (wrong words, links, spelling, punctuation) are not made here."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grammar(Reworded):
-    """At least one grammar error: the checker flags the wording, and not the original."""
+    """One or more errors, their kinds drawn by their shares in a corpus of learners among those that apply.
 
-    version: ClassVar[int] = 2
+    What a rule makes is an error by construction, and the provenance tells what the checker says of it; what a model
+    makes is asked only if the checker finds an error that the original does not have.
+    """
+
+    version: ClassVar[int] = 3
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_GRAMMAR,)
 
     checker: str = grammar_checker.HARPER
     """`harper`, or the address of a LanguageTool server, such as `http://localhost:8081`."""
+    n_errors: int = 2
+    """That rules make in a question, or as many as apply."""
+
+    def __post_init__(self) -> None:
+        Reworded.__post_init__(self)
+        if self.n_errors < 1:
+            raise ValueError(f"n_errors is {self.n_errors}, expected 1 or more")
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
         text = tidy(question.text)
         words = [word for word in language.parsed(text, self.pipeline) if word.text.strip()]
-        rng = self.dice(question)
-        made = []
-        # Attempts are few: a slip must be among them.
-        for rules, most in ((CONFIRMED, self.max_attempts - len(SLIPS)), (SLIPS, len(SLIPS)), (OTHERS, len(OTHERS))):
-            one_each = [proposal for rule in rules if (proposal := _wrong(text, words, rule, rng))]
-            made += rng.sample(one_each, len(one_each))[: max(1, most)]
-        return made
+        if not is_english_question(text, words) or is_about_words(words):
+            return []
+        possible, rng = errors_in(text, words), self.dice(question)
+        drawn = [_drawn(possible, self.n_errors, rng) for _ in range(self.max_attempts)] if possible else []
+        return [_proposal(text, errors) for errors in dict.fromkeys(drawn)]
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
-        before = grammar_checker.check(original, self.checker)
-        if before:
-            return replace(
-                proposal,
-                refused=Refusal(
-                    kind="error_in_the_original", text=f"the checker flags the original already: {before[0].rule}"
-                ),
-            )
-        found = grammar_checker.check(proposal.text, self.checker)
+        before = {(flag.rule, flag.text) for flag in grammar_checker.check(original, self.checker)}
+        new = [
+            flag for flag in grammar_checker.check(proposal.text, self.checker) if (flag.rule, flag.text) not in before
+        ]
         name = grammar_checker.described(self.checker)
-        if not found:
-            return replace(proposal, refused=Refusal(kind="no_error_found", text=f"the checker finds no error: {name}"))
-        facts = {"checker": name, "checker_rule": found[0].rule, "checker_message": found[0].message}
-        return replace(proposal, facts={**proposal.facts, **facts})
+        facts: dict[str, Json] = {
+            **proposal.facts,
+            "checker": name,
+            "checker_rule": new[0].rule if new else None,
+            "changes_search_terms": set(terms(original)) != set(terms(proposal.text)),
+        }
+        if self.by != RULES and not new:
+            refusal = Refusal(kind="no_error_found", text=f"the checker finds no error: {name}")
+            return replace(proposal, facts=facts, refused=refusal)
+        return replace(proposal, facts=facts)
 
 
-def _wrong(text: str, words: Sequence[Any], rule: Callable[[Sequence[Any]], Errors], rng: Any) -> Proposal | None:
-    """The text with one error of this kind, at a drawn place."""
-    places = list(rule(words))
-    if not places:
-        return None
-    first, last, wrong = rng.choice(places)
-    start = words[first].idx
-    end = words[last - 1].idx + len(words[last - 1].text)
-    kept = text[end:] if wrong else text[end:].lstrip()
-    made = f"{text[:start]}{wrong}{kept}"
-    return Proposal(text=made, facts={"rule": rule.__name__.strip("_"), "error": f"{text[start:end]} → {wrong}"})
+def _drawn(possible: Mapping[Kind, Sequence[Error]], n: int, rng: random.Random) -> tuple[tuple[Kind, Error], ...]:
+    """Up to n errors that leave each other alone, in the order of their kinds."""
+    chosen: list[tuple[Kind, Error]] = []
+    for _ in range(n):
+        has_verbal = any(kind in VERBAL for kind, _ in chosen)
+        left = {
+            kind: fitting
+            for kind, errors in possible.items()
+            if not (kind in VERBAL and has_verbal)
+            and (fitting := [error for error in errors if not any(error.overlaps(other) for _, other in chosen)])
+        }
+        if not left:
+            break
+        (kind,) = rng.choices(list(left), [SHARES[kind] for kind in left])
+        chosen.append((kind, rng.choice(left[kind])))
+    return tuple(sorted(chosen, key=lambda pair: (pair[0], pair[1].edits[0].start)))
+
+
+def _proposal(text: str, errors: Sequence[tuple[Kind, Error]]) -> Proposal:
+    facts: dict[str, Json] = {
+        "kinds": [kind for kind, _ in errors],
+        "rules": [error.rule for _, error in errors],
+        "errors": [described(text, error) for _, error in errors],
+    }
+    return Proposal(text=applied(text, [error for _, error in errors]), facts=facts)

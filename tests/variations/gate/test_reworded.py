@@ -6,7 +6,6 @@ from shaketable.catalog import build, label
 from shaketable.errors import PartError
 from shaketable.types import Question
 from shaketable.variations.gate.reworded import wording_of
-from shaketable.variations.grammar import Grammar
 
 pytestmark = pytest.mark.weights
 QUESTION = Question(id="q", text="Who directed the film Jaws?", answers=("Steven Spielberg",))
@@ -93,36 +92,6 @@ def test_a_model_that_is_not_there_is_named():
 )
 def test_a_reply_is_stripped_to_the_wording(reply, wording):
     assert wording_of(reply) == wording
-
-
-def test_the_checker_and_its_rule_are_stored():
-    ((variant,),) = Grammar().vary([QUESTION])
-    assert variant.rejected is None
-    assert variant.provenance["checker"].startswith("harper ")
-    assert variant.provenance["checker_rule"] in ("DidPast", "AnA", "RepeatedWords", "WhomSubjectOfVerb")
-    assert " → " in variant.provenance["error"]
-
-
-def test_an_original_with_an_error_is_not_made_worse():
-    ((variant,),) = Grammar().vary([Question(id="q", text="Who is the the director of Jaws?", answers=("x",))])
-    assert variant.rejected == "the checker flags the original already: RepeatedWords"
-
-
-@pytest.mark.parametrize(
-    ("question", "error"),
-    [
-        ("Who directed the film Jaws?", "directed → did directed"),
-        ("Is Rome one of the largest cities?", "cities → city"),
-        ("Is Rome older than Paris?", "than → then"),
-    ],
-)
-def test_errors_that_people_make_come_before_slips(question, error):
-    made = [
-        variant.provenance["error"]
-        for seed in range(6)
-        for (variant,) in Grammar(seed=seed).vary([Question(id="q", text=question, answers=("x",))])
-    ]
-    assert error in made
 
 
 def test_without_the_encoder_a_wording_is_kept_and_not_asked(monkeypatch, tmp_path):
