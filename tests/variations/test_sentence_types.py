@@ -8,7 +8,6 @@ from real_questions import mixed, needs_data
 from shaketable.catalog import build
 from shaketable.text import language
 from shaketable.types import Question
-from shaketable.variations.english.reading_ease import reading_ease
 
 pytestmark = pytest.mark.weights
 ASKED = [
@@ -119,12 +118,10 @@ def test_500_real_questions_get_the_sentence_type(name, check):
 
 @needs_data
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["formality", "readability", "spelling"])
+@pytest.mark.parametrize("name", ["formality", "spelling"])
 def test_500_real_questions_pass_the_gate(name):
     asked = mixed(500)
     made = [variant for (variant,) in build("variation", name).vary(asked)]
     accepted = [pair for pair in zip(made, asked, strict=True) if pair[0].rejected is None]
     assert len(accepted) >= 475, [variant.rejected for variant in made if variant.rejected]
     assert all(variant.text != question.text for variant, question in accepted)
-    if name == "readability":
-        assert all(reading_ease(variant.text) < 60 for variant, _ in accepted)

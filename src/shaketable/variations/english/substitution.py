@@ -14,15 +14,21 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 Table = Mapping[tuple[str, str], Sequence[str]]
-"""(basic form, first letter of the tag or empty for any) → words to choose from."""
+"""(basic form, kind or empty for any) → words to choose from. A kind is the tag's first letter, or tells verbs with an
+object or in the passive (`T`) from verbs with neither (`I`), and prepositions before their noun (`P`)."""
 QUOTES = frozenset('"“”‘')
 """A single one that closes looks like an apostrophe, so what follows it stays as it is."""
 FREE_ADJECTIVES = frozenset({"famous", "former", "new", "original", "other", "popular", "same"})
 """They make no set phrase with their noun, as `high school`, `last name` and `civil war` are."""
 
+WITH_AFTER = frozenset({"name", "call", "look", "take", "model", "run", "go", "title"})
+"""Verbs that make one meaning with `after`."""
+COUNTED = frozenset({"CD", "RB", "WP$"})
+YEAR = re.compile(r"[12]\d{3}")
+
 
 def parse_table(text: str) -> Table:
-    """Lines such as `N film: movie, flick`; the letter is the tag's first, `*` any."""
+    """Lines such as `N film: movie, flick`; the letter is the kind, `*` any."""
     table = {}
     for line in text.strip().splitlines():
         words, _, others = line.partition(":")
@@ -32,16 +38,21 @@ def parse_table(text: str) -> Table:
 
 
 def substituted(
-    text: str, table: Table, rng: random.Random, pipeline: str = language.PIPELINE
+    text: str, table: Table, rng: random.Random, pipeline: str = language.PIPELINE, *, wary: bool = False
 ) -> tuple[str, list[str]]:
-    """The text with every word of the table exchanged, and the exchanges."""
+    """The text with every word of the table exchanged, and the exchanges.
+
+    Wary of titles in small letters, only nouns behind `the`, `what` and `which` are.
+    """
     pieces: list[str] = []
     done: list[str] = []
-    quoted = False
+    quoted, depth = False, 0
     words = list(language.parsed(text, pipeline))
     for place, word in enumerate(words):
         quoted ^= word.text in QUOTES
-        after = None if quoted or _is_fixed(words, place) else _other(word, table, rng)
+        depth += (word.text == "(") - (word.text == ")")
+        is_kept = quoted or depth or _is_fixed(words, place) or (wary and not _is_plain(words, place))
+        after = None if is_kept else _other(word, table, rng)
         if after:
             after = after[0].upper() + after[1:] if word.text[0].isupper() else after
             done.append(f"{word.text} → {after}")
@@ -59,28 +70,55 @@ def _is_fixed(words: Sequence[Token], place: int) -> bool:
     before, after = words[place - 1] if place else None, words[place + 1] if place + 1 < len(words) else None
     if before is not None and (before.text in ("-", "'") or before.tag_[:2] == word.tag_[:2] == "NN"):
         return True
+    if before is not None and before.tag_ in ("VBG", "VBN") and word.tag_[:2] == "NN":  # learning company
+        return True
     if before is not None and before.tag_ == "JJ" and before.text.islower() and before.text not in FREE_ADJECTIVES:
         return True
     if after is not None and after.tag_ == "POS" and word.tag_ == "NNS":  # children's
         return True
-    return after is not None and (after.text == "-" or (word.tag_[:2] == "NN" and after.tag_ in ("NN", "NNS")))
+    if after is None:
+        return False
+    is_first = word.tag_[:2] == "NN" and (after.tag_ in ("NN", "NNS") or after.lower_ == "musical")
+    return after.text == "-" or is_first
+
+
+def _is_plain(words: Sequence[Token], place: int) -> bool:
+    """A noun that stands where no title begins."""
+    return place > 0 and words[place].tag_[:2] == "NN" and words[place - 1].lower_ in ("the", "what", "which")
 
 
 def _other(word: Token, table: Table, rng: random.Random) -> str | None:
-    for key in ((word.lemma_.lower(), word.tag_[:1]), (word.lower_, "")):
+    lemma = word.lemma_.lower()
+    for key in (*((lemma, kind) for kind in _kinds(word)), (word.lower_, "")):
         if key in table:
             return _in_form(rng.choice(list(table[key])), word.tag_)
     return None
 
 
+def _kinds(word: Token) -> list[str]:
+    kinds = [] if word.tag_ == "JJ" and word.dep_ != "amod" else [word.tag_[:1]]
+    below = {child.dep_ for child in word.children}
+    if kinds == ["V"] and "prt" not in below:
+        has_object = below & {"dobj", "nsubjpass", "auxpass"} or (word.tag_ == "VBN" and word.dep_ == "acl")
+        if below.isdisjoint({"xcomp", "ccomp", "dative", "acomp", "oprd", "attr"}):
+            kinds.append("T" if has_object else "I")
+    if word.dep_ == "prep" and word.head.lemma_.lower() not in WITH_AFTER:
+        is_before_noun = any(child.dep_ in ("pobj", "pcomp") and child.i > word.i for child in word.children)
+        # After ten years, during whose reign: these read badly in longer words. After which star is it named?
+        if word.i and is_before_noun and (YEAR.fullmatch(word.nbor().text) or word.nbor().tag_ not in COUNTED):
+            kinds.append("P")
+    return kinds
+
+
 def _in_form(words: str, tag: str) -> str:
-    """A verb is inflected in its first word, a noun in its last."""
+    """A verb is inflected in its first word, a noun in its last before `of`."""
     if tag in ("VBD", "VBZ", "VBN", "VBG"):
         first, _, rest = words.partition(" ")
         return " ".join(filter(None, (form(first, tag), rest)))
     if tag == "NNS":
-        start, _, last = words.rpartition(" ")
-        return " ".join(filter(None, (start, form(last, tag))))
+        noun, of, rest = words.partition(" of ")
+        start, _, last = noun.rpartition(" ")
+        return " ".join(filter(None, (start, form(last, tag)))) + of + rest
     return words
 
 
