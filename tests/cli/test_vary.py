@@ -37,7 +37,7 @@ def test_a_rule_made_wording_says_its_rule_and_similarity():
     assert result.exit_code == 0, result.output
     assert "[-Jaws?-]" in result.stdout
     assert "{+Jaws.+}" in result.stdout
-    assert "rule: clause after" in result.stdout
+    assert "rule: clause in" in result.stdout
     assert "similarity: 0." in result.stdout
 
 

@@ -25,21 +25,23 @@ def test_a_declarative_states_the_wish_to_know():
     first, second, third = texts("declarative")
     assert first.endswith(" who directed Jaws.")
     assert second.endswith(" when Mandela wrote his book.")
-    assert third == "I would like you to name the Greek dish of vine leaves."
+    assert re.fullmatch("I (would like|want|need) you to name the Greek dish of vine leaves.", third)
 
 
 def test_an_imperative_is_a_command():
     first, second, third = texts("imperative")
     assert first.endswith(" who directed Jaws.")
     assert second.endswith(" when Mandela wrote his book.")
-    assert third == "Please name the Greek dish of vine leaves."
+    assert third in ("Please name the Greek dish of vine leaves.", "Kindly name the Greek dish of vine leaves.")
 
 
 def test_what_cannot_be_turned_is_quoted():
     asked = [Question(id="q", text="He plays for a team that comes from which city?", answers=("x",))]
     (stated,), (ordered,) = texts("declarative", asked), texts("imperative", asked)
-    assert stated.endswith(' the answer to "He plays for a team that comes from which city?".')
-    assert ordered.endswith(' the answer to "He plays for a team that comes from which city?".')
+    assert stated.startswith(("I ", "This is what I "))
+    assert not ordered.startswith("I ")
+    assert stated.endswith(': "He plays for a team that comes from which city?"')
+    assert ordered.endswith(': "He plays for a team that comes from which city?"')
 
 
 @pytest.mark.parametrize(
@@ -85,15 +87,20 @@ def test_a_text_without_words_is_kept_and_not_asked():
 
 def main_clause(text):
     """The words of the sentence that the variation wrote: the last one."""
-    *_, last = re.split(r"(?<=[a-z\d)\"][.?]) (?=(?:I|It|Tell|Please|Let|Find) )", text)
+    *_, last = re.split(r"(?<=[a-z\d)\"][.?]) (?=(?:I|It|This|Tell|Please|Let|Find|Answer|Give) )", text)
     return last
+
+
+def ends_as_said(text):
+    """With a full stop, or with a question after a colon, in quotation marks unless it has both kinds of its own."""
+    return text.endswith(".") or bool(re.search(r": (?:[\"“].*[\"”]|.*[\"“”].*)$", text))
 
 
 def is_statement(text):
     """A subject before the finite verb at the root, and a full stop: read from tags and dependencies alone."""
     sentence = language.parsed(main_clause(text))
     start = [word.tag_ for word in sentence[:3]]
-    return text.rstrip('"').endswith(".") and start[0] == "PRP" and start[1] in ("VBP", "MD", "VBZ", "VBD")
+    return ends_as_said(text) and start[0] in ("PRP", "DT") and start[1] in ("VBP", "MD", "VBZ", "VBD")
 
 
 def is_order(text):
@@ -101,7 +108,7 @@ def is_order(text):
     sentence = [word for word in language.parsed(main_clause(text)) if word.lower_ != "please"]
     verb = sentence[0]
     subjects = [child for child in verb.children if child.dep_ == "nsubj" and child.i < verb.i]
-    return text.endswith(".") and verb.tag_ in ("VB", "VBP") and not subjects
+    return ends_as_said(text) and verb.tag_ in ("VB", "VBP") and not subjects
 
 
 @needs_data

@@ -11,9 +11,9 @@ from shaketable.prompts import REWORD_DECLARATIVE, Template
 from shaketable.types import Question
 from shaketable.variations.english.indirect import Shape, framed
 from shaketable.variations.gate.refusal import Refusal
-from shaketable.variations.gate.reworded import Proposal, Reworded
+from shaketable.variations.gate.reworded import RULES, Proposal, Reworded
 
-OPENINGS = (
+WISHES = (
     "I would like to know",
     "I want to know",
     "I need to know",
@@ -23,16 +23,25 @@ OPENINGS = (
     "I would be interested to know",
     "It would help me to know",
 )
+WONDERING = ("I wonder", "I am wondering", "I have been wondering")
+"""Before a clause alone: nobody wonders a noun."""
 WISH = re.compile(
     r"\b(?:know|learn|find out|figure out|hear|wonder\w*|curious|interested|like|wish|want|need|looking for|asking)\b",
     re.IGNORECASE,
 )
 """Models answer in a statement, which is none of the wish to know."""
-FRAMES: dict[Shape, str] = {
-    "clause": "{opening} {text}.",
-    "noun": "{opening} {text}.",
-    "command": "I would like you to {text}.",
-    "whole": "{opening} the answer to {text}.",
+FRAMES: dict[Shape, tuple[str, ...]] = {
+    "clause": tuple(f"{opening} {{text}}." for opening in (*WISHES, *WONDERING)),
+    "noun": tuple(f"{opening} {{text}}." for opening in WISHES),
+    "command": ("I would like you to {text}.", "I want you to {text}.", "I need you to {text}."),
+    "whole": (
+        "I would like to know the answer to this question: {text}",
+        "I want to know the answer to the following question: {text}",
+        "I am looking for the answer to this question: {text}",
+        "I am trying to find the answer to the following question: {text}",
+        "I need the answer to this question: {text}",
+        "This is what I would like to know: {text}",
+    ),
 }
 
 
@@ -40,13 +49,15 @@ FRAMES: dict[Shape, str] = {
 class Declarative(Reworded):
     """A statement of the wish to know, with the word order of statements."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_DECLARATIVE,)
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
-        return framed(question.text, self.pipeline, self.dice(question).sample(OPENINGS, len(OPENINGS)), FRAMES)
+        return framed(question.text, self.pipeline, FRAMES, self.dice(question))
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
+        if self.by == RULES:  # A question that is quoted ends as one.
+            return proposal
         if proposal.text.rstrip("\"'”’) ").endswith("?"):
             return replace(
                 proposal, refused=Refusal(kind="ends_as_a_question", text="it ends as a question, expected a statement")

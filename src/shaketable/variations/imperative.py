@@ -14,11 +14,18 @@ from shaketable.variations.gate.refusal import Refusal
 from shaketable.variations.gate.reworded import RULES, Proposal, Reworded
 
 OPENINGS = ("Tell me", "Please tell me", "Let me know", "Please let me know", "Find out", "Please find out")
-FRAMES: dict[Shape, str] = {
-    "clause": "{opening} {text}.",
-    "noun": "{opening} {text}.",
-    "command": "Please {text}.",
-    "whole": "{opening} the answer to {text}.",
+FRAMES: dict[Shape, tuple[str, ...]] = {
+    "clause": tuple(f"{opening} {{text}}." for opening in OPENINGS),
+    "noun": tuple(f"{opening} {{text}}." for opening in OPENINGS if "let" not in opening.lower()),
+    "command": ("Please {text}.", "Kindly {text}."),
+    "whole": (
+        "Answer this question: {text}",
+        "Please answer the following question: {text}",
+        "Tell me the answer to this question: {text}",
+        "Please tell me the answer to this question: {text}",
+        "Find the answer to the following question: {text}",
+        "Give me the answer to this question: {text}",
+    ),
 }
 POLITE = frozenset({"please", "kindly", "just", "then", "now", "now,", "so", ","})
 
@@ -27,11 +34,11 @@ POLITE = frozenset({"please", "kindly", "just", "then", "now", "now,", "so", ","
 class Imperative(Reworded):
     """A command or a request that names what is to be told."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_IMPERATIVE,)
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
-        return framed(question.text, self.pipeline, self.dice(question).sample(OPENINGS, len(OPENINGS)), FRAMES)
+        return framed(question.text, self.pipeline, FRAMES, self.dice(question))
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
         if self.by == RULES or is_command(proposal.text, self.pipeline):

@@ -1,8 +1,14 @@
 """Word order of direct questions, undone: the expected clauses were written by hand."""
 
-import pytest
+import random
+import re
 
-from shaketable.variations.english.indirect import indirect, tidy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shaketable.text.language import PIPELINE
+from shaketable.variations.english.indirect import framed, indirect, quoted, tidy
 
 pytestmark = pytest.mark.weights
 
@@ -22,9 +28,15 @@ pytestmark = pytest.mark.weights
         ("When were the last slaves freed in New York?", "clause", "when the last slaves were freed in New York"),
         ("How many Pentecostals are there in the world?", "clause", "how many Pentecostals there are in the world"),
         ("What color is the tip?", "clause", "what color the tip is"),
-        # what is the … asks for the noun.
-        ("What is the capital of France?", "noun", "the capital of France"),
-        ("what 's the largest cemetery in the united states", "noun", "the largest cemetery in the united states"),
+        # what is the … asks for the noun, which goes before the verb while it is short.
+        ("What is the capital of France?", "clause", "what the capital of France is"),
+        (
+            "what 's the name of the river that flows through rome",
+            "noun",
+            "the name of the river that flows through rome",
+        ),
+        ("When was the last time Rome had snow?", "noun", "the last time Rome had snow"),
+        ("What is the river that Rome lies on called?", "whole", "What is the river that Rome lies on called"),
         # Yes or no.
         (
             "Are both Paloalto (Band) and Showbread (Band) from the same country?",
@@ -32,14 +44,23 @@ pytestmark = pytest.mark.weights
             "whether both Paloalto (Band) and Showbread (Band) are from the same country",
         ),
         ("Did Lewis Allen play Louie De Palma?", "clause", "whether Lewis Allen played Louie De Palma"),
-        # A phrase in front goes to the end.
-        ("In 2004 how many CDs had been sold?", "clause", "how many CDs had been sold in 2004"),
-        # Asked where the answer would stand.
-        ("The Robin is a member of which family of birds?", "clause", "which family of birds the Robin is a member of"),
+        ("Is Rome a city?", "clause", "whether Rome is a city"),
+        # A phrase in front is put between commas, where it can belong to nothing else.
+        ("In 2004 how many CDs had been sold?", "clause", "how many CDs, in 2004, had been sold"),
+        ("In Roman myth, who was the god of war?", "clause", "who, in Roman myth, was the god of war"),
+        # Asked where the answer would stand: the question stays whole.
+        ("The Robin is a member of which family?", "whole", "The Robin is a member of which family"),
+        # The whole noun goes with its question word, and a preposition stays behind.
+        (
+            "Which body of water does the island of Capri lie in?",
+            "clause",
+            "which body of water the island of Capri lies in",
+        ),
+        ("Who was the first king in the city?", "clause", "who was the first king in the city"),
         # Taggers stumble over names without capitals, and over names that look like verbs.
         ("when did tim hortons open in the usa", "clause", "when tim hortons opened in the usa"),
-        ("Where did Saw Thanda's husband die?", "clause", "where Saw Thanda's husband died"),
-        ("what prison does somerset county contain", "clause", "what prison somerset county contains"),
+        ("Where did Saw Thanda's husband die?", "whole", "Where did Saw Thanda's husband die"),
+        ("what prison does somerset county contain", "whole", "what prison does somerset county contain"),
         # Which verb is the main one, when a clause inside has its own.
         (
             "When was the company that published Vogue China founded?",
@@ -65,6 +86,42 @@ pytestmark = pytest.mark.weights
 def test_a_question_becomes_a_clause(question, shape, expected):
     turned = indirect(question)
     assert (turned.shape, turned.text) == (shape, expected)
+
+
+WORDS = re.findall(
+    r"\S+",
+    """Who what which When where is are was did does do has will the a of in , ? . Rome film born that and called there
+    not made king kingdoms 's by to how many Name""",
+)
+TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join))
+
+
+@given(TEXTS)
+@settings(max_examples=200, deadline=None)
+def test_any_text_has_a_shape_and_keeps_its_words(text):
+    turned = indirect(text)
+    assert turned.shape in ("clause", "noun", "command", "whole")
+    if turned.shape == "whole":
+        assert turned.text == tidy(text).rstrip(" ?.!")
+    names = {word for word in re.findall(r"\w+", text) if word in ("Rome", "film", "king", "kingdoms")}
+    assert names <= set(re.findall(r"\w+", turned.lead + turned.text))
+
+
+def test_a_text_in_capitals_stays_whole():
+    assert indirect("WHO WAS THE KING OF FRANCE?").shape == "whole"
+
+
+def test_what_asks_nothing_is_not_framed():
+    frames = dict.fromkeys(("clause", "noun", "command", "whole"), ("Say {text}.",))
+    assert framed("harbour of rome opening date", PIPELINE, frames, random.Random(0)) == []
+    (proposal,) = framed("the harbour was built when?", PIPELINE, frames, random.Random(0))
+    assert proposal.text == 'Say "the harbour was built when?".'
+
+
+def test_a_question_typed_without_a_mark_is_quoted_with_one():
+    frames = {"whole": ("Answer: {text}",)}
+    (proposal,) = framed("what prison does somerset county contain", PIPELINE, frames, random.Random(0))
+    assert proposal.text == 'Answer: "what prison does somerset county contain?"'
 
 
 def test_sentences_before_the_question_stay_in_front():
@@ -95,3 +152,15 @@ def test_an_abbreviation_ends_no_sentence(text, lead):
 )
 def test_marks_that_files_leave_are_tidied(text, expected):
     assert tidy(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Who?", '"Who?"'),
+        ('Who wrote "Emma"?', '“Who wrote "Emma"?”'),
+        ('Who wrote "Emma" and “Persuasion”?', 'Who wrote "Emma" and “Persuasion”?'),
+    ],
+)
+def test_quotation_marks_are_never_doubled(text, expected):
+    assert quoted(text) == expected
