@@ -109,14 +109,26 @@ def is_applied(cell: Cell, not_applied: Iterable[NotApplied]) -> bool:
     return system is None or all((flat.model, flat.method) != (system.model, system.method) for flat in not_applied)
 
 
-@functools.cache
 def is_by_people(variation: str) -> bool:
     """Whether people wrote the wordings of a variation: its part says so."""
+    part = _written(variation)
+    # Answers that were made elsewhere name their variations as they like.
+    return variation == HUMAN if part is None else part.by_people
+
+
+def title_of_wordings(variation: str) -> str:
+    """How a variation of written wordings wants to be named; empty: it is another, or has no wish."""
+    part = _written(variation)
+    return "" if part is None else part.title
+
+
+@functools.cache
+def _written(variation: str) -> WrittenVariation | None:
     try:
-        part = catalog.find("variation", catalog.parse(variation)[0])
-    except PartError:  # Answers that were made elsewhere name their variations as they like.
-        return variation == HUMAN
-    return isinstance(part, WrittenVariation) and part.by_people
+        part = catalog.build("variation", variation)
+    except PartError:
+        return None
+    return part if isinstance(part, WrittenVariation) else None
 
 
 def measure_of(name: str) -> Measure:

@@ -26,6 +26,7 @@ from shaketable.types import (
     Question,
     Reading,
     Record,
+    RefusedReply,
     Reply,
     Rewording,
     Score,
@@ -104,20 +105,28 @@ class CountedVariation(Variation, Protocol):
 
     def reword(self, questions: Sequence[Question]) -> list[Rewording]: ...
 
-    def prompt(self, question: Question, n_before: int) -> Prompt:
-        """What the model is asked after so many attempts."""
+    def prompt(self, question: Question, refused: Sequence[RefusedReply] = ()) -> Prompt:
+        """What the model is asked after these attempts."""
 
 
 @runtime_checkable
 class ReadyVariation(Variation, Protocol):
-    loads_nothing: ClassVar[bool]
-    """True: its wordings are at hand without loading or asking a model."""
+    @property
+    def loads_nothing(self) -> bool:
+        """Whether its wordings are at hand without loading or asking a model."""
 
 
 @runtime_checkable
 class WrittenVariation(Variation, Protocol):
-    by_people: ClassVar[bool]
-    """True: people wrote its wordings."""
+    """A variation whose wordings were written elsewhere."""
+
+    @property
+    def by_people(self) -> bool:
+        """Whether people wrote them."""
+
+    @property
+    def title(self) -> str:
+        """How tables and charts name them; empty: after who wrote them."""
 
 
 @runtime_checkable

@@ -117,6 +117,16 @@ class Making:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RefusedReply:
+    """A model's attempt at rewording that was not accepted."""
+
+    text: str
+    """As the model wrote it; empty: it wrote nothing, or the call failed."""
+    feedback: str
+    """What the model is told about it: why, and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Rewording:
     """What a variation made of one question."""
 

@@ -77,8 +77,10 @@ CORPUS = ("bm25", "dense", "milvus")
 
 CHANGED = {
     **dict.fromkeys(((name, "corpus") for name in CORPUS), str(DATA / "bridge_corpus.jsonl")),
+    **dict.fromkeys(((name, "by") for name in catalog.known("variation")), "smollm2"),
     ("frozen", "path"): str(FOLDER / "human_rewrites.jsonl"),
     ("rewrites", "path"): str(FOLDER / "frozen_wordings.jsonl"),
+    ("rewrites", "where"): {"annotator": "ann"},
     ("sentence_removal", "indexes"): (1, 2),
     ("retrieval", "min_similarity"): 0.8,
     ("judge", "model"): "smollm2",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,9 +21,9 @@ from shaketable.datasets.reading.rows import (
     split_sentences,
     trouble,
 )
-from shaketable.errors import DataError
+from shaketable.errors import DataError, did_you_mean
 from shaketable.identity import digest_text
-from shaketable.types import Loaded, Passage, Question
+from shaketable.types import NOTHING, Loaded, Passage, Question
 
 ADVICE = "docs/data.md shows the layout."
 
@@ -50,16 +50,53 @@ class _Fields(BaseModel):
     reference: str | None = None
 
 
-def load_jsonl(path: str | None = None) -> Loaded:
-    """The questions of a file in the layout of `docs/data.md`. Nothing is rejected: what is wrong is an error."""
+def load_jsonl(
+    path: str | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    rows: Mapping[str, str | int | float | bool] = NOTHING,
+) -> Loaded:
+    """The questions of a file in the layout of `docs/data.md`. Nothing is rejected: what is wrong is an error.
+
+    `columns`: our key → the file's, for a file of another layout; what they do not name is not read.
+    `rows`: key of the file → the value that a row must have to be read.
+    """
     if path is None:
         raise DataError("Dataset 'jsonl' needs a path: path = 'questions.jsonl'. docs/data.md shows the layout.")
-    rows = list(read_rows(Path(path).expanduser()))
+    file = Path(path).expanduser()
+    read = [row for row in read_rows(file) if _has(row, rows)]
+    if rows and not read:
+        raise DataError(f"{file.name}: no row has {dict(rows)}. Check dataset.rows.")
+    return _loaded(file.name, read if columns is None else [_renamed(row, columns) for row in read])
+
+
+def _loaded(name: str, rows: Sequence[Row]) -> Loaded:
     questions = tuple(_question(row) for row in rows)
     if not questions:
-        raise DataError(f"{Path(path).name}: found no questions. Give one JSON object per line. {ADVICE}")
+        raise DataError(f"{name}: found no questions. Give one JSON object per line. {ADVICE}")
     check_ids((row.where, question.id) for row, question in zip(rows, questions, strict=True))
     return Loaded(questions=questions, corpus=corpus_of(questions))
+
+
+def _has(row: Row, wanted: Mapping[str, str | int | float | bool]) -> bool:
+    return all(_value(row, key) == value for key, value in wanted.items())
+
+
+def _renamed(row: Row, columns: Mapping[str, str]) -> Row:
+    """The row in our layout."""
+    if unknown := next((key for key in columns if key not in _Fields.model_fields), None):
+        known = list(_Fields.model_fields)
+        raise DataError(
+            f"dataset.columns: '{unknown}' is no key of ours.{did_you_mean(unknown, known)} Keys: {', '.join(known)}."
+        )
+    return replace(row, value={key: _value(row, column) for key, column in columns.items()})
+
+
+def _value(row: Row, key: str) -> object:
+    if not isinstance(row.value, dict) or key not in row.value:
+        known = list(row.value) if isinstance(row.value, dict) else []
+        raise DataError(f"{row.where}: '{key}' is missing.{did_you_mean(key, known)} Keys: {', '.join(known)}.")
+    return row.value[key]
 
 
 def _question(row: Row) -> Question:

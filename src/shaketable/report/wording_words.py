@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.unaided import ClosedBook
-from shaketable.factors import ORIGINAL, Cell, is_by_people
+from shaketable.factors import ORIGINAL, Cell, is_by_people, title_of_wordings
 from shaketable.report.section import Headline, Page
 from shaketable.report.words import (
     caveats_of_agreement,
@@ -24,7 +24,8 @@ def name_way(variation: str | None) -> str:
     """How pictures and tables name a way of asking; the file of people's rewrites is no part of it."""
     if variation is None:
         return ALL_WORDINGS
-    return "people" if is_by_people(variation) else variation.replace("_", " ")
+    title = title_of_wordings(variation)
+    return title or ("people" if is_by_people(variation) else variation.replace("_", " "))
 
 
 def order_of_way(variation: str | None) -> tuple[int, str]:
@@ -39,6 +40,8 @@ def name_rewording(variation: str | None) -> str:
     """How a sentence names a variation."""
     if variation is None:
         return "all rewordings"
+    if title := title_of_wordings(variation):
+        return f"the rewriting '{title}'"
     return "rewriting by people" if is_by_people(variation) else name_part(variation)
 
 

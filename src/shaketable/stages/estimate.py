@@ -16,7 +16,8 @@ from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.rehearsal import light
 from shaketable.stages.sources import Listed, Planned
 from shaketable.store import Run
-from shaketable.types import Completion, Failure, Json, Prompt, Query, Record
+from shaketable.types import Completion, Failure, Json, Prompt, Query, Record, RefusedReply
+from shaketable.variations.gate.feedback import MAX_FEEDBACK
 from shaketable.variations.gate.reworded import RULES
 
 REHEARSED = 64
@@ -119,18 +120,23 @@ def estimate_wordings(plan: Plan) -> list[WordingForecast]:
 def _wording_forecast(plan: Plan, variation: CountedVariation) -> WordingForecast:
     model = catalog.build("model", variation.by, f"cross.variations: {catalog.label(variation)}, by")
     attempts = variation.max_attempts
-    asked = [variation.prompt(question, 0) for question in plan.questions]
+    n_questions = len(plan.questions)
+    max_tokens = variation.prompt(plan.questions[0]).sampling.max_tokens
+    # Each attempt reads those before it, and why they were refused.
+    refused = RefusedReply(text="x" * round(max_tokens * CHARACTERS_PER_TOKEN), feedback="x" * MAX_FEEDBACK)
+    prompt_tokens = sum(
+        _prompt_tokens(variation.prompt(question, [refused] * n_before))
+        for question in plan.questions
+        for n_before in range(attempts)
+    )
     per_question = Measured(
-        n_trials=0,
-        calls=attempts,
-        prompt_tokens=attempts * sum(map(_prompt_tokens, asked)) / len(asked),
-        new_tokens=attempts * max(prompt.sampling.max_tokens for prompt in asked),
+        n_trials=0, calls=attempts, prompt_tokens=prompt_tokens / n_questions, new_tokens=attempts * max_tokens
     )
     return WordingForecast(
         variation=catalog.label(variation),
         model=catalog.label(model),
-        n_questions=len(asked),
-        at_most=_amount(per_question, len(asked), model),
+        n_questions=n_questions,
+        at_most=_amount(per_question, n_questions, model),
     )
 
 

@@ -1,22 +1,26 @@
-"""Rewrites that people wrote, from a file."""
+"""Rewrites from a file, by people or published by somebody's model."""
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from shaketable import catalog
+from shaketable import catalog, weights
 from shaketable.errors import DataError, did_you_mean
+from shaketable.text import language
 from shaketable.types import Json, Question, Variant
+from shaketable.variations.gate.meaning import Gate
 from shaketable.variations.gate.refusal import Refusal, refuse
 from shaketable.variations.variant_set import content_digest, own_id, read_lines
 
 ORIGINALS = ("original", "question")
 """Fields that tell which wording the writer saw."""
+PEOPLE = "people"
 LAYOUT = 'Write one object per line: {"id": question id, "rewrite": text, "annotator": who wrote it}.'
 
 
@@ -24,13 +28,11 @@ LAYOUT = 'Write one object per line: {"id": question id, "rewrite": text, "annot
 class Rewrites:
     """Every rewrite of a question in a file of JSON lines, in the order of the file.
 
-    People may leave out, add and simplify, so no meaning is measured. Refused are an empty rewrite, a copy of the
-    question, a second one by the same person, and one of another wording than the dataset's.
+    People may leave out, add and simplify, so no meaning is measured unless `gated`. Refused are an empty rewrite, a
+    copy of the question, a second one by the same person, and one of another wording than the dataset's.
     """
 
-    version: ClassVar[int] = 1
-    loads_nothing: ClassVar[bool] = True
-    by_people: ClassVar[bool] = True
+    version: ClassVar[int] = 2
 
     path: str
     """May be gzipped."""
@@ -40,6 +42,26 @@ class Rewrites:
     """The fields with rewrites; each is one wording."""
     annotator: str = "annotator"
     """The field that tells who wrote it; rows may lack it."""
+    where: Mapping[str, str | int | float | bool] = field(default_factory=dict, hash=False)
+    """Field → the value that a row must have to be read; empty: every row is."""
+    maker: str = PEOPLE
+    """`people`, or the model that wrote them."""
+    title: str = ""
+    """How tables and charts name them; empty: after their maker."""
+    gated: bool = False
+    """Whether they must pass the gate that machine-made wordings pass."""
+
+    @property
+    def by_people(self) -> bool:
+        return self.maker == PEOPLE
+
+    @property
+    def loads_nothing(self) -> bool:
+        return not self.gated
+
+    def lacks(self) -> str | None:
+        gate = Gate()
+        return (weights.lacks(gate.encoder) or language.lacks(gate.pipeline)) if self.gated else None
 
     def contents(self) -> dict[str, str]:
         return {"path": content_digest(Path(self.path))}
@@ -62,7 +84,18 @@ class Rewrites:
                 "dataset of questions that have one.",
                 stacklevel=2,
             )
-        return [self._of(question, rows.get(own_id(question), [])) for question in questions]
+        made = [self._of(question, rows.get(own_id(question), [])) for question in questions]
+        return self._judged(questions, made) if self.gated else made
+
+    def _judged(self, questions: Sequence[Question], made: list[list[Variant]]) -> list[list[Variant]]:
+        """What the gate refuses is marked; what was refused before stays as it is."""
+        pairs = [(question, variant) for question, row in zip(questions, made, strict=True) for variant in row]
+        verdicts = Gate().judge([question.text for question, _ in pairs], [variant.text for _, variant in pairs])
+        judged = (
+            variant if variant.rejected else refuse(variant, verdict.refused)
+            for (_, variant), verdict in zip(pairs, verdicts, strict=True)
+        )
+        return [list(itertools.islice(judged, len(row))) for row in made]
 
     def _of(self, question: Question, rows: Sequence[tuple[str, dict[str, Any]]]) -> list[Variant]:
         label, made, seen = catalog.label(self), [], set()
@@ -70,7 +103,7 @@ class Rewrites:
             annotator = row.get(self.annotator)
             for name in self.texts:
                 text = row[name]
-                provenance: dict[str, Json] = {"by": "people", "file": where}
+                provenance: dict[str, Json] = {"by": self.maker, "file": where}
                 if annotator is not None:
                     provenance["annotator"] = annotator
                 if len(self.texts) > 1:
@@ -86,22 +119,31 @@ class Rewrites:
 
     @cached_property
     def _rows(self) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+        """Question id → the rows that rewrite it, with their places."""
         found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
         for where, row in read_lines(Path(self.path)):
             if not isinstance(row, dict):
                 raise DataError(f"{where}: found {type(row).__name__}, expected an object. {LAYOUT}")
-            for name in (self.id, *self.texts):
-                if name not in row:
-                    listed = ", ".join(row)
-                    raise DataError(
-                        f"{where}: '{name}' is missing.{did_you_mean(name, row)} Fields: {listed}. "
-                        f"Name yours: rewrites(path=…, id=…, texts=(…,)). {LAYOUT}"
-                    )
+            _check_fields(where, row, self.where)
+            if any(row[name] != value for name, value in self.where.items()):
+                continue
+            _check_fields(where, row, (self.id, *self.texts))
             for name in self.texts:
                 if not isinstance(row[name], str):
                     raise DataError(f"{where}: '{name}' is {row[name]!r}, expected a text. {LAYOUT}")
             found.setdefault(str(row[self.id]), []).append((where, row))
+        if self.where and not found:
+            raise DataError(f"{Path(self.path).name}: no row has {dict(self.where)}. Check the setting where={{…}}.")
         return found
+
+
+def _check_fields(where: str, row: Mapping[str, Any], names: Iterable[str]) -> None:
+    for name in names:
+        if name not in row:
+            raise DataError(
+                f"{where}: '{name}' is missing.{did_you_mean(name, row)} Fields: {', '.join(row)}. "
+                f"Name yours: rewrites(path=…, id=…, texts=(…,)). {LAYOUT}"
+            )
 
 
 def _trouble(question: Question, row: dict[str, Any], text: str) -> Refusal | None:

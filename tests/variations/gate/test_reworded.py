@@ -5,7 +5,7 @@ import pytest
 from shaketable.catalog import build, label
 from shaketable.errors import PartError
 from shaketable.types import Question
-from shaketable.variations.gate.reworded import wording_of
+from shaketable.variations.gate.replies import wording_of
 
 pytestmark = pytest.mark.weights
 QUESTION = Question(id="q", text="Who directed the film Jaws?", answers=("Steven Spielberg",))

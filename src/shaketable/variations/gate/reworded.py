@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from shaketable import catalog, weights
 from shaketable.identity import seed_from
-from shaketable.prompts import Template
+from shaketable.prompts import REWORD_ADVICE, REWORD_AGAIN, Template
 from shaketable.protocols import Model
 from shaketable.text import language
 from shaketable.text.normalization import without_surrogates
@@ -20,26 +20,20 @@ from shaketable.types import (
     Failure,
     Json,
     Making,
-    Message,
     Prompt,
     Question,
+    RefusedReply,
     Rewording,
     Sampling,
     Variant,
 )
+from shaketable.variations.gate.feedback import feedback_on
 from shaketable.variations.gate.meaning import ENCODER, MIN_SIMILARITY, Gate
 from shaketable.variations.gate.refusal import Refusal, refuse
+from shaketable.variations.gate.replies import conversation, wording_of
 
 RULES = "rules"
 MAX_TOKENS = 200
-LABEL = re.compile(
-    r"\W*(?:(?:here is|here's|sure|the (?:\w+ )?question (?:is|should be|would be|becomes)|re(?:word|phras|writ)\w*)"
-    r"[^:\n]{0,80}:|"
-    r"(?:(?:the|your|new|final|re\w+|informal|casual|harder|declarative|imperative) ){0,3}"
-    r"(?:question|version|rewrite|query|output|statement|command|request)\W*:)\s*",
-    re.IGNORECASE,
-)
-"""What models put before a wording: `Rewritten question:`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,8 +58,8 @@ class Proposal:
         return f"About {self.about}: {self.text}" if self.about else self.text
 
 
-Propose = Callable[[Sequence[Question], int], Sequence[Proposal | None]]
-"""The questions without an accepted wording, and how many were tried before → the next; None: there is no other."""
+Propose = Callable[[Sequence[Question], Sequence[Sequence[Proposal]]], Sequence[Proposal | None]]
+"""The questions without an accepted wording, and what was refused of each → the next; None: there is no other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +78,7 @@ class Reworded:
     """`rules`, the same everywhere and offline, or a model of the catalog: `smollm2`, `openai(model='gpt-4o')`."""
     max_attempts: int = 5
     temperature: float = 0.7
-    """Of the model; at 0 every attempt would be the same."""
+    """Of the model."""
     min_similarity: float = MIN_SIMILARITY
     """Cosine to the original, by the encoder; 0: not measured."""
     keep_numbers: bool = True
@@ -113,10 +107,10 @@ class Reworded:
         label, gate = catalog.label(self), self._gate()
         tried: list[list[Proposal]] = [[] for _ in questions]
         waiting = list(range(len(questions)))
-        for n_before in range(self.max_attempts):
+        for _ in range(self.max_attempts):
             if not waiting:
                 break
-            made = propose([questions[i] for i in waiting], n_before)
+            made = propose([questions[i] for i in waiting], [tried[i] for i in waiting])
             proposed = {i: proposal for i, proposal in zip(waiting, made, strict=True) if proposal is not None}
             judged = self._judged(gate, [questions[i].text for i in proposed], list(proposed.values()))
             for i, proposal in zip(proposed, judged, strict=True):
@@ -171,13 +165,19 @@ class Reworded:
             judged.append(marked if refused else self.checked(original, marked))
         return judged
 
-    def prompt(self, question: Question, n_before: int) -> Prompt:
-        """What the model is asked after so many attempts, with dice of its own."""
+    def contents(self) -> dict[str, str]:
+        """A model counts with all its settings, and so does what it is told after a refusal."""
+        if self.by == RULES:
+            return {}
+        return {"by": f"{catalog.spelled(self._model)}+{REWORD_AGAIN.identity}+{REWORD_ADVICE.identity}"}
+
+    def prompt(self, question: Question, refused: Sequence[RefusedReply] = ()) -> Prompt:
+        """What the model is asked after these attempts, with dice of its own: the conversation goes on."""
         (template,) = self.prompts
         return Prompt(
-            messages=(Message(role="user", content=template.fill(question=question.text)),),
+            messages=conversation(template, question.text, refused),
             sampling=Sampling(temperature=self.temperature, max_tokens=MAX_TOKENS),
-            seed=seed_from(self.seed, catalog.name_of(self), question.id, n_before),
+            seed=seed_from(self.seed, catalog.name_of(self), question.id, len(refused)),
         )
 
     @cached_property
@@ -186,12 +186,15 @@ class Reworded:
         model: Model = catalog.build("model", self.by, f"{catalog.name_of(self)}, by")
         return model
 
-    def _asked(self, questions: Sequence[Question], n_before: int) -> Sequence[Proposal | None]:
+    def _asked(self, questions: Sequence[Question], tried: Sequence[Sequence[Proposal]]) -> Sequence[Proposal | None]:
         """Ask the model."""
         (template,) = self.prompts
         facts: dict[str, Json] = {"prompt": template.identity, "model": dict(self._model.environment())}
-        replies = self._model.generate([self.prompt(question, n_before) for question in questions])
-        return [_proposal(reply, facts) for reply in replies]
+        prompts = [
+            self.prompt(question, [_refused_reply(proposal) for proposal in before])
+            for question, before in zip(questions, tried, strict=True)
+        ]
+        return [_proposal(reply, facts) for reply in self._model.generate(prompts)]
 
     def _variant(self, label: str, question: Question, tried: Sequence[Proposal]) -> Variant:
         if not tried:
@@ -221,24 +224,16 @@ def in_order(wordings: Callable[[Question], Sequence[Proposal]]) -> Propose:
     """Rules give all their wordings of a question at once."""
     known: dict[str, Sequence[Proposal]] = {}
 
-    def propose(questions: Sequence[Question], n_before: int) -> list[Proposal | None]:
+    def propose(questions: Sequence[Question], tried: Sequence[Sequence[Proposal]]) -> list[Proposal | None]:
         for question in questions:
             if question.id not in known:
                 known[question.id] = wordings(question)
-        return [known[q.id][n_before] if n_before < len(known[q.id]) else None for q in questions]
+        return [
+            known[question.id][len(before)] if len(before) < len(known[question.id]) else None
+            for question, before in zip(questions, tried, strict=True)
+        ]
 
     return propose
-
-
-def wording_of(reply: str) -> str:
-    """The wording in a model's reply: without a label in front, marks around it, or remarks below it."""
-    text = reply.strip()
-    if label := LABEL.match(text):
-        text = text[label.end() :]
-    text = " ".join(text.strip().split("\n\n")[0].split()).strip("*").strip()
-    if len(text) > 1 and text[0] in "\"“'" and text[-1] in "\"”'" and text[0] not in text[1:-1]:
-        text = text[1:-1].strip()
-    return text
 
 
 def _proposal(reply: Completion | Failure, facts: dict[str, Json]) -> Proposal:
@@ -255,6 +250,11 @@ def _proposal(reply: Completion | Failure, facts: dict[str, Json]) -> Proposal:
         else None,
         reply=reply,
     )
+
+
+def _refused_reply(proposal: Proposal) -> RefusedReply:
+    text = without_surrogates(proposal.reply.text).strip() if isinstance(proposal.reply, Completion) else ""
+    return RefusedReply(text=text, feedback="" if proposal.refused is None else feedback_on(proposal.refused))
 
 
 def _making(tried: Sequence[Proposal]) -> Making:
