@@ -194,6 +194,23 @@ def test_a_dry_run_says_what_a_priced_model_would_cost_at_most():
     assert said["systems"][0]["at_most"]["dollars"] == 256.0
 
 
+def test_a_dry_run_says_what_rewording_by_a_priced_model_costs_at_most():
+    model = "openai(model='m', base_url='http://127.0.0.1:1/v1', price_in=1000000.0, price_out=1000000.0)"
+    variations = json.dumps([f'formality(by="{model}", max_attempts=2)'])
+    words = ("run", write_study(), "--set", f"cross.variations={variations}")
+    [rewording] = json.loads(call(*words, "--dry-run", "--json").stdout)["rewordings"]
+    most = rewording["at_most"]
+    assert (most["calls"], most["new_tokens"]) == (4 * 2, 4 * 2 * 200)
+    assert most["dollars"] == most["prompt_tokens"] + most["new_tokens"]
+    fewer = [word.replace("=2)", "=1)") for word in words]
+    [once] = json.loads(call(*fewer, "--dry-run", "--json").stdout)["rewordings"]
+    # The second attempt reads the first prompt again, a reply of 200 tokens, and why it was refused.
+    assert most["prompt_tokens"] > 2 * once["at_most"]["prompt_tokens"] + 4 * 200
+    shown = " ".join(call(*words, "--dry-run").stdout.split())
+    assert f"at most 8 calls, {most['prompt_tokens']:,} prompt tokens, 1,600 new tokens" in shown
+    assert f"money: ${most['dollars']:,.2f}" in shown
+
+
 def test_a_dry_run_multiplies_what_it_says_it_multiplies():
     """Wordings were left out: 84 questions × 5 conditions × 1 temperature × 3 repeats were said to be 8,805 trials."""
     words = ("--set", 'cross.variations=["original", "spelling", "imperative"]', "--dry-run")

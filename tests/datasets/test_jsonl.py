@@ -110,6 +110,31 @@ def test_doubled_ids_an_empty_file_and_no_path_are_refused(tmp_path):
         load_jsonl()
 
 
+def test_a_file_of_another_layout_names_its_columns_and_the_rows_to_read(tmp_path):
+    rows = [
+        {"key": 1, "set": "capitals", "asked": "What is the capital of Peru?", "accepted": ["Lima"], "score": 0.3},
+        {"key": 1, "set": "rivers", "asked": "Which river flows through Lima?", "accepted": ["Rímac"], "score": 0.5},
+    ]
+    columns = {"id": "key", "question": "asked", "answers": "accepted"}
+    loaded = load_jsonl(write(tmp_path, *rows), columns=columns, rows={"set": "rivers"})
+    assert [(q.id, q.text, q.answers) for q in loaded.questions] == [("1", rows[1]["asked"], ("Rímac",))]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"columns": {"query": "asked"}}, "dataset.columns: 'query' is no key of ours. Keys: id, question, answers"),
+        ({"columns": {"question": "aksed"}}, "line 1: 'aksed' is missing. Did you mean 'asked'"),
+        ({"rows": {"sett": "x"}}, "line 1: 'sett' is missing. Did you mean 'set'"),
+        ({"rows": {"set": "x"}}, "no row has {'set': 'x'}. Check dataset.rows."),
+    ],
+)
+def test_columns_and_rows_that_are_not_there_are_named(tmp_path, settings, message):
+    path = write(tmp_path, {"set": "rivers", "asked": "Which river flows through Lima?"})
+    with pytest.raises(DataError, match=re.escape(message)):
+        load_jsonl(path, **settings)
+
+
 def test_the_documented_rows_load(tmp_path):
     text = (Path(__file__).parents[2] / "docs" / "data.md").read_text()
     blocks = re.findall(r"```json\n(.*?)```", text, re.DOTALL)

@@ -7,9 +7,12 @@ from real_questions import DATA, lines
 from typer.testing import CliRunner
 
 from shaketable.analyses.wording.consistency import Consistency
-from shaketable.catalog import build
+from shaketable.catalog import build, label
 from shaketable.cli.app import app
 from shaketable.errors import DataError
+from shaketable.factors import is_by_people
+from shaketable.report.wording_words import name_rewording, name_way
+from shaketable.stages.vary import is_ready
 from shaketable.store import Run
 from shaketable.types import Question
 from shaketable.variations.rewrites import Rewrites
@@ -102,6 +105,50 @@ def test_questions_without_a_rewrite_are_counted(tmp_path):
     path = written(tmp_path, {"id": "q0", "rewrite": "0, by?"})
     with pytest.warns(UserWarning, match=r"rewrites.jsonl has no rewrite of 2 of the 3 questions asked, such as 'q1'"):
         Rewrites(path=path).vary(ASKED)
+
+
+def test_some_rows_of_a_file_alone(tmp_path):
+    rows = [{"id": "q0", "style": style, "rewrite": f"{style} 0?"} for style in ("casual", "hard")]
+    part = Rewrites(path=written(tmp_path, *rows), where={"style": "hard"})
+    assert [variant.text for variant in part.vary(ASKED[:1])[0]] == ["hard 0?"]
+    assert build("variation", label(part)) == part
+    with pytest.raises(DataError, match=r"rewrites.jsonl: no row has \{'style': 'plain'\}"):
+        Rewrites(path=part.path, where={"style": "plain"}).vary(ASKED)
+    with pytest.raises(DataError, match=r"line 1: 'styl' is missing. Did you mean 'style'"):
+        Rewrites(path=part.path, where={"styl": "hard"}).vary(ASKED)
+
+
+def test_rewrites_by_a_model_are_not_called_those_of_people(tmp_path):
+    part = Rewrites(path=written(tmp_path, {"id": "q0", "rewrite": "0, by?"}), maker="gpt-4o")
+    ((variant,),) = part.vary(ASKED[:1])
+    assert variant.provenance["by"] == "gpt-4o"
+    assert not is_by_people(variant.variation)
+    assert is_by_people(label(Rewrites(path=part.path)))
+
+
+def test_several_files_are_told_apart_by_their_titles(tmp_path):
+    path = written(tmp_path, {"id": "q0", "rewrite": "0, by?", "typed": "Who wrot book 0?"})
+    spoken = Rewrites(path=path, title="spoken")
+    typed = Rewrites(path=path, texts=("typed",), title="typed")
+    assert label(spoken) != label(typed)
+    assert [name_way(label(part)) for part in (spoken, typed)] == ["spoken", "typed"]
+    assert name_rewording(label(typed)) == "the rewriting 'typed'"
+    assert name_way(label(Rewrites(path=path))) == "people"
+
+
+@pytest.mark.weights
+def test_the_gate_judges_those_that_are_to_pass_it(tmp_path):
+    question = Question(id="q0", text="Who directed the film Jaws?", answers=("x",))
+    rows = [
+        {"id": "q0", "rewrite": text}
+        for text in ("By whom was the film Jaws directed?", "Who directed the film Duel?", " ")
+    ]
+    part = Rewrites(path=written(tmp_path, *rows), gated=True)
+    assert not is_ready(part) and is_ready(Rewrites(path=part.path))
+    ((good, other, empty),) = part.vary([question])
+    assert good.rejected is None
+    assert other.rejected == "names lost: Jaws" and other.refusal == "names_lost"
+    assert empty.rejected == "empty"
 
 
 @shared

@@ -23,7 +23,7 @@ from shaketable.datasets.reading.rows import (
 )
 from shaketable.errors import DataError, did_you_mean
 from shaketable.identity import digest_text
-from shaketable.types import NOTHING, Loaded, Passage, Question
+from shaketable.types import Loaded, Passage, Question
 
 ADVICE = "docs/data.md shows the layout."
 
@@ -54,7 +54,7 @@ def load_jsonl(
     path: str | None = None,
     *,
     columns: Mapping[str, str] | None = None,
-    rows: Mapping[str, str | int | float | bool] = NOTHING,
+    rows: Mapping[str, str | int | float | bool] | None = None,
 ) -> Loaded:
     """The questions of a file in the layout of `docs/data.md`. Nothing is rejected: what is wrong is an error.
 
@@ -64,7 +64,7 @@ def load_jsonl(
     if path is None:
         raise DataError("Dataset 'jsonl' needs a path: path = 'questions.jsonl'. docs/data.md shows the layout.")
     file = Path(path).expanduser()
-    read = [row for row in read_rows(file) if _has(row, rows)]
+    read = [row for row in read_rows(file) if _has(row, rows or {})]
     if rows and not read:
         raise DataError(f"{file.name}: no row has {dict(rows)}. Check dataset.rows.")
     return _loaded(file.name, read if columns is None else [_renamed(row, columns) for row in read])

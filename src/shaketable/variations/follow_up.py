@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from shaketable.prompts import REWORD_FOLLOW_UP, Template
-from shaketable.types import HISTORY, Json, Message, Prompt, Question
+from shaketable.types import HISTORY, Json, Question
 from shaketable.variations.english.indirect import tidy
 from shaketable.variations.english.topic import find_topic, point_at_topic
 from shaketable.variations.gate.refusal import Refusal
@@ -53,16 +53,13 @@ class FollowUp(Reworded):
         refused = Refusal(kind="names_the_topic", text=f"it names {topic}, expected a word that points at it")
         return replace(proposal, refused=refused)
 
-    def prompt(self, question: Question, n_before: int) -> Prompt:
-        (template,) = self.prompts
-        topic = find_topic(tidy(question.text)) or question.text
-        content = template.fill(question=question.text, topic=topic)
-        return replace(super().prompt(question, n_before), messages=(Message(role="user", content=content),))
+    def slots(self, question: Question) -> dict[str, str]:
+        return {**super().slots(question), "topic": find_topic(tidy(question.text)) or question.text}
 
-    def _asked(self, questions: Sequence[Question], n_before: int) -> list[Proposal | None]:
+    def _asked(self, questions: Sequence[Question], tried: Sequence[Sequence[Proposal]]) -> Sequence[Proposal | None]:
         topics = [find_topic(tidy(question.text)) for question in questions]
-        about = [question for question, topic in zip(questions, topics, strict=True) if topic]
-        replies = iter(super()._asked(about, n_before))
+        about = [i for i, topic in enumerate(topics) if topic]
+        replies = iter(super()._asked([questions[i] for i in about], [tried[i] for i in about]))
         made: list[Proposal | None] = []
         for question, topic in zip(questions, topics, strict=True):
             proposal = next(replies) if topic else None

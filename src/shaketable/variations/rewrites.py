@@ -42,8 +42,8 @@ class Rewrites:
     """The fields with rewrites; each is one wording."""
     annotator: str = "annotator"
     """The field that tells who wrote it; rows may lack it."""
-    where: Mapping[str, str | int | float | bool] = field(default_factory=dict, hash=False)
-    """Field → the value that a row must have to be read; empty: every row is."""
+    where: Mapping[str, str | int | float | bool] | None = field(default=None, hash=False)
+    """Field → the value that a row must have to be read; None: every row is."""
     maker: str = PEOPLE
     """`people`, or the model that wrote them."""
     title: str = ""
@@ -121,19 +121,20 @@ class Rewrites:
     def _rows(self) -> dict[str, list[tuple[str, dict[str, Any]]]]:
         """Question id → the rows that rewrite it, with their places."""
         found: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+        wanted = self.where or {}
         for where, row in read_lines(Path(self.path)):
             if not isinstance(row, dict):
                 raise DataError(f"{where}: found {type(row).__name__}, expected an object. {LAYOUT}")
-            _check_fields(where, row, self.where)
-            if any(row[name] != value for name, value in self.where.items()):
+            _check_fields(where, row, wanted)
+            if any(row[name] != value for name, value in wanted.items()):
                 continue
             _check_fields(where, row, (self.id, *self.texts))
             for name in self.texts:
                 if not isinstance(row[name], str):
                     raise DataError(f"{where}: '{name}' is {row[name]!r}, expected a text. {LAYOUT}")
             found.setdefault(str(row[self.id]), []).append((where, row))
-        if self.where and not found:
-            raise DataError(f"{Path(self.path).name}: no row has {dict(self.where)}. Check the setting where={{…}}.")
+        if wanted and not found:
+            raise DataError(f"{Path(self.path).name}: no row has {dict(wanted)}. Check the setting where={{…}}.")
         return found
 
 

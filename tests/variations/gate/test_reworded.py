@@ -1,11 +1,11 @@
 """Machine variations by a model and by rules: attempts, refusals, what is kept."""
 
 import pytest
+from stand_in_endpoint import StandIn, said
 
-from shaketable.catalog import build, label
+from shaketable.catalog import build, label, spelled
 from shaketable.errors import PartError
-from shaketable.types import Question
-from shaketable.variations.gate.replies import wording_of
+from shaketable.types import Question, RefusedReply
 
 pytestmark = pytest.mark.weights
 QUESTION = Question(id="q", text="Who directed the film Jaws?", answers=("Steven Spielberg",))
@@ -65,6 +65,66 @@ def test_a_refused_attempt_is_tried_again():
         assert {attempt["text"] for attempt in variant.provenance["rejected_attempts"]} == {replies[0]}
 
 
+@pytest.fixture
+def endpoint(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "a key")
+    monkeypatch.delenv("SHAKETABLE_OFFLINE", raising=False)
+    server = StandIn()
+    yield server
+    server.server.shutdown()
+    server.server.server_close()
+
+
+def by_endpoint(endpoint):
+    model = f"openai(model='m', base_url='{endpoint.url}')"
+    return build("variation", f"formality(by={model!r})")
+
+
+def test_an_endpoint_is_told_why_its_wording_was_refused_and_mends_it(endpoint):
+    replies = ["Steven Spielberg.", "So who made that shark film?", "hey, who was it that directed the film Jaws?"]
+    endpoint.reply = lambda body, n: said(replies[len(body["messages"]) // 2])
+    part = by_endpoint(endpoint)
+    (rewording,) = part.reword([QUESTION])
+    (variant,) = rewording.variants
+    assert (variant.text, variant.rejected) == (replies[2], None)
+    assert (variant.provenance["n_attempts"], rewording.making.n_calls) == (3, 3)
+    last = endpoint.requests[-1]["messages"]
+    assert [message["role"] for message in last] == ["user", "assistant", "user", "assistant", "user"]
+    assert [message["content"] for message in last[1::2]] == replies[:2]
+    assert "It does not ask: 'Steven Spielberg.'. Do not answer the question" in last[2]["content"]
+    assert "Names lost: Jaws. Keep these words exactly" in last[4]["content"]
+    assert all(QUESTION.text in message["content"] for message in last[::2])
+
+
+def test_what_one_question_is_told_does_not_depend_on_the_others(endpoint):
+    def reply(body, n):
+        asked = body["messages"][0]["content"]
+        wording = "So who directed Duel, then?" if "Duel" in asked else "hey, who was it that directed the film Jaws?"
+        return said(wording if len(body["messages"]) > 1 else "No idea.")
+
+    endpoint.reply = reply
+    other = Question(id="r", text="Who directed the film Duel?", answers=("Steven Spielberg",))
+    part = by_endpoint(endpoint)
+    together = part.vary([QUESTION, other])
+    assert together == part.vary([QUESTION]) + part.vary([other])
+    assert [variant.provenance["n_attempts"] for (variant,) in together] == [2, 2]
+
+
+def test_a_model_that_failed_is_asked_as_before():
+    part = build("variation", "formality(by='scripted')")
+    failed, refused = RefusedReply(text="", feedback="The model failed."), RefusedReply(text="No.", feedback="Ask.")
+    first, after_failure = part.prompt(QUESTION), part.prompt(QUESTION, [failed])
+    assert after_failure.messages == first.messages and after_failure.seed != first.seed
+    assert len(part.prompt(QUESTION, [failed, refused]).messages) == 3
+
+
+def test_a_model_counts_in_keys_with_its_settings_and_what_it_is_told():
+    assert "reword_again:" in spelled(build("variation", "formality(by='smollm2')"))
+    assert "reword_again:" not in spelled(build("variation", "formality"))
+    cool, warm = (f"formality(by={f'scripted(replies=({reply!r},))'!r})" for reply in ("a", "b"))
+    assert spelled(build("variation", cool)) != spelled(build("variation", warm))
+
+
 def test_thresholds_are_settings():
     reply = "yo who made that shark movie?"
     assert made("formality", [reply], keep_names=False, min_similarity=0.2).rejected is None
@@ -73,25 +133,6 @@ def test_thresholds_are_settings():
 def test_a_model_that_is_not_there_is_named():
     with pytest.raises(PartError, match=r"formality, by: Unknown model 'smolm2'. Did you mean 'smollm2'\?"):
         build("variation", "formality(by='smolm2')").vary([QUESTION])
-
-
-@pytest.mark.parametrize(
-    ("reply", "wording"),
-    [
-        ("Who made it?", "Who made it?"),
-        ('"Who made it?"', "Who made it?"),
-        ("Here is the rewritten question:\n\nWho made it?", "Who made it?"),
-        ("The question is: Who made it?", "Who made it?"),
-        ('The question should be: "Who made it?"', "Who made it?"),
-        ("Rewording it for a casual chat: Who made it?", "Who made it?"),
-        ("Rewritten question: **Who made it?**", "Who made it?"),
-        ("Who made it?\n\nI kept the meaning.", "Who made it?"),
-        ('"Jaws" or "Duel"?', '"Jaws" or "Duel"?'),
-        ("What is the question: to be?", "What is the question: to be?"),
-    ],
-)
-def test_a_reply_is_stripped_to_the_wording(reply, wording):
-    assert wording_of(reply) == wording
 
 
 def test_without_the_encoder_a_wording_is_kept_and_not_asked(monkeypatch, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from shaketable.prompts import REWORD_AGAIN, Template
 from shaketable.types import Message, RefusedReply
@@ -18,12 +18,12 @@ LABEL = re.compile(
 """What models put before a wording: `Rewritten question:`."""
 
 
-def conversation(template: Template, question: str, refused: Sequence[RefusedReply]) -> tuple[Message, ...]:
+def conversation(template: Template, slots: Mapping[str, str], refused: Sequence[RefusedReply]) -> tuple[Message, ...]:
     """The kind's own prompt, then each refused reply with what to mend."""
-    messages = [Message(role="user", content=template.fill(question=question))]
+    messages = [Message(role="user", content=template.fill(**slots))]
     for reply in refused:
         if reply.text:  # Endpoints refuse an empty turn, and there is nothing in it to mend.
-            again = REWORD_AGAIN.fill(feedback=reply.feedback, question=question)
+            again = REWORD_AGAIN.fill(feedback=reply.feedback, question=slots["question"])
             messages += [Message(role="assistant", content=reply.text), Message(role="user", content=again)]
     return tuple(messages)
 

@@ -171,11 +171,15 @@ class Reworded:
             return {}
         return {"by": f"{catalog.spelled(self._model)}+{REWORD_AGAIN.identity}+{REWORD_ADVICE.identity}"}
 
+    def slots(self, question: Question) -> dict[str, str]:
+        """What fills the prompt."""
+        return {"question": question.text}
+
     def prompt(self, question: Question, refused: Sequence[RefusedReply] = ()) -> Prompt:
         """What the model is asked after these attempts, with dice of its own: the conversation goes on."""
         (template,) = self.prompts
         return Prompt(
-            messages=conversation(template, question.text, refused),
+            messages=conversation(template, self.slots(question), refused),
             sampling=Sampling(temperature=self.temperature, max_tokens=MAX_TOKENS),
             seed=seed_from(self.seed, catalog.name_of(self), question.id, len(refused)),
         )
@@ -189,12 +193,15 @@ class Reworded:
     def _asked(self, questions: Sequence[Question], tried: Sequence[Sequence[Proposal]]) -> Sequence[Proposal | None]:
         """Ask the model."""
         (template,) = self.prompts
+        replies = self._model.generate(
+            [
+                self.prompt(question, [_refused_reply(proposal) for proposal in before])
+                for question, before in zip(questions, tried, strict=True)
+            ]
+        )
+        # Read last: an endpoint tells which model it is with its first reply.
         facts: dict[str, Json] = {"prompt": template.identity, "model": dict(self._model.environment())}
-        prompts = [
-            self.prompt(question, [_refused_reply(proposal) for proposal in before])
-            for question, before in zip(questions, tried, strict=True)
-        ]
-        return [_proposal(reply, facts) for reply in self._model.generate(prompts)]
+        return [_proposal(reply, facts) for reply in replies]
 
     def _variant(self, label: str, question: Question, tried: Sequence[Proposal]) -> Variant:
         if not tried:
