@@ -66,6 +66,26 @@ REFUSAL = "refusal"
 """Where the provenance of a rejected wording says for what kind of reason."""
 HISTORY = "history"
 """Where the provenance of a follow-up question has what was said before it: role and content of each message."""
+STRENGTH = "strength"
+"""Where the provenance of a wording says how far it is from the original."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Strength:
+    """How far a wording is from the original, whoever made it. What is None was not measured."""
+
+    terms_kept: float | None = None
+    """Share of the original's search terms that the wording still has, from 0 to 1."""
+    edit_distance: float | None = None
+    """Words put in, taken out or replaced, as a share of the longer of the two, from 0 to 1."""
+    loss: float | None = None
+    """Mean loss of a token minus that of the original, in nats, by the embedded model; above 0: less likely."""
+    reading_ease: float | None = None
+    """Flesch reading ease minus that of the original; below 0: harder to read."""
+    meaning: float | None = None
+    """Cosine of the two sentence vectors, from −1 to 1."""
+    reason: str | None = None
+    """Why something is None; None: everything was measured."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,6 +116,27 @@ class Variant:
     def spelled(self) -> str:
         """As keys spell it: the wording, after what was said before it."""
         return "\n".join((*(message.content for message in self.history), self.text))
+
+    @property
+    def strength(self) -> Strength | None:
+        """How far it is from the original; None: nobody measured, as in older runs, or it is the original."""
+        measured = self.provenance.get(STRENGTH)
+        if not isinstance(measured, dict):
+            return None
+
+        def number(name: str) -> float | None:
+            value = measured.get(name)
+            return float(value) if isinstance(value, int | float) else None
+
+        reason = measured.get("reason")
+        return Strength(
+            terms_kept=number("terms_kept"),
+            edit_distance=number("edit_distance"),
+            loss=number("loss"),
+            reading_ease=number("reading_ease"),
+            meaning=number("meaning"),
+            reason=reason if isinstance(reason, str) else None,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

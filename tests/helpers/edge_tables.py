@@ -13,6 +13,7 @@ import polars as pl
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.store.tables import RECORD_SCHEMA, SEARCH_SCHEMA
+from shaketable.types import STRENGTH, Variant
 
 SCORED = {
     "correct": 1, "contains": 1, "exact_match": 1, "judge": 1, "gibberish": 1, "token_f1": 10, "entropy": 10,
@@ -67,9 +68,27 @@ def _tables(scores: pl.DataFrame, records: pl.DataFrame, searches: pl.DataFrame)
         scores=scores,
         read_records=lambda: records,
         read_searches=lambda: searches,
+        read_wordings=lambda: _wordings(records),
         repeats=2,
         bootstrap=Bootstrap(n_resamples=49),
     )
+
+
+def _wordings(records: pl.DataFrame) -> dict[str, list[Variant]]:
+    """Typos have a strength, wordings by people none; one is refused."""
+    wordings: dict[str, list[Variant]] = {}
+    asked = records.select("dataset", "question_id", "variation", "wording").unique(maintain_order=True)
+    for place, (dataset, question_id, variation, text) in enumerate(asked.iter_rows()):
+        strength = {"terms_kept": place % 3 / 2, "edit_distance": 0.5, "loss": place % 5 - 1.0, "reason": "no encoder"}
+        variant = Variant(
+            question_id=question_id,
+            text=text,
+            variation=variation,
+            provenance={STRENGTH: strength} if variation == "typos" else {},
+            rejected="empty" if variation == "typos" and question_id == "q9" else None,
+        )
+        wordings.setdefault(dataset, []).append(variant)
+    return wordings
 
 
 def _only(*chosen: pl.Expr) -> Callable[[], Tables]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import polars as pl
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.store.tables import SEARCH_SCHEMA
+from shaketable.types import STRENGTH, Strength, Variant
 
 PLACE = {
     "dataset": "squad",
@@ -121,3 +123,16 @@ def only(numbers: Iterable[Any], **wanted: Any) -> Any:
 def _field(number: Any, name: str) -> Any:
     owners = (number, number.cell, number.cell.system)
     return next(getattr(owner, name) for owner in owners if hasattr(owner, name))
+
+
+def reworded_variants(variation: str, strengths: Sequence[Strength | None]) -> list[Variant]:
+    """A wording of each question, as `trial` names them, with its strength."""
+    return [
+        Variant(
+            question_id=f"q{i}",
+            text=f"q{i} {variation}",
+            variation=variation,
+            provenance={} if strength is None else {STRENGTH: dataclasses.asdict(strength)},
+        )
+        for i, strength in enumerate(strengths)
+    ]

@@ -1,6 +1,7 @@
 """Wordings are made once, stored, and read by whoever plans."""
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 from made_studies import row, small_study, study_of, write_rows
@@ -14,8 +15,9 @@ from shaketable.stages.run import run
 from shaketable.stages.vary import vary
 from shaketable.store import Run
 from shaketable.store.verify import verify
-from shaketable.types import Making
+from shaketable.types import STRENGTH, Making
 from shaketable.variations.formality import Formality
+from shaketable.variations.variant_set import write_variant_set
 
 BY_MODEL = "formality(by='rewriting', min_similarity=0.0, keep_numbers=False, keep_names=False)"
 LIGHT = ("original", "spelling", "prefix_injection")
@@ -38,6 +40,11 @@ def wordings_of(study, folder):
     return vary(study, plan(study).questions, folder)
 
 
+def without_strength(variant):
+    told = {name: value for name, value in variant.provenance.items() if name != STRENGTH}
+    return replace(variant, provenance=told)
+
+
 def asked_to_reword(parts):
     return [prompt for prompt in parts.prompts if "question" in prompt.messages[0].content.lower()]
 
@@ -49,7 +56,7 @@ def test_wordings_are_those_of_the_parts_question_by_question(tmp_path):
     study = small_study(tmp_path, 5, variations=list(LIGHT))
     made = [catalog.build("variation", text).vary(plan(study).questions) for text in LIGHT]
     wordings = wordings_of(study, Run.prepare(tmp_path / "run", study))
-    assert wordings == tuple(made[j][i][0] for i in range(5) for j in range(3))
+    assert tuple(map(without_strength, wordings)) == tuple(made[j][i][0] for i in range(5) for j in range(3))
 
 
 def test_what_is_stored_comes_back_as_it_was_made(tmp_path, monkeypatch):
@@ -101,6 +108,62 @@ def test_a_question_without_a_wording_is_done_too(tmp_path):
     assert [variant.text for variant in first] == ["Who wrote book 0?", "Book 0 is whose?", "Who wrote book 1?"]
     with folder.writing() as store:
         assert store.worded(f"rewrites(path={str(rewrites)!r})")["q1"].rewording.variants == ()
+
+
+# --- how strong it is -----------------------------------------------------------------------------
+
+
+def test_every_wording_has_its_strength_but_the_original(tmp_path):
+    rewrites = write_rows(tmp_path / "r.jsonl", [{"id": f"q{i}", "rewrite": "Whose book?"} for i in range(5)])
+    made = ["spelling", "prefix_injection(m=1)", f"rewrites(path={str(rewrites)!r})"]
+    study = small_study(tmp_path, 5, variations=["original", *made])
+    wordings = wordings_of(study, Run.prepare(tmp_path / "run", study))
+    assert {variant.rejected is None for variant in wordings} == {True, False}
+    for variant in wordings:
+        assert (variant.strength is None) == (variant.variation == "original")
+    people = {variant.strength.terms_kept for variant in wordings if variant.variation == made[2]}
+    assert people == {1 / 4}  # book, of who, wrote, book and a number
+
+
+def test_a_frozen_set_keeps_its_strengths_and_gets_those_that_it_lacks(tmp_path, monkeypatch):
+    study = small_study(tmp_path, 2, variations=["spelling"])
+    questions = plan(study).questions
+    old = catalog.build("variation", "spelling").vary(questions)
+    known = {"terms_kept": 0.125, "edit_distance": 0.0, "loss": 0.0, "reading_ease": 0.0, "meaning": 1.0}
+    old[0] = [replace(old[0][0], provenance={STRENGTH: known})]
+    write_variant_set(tmp_path / "set.jsonl", questions, {"spelling": old}, [])
+    study = small_study(tmp_path, 2, variations=[f"frozen(path={str(tmp_path / 'set.jsonl')!r})"])
+    first, second = wordings_of(study, Run.prepare(tmp_path / "run", study))
+    assert first.strength.terms_kept == 0.125
+    assert second.strength is not None and second.strength.edit_distance > 0
+
+
+def test_strength_changes_no_key(tmp_path, monkeypatch):
+    def keys(folder):
+        study = small_study(tmp_path, 2, variations=["original", "spelling"])
+        draft = plan(study)
+        planned = draft.worded(vary(study, draft.questions, Run.prepare(tmp_path / folder, study)))
+        return {trial.key for trial, _ in planned.trials()}, planned.fingerprint
+
+    measured = keys("measured")
+    monkeypatch.setattr(stage, "with_strength", lambda batch: batch)
+    assert keys("not measured") == measured
+
+
+def test_a_preview_measures_nothing(tmp_path, monkeypatch):
+    rewrites = write_rows(tmp_path / "r.jsonl", [{"id": f"q{i}", "rewrite": "Whose book?"} for i in range(2)])
+    study = small_study(tmp_path, 2, variations=["original", f"rewrites(path={str(rewrites)!r})"])
+    monkeypatch.setattr(stage, "measure_strength", lambda originals, wordings: pytest.fail("measured"))
+    assert [variant.strength for variant in plan(study).variants] == [None] * 4
+
+
+def test_wordings_of_an_older_run_stay_without_strength(tmp_path, monkeypatch):
+    study = small_study(tmp_path, 2, variations=["original", "spelling"])
+    with monkeypatch.context() as before:
+        before.setattr(stage, "with_strength", lambda batch: batch)
+        old = wordings_of(study, Run.prepare(tmp_path / "run", study))
+    assert wordings_of(study, Run.prepare(tmp_path / "run", study)) == old
+    assert not any(variant.strength for variant in old)
 
 
 # --- once -----------------------------------------------------------------------------------------

@@ -33,4 +33,5 @@ CATALOG: dict[str, str] = {
     "variance_shares": "together.variance_shares:variance_shares",
     "weakest_facts": "facts.weakest_facts:weakest_facts",
     "wording_accuracy": "wording.wording_accuracy:wording_accuracy",
+    "wording_strength": "wording.wording_strength:wording_strength",
 }

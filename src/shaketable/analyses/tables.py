@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from shaketable.factors import judging_metric, main_metric
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.types import Curve, JudgeEffort, NotApplied, Scan
+from shaketable.types import Curve, JudgeEffort, NotApplied, Scan, Variant
 
 
 def _nothing() -> pl.DataFrame:
@@ -26,6 +26,8 @@ class Tables:
     read_records: Callable[[], pl.DataFrame] = _nothing
     read_searches: Callable[[], pl.DataFrame] = _nothing
     read_calls: Callable[[], pl.DataFrame] = _nothing
+    read_wordings: Callable[[], Mapping[str, Sequence[Variant]]] = dict
+    """Dataset → every wording of its questions, the rejected too."""
     read_verdicts: Callable[[], Sequence[JudgeEffort]] = tuple
     read_curves: Callable[[], Sequence[Curve]] = tuple
     read_baselines: Callable[[], pl.DataFrame] = _nothing
@@ -51,6 +53,10 @@ class Tables:
     @functools.cached_property
     def calls(self) -> pl.DataFrame:
         return self.read_calls()
+
+    @functools.cached_property
+    def wordings(self) -> Mapping[str, Sequence[Variant]]:
+        return self.read_wordings()
 
     @functools.cached_property
     def verdicts(self) -> Sequence[JudgeEffort]:

@@ -21,11 +21,11 @@ from shaketable.errors import StudyError
 from shaketable.identity import canonical
 from shaketable.protocols import Variation
 from shaketable.stages.plan import load_questions
-from shaketable.stages.vary import Progress, WordingTick, is_ready, reword
+from shaketable.stages.vary import Progress, WordingTick, is_ready, reword, with_strength
 from shaketable.stages.vary import vary as vary_stage
 from shaketable.store import Run
 from shaketable.study import load_study
-from shaketable.types import Json, Question, Variant
+from shaketable.types import STRENGTH, Json, Question, Strength, Variant
 from shaketable.variations.variant_set import WordingCounts, count_wordings, write_variant_set
 
 
@@ -122,7 +122,7 @@ def _made(part: Variation, questions: list[Question], progress: Progress) -> lis
     """What a variation makes of each question, outside of any run."""
     made: list[list[Variant]] = []
     for batch in reword(part, questions):
-        made += [list(rewording.variants) for _, rewording in batch]
+        made += [list(rewording.variants) for _, rewording in with_strength(batch)]
         if not is_ready(part):
             progress(WordingTick(variation=catalog.label(part), n_done=len(made), n_questions=len(questions)))
     return made
@@ -158,12 +158,28 @@ def _said() -> Iterator[None]:
             say(f"Note: {warning.message}")
 
 
+def format_strength(strength: Strength) -> str:
+    """`keeps 67 % of the search terms · 40 % of the words changed · loss +0.52 · reading ease −12 · meaning 0.84`."""
+    numbers = [
+        (strength.terms_kept, "keeps {:.0%} of the search terms"),
+        (strength.edit_distance, "{:.0%} of the words changed"),
+        (strength.loss, "loss {:+.2f}"),
+        (strength.reading_ease, "reading ease {:+.0f}"),
+        (strength.meaning, "meaning {:.2f}"),
+    ]
+    told = [form.format(value).replace("%", " %").replace("-", "−") for value, form in numbers if value is not None]
+    return " · ".join([*told, *([f"not all measured: {strength.reason}"] if strength.reason else [])])
+
+
 def _show(question: Question, variants: list[Variant]) -> None:
     out.print(Text.assemble((question.id, "bold"), "  ", question.text))
     for variant in variants:
         out.print(Text(f"  {variant.variation}", style="bold"))
         out.print(Text("  ").append_text(word_diff(question.text, variant.text)))
         for name, value in variant.provenance.items():
-            out.print(Text(f"    {name}: {value}", style="dim"))
+            if name != STRENGTH:
+                out.print(Text(f"    {name}: {value}", style="dim"))
+        if variant.strength is not None:
+            out.print(Text(f"    strength: {format_strength(variant.strength)}", style="dim"))
         if variant.rejected:
             out.print(Text(f"    rejected: {variant.rejected}", style="yellow"))

@@ -76,6 +76,7 @@ def tables_of(run: Run) -> Tables:
         read_records=records,
         read_searches=lambda: of_records(run.searches()),
         read_calls=lambda: of_records(run.calls()),
+        read_wordings=run.store.wordings,
         read_verdicts=run.verdicts,
         read_curves=lambda: curves_that_count(run, flat),
         read_baselines=run.baselines,

@@ -157,6 +157,9 @@ EVIDENCE = Need(
 )
 NEVER_CERTAIN = Need(is_met=lambda rows: False, reason="a file cannot give the certainty of sampled answers")
 NEVER_JUDGED = Need(is_met=lambda rows: False, reason="it reads the metric judge, which asks another model")
+NEVER_MEASURED = Need(
+    is_met=lambda rows: False, reason="the strength of wordings is measured when they are made, by `shaketable vary`"
+)
 
 ABOUT_FACTS = (ENTROPY, SCANNED)
 NEEDS: dict[str, tuple[Need, ...]] = {
@@ -172,6 +175,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "variance_shares": (VARIED,),
     "context_reliance": (DISTURBED, BARE),
     "wording_accuracy": (REWORDED,),
+    "wording_strength": (NEVER_MEASURED,),
     "consistency": (REWORDED,),
     "cost_stability": (REWORDED, COUNTED),
     "query_difficulty": (REWORDED,),

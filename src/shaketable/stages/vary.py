@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from shaketable import catalog
 from shaketable.errors import PartError, RunError, StudyError
+from shaketable.factors import ORIGINAL
 from shaketable.protocols import CountedVariation, ReadyVariation, Variation
 from shaketable.stages.check import lacks_for_wording
 from shaketable.stages.parts import variations_of
 from shaketable.store import RecordStore, Run
 from shaketable.store.wordings import WordedQuestion
-from shaketable.types import Question, Rewording, Study, Variant
+from shaketable.types import STRENGTH, Question, Rewording, Study, Variant
+from shaketable.variations.strength import measure_strength
 
 BATCH = 32
 """Questions whose wordings are stored together: what an interruption loses at most."""
@@ -78,6 +80,27 @@ def reword(variation: Variation, questions: Sequence[Question]) -> Iterator[list
         yield list(zip(batch, made, strict=True))
 
 
+def with_strength(batch: Sequence[tuple[Question, Rewording]]) -> list[tuple[Question, Rewording]]:
+    """The same with the strength of each wording, accepted or not, that has none yet; the original has none."""
+    lacking = [
+        (question.text, variant)
+        for question, rewording in batch
+        for variant in rewording.variants
+        if variant.variation != ORIGINAL and variant.strength is None
+    ]
+    strengths = iter(measure_strength([text for text, _ in lacking], [variant.text for _, variant in lacking]))
+
+    def measured(variant: Variant) -> Variant:
+        if variant.variation == ORIGINAL or variant.strength is not None:
+            return variant
+        return replace(variant, provenance={**variant.provenance, STRENGTH: asdict(next(strengths))})
+
+    return [
+        (question, replace(rewording, variants=tuple(map(measured, rewording.variants))))
+        for question, rewording in batch
+    ]
+
+
 def is_ready(variation: Variation) -> bool:
     """Whether its wordings are at hand without loading or asking anything."""
     return isinstance(variation, ReadyVariation) and variation.loads_nothing
@@ -107,7 +130,10 @@ def _worded(
                 f"{label}: none of {len(batch)} questions was reworded: {batch[0][1].variants[0].rejected} "
                 "What was made before is kept. Mend it, then run again."
             )
-        new = [_stored(question, rewording, label, made_by, stored.get(question.id)) for question, rewording in batch]
+        new = [
+            _stored(question, rewording, label, made_by, stored.get(question.id))
+            for question, rewording in with_strength(batch)
+        ]
         store.add_worded(new)
         stored |= {worded.question_id: worded for worded in new}
         n_done += len(new)

@@ -84,16 +84,17 @@ class Dimensions(Database):
             "SELECT wording, variation, provenance, rejected FROM variants WHERE question_id = ? ORDER BY id",
             question_id,
         )
-        return tuple(
-            Variant(
-                question_id=question_id,
-                text=wording,
-                variation=variation,
-                provenance=json.loads(provenance),
-                rejected=rejected,
-            )
-            for wording, variation, provenance, rejected in rows
-        )
+        return tuple(_variant(question_id, *row) for row in rows)
+
+    def wordings(self) -> dict[str, list[Variant]]:
+        """Every wording by the dataset of its question, the rejected with their reasons."""
+        by_dataset: dict[str, list[Variant]] = {}
+        for dataset, *columns in self.rows(
+            """SELECT q.dataset, v.question_id, v.wording, v.variation, v.provenance, v.rejected
+               FROM variants v JOIN questions q ON q.id = v.question_id ORDER BY q.place, v.id"""
+        ):
+            by_dataset.setdefault(dataset, []).append(_variant(*columns))
+        return by_dataset
 
     def table_digest(self, table: str) -> str:
         """The digest of every stored value of a table."""
@@ -141,3 +142,13 @@ class Dimensions(Database):
     def _note_digest(self, table: str) -> None:
         """Part of the transaction that changes the table."""
         self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (table, self.table_digest(table)))
+
+
+def _variant(question_id: str, wording: str, variation: str, provenance: str, rejected: str | None) -> Variant:
+    return Variant(
+        question_id=question_id,
+        text=wording,
+        variation=variation,
+        provenance=json.loads(provenance),
+        rejected=rejected,
+    )

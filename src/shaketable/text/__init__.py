@@ -1,1 +1,1 @@
-"""What several parts read text with: language, lexicon, normalization, vectors."""
+"""What several parts read text with: language, lexicon, normalization, search terms, vectors."""

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
-
-import numpy as np
 
 from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.rows import Located
@@ -17,13 +15,12 @@ from shaketable.analyses.wording.asked import Asked, Reply
 from shaketable.analyses.wording.candidates import spoken_of
 from shaketable.analyses.wording.hops import MissingHops, Trails, read_trails
 from shaketable.analyses.wording.numbers import count_failed
+from shaketable.analyses.wording.rank_relation import TOO_FEW, correlate_ranks
 from shaketable.analyses.wording.vectors import ENCODER
 from shaketable.factors import Cell, is_by_people
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.statistics.rank_correlation import spearman_of, spearman_test
 from shaketable.types import Estimate
 
-TOO_FEW = "fewer than three wordings, or one side does not vary"
 Length = Literal["words", "tokens"]
 Stage = Literal["loss", "length", "mss", "collapse", "rfr", "gap"]
 """Query loss and length, similarity of queries, collapse of what they find, failed searches, change in correctness."""
@@ -161,7 +158,7 @@ def _correlate(asked: Asked, reader: _Reader, bootstrap: Bootstrap) -> Iterable[
                 and (x := wording.values[first]) is not None
                 and (y := wording.values[second]) is not None
             ]
-            rho, p = _estimate(points, bootstrap, reason or TOO_FEW)
+            rho, p = correlate_ranks(points, bootstrap, reason or TOO_FEW)
             yield Correlation(
                 cell=replace(asked.cell, variation=variation),
                 first=first,
@@ -197,19 +194,3 @@ def _wordings(asked: Asked, reader: _Reader) -> list[Wording]:
         )
         for (question, variation, _), of_wording in values.items()
     ]
-
-
-def _estimate(
-    points: Sequence[tuple[str, float, float]], bootstrap: Bootstrap, reason: str
-) -> tuple[Estimate, float | None]:
-    """Rho, and its p."""
-    questions = sorted({question for question, _, _ in points})
-    if len(points) < 3:
-        nothing = math.nan, math.nan, math.nan
-        return bootstrap.estimate(*nothing, n=len(questions), reason=reason), None
-    x, y = (np.array([point[side] for point in points], dtype=np.float64) for side in (1, 2))
-    owners = [questions.index(question) for question, _, _ in points]
-    (rho,) = bootstrap.statistics(spearman_of(x, y, owners), questions, 1)
-    if rho.value is None:
-        return replace(rho, reason=reason), None
-    return rho, spearman_test(x, y, owners, questions)

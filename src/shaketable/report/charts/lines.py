@@ -25,6 +25,8 @@ class LineStyle:
     height: int = 200
     has_points: bool = True
     """False: lines alone, in bands that are easier to see, where numbers are many."""
+    has_bars: bool = False
+    """True: intervals are bars, where each series is a single point."""
     row_names: RowNames = "left"
     """`top` where names of rows are long, such as those of systems."""
     wrap: int | None = None
@@ -96,7 +98,10 @@ def _x(marks: Sequence[Mark], titles: Titles, style: LineStyle) -> alt.X:
 def _series(marks: Sequence[Mark], channel: Channels, x: alt.X, y: alt.Y, style: LineStyle) -> list[alt.Chart]:
     base = alt.Chart().transform_filter(OF_MARKS).encode(x=x, color=channel.color)
     bounds = base.mark_area(opacity=0.1).encode(y="at_least:Q", y2="at_most:Q", color=alt.value(INK), detail="series:N")
-    band = base.mark_area(opacity=0.11 if style.has_points else 0.25).encode(y="low:Q", y2="high:Q")
+    band = base.mark_area(opacity=0.11 if style.has_points else 0.25)
+    if style.has_bars:
+        band = base.mark_rule(strokeWidth=2)
+    band = band.encode(y="low:Q", y2="high:Q")
     line = base.mark_line(strokeWidth=2).encode(y=y, strokeDash=channel.dash)
     points = base.mark_point(filled=True, size=55, opacity=1).encode(y=y, shape=channel.shape)
     has_bounds = any(mark.at_least is not None for mark in marks)

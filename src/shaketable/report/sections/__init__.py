@@ -2,6 +2,7 @@
 
 CATALOG: dict[str, str] = {
     "WordingAccuracy": "wording_accuracy:section",
+    "WordingStrength": "wording_strength:section",
     "RunDeviation": "run_deviation:section",
     "Consistency": "consistency:section",
     "CostStability": "cost_stability:section",

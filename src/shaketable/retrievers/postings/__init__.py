@@ -1,1 +1,1 @@
-"""The inverted index of BM25: analysis of English, building, searching."""
+"""The inverted index of BM25: building, searching."""
