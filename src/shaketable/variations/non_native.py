@@ -24,12 +24,13 @@ from shaketable.variations.english.question_order import Order, order_of
 from shaketable.variations.english.word_orders import (
     adverb_behind,
     how_called,
+    how_is_it_called,
     how_is_the_name,
+    participle_before_subject,
     perfect_for_past,
-    verb_first,
+    verb_before_subject,
     what_means,
     which_is,
-    without_copula,
     without_inversion,
 )
 from shaketable.variations.gate.reworded import Proposal, Reworded
@@ -40,14 +41,21 @@ if TYPE_CHECKING:
 Language = Literal["chinese", "german", "slavic", "spanish"]
 Turn = Callable[[Order], Error | None]
 TURNS: dict[Language, dict[Turn, int]] = {
-    "chinese": {without_inversion: 4},
-    "german": {verb_first: 4, perfect_for_past: 4, how_called: 4},
-    "slavic": {without_inversion: 8, without_copula: 1},
-    "spanish": {without_inversion: 2, verb_first: 4, how_called: 4},
+    "chinese": {without_inversion: 1},
+    "german": {verb_before_subject: 1, perfect_for_past: 1, how_is_it_called: 1},
+    "slavic": {without_inversion: 1},
+    "spanish": {without_inversion: 1, verb_before_subject: 2, participle_before_subject: 2, how_called: 2},
 }
 """Orders that a language leads to, with their weights. Which language leads to which is told by the chapters on them in
 Swan and Smith (2001), Learner English: questions without inversion (Chinese, Slavic, Spanish), without `do` and with
-the verb before its subject (German, Spanish), the perfect for the past (German), no copula in the present (Russian)."""
+the verb before its subject (German, Spanish), the perfect for the past (German)."""
+ABOUT_WORDS: dict[Language, dict[Turn, int]] = {
+    "chinese": {},
+    "german": {what_means: 1},
+    "slavic": {what_means: 1},
+    "spanish": {what_means: 1},
+}
+"""Where an expression is asked about, which stays as it is."""
 WITHOUT_ARTICLES: frozenset[Language] = frozenset({"chinese", "slavic"})
 WITHOUT_PLURALS: frozenset[Language] = frozenset({"chinese"})
 MOVED: dict[Language, tuple[Callable[[list[Token]], Error | None], ...]] = {
@@ -83,7 +91,7 @@ class NonNative(Reworded):
         languages = [name for name in get_args(Language) if self.language in ("any", name)]
         made: list[Proposal] = []
         for name in rng.sample(languages, len(languages)):
-            turned = _turned(words, {what_means: 1} if about_words else TURNS[name])
+            turned = _turned(words, ABOUT_WORDS[name] if about_words else TURNS[name])
             drawn = rng.choices([error for error, _ in turned], [weight for _, weight in turned]) if turned else []
             if errors := outside_quotations(text, _fitting([*drawn, *([] if about_words else _left_out(words, name))])):
                 # Another order says more than a missing article.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from shaketable.variations.english.edits import Error, has_capitals, outside_quotations, put_before, removed, replaced
-from shaketable.variations.english.indirect import AUXILIARIES, FINITE
+from shaketable.variations.english.indirect import AUXILIARIES, FINITE, WH_WORDS
 from shaketable.variations.english.inflection import form
 from shaketable.variations.english.prepositions import prepositions
 from shaketable.variations.english.question_order import Order, order_of
@@ -34,8 +34,8 @@ COLLECTIVE = frozenset({
 })  # fmt: skip
 """Nouns that take either number."""
 NOT_COUNTED = frozenset({
-    "arms", "clothes", "data", "games", "goods", "means", "media", "olympics", "people", "series", "species", "states",
-    "times", "works",
+    "arms", "clothes", "corps", "data", "games", "goods", "means", "media", "olympics", "people", "series", "species",
+    "states", "times", "works",
 })  # fmt: skip
 QUANTITIES = frozenset({"few", "little", "bit", "lot", "couple", "number", "following", "total", "while"})
 """`a few` and `few` are not the same."""
@@ -55,6 +55,7 @@ PLAIN_NOUNS = frozenset({
     "world", "writer", "year",
 })  # fmt: skip
 """What an article may be missing before where titles have no capitals either."""
+PREPOSITIONS = frozenset({"concerning", "following", "including", "regarding"})
 TWO_PASTS = frozenset({
     "begun", "broken", "chosen", "driven", "drunk", "eaten", "fallen", "flown", "gone", "rung", "spoken", "stolen",
     "sung", "sunk", "taken", "thrown", "woken", "worn", "written",
@@ -128,7 +129,9 @@ def _tenses(words: Sequence[Token], order: Order | None) -> Iterator[Error]:
     verb = next((word for word in words[1:6] if word.tag_[:2] == "VB" or word.lower_ in AUXILIARIES), None)
     if verb is None or verb.tag_ != "VBD" or verb.lower_ in AUXILIARIES or not verb.text.islower():
         return
-    if verb.dep_ == "ROOT" and words[0].lower_ == "who" and words[1].i == verb.i and "," not in [w.text for w in words]:
+    # A second question word, or a comma, may belong to a title or to what is compared.
+    alone = sum(word.lower_ in WH_WORDS for word in words) == 1 and not any(word.text == "," for word in words)
+    if verb.dep_ == "ROOT" and words[0].lower_ == "who" and words[1].i == verb.i and alone:
         yield Error(rule="did_before_past", edits=(put_before(verb, "did"),))
 
 
@@ -170,7 +173,9 @@ def _number(noun: Token) -> str | None:
 
 def _is_of_several(noun: Token) -> bool:
     """`the name of the rivers`."""
-    return any(child.lower_ == "of" and any(one.tag_ == "NNS" for one in child.rights) for child in noun.rights)
+    return any(child.lower_ == "the" for child in noun.lefts) and any(
+        child.lower_ == "of" and any(one.tag_ == "NNS" for one in child.rights) for child in noun.rights
+    )
 
 
 def _verb_forms(words: Sequence[Token]) -> Iterator[Error]:
@@ -185,7 +190,12 @@ def _verb_forms(words: Sequence[Token]) -> Iterator[Error]:
                 yield Error(rule="past_for_participle", edits=(replaced(word, form(lemma, "VBD")),))
         elif word.tag_ == "VB" and helpers == {"does"} and not any(child.dep_ == "neg" for child in word.children):
             yield Error(rule="inflected_after_does", edits=(replaced(word, form(lemma, "VBZ")),))
-        elif word.tag_ == "VBG" and word.dep_ == "pcomp" and any(child.dep_ == "dobj" for child in word.children):
+        elif (
+            word.tag_ == "VBG"
+            and word.dep_ == "pcomp"
+            and word.lower_ not in PREPOSITIONS
+            and any(child.dep_ == "dobj" for child in word.children)
+        ):
             yield Error(rule="base_for_gerund", edits=(replaced(word, lemma),))
 
 

@@ -146,8 +146,12 @@ def _with_verb(asked: list[Token], auxiliary: Token, behind: list[Token]) -> Ord
     known = all(word.lower_ in ADVERBS for word in between)
     if subject.left_edge.i != behind[0].i or not _is_plain(nouns) or not known:
         return None
-    if any(child.dep_ == "neg" or (child.dep_ == "conj" and child.tag_[:2] == "VB") for child in verb.children):
+    if any(
+        child.dep_ in ("neg", "ccomp") or (child.dep_ == "conj" and child.pos_ == "VERB") for child in verb.children
+    ):
         return None
+    if verb.tag_ == "VBG" and behind[-1].tag_ in ("VBN", "VBD"):
+        return None  # Where was the movie going in style filmed.
     rest = tuple(word for word in behind if word.i > verb.i)
     return Order(asked=tuple(asked), auxiliary=auxiliary, subject=nouns, adverbs=between, verb=verb, rest=rest)
 
@@ -162,7 +166,7 @@ def _with_be(asked: list[Token], auxiliary: Token, behind: list[Token]) -> Order
     rest = tuple(word for word in behind if word.i > subject.right_edge.i)
     short = len(nouns) <= FEW_WORDS and all(word.lower_ == "of" for word in nouns if word.tag_ in ("IN", "TO"))
     # Where Rome is, who the king's father is; but `what capital is` asks something else.
-    named = bool(asked) and (asked[0].lower_ in PLACES or (len(asked) == 1 and nouns[0].text[:1].isupper()))
+    named = bool(asked) and (asked[0].lower_ == "where" or (len(asked) == 1 and nouns[0].text[:1].isupper()))
     ends = named and short and not rest if asked else bool(rest) and rest[0].lower_ in PREDICATES
     if not ends or not _is_plain(nouns):
         return None
