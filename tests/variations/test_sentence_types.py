@@ -1,4 +1,4 @@
-"""Declarative, imperative, formality and readability by rules: a few by hand, 500 real ones by independent checks."""
+"""Declarative, imperative and readability by rules: a few by hand, 500 real ones by independent checks."""
 
 import re
 
@@ -50,8 +50,6 @@ def test_what_cannot_be_turned_is_quoted():
         ("readability", "What is the last name of the man?", "designation"),
         ("readability", "Which high school did he attend?", "educational institution"),
         ("readability", "Who won the championship in Rome?", "individual"),
-        ("formality", "Which film trilogy is by the director?", "flick"),
-        ("formality", "How much water is there in the lake?", "there's"),
     ],
 )
 def test_set_phrases_stay_whole(name, question, unwanted):
@@ -63,13 +61,6 @@ def test_set_phrases_stay_whole(name, question, unwanted):
 def test_another_seed_opens_otherwise():
     drawn = {tuple(texts(f"declarative(seed={seed})")) for seed in range(6)}
     assert len(drawn) > 3
-
-
-def test_informal_wordings_vary_and_still_ask():
-    asked = [Question(id=f"q{i}", text=f"Who is the father of Person {i}?", answers=("x",)) for i in range(30)]
-    made = texts("formality", asked)
-    assert len({re.sub(r"\d+", "", text) for text in made}) > 10
-    assert all(text.endswith("?") and "dad" in text for text in made)
 
 
 def test_a_wording_that_is_not_hard_enough_is_refused():
@@ -125,7 +116,7 @@ def test_500_real_questions_get_the_sentence_type(name, check):
 
 @needs_data
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["formality", "spelling"])
+@pytest.mark.parametrize("name", ["spelling"])
 def test_500_real_questions_pass_the_gate(name):
     asked = mixed(500)
     made = [variant for (variant,) in build("variation", name).vary(asked)]

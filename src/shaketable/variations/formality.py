@@ -1,4 +1,4 @@
-"""The question in casual words: `hey, any idea who's the guy behind Jaws?`"""
+"""The question in casual words: `hey, any idea where her dad was born?`"""
 
 from __future__ import annotations
 
@@ -6,119 +6,104 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from shaketable.prompts import REWORD_FORMALITY, Template
-from shaketable.types import Question
-from shaketable.variations.english.indirect import indirect, tidy
-from shaketable.variations.english.substitution import parse_table, substituted
+from shaketable.types import Json, Question
+from shaketable.variations.english.casual import COMMON, Casual, casual, contracted
+from shaketable.variations.english.casual_clauses import held_clause
+from shaketable.variations.english.casual_words import FRAMES, NAME_OPENERS, NOUN_FRAMES, OPENERS
+from shaketable.variations.english.indirect import tidy
 from shaketable.variations.gate.refusal import Refusal
 from shaketable.variations.gate.reworded import Proposal, Reworded
 
-OPENERS = ("Hey, ", "So, ", "Yo, ", "Ok so, ", "Hey there, ", "Hmm, ", "Quick one: ", "Alright, ")
-FRAMES = (
-    "any idea {text}?",  # needs a question word
-    "do you know {text}?",
-    "d'you know {text}?",
-    "you happen to know {text}?",
-    "can you tell me {text}?",
-    "gotta ask, do you know {text}?",
-    "wanna tell me {text}?",
-    "just wondering, do you know {text}?",
+Strength = Literal["mild", "strong"]
+ASKS = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
+YES_OR_NO = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can|could)\b", re.IGNORECASE)
+AGAIN = re.compile(
+    r"(?:who|what)'s (?:the\b|[A-Z])[^,]{4,45}$|who (?:directed|wrote|composed|produced|painted|invented) [^,]{2,60}$"
 )
-CASUAL = parse_table("""
-N film: movie, flick
-N movie: flick
-N child: kid
-N father: dad
-N mother: mom
-N grandfather: grandpa
-N grandmother: grandma
-N television: TV
-N photograph: pic
-N individual: person
-V receive: get
-V obtain: get
-V acquire: get
-V reside: live
-V commence: kick off
-V establish: set up
-V found: set up
-V purchase: buy
-V portray: play
-V participate: take part
-V defeat: beat
-V depart: leave
-* currently: right now
-* approximately: around
-* numerous: lots of
-* whom: who
-""")
-NO_CONTRACTION = "not|the case|at|in|on|for|to|from|of|between"
-"""What `is` does not lean on: how much there is in it."""
-CONTRACTIONS = (
-    (rf"\b(who|what|where|that|there|he|she|it|how) is\b(?! (?:{NO_CONTRACTION})\b)(?=\s+\w)", r"\1's"),
-    (r"\b(is|are|was|were|do|does|did|has|have|had|could|would|should) not\b", r"\1n't"),
-    (r"\bcannot\b|\bcan not\b", "can't"),
-    (r"\bgoing to (?=(?:be|become|come|die|get|happen|have|make|play|win)\b)", "gonna "),
-    (r"\bwant to\b", "wanna"),
-    (r"\balso known as\b", "aka"),
-    (r"\bin which year\b", "what year"),
-    (r"\bin what year\b", "what year"),
-    (r"\b(in|on|at|for|from) which (?=[a-z])", r"\1 what "),
-    (r"\bprior to\b", "before"),
-)
+"""What somebody has forgotten, and `again` cannot be a part of."""
+FORGETFUL = ("", "hey, ", "so ", "ok so ", "hmm, ")
+NO_VERB = re.compile(r"(?:what|which) (?!is|are|was|were|has|did|does|do)\w+ (?:the|a|an)\b")
+"""`Which award the director won`: no order for a question of its own."""
+EMPTY = frozenset({
+    "hey", "hi", "hello", "yo", "so", "ok", "okay", "alright", "well", "hmm", "um", "oh", "like", "just", "quick",
+    "question", "one", "random", "curious", "btw", "again", "dude", "man", "there", "anyway", "please",
+})  # fmt: skip
+"""Words of openings and tags."""
+SENTENCE = re.compile(r"[a-z\d)\"”]{2}[.?!;]\s+\S")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Formality(Reworded):
-    """A very informal question: a casual opening, everyday words, contractions."""
+    """A question as people type it to a friend: everyday words, contractions, a looser order of words, an opening."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_FORMALITY,)
 
+    strength: Strength = "strong"
+    """Of the rules. `mild`: other words and contractions alone, nothing around the question."""
+
     def wordings(self, question: Question) -> Sequence[Proposal]:
-        if not tidy(question.text).strip(" ?.!"):
+        asked = re.sub(r"(?:[\s?]+\.?|(?<=[a-z\d)][a-z\d)])\.)+$", "", tidy(question.text))
+        if SENTENCE.search(asked) or not (ASKS.search(asked) or YES_OR_NO.match(asked)):
+            return []
+        if "," in asked and not COMMON.match(asked):  # A phrase in front, or a name.
             return []
         rng = self.dice(question)
-        return [self._casual(question.text, rng, framed) for framed in (True, True, False, False, False)]
+        core = casual(asked, rng, self.pipeline)
+        if self.strength == "mild":
+            plain = Proposal(text=_sentence(contracted(core.text)) + "?", facts={"changes": list(core.changes)})
+            return [plain] if core.changes else []
+        is_changed = core.changes or contracted(core.text) != core.text
+        direct = [self._opened(core, rng) for _ in range(2) if is_changed and not NO_VERB.match(core.text)]
+        framed = [made for _ in range(2) if (made := self._framed(core, rng))]
+        first, second = (direct, framed) if core.n_words and rng.random() < 0.75 else (framed, direct)
+        return [*first, *second]
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
-        lost = "?" in original and "?" not in proposal.text
-        return (
-            replace(proposal, refused=Refusal(kind="no_question_any_more", text="it is no question any more"))
-            if lost
-            else proposal
-        )
+        if "?" in original and "?" not in proposal.text:
+            return _refused(proposal, "no_question_any_more", "it is no question any more")
+        if only_opened(original, proposal.text):
+            return _refused(proposal, "only_an_opening", "the question is untouched behind an opening")
+        return proposal
 
-    def _casual(self, text: str, rng: random.Random, framed: bool) -> Proposal:
-        turned = indirect(text, self.pipeline)
-        opener, frame = rng.choice(OPENERS), rng.choice(FRAMES if turned.shape == "clause" else FRAMES[1:])
-        if framed and turned.shape in ("clause", "noun"):
-            lead, rule = turned.lead, f"{opener}{frame}"
-            casual, exchanges = substituted(turned.text, CASUAL, rng, self.pipeline)
-            made = f"{lead}{opener}{frame.format(text=_contracted(casual))}"
-        else:
-            rule = opener
-            asked = tidy(text).rstrip(" ?.!")
-            casual, exchanges = substituted(asked, CASUAL, rng, self.pipeline)
-            mark = "?" if turned.shape != "command" or "?" in text else ""
-            made = f"{opener}{_small(_contracted(casual))}{mark}"
-        return Proposal(text=made, facts={"rule": rule.strip(), "exchanges": list(exchanges)})
+    def _opened(self, core: Casual, rng: random.Random) -> Proposal:
+        text = contracted(core.text)
+        opener = rng.choice(OPENERS if text[:1].islower() else NAME_OPENERS)
+        tag = " again" if AGAIN.match(text) and opener in FORGETFUL and rng.random() < 0.4 else ""
+        changes: list[Json] = [*core.changes, *filter(None, (opener.strip(), tag.strip()))]
+        if contracted(core.text) != core.text:
+            changes.append("contraction")
+        return Proposal(text=_typed(f"{opener}{text}{tag}?", rng), facts={"changes": changes})
 
-
-def _contracted(text: str) -> str:
-    for pattern, replacement in CONTRACTIONS:
-        text = re.sub(pattern, replacement, text, flags=re.IGNORECASE)
-    return text
+    def _framed(self, core: Casual, rng: random.Random) -> Proposal | None:
+        clause = held_clause(core.text, self.pipeline)
+        if clause is None:
+            return None
+        opener, frame = rng.choice(OPENERS), rng.choice(FRAMES if clause.shape == "clause" else NOUN_FRAMES)
+        held = clause.text if " or " in clause.text else re.sub(r"^whether\b", "if", clause.text)
+        if held.startswith("why "):
+            frame, held = "how come {}?", held.removeprefix("why ")
+        changes: list[Json] = [*core.changes, frame, *filter(None, (opener.strip(),))]
+        return Proposal(text=_typed(opener + frame.format(contracted(held)), rng), facts={"changes": changes})
 
 
-def _small(text: str) -> str:
-    """A question word in front loses its capital; a name keeps it."""
-    first = text.split(" ", 1)[0]
-    common = re.fullmatch(
-        r"(?:wh\w+|how|in|on|at|for|from|the|a|an|is|are|was|were|do|does|did|has|have|had|can|name|complete)(?:'s)?",
-        first,
-        re.I,
-    )
-    return text[:1].lower() + text[1:] if common else text
+def only_opened(original: str, wording: str) -> bool:
+    """Whether nothing but words of an opening or of a tag were put around the words of the original."""
+    before, after = (re.findall(r"\w+", text.casefold()) for text in (original, wording))
+    return [word for word in after if word not in EMPTY] == [word for word in before if word not in EMPTY]
+
+
+def _typed(text: str, rng: random.Random) -> str:
+    """In small letters, as in a chat, or as a sentence."""
+    return text if rng.random() < 0.7 else _sentence(text)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _refused(proposal: Proposal, kind: str, text: str) -> Proposal:
+    return replace(proposal, refused=Refusal(kind=kind, text=text))
