@@ -23,6 +23,7 @@ FREE_ADJECTIVES = frozenset({"famous", "former", "new", "original", "other", "po
 
 WITH_AFTER = frozenset({"name", "call", "look", "take", "model", "run", "go", "title"})
 """Verbs that make one meaning with `after`."""
+BEFORE_TITLES = frozenset({"film", "movie", "song", "singer", "owner"})
 COUNTED = frozenset({"CD", "RB", "WP$"})
 YEAR = re.compile(r"[12]\d{3}")
 
@@ -42,7 +43,7 @@ def substituted(
 ) -> tuple[str, list[str]]:
     """The text with every word of the table exchanged, and the exchanges.
 
-    Wary of titles in small letters, only nouns behind `the`, `what` and `which` are.
+    Wary of titles in small letters, only nouns that stand before one are, and those behind `what` and `which`.
     """
     pieces: list[str] = []
     done: list[str] = []
@@ -70,6 +71,8 @@ def _is_fixed(words: Sequence[Token], place: int) -> bool:
     before, after = words[place - 1] if place else None, words[place + 1] if place + 1 < len(words) else None
     if before is not None and (before.text in ("-", "'") or before.tag_[:2] == word.tag_[:2] == "NN"):
         return True
+    if before is not None and before.lower_ == "to" and word.tag_[:2] == "NN":  # sentenced to death
+        return True
     if before is not None and before.tag_ in ("VBG", "VBN") and word.tag_[:2] == "NN":  # learning company
         return True
     if before is not None and before.tag_ == "JJ" and before.text.islower() and before.text not in FREE_ADJECTIVES:
@@ -83,8 +86,9 @@ def _is_fixed(words: Sequence[Token], place: int) -> bool:
 
 
 def _is_plain(words: Sequence[Token], place: int) -> bool:
-    """A noun that stands where no title begins."""
-    return place > 0 and words[place].tag_[:2] == "NN" and words[place - 1].lower_ in ("the", "what", "which")
+    """A noun that is no part of a title."""
+    before = words[place - 1].lower_ if place else ""
+    return before in ("what", "which") or (before == "the" and words[place].lower_ in BEFORE_TITLES)
 
 
 def _other(word: Token, table: Table, rng: random.Random) -> str | None:
@@ -99,7 +103,8 @@ def _kinds(word: Token) -> list[str]:
     kinds = [] if word.tag_ == "JJ" and word.dep_ != "amod" else [word.tag_[:1]]
     below = {child.dep_ for child in word.children}
     if kinds == ["V"] and "prt" not in below:
-        has_object = below & {"dobj", "nsubjpass", "auxpass"} or (word.tag_ == "VBN" and word.dep_ == "acl")
+        is_passive = any(child.dep_ == "auxpass" and child.lemma_ == "be" for child in word.children)
+        has_object = "dobj" in below or is_passive or (word.tag_ == "VBN" and word.dep_ == "acl")
         if below.isdisjoint({"xcomp", "ccomp", "dative", "acomp", "oprd", "attr"}):
             kinds.append("T" if has_object else "I")
     if word.dep_ == "prep" and word.head.lemma_.lower() not in WITH_AFTER:
