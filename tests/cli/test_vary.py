@@ -110,7 +110,7 @@ def test_without_a_name_and_a_study_nothing_is_guessed():
 
 # --- a run's wordings --------------------------------------------------------------------------------
 
-BY_MODEL = "formality(by='rewriting', min_similarity=0.0, keep_numbers=False, keep_names=False)"
+BY_MODEL = "formality(by='rewriting', min_similarity=0.0, max_span_rise=0.0, keep_numbers=False, keep_names=False)"
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from shaketable.types import STRENGTH, Making
 from shaketable.variations.formality import Formality
 from shaketable.variations.variant_set import write_variant_set
 
-BY_MODEL = "formality(by='rewriting', min_similarity=0.0, keep_numbers=False, keep_names=False)"
+BY_MODEL = "formality(by='rewriting', min_similarity=0.0, max_span_rise=0.0, keep_numbers=False, keep_names=False)"
 LIGHT = ("original", "spelling", "prefix_injection")
 """Variations that load no weights."""
 

@@ -31,6 +31,8 @@ class TokenStates:
     """float32, tokens × dimensions."""
     is_word: Tensor
     """One boolean per token; False for the encoder's own marks, so all False for an empty text."""
+    pieces: tuple[str, ...] = ()
+    """The tokens as the tokenizer writes them: `play`, `##ing`."""
 
 
 @functools.cache
@@ -59,8 +61,14 @@ class Encoder:
         by_index: dict[int, TokenStates] = {}
         for rows, tokens, mask, states in self._run(texts, self._limit, layer):
             is_word = ~torch.isin(tokens, marks)
-            for row, n_tokens, row_states, row_is_word in zip(rows, mask.sum(1).tolist(), states, is_word, strict=True):
-                by_index[row] = TokenStates(states=row_states[:n_tokens], is_word=row_is_word[:n_tokens])
+            for row, n_tokens, row_states, row_is_word, ids in zip(
+                rows, mask.sum(1).tolist(), states, is_word, tokens.tolist(), strict=True
+            ):
+                by_index[row] = TokenStates(
+                    states=row_states[:n_tokens],
+                    is_word=row_is_word[:n_tokens],
+                    pieces=tuple(self._tokenizer.convert_ids_to_tokens(ids[:n_tokens])),
+                )
         return [by_index[row] for row in range(len(texts))]
 
     @property

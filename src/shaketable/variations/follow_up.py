@@ -34,6 +34,8 @@ class FollowUp(Reworded):
 
     version: ClassVar[int] = 1
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_FOLLOW_UP,)
+    is_natural: ClassVar[bool] = False
+    """The gate reads it with its topic before it, which nobody says."""
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
         if (pointing := point_at_topic(tidy(question.text))) is None:

@@ -36,6 +36,7 @@ class Grammar(Reworded):
 
     version: ClassVar[int] = 3
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_GRAMMAR,)
+    is_natural: ClassVar[bool] = False
 
     checker: str = grammar_checker.HARPER
     """`harper`, or the address of a LanguageTool server, such as `http://localhost:8081`."""

@@ -73,6 +73,7 @@ class NonNative(Reworded):
 
     version: ClassVar[int] = 1
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_NON_NATIVE,)
+    is_natural: ClassVar[bool] = False
 
     language: Literal["any", "chinese", "german", "slavic", "spanish"] = "any"
     """`chinese`, `german`, `slavic`, `spanish`; `any`: drawn for each question, among those that change it."""

@@ -77,7 +77,9 @@ class Spelling:
         text, changes = misspell(question.text, rng)
         refusal: Refusal | None = Refusal(kind="nothing_to_misspell", text="no word of the question can be misspelled")
         if changes:
-            gate = Gate(min_similarity=0, keep_numbers=self.keep_numbers, keep_names=False, asks=False)
+            gate = Gate(
+                min_similarity=0, keep_numbers=self.keep_numbers, keep_names=False, asks=False, is_natural=False
+            )
             refusal = gate.judge([question.text], [text])[0].refused
         variant = Variant(
             question_id=question.id,

@@ -40,7 +40,7 @@ def test_a_model_rewords_and_says_who_it_was():
         ("formality", "yo who made that shark movie?", "names lost: Jaws"),
         ("formality", "ERROR", "the model failed: scripted"),
         ("formality", "", "empty"),
-        ("formality", "What can Jaws be seen with in the city?", "similarity 0."),
+        ("formality", "What can Jaws be seen with in the city?", "the original's words are found with 0."),
         ("declarative", "Do you know who directed the film Jaws?", "it ends as a question, expected a statement"),
         ("imperative", "I want to know who directed the film Jaws.", "it is no command"),
         ("readability", "So who directed the film Jaws?", "reading ease"),

@@ -27,8 +27,9 @@ from shaketable.types import (
     Sampling,
     Variant,
 )
+from shaketable.variations.gate import naturalness
 from shaketable.variations.gate.feedback import feedback_on
-from shaketable.variations.gate.meaning import ENCODER, MIN_SIMILARITY, Gate
+from shaketable.variations.gate.meaning import ENCODER, MODEL_MADE, RULE_MADE, Gate
 from shaketable.variations.gate.refusal import Refusal, refuse
 from shaketable.variations.gate.replies import conversation, wording_of
 
@@ -73,17 +74,27 @@ class Reworded:
     prompts: ClassVar[tuple[Template, ...]] = ()
     asks: ClassVar[bool] = True
     """Whether a wording that does not ask any more is refused."""
+    is_natural: ClassVar[bool] = True
+    """Whether a wording must be English that people write: False for errors, keywords and speech on purpose."""
+    corrects_itself: ClassVar[bool] = False
+    """Whether a wording may say another name or number, or no, and take it back."""
 
     by: str = RULES
     """`rules`, the same everywhere and offline, or a model of the catalog: `smollm2`, `openai(model='gpt-4o')`."""
     max_attempts: int = 5
     temperature: float = 0.7
     """Of the model."""
-    min_similarity: float = MIN_SIMILARITY
-    """Cosine to the original, by the encoder; 0: not measured."""
+    min_similarity: float | None = None
+    """Cosine to the original, by the encoder; None: as labelled examples set it, for rules and for models; 0: not
+    measured."""
+    max_span_rise: float | None = None
+    """Nats per token by which the worst span may be less likely than the original's, to the model that reads; None: as
+    labelled examples set it; 0: whether it is good English is not judged."""
     keep_numbers: bool = True
     keep_names: bool = True
     encoder: str = ENCODER
+    reader: str = naturalness.READER
+    """A local model that tells how likely a wording is."""
     pipeline: str = language.PIPELINE
     """Parses the question."""
     seed: int = 0
@@ -91,12 +102,14 @@ class Reworded:
     def __post_init__(self) -> None:
         if self.max_attempts < 1:
             raise ValueError(f"max_attempts is {self.max_attempts}, expected 1 or more")
-        if not -1 <= self.min_similarity <= 1:
+        if self.min_similarity is not None and not -1 <= self.min_similarity <= 1:
             raise ValueError(f"min_similarity is {self.min_similarity}, expected a cosine up to 1, or 0 for none")
 
     def lacks(self) -> str | None:
-        similarity_lacks = weights.lacks(self.encoder) if self.min_similarity else None
-        return similarity_lacks or language.lacks(self.pipeline)
+        gate = self._gate()
+        encoder_lacks = weights.lacks(self.encoder) if gate.min_similarity else None
+        reader_lacks = naturalness.lacks(self.reader) if gate.judges_english else None
+        return encoder_lacks or reader_lacks or language.lacks(self.pipeline)
 
     def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
         return [list(rewording.variants) for rewording in self.reword(questions)]
@@ -138,12 +151,21 @@ class Reworded:
         return random.Random(seed_from(self.seed, catalog.name_of(self), question.id))
 
     def _gate(self) -> Gate:
-        return Gate(
-            min_similarity=self.min_similarity,
+        gate = RULE_MADE if self.by == RULES else MODEL_MADE
+        if self.min_similarity is not None:
+            least = self.min_similarity
+            recall, precision = min(gate.min_recall, least), min(gate.min_precision, least)
+            gate = replace(gate, min_similarity=least, min_recall=recall, min_precision=precision)
+        return replace(
+            gate,
+            max_span_rise=gate.max_span_rise if self.max_span_rise is None else self.max_span_rise,
             keep_numbers=self.keep_numbers,
             keep_names=self.keep_names,
             asks=self.asks,
+            is_natural=self.is_natural,
+            corrects_itself=self.corrects_itself,
             encoder=self.encoder,
+            reader=self.reader,
             pipeline=self.pipeline,
         )
 
