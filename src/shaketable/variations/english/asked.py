@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 
+NAMING = frozenset({"called", "known", "named"})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Embedded:
     text: str
@@ -90,11 +93,15 @@ def main_participle(asked: Asked, places: Sequence[int]) -> int | None:
         place = places[0]
     if place > 2 and rest[place - 1].lower_ in ("and", "or") and place - 2 in places:  # born and raised
         place -= 2
-    ends = all(word.tag_ == "RP" for word in rest[place + 1 :])
+    ends = all(word.tag_ in ("RP", "IN") for word in rest[place + 1 :])
+    if not asked.is_adverbial and asked.n_opening == 1 and not ends and rest[place].lower_ not in NAMING:
+        return None  # who was the man talking …: parsers see him talk.
     is_past = rest[place].tag_ != "VBG"
     alone = len(places) == 1 and rest[0].tag_ != "PRP" and is_plain(rest[:place]) and (is_past or ends)
     final = places[-1] == len(rest) - 1 and is_past
     how_long = asked.words[0].lower_ == "how" and asked.n_opening > 1
+    if not is_past and not ends and rest[place + 1].tag_ != "WRB":
+        return None  # where was the man living in …: parsers see him live.
     sure = helped == place or ((alone or final) and not how_long)
     return before_adverbs(rest, place) if sure else None
 
@@ -126,7 +133,8 @@ def is_relative(word: Token) -> bool:
 def dangles(words: Sequence[Token]) -> bool:
     """Whether the last word belongs to no noun phrase and to no relative clause."""
     verb = next((place for place in range(len(words) - 1, -1, -1) if words[place].tag_[:2] == "VB"), None)
-    loose = words[-1].tag_ in ("IN", "VBN", "VBG", "RP", "RB") and words[-1].text.islower()
+    last = words[-1]
+    loose = last.text.islower() and (last.tag_ in ("IN", "VBN", "VBG", "RP", "RB") or last.text.endswith("ed"))
     return loose and (verb is None or not is_inside(words, verb))
 
 
@@ -146,6 +154,13 @@ def is_closed(subject: Sequence[Token]) -> bool:
     """Whether each verb inside has its relative pronoun, so that none of them is the one outside."""
     n_verbs = sum(word.tag_ in FINITE for word in subject)
     n_relative = sum(word.lower_ in RELATIVE for word in subject)
+    if subject[-1].tag_ in ("DT", "IN", "PRP$", "TO", "CC") and subject[-1].lower_ not in (
+        "this",
+        "that",
+        "these",
+        "those",
+    ):
+        return False  # the | student: taggers take the noun for the verb.
     return n_verbs <= n_relative and subject[-1].lower_ not in AUXILIARIES | RELATIVE | {"not", "n't"}
 
 

@@ -43,6 +43,12 @@ PARTICIPLES = frozenset({"VBN", "VBG", "VBD"})
 """Taggers take many participles for past tenses."""
 NO_NOUN = re.compile(r" [-–] |;|\b(?:called|considered|known|named|nicknamed|referred)\b(?! [A-Z\"“'‘])")
 """A choice, or a predicate that parsers take for a part of the noun phrase."""
+STRANDED = re.compile(
+    r"\b(?:about|as|by|for|of|to|with) (?:after|at|before|by|during|for|in|on|when)\b|\b(?:from|in|of|on|to|with),"
+)
+"""A preposition whose noun is the question word: `who was Rome at war with in May`."""
+TIMES = re.compile(r"\b(?:year|month|day|date|decade|century|season|time)$")
+KINDS = re.compile(r"\b(?:kind|type|sort|colou?r) ?")
 MANY_WORDS = 14
 """A longer subject does not go before a verb that ends the clause."""
 FAR = 16
@@ -147,6 +153,9 @@ def _with_do(asked: Asked) -> Embedded | None:
     if tag == "VBZ" and any(word.lower_ == "and" for word in subject):
         # What does A and B have in common: people write it, and nobody says `A and B has`.
         tag = "VBP" if joined(after) == "in common" else ""
+    last = after[0] if len(after) == 1 else None
+    if last and last.tag_ in ("JJ", "RB", "VB", "VBP") and is_verb(last.lower_):  # did the deal last
+        return None
     if not tag or not is_closed(subject):
         return None
     inflected = form(verb.lower_, tag) + verb.whitespace_
@@ -189,6 +198,8 @@ def _with_be(asked: Asked) -> Embedded | None:
     if places and (asked.is_adverbial or helped_verb(asked) in places):
         main = main_participle(asked, places)
         return asked.turned(main) if main else None
+    if places and TIMES.search(asked.opening):
+        return None
     return _with_nouns(asked)
 
 
@@ -201,16 +212,21 @@ def _with_nouns(asked: Asked) -> Embedded | None:
         return asked.turned(n_words - 1) if is_plain(rest[:-1]) and rest[-2].tag_[:2] != "JJ" else None
     if not asked.is_adverbial and _is_predicate(asked):
         return None if rest[-1].tag_ == "IN" else asked.unchanged
-    if dangles(rest):
+    if dangles(rest) or STRANDED.search(joined(rest)):
         return None
     has_article = rest[0].lower_ in ("the", "a", "an")
     names = asked.words[0].lower_ in ("who", "which", "whose")
     if names and (has_article or asked.opening == "which"):
         return asked.unchanged
+    if rest[0].lower_ in ("a", "an") and asked.n_opening > 2 and not KINDS.search(asked.opening):
+        return None  # what town on the coast is a port: either noun could be the subject.
+    if joined(rest[2:3]) == "of" and rest[0].lower_ in ("a", "an"):
+        return None  # what is a form of light: a kind of it, or what it is.
     is_short = n_words <= 3 or asked.opening not in ("who", "what")
     is_noun = rest[0].tag_ in NOUN_STARTS or (rest[0].tag_ in ("NN", "NNS") and is_short)
     is_what = asked.opening == "what"
-    of_what = n_words > 7 and any(word.lower_ == "of" for word in rest[1:5])
+    of_what = rest[0].tag_ == "CD" or rest[0].lower_ in ("another", "some", "one")
+    of_what = of_what or (n_words > 7 and any(word.lower_ == "of" for word in rest[1:5]))
     if is_plain(rest) and is_noun and n_words <= MANY_WORDS and not (is_what and of_what):
         return asked.turned(n_words)
     sure = is_noun and not NO_NOUN.search(joined(rest)) and (of_what or not joined(rest[1:2])[:1].isupper())
