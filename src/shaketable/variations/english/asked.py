@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shaketable.variations.english.question_words import ADVERBIAL, AUXILIARIES, FINITE, RELATIVE, WH_WORDS
+from shaketable.variations.english.inflection import form
+from shaketable.variations.english.question_words import ADVERBIAL, AUXILIARIES, DO, FINITE, RELATIVE, WH_WORDS
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -110,10 +112,16 @@ def before_adverbs(words: Sequence[Token], place: int) -> int:
     """The place of the first of the adverbs and auxiliaries before a verb."""
     while place and (
         words[place - 1].tag_ in ("RB", "RBR", "RBS")
-        or words[place - 1].lower_ in ("be", "been", "being", "first", "last")
+        or words[place - 1].lower_ in ("be", "been", "being", "better", "best", "first", "last")
     ):
         place -= 1
     return place
+
+
+def is_participle(word: Token) -> bool:
+    """Taggers take many for past tenses, but none of them for `fell`."""
+    past = word.tag_ == "VBD" and form(word.lemma_, "VBN") == word.lower_
+    return word.text.islower() and (past or word.tag_ in ("VBN", "VBG")) and word.text != "according"
 
 
 def is_inside(words: Sequence[Token], place: int) -> bool:
@@ -130,12 +138,33 @@ def is_relative(word: Token) -> bool:
     return any(above.dep_ == "relcl" and above.head.i < word.i for above in (word, *word.ancestors))
 
 
+def asks_twice(words: Sequence[Token]) -> bool:
+    """`who is it and what does he do`: the second question would keep its order."""
+    return any(before.lower_ in ("and", "or") and word.lower_ in WH_WORDS for before, word in itertools.pairwise(words))
+
+
+def asks_again(asked: Asked) -> bool:
+    """Whether `do` comes later, so that the first verb was taken wrongly; titles have it too."""
+    return any(
+        word.lower_ in DO and (asked.n_opening > 1 or before.lower_ in WH_WORDS | {","})
+        for before, word in itertools.pairwise(asked.words[asked.n_opening :])
+    )
+
+
 def dangles(words: Sequence[Token]) -> bool:
     """Whether the last word belongs to no noun phrase and to no relative clause."""
     verb = next((place for place in range(len(words) - 1, -1, -1) if words[place].tag_[:2] == "VB"), None)
     last = words[-1]
     loose = last.text.islower() and (last.tag_ in ("IN", "VBN", "VBG", "RP", "RB") or last.text.endswith("ed"))
-    return loose and (verb is None or not is_inside(words, verb))
+    # the river where Rome is built a port of: the article opens what is asked for.
+    ends_twice = (
+        len(words) > 3
+        and last.tag_ == "IN"
+        and [word.tag_ for word in words[-3:-2]] == ["DT"]
+        and words[-4].tag_[:2] == "VB"
+    )
+    stands = ends_twice and words[-4].lower_ not in AUXILIARIES
+    return stands or (loose and (verb is None or not is_inside(words, verb)))
 
 
 def is_plain(words: Sequence[Token]) -> bool:
@@ -143,6 +172,8 @@ def is_plain(words: Sequence[Token]) -> bool:
     possessive = any(word.tag_ == "POS" for word in words[-4:])
     return not any(
         word.tag_[:2] in ("VB", "MD")
+        or word.lower_ == "both"
+        or (place and word.tag_ == "JJ" and word.text.islower() and words[place - 1].tag_[:3] == "NNP")
         or word.lower_ in RELATIVE
         or (word.text in ",;:" and not possessive)
         or (place and word.text in ("the", "a", "an") and words[place - 1].tag_ not in ("IN", "TO", "CC", "PDT"))
@@ -154,6 +185,7 @@ def is_closed(subject: Sequence[Token]) -> bool:
     """Whether each verb inside has its relative pronoun, so that none of them is the one outside."""
     n_verbs = sum(word.tag_ in FINITE for word in subject)
     n_relative = sum(word.lower_ in RELATIVE for word in subject)
+    n_relative += sum(before.text == "and" and word.tag_ in FINITE for before, word in itertools.pairwise(subject))
     if subject[-1].tag_ in ("DT", "IN", "PRP$", "TO", "CC") and subject[-1].lower_ not in (
         "this",
         "that",

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shaketable.text import language
+from shaketable.variations.english.embedded import embedded, is_command
 from shaketable.variations.english.question_words import AUXILIARIES, DO, FINITE, WH_WORDS
-from shaketable.variations.english.word_order import embedded, is_command
 from shaketable.variations.gate.reworded import Proposal
 
 __all__ = [
@@ -44,7 +44,7 @@ def indirect(text: str, pipeline: str = language.PIPELINE) -> Indirect:
     tidied = tidy(text)
     *before, last = SENTENCE_END.split(tidied)
     whole = Indirect(text=tidied.rstrip(MARKS), shape="whole")
-    if "? (" in tidied or tidied.isupper() or any(_asks(sentence) for sentence in before):
+    if re.search(r"\? [\d(]", tidied) or tidied.isupper() or any(_asks(sentence) for sentence in before):
         return whole
     lead, asked = "".join(f"{sentence} " for sentence in before), last.rstrip(MARKS)
     words = [word for word in language.parsed(asked, pipeline) if word.text.strip()]

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING
 from shaketable.variations.english.asked import (
     Asked,
     Embedded,
+    asks_again,
+    asks_twice,
     bare_verb,
     before_adverbs,
     dangles,
     helped_verb,
     is_closed,
     is_inside,
+    is_participle,
     is_plain,
     is_relative,
     joined,
@@ -61,7 +64,7 @@ def is_command(words: Sequence[Token]) -> bool:
 
 def embedded(words: Sequence[Token]) -> Embedded | None:
     """What can follow `I would like to know`; None: nothing that is sure."""
-    if len(words) < 3:
+    if len(words) < 3 or asks_twice(words):
         return None
     if words[0].lower_ in AUXILIARIES:
         return _yes_or_no(Asked(words=words, n_opening=0))
@@ -71,7 +74,7 @@ def embedded(words: Sequence[Token]) -> Embedded | None:
     n_opening = _n_before_verb(main, 1 if main[0].lower_ in WH_WORDS else 2)
     if n_opening == len(main):
         # Taggers take past tenses for participles; nothing moves.
-        sure = not front and any(word.tag_[:2] == "VB" for word in main)
+        sure = not front and main[0].lower_ in WH_WORDS - ADVERBIAL and any(word.tag_[:2] == "VB" for word in main)
         return Embedded(text=small(main)) if sure else None
     if n_opening == len(main) - 1:
         return None
@@ -119,7 +122,7 @@ def _ordered(asked: Asked) -> Embedded | None:
     if asked.verb.lower_ in DO:
         return _with_do(asked)
     if _is_be(asked):
-        return _with_be(asked)
+        return None if asks_again(asked) else _with_be(asked)
     return _with_auxiliary(asked) if asked.verb.lower_ in AUXILIARIES else _in_order(asked)
 
 
@@ -132,11 +135,7 @@ def _is_be(asked: Asked) -> bool:
 
 def _in_order(asked: Asked) -> Embedded | None:
     """The question word is the subject: nothing moves."""
-    asks_again = any(
-        word.lower_ in DO and (asked.n_opening > 1 or before.lower_ in WH_WORDS)
-        for before, word in zip(asked.words[asked.n_opening :], asked.rest, strict=False)
-    )
-    return None if asks_again else asked.unchanged
+    return None if asks_again(asked) else asked.unchanged
 
 
 def _with_do(asked: Asked) -> Embedded | None:
@@ -153,8 +152,7 @@ def _with_do(asked: Asked) -> Embedded | None:
     if tag == "VBZ" and any(word.lower_ == "and" for word in subject):
         # What does A and B have in common: people write it, and nobody says `A and B has`.
         tag = "VBP" if joined(after) == "in common" else ""
-    last = after[0] if len(after) == 1 else None
-    if last and last.tag_ in ("JJ", "RB", "VB", "VBP") and is_verb(last.lower_):  # did the deal last
+    if len(after) == 1 and verb.lower_ != "take" and is_verb(after[0].lower_):  # did the deal last
         return None
     if not tag or not is_closed(subject):
         return None
@@ -166,15 +164,19 @@ def _with_auxiliary(asked: Asked) -> Embedded | None:
     """has, had, can, will: behind the subject where the parser finds one and its verb, else as it was."""
     main = helped_verb(asked)
     if main is not None:
+        if any(word.lower_ == "be" for word in asked.rest[main + 1 : main + 2]):  # could the broadcast be streamed
+            return None
         main = before_adverbs(asked.rest, main)
     compares = any(word.text == "," for word in asked.rest)  # Which film has the director who died first, A or B
     if main and not compares:
         return asked.turned(main)
+    first = asked.rest[0]
+    is_object = first.lower_ in ("a", "an", "no", "more") or first.tag_ in ("NNS", "CD")  # has towns built by Romans
     later = any(
-        word.tag_ in PARTICIPLES and word.dep_ not in ("acl", "amod") and not is_inside(asked.rest, place)
+        word.tag_ in PARTICIPLES | {"VB", "VBP"} and not is_inside(asked.rest, place)
         for place, word in enumerate(asked.rest)
     )
-    unsure = asked.verb.tag_ == "MD" or (later and not compares)
+    unsure = asked.verb.tag_ == "MD" or (later and not is_object and not compares)
     return None if asked.is_adverbial or (main != 0 and unsure) else _in_order(asked)
 
 
@@ -184,15 +186,11 @@ def _with_be(asked: Asked) -> Embedded | None:
         return None
     if len(rest) == 1 and rest[0].tag_ == "IN":  # Which country he is from: in order already.
         return asked.unchanged if asked.n_opening > 2 else None
-    if rest[0].lower_ == "there":
-        return asked.turned(1) if len(rest) > 1 else None
-    if asked.opening == "when" and re.match("the (?:last|first) time ", joined(rest)):
+    if rest[0].lower_ in ("there", "it"):
+        return asked.turned(1) if len(rest) > 1 and rest[1].tag_ not in FINITE else None
+    if asked.opening == "when" and re.match(r"the (?:last|first) time\b", joined(rest)):
         return Embedded(text=joined(rest), is_noun=True)
-    places = [
-        place
-        for place, word in enumerate(rest)
-        if word.tag_ in PARTICIPLES and word.text.islower() and word.text != "according" and not is_inside(rest, place)
-    ]
+    places = [place for place, word in enumerate(rest) if is_participle(word) and not is_inside(rest, place)]
     if places and not asked.is_adverbial and before_adverbs(rest, places[0]) == 0:
         return None if rest[-1].tag_ == "IN" else asked.unchanged  # who was born
     if places and (asked.is_adverbial or helped_verb(asked) in places):
@@ -211,14 +209,15 @@ def _with_nouns(asked: Asked) -> Embedded | None:
     if rest[-1].lower_ in OPEN_ENDS and n_words > 1:
         return asked.turned(n_words - 1) if is_plain(rest[:-1]) and rest[-2].tag_[:2] != "JJ" else None
     if not asked.is_adverbial and _is_predicate(asked):
-        return None if rest[-1].tag_ == "IN" else asked.unchanged
+        kind = KINDS.search(asked.opening) and rest[0].tag_ != "IN"  # what kind of dog is …: a name without a capital
+        return None if rest[-1].tag_ == "IN" or kind else asked.unchanged
     if dangles(rest) or STRANDED.search(joined(rest)):
         return None
     has_article = rest[0].lower_ in ("the", "a", "an")
     names = asked.words[0].lower_ in ("who", "which", "whose")
     if names and (has_article or asked.opening == "which"):
         return asked.unchanged
-    if rest[0].lower_ in ("a", "an") and asked.n_opening > 2 and not KINDS.search(asked.opening):
+    if rest[0].lower_ in ("a", "an", "one") and asked.n_opening > 2 and not KINDS.search(asked.opening):
         return None  # what town on the coast is a port: either noun could be the subject.
     if joined(rest[2:3]) == "of" and rest[0].lower_ in ("a", "an"):
         return None  # what is a form of light: a kind of it, or what it is.
@@ -229,7 +228,10 @@ def _with_nouns(asked: Asked) -> Embedded | None:
     of_what = of_what or (n_words > 7 and any(word.lower_ == "of" for word in rest[1:5]))
     if is_plain(rest) and is_noun and n_words <= MANY_WORDS and not (is_what and of_what):
         return asked.turned(n_words)
-    sure = is_noun and not NO_NOUN.search(joined(rest)) and (of_what or not joined(rest[1:2])[:1].isupper())
+    owns = any(word.tag_ == "POS" for word in rest[:6])
+    names_it = rest[0].tag_[:3] == "NNP" or joined(rest[1:2])[:1].isupper()
+    is_name = rest[0].lower_ in ("a", "an") or (names_it and not owns and not of_what)
+    sure = is_noun and not is_name and is_closed(rest) and not NO_NOUN.search(joined(rest))
     return Embedded(text=joined(rest), is_noun=True) if is_what and sure else None
 
 
