@@ -74,6 +74,12 @@ def test_another_strength_is_refused():
         ("Which film musical was famous in the city in 1951?", "film musical"),
         ("Where was the crew after ten years?", "after ten years"),
         ("Name the city on the Tiber.", "on the Tiber."),
+        ("Which magazine named Fame the film of the year?", "named Fame"),
+        ("Which award winning play by the singer is the second work after Emma?", "award winning"),
+        ("Which award winning play by the singer is the second work after Emma?", "work after Emma"),
+        ("What novel did he write at university before his death in prison?", "in prison"),
+        ("Which film was written and directed by Chaplin?", "written and directed by"),
+        ('Which film has the song "Who?"', '"Who?"'),
     ],
 )
 def test_names_titles_and_set_phrases_stay(question, kept):
@@ -96,6 +102,14 @@ def test_names_titles_and_set_phrases_stay(question, kept):
 def test_a_question_without_a_rule_is_kept_and_not_asked(question):
     ((variant,),) = build("variation", "readability").vary([Question(id="q", text=question, answers=("x",))])
     assert variant.rejected == "no rule applies to this question"
+
+
+def test_a_broken_order_is_mended_or_left():
+    assert first("Which film whose director is younger, Jaws or Psycho?").startswith(
+        "Which motion picture was produced"
+    )
+    assert proposed("What is the city in the country where he lived?")
+    assert not proposed("Which city the author of Emma is known in?")
 
 
 def test_two_questions_in_one_are_not_turned():

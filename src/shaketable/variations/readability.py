@@ -37,9 +37,7 @@ class Readability(Reworded):
             raise ValueError(f"strength is {self.strength!r}, expected 'mild' or 'strong'")
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
-        text = tidy(question.text)
-        asked = text.rstrip(" ?") if text.endswith("?") else text.rstrip(" .!")
-        mark = "?" if text.endswith("?") or academic.BEGINNING.match(asked) else text[len(asked) :].strip()
+        asked, mark = academic.parted(tidy(question.text))
         if asked.isupper() or SENTENCE_END.search(asked):
             return []
         rng = self.dice(question)
@@ -67,8 +65,7 @@ class Readability(Reworded):
     def _turned(self, asked: str) -> Iterator[tuple[str, str]]:
         if self.strength == "strong":
             yield from ((text, "clause") for text in academic.turned(asked))
-        yield from ((text, "opening") for text in academic.opened(asked))
-        yield asked, "words"
+        yield from ((text, "words" if text == asked else "opening") for text in academic.opened(asked))
 
     def _harder(self, text: str, rule: str, mark: str, rng: random.Random) -> Proposal:
         # In a question without capitals nobody can tell a title from a sentence.

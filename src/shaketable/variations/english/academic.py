@@ -42,6 +42,8 @@ BEGINNING = re.compile(
     r"|(?:is|are|was|were|did|does|do|has|have|had|can|could|will|would|should) ",
     re.IGNORECASE,
 )
+BROKEN = re.compile(r"(?:which|what) (?:award|city|country|film|song) (?:whose|the) ", re.IGNORECASE)
+"""`Which film whose director is younger, A or B?`: a wording that keeps the order keeps the error."""
 MANY_WORDS = 8
 """A longer noun phrase stands at the end or not at all."""
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’")
@@ -75,9 +77,22 @@ def led(asked: str, rng: random.Random) -> str | None:
     return (lead if asked[0].isupper() else lead[0].lower() + lead[1:]) + asked[0].lower() + asked[1:]
 
 
+def parted(text: str) -> tuple[str, str]:
+    """A question and the mark behind it; one that begins with its question word gets one."""
+    if text.endswith("?"):
+        return text.rstrip(" ?"), "?"  # Whose exclamation mark belongs to a title.
+    asked = text.rstrip(" .!?")
+    behind = text[len(asked) :].strip()
+    if asked.endswith(('?"', "?”")):
+        return asked, ""
+    return asked, "?" if "?" in behind or BEGINNING.match(asked) else behind
+
+
 def opened(asked: str) -> Iterator[str]:
-    """Wordings with another beginning; nothing else is changed."""
-    return _fitting(asked, _openings())
+    """Wordings with another beginning, and the one as it is; nothing else is changed."""
+    yield from _fitting(asked, _openings())
+    if not BROKEN.match(asked):
+        yield asked
 
 
 def turned(asked: str) -> Iterator[str]:

@@ -71,7 +71,7 @@ def _is_fixed(words: Sequence[Token], place: int) -> bool:
     before, after = words[place - 1] if place else None, words[place + 1] if place + 1 < len(words) else None
     if before is not None and (before.text in ("-", "'") or before.tag_[:2] == word.tag_[:2] == "NN"):
         return True
-    if before is not None and before.lower_ == "to" and word.tag_[:2] == "NN":  # sentenced to death
+    if before is not None and before.tag_ in ("IN", "TO") and word.tag_ == "NN":  # on film, to death, at university
         return True
     if before is not None and before.tag_ in ("VBG", "VBN") and word.tag_[:2] == "NN":  # learning company
         return True
@@ -81,7 +81,7 @@ def _is_fixed(words: Sequence[Token], place: int) -> bool:
         return True
     if after is None:
         return False
-    is_first = word.tag_[:2] == "NN" and (after.tag_ in ("NN", "NNS") or after.lower_ == "musical")
+    is_first = word.tag_[:2] == "NN" and (after.tag_ in ("NN", "NNS") or after.lower_ in ("musical", "winning"))
     return after.text == "-" or is_first
 
 
@@ -107,7 +107,8 @@ def _kinds(word: Token) -> list[str]:
         has_object = "dobj" in below or is_passive or (word.tag_ == "VBN" and word.dep_ == "acl")
         if below.isdisjoint({"xcomp", "ccomp", "dative", "acomp", "oprd", "attr"}):
             kinds.append("T" if has_object else "I")
-    if word.dep_ == "prep" and word.head.lemma_.lower() not in WITH_AFTER:
+    is_rank = word.lower_ in ("after", "before") and word.head.pos_ not in ("VERB", "AUX")  # the second after Rome
+    if word.dep_ == "prep" and not is_rank and word.head.lemma_.lower() not in WITH_AFTER:
         is_before_noun = any(child.dep_ in ("pobj", "pcomp") and child.i > word.i for child in word.children)
         # After ten years, during whose reign: these read badly in longer words. After which star is it named?
         if word.i and is_before_noun and (YEAR.fullmatch(word.nbor().text) or word.nbor().tag_ not in COUNTED):
