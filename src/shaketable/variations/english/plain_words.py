@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 
 from shaketable.text.language import stop_words
 from shaketable.variations.english.misspellings import is_word
 
+Place = tuple[int, int]
+"""First character, and the one after the last."""
 WORD = re.compile(r"(?<![\w\-/.@&'’])[A-Z]?[a-z]+(?![\w\-/@&'’]|\.\w)")
 """Letters that stand alone: nothing with a hyphen, a digit or an apostrophe."""
-CAPITAL = re.compile(r"(?<!\w)[^\W\d_a-z][\w'’]*")
+CAPITAL = re.compile(r"(?<!\w)[^\W\d_a-z][\w'’.-]*(?<![.'’])")
 KEPT_WHOLE = re.compile(
-    r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<!\w)['‘`](?!s\b)[^'’`]+['’`](?!\w)"
+    r"\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<!\w)['‘`](?!s\b)[^'’`]+['’`](?!\w)|\([^()]*\)"
     r"|\b(?:words?|terms?|phrase|prefix|suffix|letters?|verb|noun|acronym|abbreviation|called|named|titled|entitled)"
     r"\s+\w+|\bdo(?:es)? \w+ (?:mean|stand for)\b",
     re.IGNORECASE,
 )
-"""Quotations, and words that a question is about."""
+"""Quotations, brackets, and words that a question is about."""
 OPENING = frozenset({
     "what", "which", "who", "whom", "whose", "when", "where", "why", "how", "during", "after", "before", "from", "with",
-    "along", "between", "within", "under", "according", "besides", "did", "does", "was", "were", "are", "has", "have",
-    "had", "can", "could", "would", "should", "will",
+    "along", "between", "within", "under", "according", "besides", "did", "does", "do", "is", "was", "were", "are",
+    "has", "have", "had", "can", "could", "would", "should", "will", "in", "on", "at", "by", "of", "to", "for", "as",
+    "if", "both", "this", "these", "however", "since", "while", "although", "aside", "among", "near", "typically",
 })  # fmt: skip
 """Words that are no names where they open a sentence."""
+ARTICLES = frozenset({"the", "a", "an"})
 KEPT = frozenset({
     "not", "nor", "never", "none", "neither", "nobody", "nothing", "nowhere", "without", "except", "unlike", "cannot",
     "least", "fewer", "less", "hardly", "false", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
@@ -31,7 +34,7 @@ KEPT = frozenset({
     "thousand", "million", "billion", "trillion", "dozen", "half", "quarter", "zero", "single", "double", "triple",
 })  # fmt: skip
 """Negations and numbers."""
-WITHIN_NAMES = re.compile(r"(?:[ ,]*\b[a-z]{1,4}\b){1,3}[ ,]*")
+WITHIN_NAME = re.compile(r"[ ,]*(?:\b[a-z]{1,4}\b[ ,]*){0,3}|[ ,:&]*\d*[ ,:&]*")
 """What joins two words with capitals: the `of the` in `Lord of the Rings`."""
 LEAST_KNOWN = 0.6
 LEAST_COMMON = 0.2
@@ -41,11 +44,7 @@ def plain_words(text: str) -> list[re.Match[str]]:
     """In order, each with its place."""
     if not is_english(text):
         return []
-    names = [word.span() for word in CAPITAL.finditer(text) if not _opens_sentence(word, text)]
-    kept = [span.span() for span in KEPT_WHOLE.finditer(text)] + names
-    kept += [
-        (end, start) for (_, end), (start, _) in itertools.pairwise(names) if WITHIN_NAMES.fullmatch(text[end:start])
-    ]
+    kept = kept_places(text)
     return [
         word
         for word in WORD.finditer(text)
@@ -53,6 +52,19 @@ def plain_words(text: str) -> list[re.Match[str]]:
         and is_word(word[0].lower())
         and not any(start <= word.start() < end for start, end in kept)
     ]
+
+
+def kept_places(text: str) -> list[Place]:
+    """Where names, quotations and words that are asked about stand."""
+    names: list[Place] = []
+    for word in CAPITAL.finditer(text):
+        if _opens_sentence(word, text):
+            continue
+        if names and WITHIN_NAME.fullmatch(text[names[-1][1] : word.start()]):
+            names[-1] = (names[-1][0], word.end())
+        else:
+            names.append(word.span())
+    return [span.span() for span in KEPT_WHOLE.finditer(text)] + names
 
 
 def is_english(text: str) -> bool:
@@ -67,5 +79,6 @@ def is_english(text: str) -> bool:
 
 
 def _opens_sentence(word: re.Match[str], text: str) -> bool:
-    before = text[: word.start()].rstrip()
-    return (not before or before[-1] in ".?!:") and word[0].lower() in OPENING
+    before, after = text[: word.start()].rstrip(), text[word.end() :]
+    is_small = word[0].lower() in OPENING or (word[0].lower() in ARTICLES and bool(re.match(" [a-z]", after)))
+    return (not before or before[-1] in ".?!:") and is_small

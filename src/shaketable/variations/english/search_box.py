@@ -1,0 +1,136 @@
+"""A question → the words of it that people type into a search box, in their order."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from shaketable.text import language
+from shaketable.variations.english.plain_words import ARTICLES, OPENING, is_english, kept_places
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spacy.tokens import Token
+
+QUESTION_WORD = re.compile(r"\b(?:who(?:m|se)?|what|which|when|where|why|how)\b", re.IGNORECASE)
+ASKS_FOR_ONE_OF = re.compile(r"\b(?:same|both|or)\b")
+"""Without a question word, what is left of a question of yes or no still asks with one of these."""
+BEING = frozenset({"is", "are", "was", "were"})
+DOING = frozenset({"do", "does", "did"})
+DONE_TO = frozenset({
+    "based", "born", "built", "buried", "created", "directed", "educated", "established", "filmed", "formed", "found",
+    "founded", "headquartered", "held", "known", "licensed", "located", "named", "nicknamed", "opened", "produced",
+    "published", "recorded", "released", "set", "situated", "used", "written",
+})  # fmt: skip
+"""Participles that are not taken for an active past without their verb: `king murdered in 1327` would be."""
+NOUN_TAGS = ("NN", "NNS", "``", "''")
+"""Of nouns, and of the marks of a quotation."""
+NEGATIONS = frozenset({"not", "never", "n't", "'t", "’t"})
+CIRCUMSTANCES = frozenset({
+    "when", "where", "why", "year", "date", "month", "day", "decade", "century", "city", "country", "state", "county",
+})  # fmt: skip
+"""What is no subject before `did`, whatever the parser says."""
+PRONOUNS = frozenset(
+    {"it", "he", "she", "they", "there", "that", "which", "this", "these", "i", "you", "we", "who", "one"}
+)
+"""Words beside which a verb is not left out."""
+FIXED = frozenset({"same", "other", "latter", "former", "few", "lot", "little", "result", "most", "least"})
+"""Words that need their article; but `the same country` does not."""
+RELATED_NOUN = re.compile(r"\w+(?: \w+|['’]s) (?:(?:the|an?|another) |[A-Z][^?]*?['’]s? [a-z])")
+RELATION = re.compile(r"\b(?:of|for|at|in|between|by|from|to)\b|['’]s\b")
+PLACE = re.compile(r"Where (?:is|was) the (?:place|origin|location|birthplace|source)\b", re.IGNORECASE)
+TWO_SENTENCES = re.compile(r"[a-z]{4}[.?!] [A-Z]")
+ENDS_OPEN = re.compile(r"\b(?:of|for|at|in|by|from|to|with|on|as|about|into|under|after|called|named|like)\W*$")
+LEADING_PREPOSITION = re.compile(r"^(?:in|on|at) (?=(?:which|what)\b)", re.IGNORECASE)
+LONG_SUBJECT = 6
+"""Words before a verb without which a reader would not find the end of the subject."""
+
+
+def keywords(text: str, pipeline: str = language.PIPELINE) -> str | None:
+    """None: not all of what is asked would be left, or nothing can be left out."""
+    asked = text.strip().rstrip("?!. ").strip()
+    if (
+        not is_english(text)
+        or TWO_SENTENCES.search(asked)
+        or not (QUESTION_WORD.search(asked) or ASKS_FOR_ONE_OF.search(asked))
+    ):
+        return None
+    words = [word for word in language.parsed(asked, pipeline) if not word.is_space]
+    kept = kept_places(asked)
+    # In small letters a title may stand anywhere.
+    n_sure = 3 if asked == asked.lower() else len(words)
+    dropped = {place for place in range(min(n_sure, len(words) - 1)) if _is_dropped(words, place, kept)}
+    if n_sure == 3 and 1 not in dropped:
+        dropped = set()
+    dropped |= _needless_question(words, asked)
+    if not dropped:
+        return None
+    made = "".join(word.text_with_ws for place, word in enumerate(words) if place not in dropped)
+    return _small(LEADING_PREPOSITION.sub("", " ".join(made.split())))
+
+
+def _is_dropped(words: Sequence[Token], place: int, kept: Sequence[tuple[int, int]]) -> bool:
+    word, following = words[place], words[place + 1]
+    before = words[place - 1].lower_ if place else ""
+    if any(start <= word.idx < end for start, end in kept) or not word.text.isalpha() or not word.whitespace_:
+        return False
+    if following.lower_ in PRONOUNS | {"what"} or following.lower_ in NEGATIONS:
+        return False
+    if word.lower_ in ARTICLES:
+        opens = place == 0 and following.text.islower()
+        is_fixed = following.lower_ in FIXED and not (following.lower_ == "same" and following.dep_ == "amod")
+        return (opens or word.text.islower()) and not is_fixed and before not in ("many", "such", "what", "half")
+    # After a bare `what` or `how` the next noun would be taken for its own: `how old`.
+    is_bare = before in ("what", "who", "how")
+    if word.lower_ in DOING:
+        return (word.dep_ == "aux" and not is_bare) or (place <= 4 and before in CIRCUMSTANCES)
+    leans = before in PRONOUNS and (place > 1 or before not in ("who", "which"))
+    return word.lower_ in BEING and not leans and _is_needless_being(words, place, is_bare)
+
+
+def _is_needless_being(words: Sequence[Token], place: int, is_bare: bool) -> bool:
+    word, following, before = words[place], words[place + 1], words[place - 1].lower_ if place else ""
+    opens_noun = following.lower_ in ARTICLES or following.tag_ in NOUN_TAGS or following.text[:1].isupper()
+    is_inverted = any(QUESTION_WORD.fullmatch(one.text) for one in words[:2]) and before not in ("when", "where", "why")
+    if opens_noun and (is_bare or (is_inverted and word.dep_ == "ROOT")):
+        return False
+    if word.dep_ == "auxpass":
+        # Inside a long sentence the verb of a clause shows where it ends.
+        is_last = word.head.dep_ == "ROOT" or word.head.i >= words[-1].i - 1
+        after = next((one.lower_ for one in words if one.i == word.head.i + 1), "")
+        is_done_to = word.head.lower_ in DONE_TO or (after == "by" and not is_bare)
+        return is_last and is_done_to and (not is_bare or word.head.lower_ == "born")
+    if word.dep_ == "aux":
+        return word.head.dep_ == "ROOT"
+    return word.dep_ == "ROOT" and place <= LONG_SUBJECT
+
+
+def _needless_question(words: Sequence[Token], asked: str) -> set[int]:
+    """The places of `What is` in `What is the capital of`, and of `Which` before a subject: the noun says it all."""
+    first, second = words[0].lower_, words[1] if len(words) > 1 else None
+    if second is None or len(words) < 4:
+        return set()
+    if first in ("what", "who") and second.lower_ in BEING | {"'s", "’s"}:
+        others = {child.dep_ for child in second.children} & {"advcl", "ccomp", "xcomp", "acomp"}
+        alone = second.dep_ == "ROOT" and not others and RELATED_NOUN.match(asked)
+        return _opening(words) if alone and RELATION.search(asked) and not ENDS_OPEN.search(asked) else set()
+    if PLACE.match(asked):
+        return _opening(words)
+    heads = [word for word in words if word.dep_ in ("nsubj", "nsubjpass") and word.head.dep_ == "ROOT"]
+    if first not in ("what", "which") or len(heads) != 1 or words[0].head != heads[0] or heads[0].tag_ not in NOUN_TAGS:
+        return set()
+    is_sure = not any(word.tag_ == "POS" for word in words[: heads[0].i]) and not any(w.lower_ in DOING for w in words)
+    if not is_sure or second.lower_ in PRONOUNS | {"of"} or ENDS_OPEN.search(asked):
+        return set()
+    verbs = {i for i, word in enumerate(words[:LONG_SUBJECT]) if word.lower_ in BEING and word.dep_ == "ROOT"}
+    return {0} | {i for i in verbs if words[i + 1 :] and words[i + 1].lower_ not in NEGATIONS}
+
+
+def _opening(words: Sequence[Token]) -> set[int]:
+    return {0, 1, 2} if words[2].lower_ in ARTICLES else {0, 1}
+
+
+def _small(text: str) -> str:
+    first = text.split(" ", 1)[0]
+    return text[:1].lower() + text[1:] if first.lower() in OPENING else text
