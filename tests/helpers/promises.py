@@ -80,6 +80,7 @@ CORPUS = ("bm25", "dense", "milvus")
 CHANGED = {
     **dict.fromkeys(((name, "corpus") for name in CORPUS), str(DATA / "bridge_corpus.jsonl")),
     **dict.fromkeys(((name, "by") for name in catalog.known("variation")), "smollm2"),
+    ("disfluency", "kinds"): ("filler",),
     ("frozen", "path"): str(FOLDER / "human_rewrites.jsonl"),
     ("rewrites", "path"): str(FOLDER / "frozen_wordings.jsonl"),
     ("rewrites", "where"): {"annotator": "ann"},
