@@ -41,6 +41,7 @@ def made(text, **settings):
         ("preposition", "Who was king in 1990?", {"Who was king at 1990?", "Who was king on 1990?"}),
         ("agreement", "Who plays the drums?", {"Who play the drums?"}),
         ("agreement", "Where were the games held?", {"Where was the games held?"}),
+        ("verb_form", "Who left Rome after winning the war?", {"Who left Rome after win the war?"}),
         ("verb_form", "When was Hamlet written?", {"When was Hamlet wrote?"}),
         ("verb_form", "Where does Mozart live?", {"Where does Mozart lives?"}),
         ("word_order", "When was Mozart born?", {"When Mozart was born?"}),
@@ -58,6 +59,8 @@ def test_each_kind_of_error_is_one_that_learners_make(kind, text, expected):
         ("article", 'Who wrote "a room with the view of life"?'),
         ("article", "Which war did not last a week?"),  # `last week` is something else.
         ("article", "Which team won a few games?"),  # `few games` is something else.
+        ("article", "Which award the singer of Help got?"),  # `which award singer` runs on.
+        ("verb_form", "who starred in saving private ryan"),
         ("number", "Which countries border France?"),  # `which country` is something else.
         ("tense", "Who was the president of France?"),  # `who is` is something else.
         ("tense", "Why did Mozart not go?"),

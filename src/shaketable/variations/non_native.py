@@ -72,6 +72,7 @@ class NonNative(Reworded):
     """Word order and omissions that a first language leads to, in the words of the question itself."""
 
     version: ClassVar[int] = 1
+    is_natural: ClassVar[bool] = False
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_NON_NATIVE,)
     is_natural: ClassVar[bool] = False
 

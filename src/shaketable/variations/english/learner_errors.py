@@ -40,7 +40,8 @@ NOT_COUNTED = frozenset({
 QUANTITIES = frozenset({"few", "little", "bit", "lot", "couple", "number", "following", "total", "while"})
 """`a few` and `few` are not the same."""
 OFFICES = frozenset({
-    "captain", "chairman", "director", "editor", "governor", "head", "king", "leader", "mayor", "president", "queen",
+    "captain", "chairman", "director", "editor", "governor", "head", "king", "leader", "mayor", "president",
+    "prime", "queen", "vice",
 })  # fmt: skip
 """`Who is president` is no error."""
 PLAIN_NOUNS = frozenset({
@@ -55,7 +56,7 @@ PLAIN_NOUNS = frozenset({
     "world", "writer", "year",
 })  # fmt: skip
 """What an article may be missing before where titles have no capitals either."""
-PREPOSITIONS = frozenset({"concerning", "following", "including", "regarding"})
+BEFORE_GERUNDS = frozenset({"after", "before", "by", "for", "of", "without"})
 TWO_PASTS = frozenset({
     "begun", "broken", "chosen", "driven", "drunk", "eaten", "fallen", "flown", "gone", "rung", "spoken", "stolen",
     "sung", "sunk", "taken", "thrown", "woken", "worn", "written",
@@ -91,12 +92,25 @@ def articles(words: Sequence[Token]) -> Iterator[Error]:
         phrase = [one for one in words if word.i < one.i <= noun.i]
         if not all(one.text.isalpha() and one.text.islower() for one in phrase) or following.lower_ in QUANTITIES:
             continue
+        if _runs_on(words, word, noun):
+            continue
         if not named and not {following.lower_, noun.lower_} <= PLAIN_NOUNS:
             continue
         if not (following.lower_ in OFFICES and before.lemma_ in ("be", "as")):
             yield Error(rule="article_missing", edits=(removed(word),))
         if word.text == "an" and following.text[0] in "aeio":
             yield Error(rule="a_for_an", edits=(replaced(word, "a"),))
+
+
+def _runs_on(words: Sequence[Token], article: Token, noun: Token) -> bool:
+    """Whether words that do not belong together would meet: `which award the singer got`, `the town Ann lives in`."""
+    ahead = [word for word in words if word.i < article.i]
+    asked = bool(ahead) and ahead[0].tag_ in ("WDT", "WP", "WRB") and ahead[-1].tag_[:2] == "NN"
+    unlinked = any(
+        child.dep_ == "relcl" and child.left_edge.i == noun.i + 1 and child.left_edge.lower_ not in WH_WORDS | {"that"}
+        for child in noun.rights
+    )
+    return unlinked or (asked and not any(word.tag_[:2] in ("VB", "MD") for word in ahead))
 
 
 def numbers(words: Sequence[Token]) -> Iterator[Error]:
@@ -190,13 +204,15 @@ def _verb_forms(words: Sequence[Token]) -> Iterator[Error]:
                 yield Error(rule="past_for_participle", edits=(replaced(word, form(lemma, "VBD")),))
         elif word.tag_ == "VB" and helpers == {"does"} and not any(child.dep_ == "neg" for child in word.children):
             yield Error(rule="inflected_after_does", edits=(replaced(word, form(lemma, "VBZ")),))
-        elif (
-            word.tag_ == "VBG"
-            and word.dep_ == "pcomp"
-            and word.lower_ not in PREPOSITIONS
-            and any(child.dep_ == "dobj" for child in word.children)
-        ):
+        elif word.tag_ == "VBG" and _follows_preposition(word) and any(child.dep_ == "dobj" for child in word.children):
             yield Error(rule="base_for_gerund", edits=(replaced(word, lemma),))
+
+
+def _follows_preposition(gerund: Token) -> bool:
+    """Where it belongs to no title in small letters."""
+    document, place = gerund.doc, gerund.i
+    before = document[place - 1].text if place else ""
+    return before in BEFORE_GERUNDS and gerund.dep_ == "pcomp" and has_capitals(list(document))
 
 
 def _orders(words: Sequence[Token], order: Order | None) -> Iterator[Error]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shaketable.variations.english.edits import Edit, Error, put_after, put_before, removed, replaced
+from shaketable.variations.english.edits import Edit, Error, has_capitals, put_after, put_before, removed, replaced
 from shaketable.variations.english.indirect import DO
 from shaketable.variations.english.inflection import form
 from shaketable.variations.english.question_order import Order
@@ -139,7 +139,10 @@ def perfect_for_past(order: Order) -> Error | None:
     first, verb = order.subject[0], order.verb
     if verb is None or order.auxiliary.lower_ != "did" or not order.asks_when or first.lower_ in NOT_THIRD:
         return None
+    joined = any(word.text == "and" for word in order.subject)
+    if joined and not has_capitals(order.subject):
+        return None  # A title in small letters may hold it.
     heads = [word for word in order.subject if word.head not in order.subject]
-    several = any(word.lower_ in ("and", "they") for word in order.subject) or heads[-1].tag_ in ("NNS", "NNPS")
+    several = joined or first.lower_ == "they" or heads[-1].tag_ in ("NNS", "NNPS")
     edits = (replaced(order.auxiliary, "have" if several else "has"), replaced(verb, form(verb.lower_, "VBN")))
     return Error(rule="perfect_for_past", edits=edits)
