@@ -35,7 +35,6 @@ class Grammar(Reworded):
     """
 
     version: ClassVar[int] = 3
-    is_natural: ClassVar[bool] = False
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_GRAMMAR,)
     is_natural: ClassVar[bool] = False
 

@@ -28,6 +28,7 @@ from shaketable.variations.english.word_orders import (
     how_is_the_name,
     participle_before_subject,
     perfect_for_past,
+    perfect_of_the_subject,
     verb_before_subject,
     what_means,
     which_is,
@@ -60,7 +61,7 @@ WITHOUT_ARTICLES: frozenset[Language] = frozenset({"chinese", "slavic"})
 WITHOUT_PLURALS: frozenset[Language] = frozenset({"chinese"})
 MOVED: dict[Language, tuple[Callable[[list[Token]], Error | None], ...]] = {
     "chinese": (),
-    "german": (how_is_the_name, adverb_behind),
+    "german": (perfect_of_the_subject, how_is_the_name, adverb_behind),
     "slavic": (),
     "spanish": (which_is, adverb_behind),
 }
@@ -72,7 +73,6 @@ class NonNative(Reworded):
     """Word order and omissions that a first language leads to, in the words of the question itself."""
 
     version: ClassVar[int] = 1
-    is_natural: ClassVar[bool] = False
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_NON_NATIVE,)
     is_natural: ClassVar[bool] = False
 

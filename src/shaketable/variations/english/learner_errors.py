@@ -105,12 +105,12 @@ def articles(words: Sequence[Token]) -> Iterator[Error]:
 def _runs_on(words: Sequence[Token], article: Token, noun: Token) -> bool:
     """Whether words that do not belong together would meet: `which award the singer got`, `the town Ann lives in`."""
     ahead = [word for word in words if word.i < article.i]
-    asked = bool(ahead) and ahead[0].tag_ in ("WDT", "WP", "WRB") and ahead[-1].tag_[:2] == "NN"
+    asked = len(ahead) in (2, 3) and ahead[0].lower_ in ("which", "what") and ahead[-1].lower_ not in AUXILIARIES
     unlinked = any(
         child.dep_ == "relcl" and child.left_edge.i == noun.i + 1 and child.left_edge.lower_ not in WH_WORDS | {"that"}
         for child in noun.rights
     )
-    return unlinked or (asked and not any(word.tag_[:2] in ("VB", "MD") for word in ahead))
+    return unlinked or (asked and ahead[-1].tag_ in ("NN", "NNS", "VB", "VBP"))
 
 
 def numbers(words: Sequence[Token]) -> Iterator[Error]:

@@ -166,7 +166,7 @@ def _with_be(asked: list[Token], auxiliary: Token, behind: list[Token]) -> Order
     rest = tuple(word for word in behind if word.i > subject.right_edge.i)
     short = len(nouns) <= FEW_WORDS and all(word.lower_ == "of" for word in nouns if word.tag_ in ("IN", "TO"))
     # Where Rome is, who the king's father is; but `what capital is` asks something else.
-    named = bool(asked) and (asked[0].lower_ == "where" or (len(asked) == 1 and nouns[0].text[:1].isupper()))
+    named = bool(asked) and (asked[0].lower_ == "where" or (asked[0].lower_ == "who" and nouns[0].text[:1].isupper()))
     ends = named and short and not rest if asked else bool(rest) and rest[0].lower_ in PREDICATES
     if not ends or not _is_plain(nouns):
         return None

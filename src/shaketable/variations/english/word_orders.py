@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from shaketable.variations.english.edits import Edit, Error, has_capitals, put_after, put_before, removed, replaced
-from shaketable.variations.english.indirect import DO
+from shaketable.variations.english.indirect import AUXILIARIES, DO
 from shaketable.variations.english.inflection import form
 from shaketable.variations.english.question_order import Order
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 
 MOVABLE = frozenset({"also", "currently", "officially", "originally"})
 """Adverbs that mean the same behind the verb."""
+ONCE = frozenset({
+    "build", "compose", "create", "design", "direct", "discover", "found", "invent", "kill", "paint", "produce",
+    "publish", "write",
+})  # fmt: skip
+"""What is done once, so that `has done` asks for the same as `did`."""
 NOT_THIRD = frozenset({"a", "an", "i", "you", "we"})
 """What begins a subject that `has` does not suit, or that makes `when has` a question of its own."""
 TENSES = {"did": "VBD", "does": "VBZ", "do": "VBP"}
@@ -146,3 +152,19 @@ def perfect_for_past(order: Order) -> Error | None:
     several = joined or first.lower_ == "they" or heads[-1].tag_ in ("NNS", "NNPS")
     edits = (replaced(order.auxiliary, "have" if several else "has"), replaced(verb, form(verb.lower_, "VBN")))
     return Error(rule="perfect_for_past", edits=edits)
+
+
+def perfect_of_the_subject(words: list[Token]) -> Error | None:
+    """`Who wrote Hamlet` → `Who has written Hamlet`."""
+    place = next((place for place, word in enumerate(words[:6]) if word.tag_[:2] in ("VB", "MD")), 0)
+    verb, asked = words[place], words[:place]
+    dated = any(re.fullmatch(r"1\d{3}|20\d\d", word.text) for word in words)
+    if not asked or asked[0].lower_ not in ("who", "which", "what") or verb.tag_ != "VBD" or verb.dep_ != "ROOT":
+        return None
+    subject = next((child for child in verb.lefts if child.dep_ == "nsubj"), None)
+    if subject is None or subject.i != asked[-1].i or verb.lower_ in AUXILIARIES or not verb.text.islower():
+        return None
+    if (not dated and verb.lemma_ not in ONCE) or any(child.dep_ == "conj" for child in verb.children):
+        return None
+    helper = "have" if subject.tag_ in ("NNS", "NNPS") else "has"
+    return Error(rule="perfect_for_past", edits=(replaced(verb, f"{helper} {form(verb.lemma_, 'VBN')}"),))
