@@ -7,9 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 from shaketable.cli.app import app
+from shaketable.cli.varying import format_strength
 from shaketable.stages.plan import plan
 from shaketable.store import Run
 from shaketable.study import load_study
+from shaketable.types import Strength
 from shaketable.variations.variant_set import load_variant_set
 
 
@@ -39,6 +41,22 @@ def test_a_rule_made_wording_says_its_rule_and_similarity():
     assert "{+Jaws.+}" in result.stdout
     assert "rule: clause in" in result.stdout
     assert "similarity: 0." in result.stdout
+
+
+def test_a_wording_is_shown_with_its_strength():
+    result = call("prefix_injection(prefixes=('Quick question:',))", "Who wrote it?")
+    shown = " ".join(result.stdout.split())
+    # Two words before three; who and wrote are both still there.
+    assert "strength: keeps 100 % of the search terms · 40 % of the words changed" in shown
+    assert "'terms_kept'" not in shown
+
+
+def test_a_strength_that_is_not_all_measured_says_why():
+    partly = Strength(terms_kept=0.5, edit_distance=0.25, reading_ease=-12.4, reason="no weights")
+    told = (
+        "keeps 50 % of the search terms · 25 % of the words changed · reading ease −12 · not all measured: no weights"
+    )
+    assert format_strength(partly) == told
 
 
 def test_json_has_every_wording():

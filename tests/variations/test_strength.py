@@ -9,29 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shaketable.types import STRENGTH, Failure, Reading, Strength, Variant
+from shaketable.types import STRENGTH, Strength, Variant
 from shaketable.variations import strength
+from shaketable.variations.gate.naturalness import Loss
 from shaketable.variations.strength import measure_strength, share_of_terms_kept, word_distance
 
 ORIGINAL = "Who wrote the novel Dracula?"
-LOGPROBS = {ORIGINAL: (-2.0, -4.0), "Who penned Dracula?": (-3.0, -5.0, -7.0)}
+LOSSES = {ORIGINAL: 3.0, "Who penned Dracula?": 5.0}
 
 
-class Reader:
-    """A model that has read two texts."""
-
-    version = 1
-    gives = frozenset({"logprobs"})
-
-    def generate(self, prompts): ...
-    def environment(self): ...
-    def probe(self, probes):
-        return [
-            Reading(tokens=(), extras={"logprobs": LOGPROBS[probe.text]})
-            if probe.text in LOGPROBS
-            else Failure(kind="odd", message="", step="probe", may_retry=False)
-            for probe in probes
-        ]
+def read(texts):
+    """Two texts have been read."""
+    return [Loss(mean=LOSSES[text], worst=9.0, n_tokens=2) if text in LOSSES else None for text in texts]
 
 
 class Directions:
@@ -44,7 +33,7 @@ class Directions:
 @pytest.fixture
 def by_hand(monkeypatch):
     monkeypatch.setattr(strength, "_missing", lambda name: None)
-    monkeypatch.setattr(strength.catalog, "build", lambda kind, name: Reader())
+    monkeypatch.setattr(strength, "losses", read)
     monkeypatch.setattr(strength, "encoder", lambda name: Directions())
 
 

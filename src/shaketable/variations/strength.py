@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 
-from shaketable import catalog, weights
-from shaketable.protocols import WhiteBoxModel
+from shaketable import weights
 from shaketable.text.encoder import encoder
 from shaketable.text.normalization import without_surrogates
 from shaketable.text.search_terms import terms
-from shaketable.types import Failure, Probe, Strength
+from shaketable.types import Strength
 from shaketable.variations.english.reading_ease import reading_ease
 from shaketable.variations.gate.meaning import ENCODER
+from shaketable.variations.gate.naturalness import READER, losses
 
-MODEL = "smollm2"
 DIGITS = 4
 """The last digits of a sum depend on the batch, and a wording must not."""
 NO_WORDS = "one of the two has no word"
@@ -32,9 +30,8 @@ def measure_strength(originals: Sequence[str], wordings: Sequence[str]) -> list[
         for original, wording in zip(originals, wordings, strict=True)
     ]
     worded = list(dict.fromkeys(pair for pair in pairs if all(map(_words, pair))))
-    losses = _changes_of_loss(worded)
-    cosines = _cosines(worded)
-    measured = {pair: _measure(pair, loss, cosine) for pair, loss, cosine in zip(worded, losses, cosines, strict=True)}
+    numbers = zip(worded, _changes_of_loss(worded), _cosines(worded), strict=True)
+    measured = {pair: _measure(pair, loss, cosine) for pair, loss, cosine in numbers}
     return [measured.get(pair, Strength(reason=NO_WORDS)) for pair in pairs]
 
 
@@ -76,27 +73,12 @@ def _changes_of_loss(pairs: Sequence[Pair]) -> list[float | str]:
     """By how many nats a token of the wording costs more, or why that is not known."""
     if not pairs:
         return []
-    if missing := _missing(MODEL):
+    if missing := _missing(READER):
         return [missing] * len(pairs)
-    losses = _losses(list(dict.fromkeys(text for pair in pairs for text in pair)))
-    changes: list[float | str] = []
-    for original, wording in pairs:
-        before, after = losses[original], losses[wording]
-        changes.append(NO_LOSS if before is None or after is None else after - before)
-    return changes
-
-
-def _losses(texts: Sequence[str]) -> dict[str, float | None]:
-    """Mean negative log-likelihood of the tokens of each text after the beginning mark."""
-    model = catalog.build("model", MODEL)
-    assert isinstance(model, WhiteBoxModel), "the embedded model is read here"
-    replies = model.probe([Probe(text=text, wants=("logprobs",), beginning_mark=True) for text in texts])
-    losses: dict[str, float | None] = {}
-    for text, reply in zip(texts, replies, strict=True):
-        logprobs = [] if isinstance(reply, Failure) else reply.extras["logprobs"]
-        known = [logprob for logprob in logprobs if logprob is not None]
-        losses[text] = -math.fsum(known) / len(known) if known else None
-    return losses
+    before, after = (losses(texts) for texts in zip(*pairs, strict=True))
+    return [
+        NO_LOSS if old is None or new is None else new.mean - old.mean for old, new in zip(before, after, strict=True)
+    ]
 
 
 def _cosines(pairs: Sequence[Pair]) -> list[float | str]:

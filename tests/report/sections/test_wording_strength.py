@@ -9,8 +9,10 @@ from drawn import draw
 from made_page import made_page
 from made_wordings import reworded_variants, tables_of, trial
 
+from shaketable.analyses.wording.wording_accuracy import wording_accuracy
 from shaketable.analyses.wording.wording_strength import wording_strength
 from shaketable.report.section import Section
+from shaketable.report.sections.wording_accuracy import section as accuracy_section
 from shaketable.report.sections.wording_strength import section
 from shaketable.types import Strength, Variant
 
@@ -95,6 +97,15 @@ def test_an_older_run_says_that_nothing_was_measured() -> None:
     assert told.notes[0].startswith("Strength was not measured: the wordings were made before")
     (row,) = told.tables[0].rows
     assert row.count("not measured") == 5 and str(row[-2]).startswith("0 points [")
+
+
+def test_the_cost_of_a_wording_that_is_not_shown_has_its_strength_beside_it() -> None:
+    tables = replace(tables_of(trials(grammar=N)), read_wordings=lambda: {"squad": made(grammar=0.95)})
+    accuracy = wording_accuracy(tables)
+    (alone,) = accuracy_section(accuracy, made_page(tables, accuracy)).headlines
+    (beside,) = accuracy_section(accuracy, made_page(tables, accuracy, wording_strength(tables))).headlines
+    assert "search terms" not in alone.detail
+    assert "] of the search terms." in beside.detail and "It keeps 95 % [" in beside.detail
 
 
 def test_the_picture_has_a_mark_for_each_rewording_at_the_terms_it_loses() -> None:

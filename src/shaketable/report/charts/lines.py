@@ -86,7 +86,9 @@ def _x(marks: Sequence[Mark], titles: Titles, style: LineStyle) -> alt.X:
     if style.x == "steps":
         return alt.X("x:O", title=titles.x, axis=alt.Axis(values=values, labelAngle=0))
     if style.x == "span":
-        return alt.X("x:Q", title=titles.x, axis=alt.Axis(grid=False, tickCount=5))
+        padding = 12 if style.has_bars else alt.Undefined  # A bar at the end would be taken for the axis.
+        axis = alt.Axis(grid=False, tickCount=5)
+        return alt.X("x:Q", title=titles.x, axis=axis, scale=alt.Scale(padding=padding))
     return alt.X(
         "x:Q",
         title=titles.x,

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.wording_accuracy import WordingAccuracy
-from shaketable.factors import ORIGINAL, word_for
+from shaketable.analyses.wording.wording_strength import WordingStrength
+from shaketable.factors import ORIGINAL, Cell, word_for
 from shaketable.report.charts.forest import forest
 from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_failed, describe_unshown
@@ -83,7 +84,7 @@ def _headline(chosen: Chosen, original: WordingNumber, page: Page) -> Headline:
         cell=loss.cell,
         system=name_system(loss.cell, page),
         sentence=_sentence(chosen, page),
-        detail=_detail(chosen, original),
+        detail=_detail(chosen, original, page),
     )
     if not chosen.is_shown:
         return headline.with_amount(negate(loss.estimate)).with_claims(*chosen.claims)
@@ -102,16 +103,24 @@ def _sentence(chosen: Chosen, page: Page) -> str:
     return f"{cause} raises the {word_for(loss.metric)} of {where} by {format_difference(size)}{among}."
 
 
-def _detail(chosen: Chosen, original: WordingNumber) -> str:
+def _detail(chosen: Chosen, original: WordingNumber, page: Page) -> str:
     before = f"The original wording has {format_level(original.estimate)}"
     failed = _describe_failed(chosen.number, is_loss=chosen.is_shown and chosen.value > 0)
     if not chosen.is_shown:
         change = format_difference(negate(chosen.number.estimate))
         which = "the largest change is" if chosen.n_rewordings > 1 else "the change is"
         behind = f"{count_questions(chosen.number.estimate.n)}); {describe_unshown(chosen.claim)}"
-        return f"{before}; {which} {change}, with {name_rewording(chosen.number.cell.variation)} ({behind}.{failed}"
+        cell, strength = chosen.number.cell, _describe_strength(chosen.number.cell, page)
+        return f"{before}; {which} {change}, with {name_rewording(cell.variation)} ({behind}.{failed}{strength}"
     details = [f"{before}; by itself the difference is {format_difference(chosen.size)}" if chosen.most else before]
     return f"{join_details([*details, *chosen.describe_others()], chosen.number)}{failed}"
+
+
+def _describe_strength(cell: Cell, page: Page) -> str:
+    """How much a rewording without a shown effect leaves as it was, where that was measured."""
+    strengths = page.result(WordingStrength)
+    kept = None if strengths is None else strengths.mean(cell, "terms_kept")
+    return "" if kept is None or kept.value is None else f" It keeps {format_level(kept)} of the search terms."
 
 
 def _describe_failed(loss: WordingNumber, *, is_loss: bool) -> str:

@@ -68,7 +68,9 @@ FIGURE = Plan(
     name="loss_by_strength",
     title="What a rewording costs, by its strength",
     note="Each mark is a rewording: further right it keeps fewer search terms, higher up it costs more.",
-    titles=Titles(panel="Dataset", row="System", series="Asked", x="Share of search terms lost", value="Loss"),
+    titles=Titles(
+        panel="Dataset", row="System", series="Asked", x="Share of search terms lost", value="Original minus reworded"
+    ),
     draw=_draw,
 )
 
@@ -129,7 +131,7 @@ def _marks(result: WordingStrength, page: Page) -> list[Mark]:
     marks = [
         Mark.of(
             loss.estimate,
-            x=1 - kept,
+            x=round(1 - kept, 4),
             series=name_way(loss.cell.variation),
             panel=name_dataset(loss.cell),
             row=name_system(loss.cell, page),
