@@ -25,14 +25,19 @@ AGAIN = re.compile(
 )
 """What somebody has forgotten, and `again` cannot be a part of."""
 FORGETFUL = ("", "hey, ", "so ", "ok so ", "hmm, ")
-NO_VERB = re.compile(r"(?:what|which) (?!is|are|was|were|has|did|does|do)\w+ (?:the|a|an)\b")
-"""`Which award the director won`: no order for a question of its own."""
+NO_ORDER = re.compile(
+    r"(?:what|which) (?!is|are|was|were|has|did|does|do)\w+ (?:the|a|an)\b|(?:what|which) (?:country|award|prize) [A-Z]"
+    r"|(?:in|on|at|for|from|to|with|by|about|of) (?:which|what|whom|whose)\b"
+)
+"""`Which award the director won` is no order for a question of its own, and `in which` is too stiff."""
 EMPTY = frozenset({
     "hey", "hi", "hello", "yo", "so", "ok", "okay", "alright", "well", "hmm", "um", "oh", "like", "just", "quick",
     "question", "one", "random", "curious", "btw", "again", "dude", "man", "there", "anyway", "please",
 })  # fmt: skip
 """Words of openings and tags."""
-SENTENCE = re.compile(r"[a-z\d)\"”]{2}[.?!;]\s+\S")
+SENTENCE = re.compile(
+    r"(?-i:[a-z\d)\"”]{2})[.?!;]\s+\S|[.?!;]\s+(?:\w+ )?(?:who|what|which|when|where|how)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +62,7 @@ class Formality(Reworded):
             plain = Proposal(text=_sentence(contracted(core.text)) + "?", facts={"changes": list(core.changes)})
             return [plain] if core.changes else []
         is_changed = core.changes or contracted(core.text) != core.text
-        direct = [self._opened(core, rng) for _ in range(2) if is_changed and not NO_VERB.match(core.text)]
+        direct = [self._opened(core, rng) for _ in range(2) if is_changed and not NO_ORDER.match(core.text)]
         framed = [made for _ in range(2) if (made := self._framed(core, rng))]
         first, second = (direct, framed) if core.n_words and rng.random() < 0.75 else (framed, direct)
         return [*first, *second]

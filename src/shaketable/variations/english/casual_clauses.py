@@ -55,7 +55,7 @@ def _asks_for_subject(words: list[Token]) -> bool:
     if verb.lemma_ != "be":  # Their own main verbs: who does the voice, who has the record.
         return words[0].lower_ != "how" and not any(word.tag_[:2] == "VB" for word in words[place + 1 :])
     if place == 1:
-        return words[0].lower_ == "who" and verb.lower_ == "was"
+        return words[0].lower_ == "who" and verb.lower_ == "was" and words[-1].tag_ not in ("IN", "TO", "RP")
     is_which = words[0].lower_ in ("what", "which", "whose") and following.tag_ == "DT"
     return is_which or following.tag_ in ("IN", "JJ", "JJR", "JJS", "TO")
 
@@ -93,8 +93,9 @@ def _moved_rightly(text: str, clause: str, words: list[Token]) -> bool:
     if before[moved - 1].endswith((":", ",", "-")):
         return False
     if main is None:
-        is_short = moved == len(before) <= place + 6 and text[:3] != "why"
-        return is_short if place else bool(PREDICATE.match(" ".join(before[moved:])))
+        is_definite = before[place : place + 1] == ["the"] or before[place][:1].isupper()
+        is_short = moved == len(before) <= place + 6 and place <= 3 and text[:3] != "why"
+        return is_short and is_definite if place else bool(PREDICATE.match(" ".join(before[moved:])))
     return moved == main or (moved == main - 1 and before[moved].lower() in ADVERBS)
 
 

@@ -62,7 +62,7 @@ def is_person(x: str) -> bool:
 
 def is_role(x: str) -> bool:
     """A person by what they do or are to somebody, not by name."""
-    return PERSON.search(x.split(" who ")[0]) is not None
+    return re.match(rf"the (?:\w+ )?(?:{PERSONS})(?= (?:of|who|that|in|from|to|at|with|for|on|by)\b|$)", x) is not None
 
 
 def is_called(x: str) -> bool:
@@ -160,11 +160,15 @@ TURNS = (
     _turn(r"what is the population of X", "how many people live in {x}", is_place),
     _turn(r"when (?:was|were) X released", "when did {x} come out", is_work),
     _turn(
-        r"which (?:film|movie) has the director (?:who was |that was )?born X",
+        r"which (?:film|movie) (?:has the|whose) director (?:who was |that was |was )?born X",
         "which movie's director was born {x}",
         has_name,
     ),
-    _turn(r"which (?:film|movie) has the director (?:who |that )?died X", "which movie's director died {x}", has_name),
+    _turn(
+        r"which (?:film|movie) (?:has the|whose) director (?:who |that )?died X",
+        "which movie's director died {x}",
+        has_name,
+    ),
     _turn(
         r"which (?:film|movie) has the director who is (?P<a>older|younger)(?: than the other)?, X",
         "which movie's director is {a}, {x}",
@@ -225,7 +229,11 @@ def stranded(text: str, pipeline: str = language.PIPELINE) -> str | None:
     if len(verbs) > 1 or (not verbs and words[verb].lower_ not in BE) or words[verb].lower_ not in AUXILIARIES:
         return None
     subject, tail = (after[: verbs[0]], after[verbs[0] + 1 :]) if verbs else (after, [])
-    if len(tail) > 4 or (tail and tail[-1].tag_[:2] == "RB") or any(word.tag_ in CLAUSES for word in tail):
+    if (
+        len(tail) > 4
+        or (tail and tail[-1].tag_[:2] == "RB")
+        or any(word.tag_ in CLAUSES and word.lower_ != "of" for word in tail)
+    ):
         return None
     if not subject or len(subject) > 8 or any(word.tag_ in CLAUSES - {"IN", "CC"} for word in subject):
         return None
@@ -238,6 +246,8 @@ def alternatives_first(text: str) -> str | None:
     match = re.fullmatch(
         r"(?P<asked>(?:who|which)\b[^,\"“]+), (?P<names>(?-i:[\"“A-Z\d]).* or (?-i:[\"“A-Z\d]).*)", text, re.IGNORECASE
     )
-    if not match or re.search(r"[.?!;:]\s", match["names"]):
+    if not match or re.search(r"[.?!;]\s|, [a-z]", match["names"]):
+        return None
+    if not any(word.tag_ in FINITE for word in question_words(match["asked"])):
         return None
     return f"{match['names']}, {match['asked'][:1].lower()}{match['asked'][1:]}"

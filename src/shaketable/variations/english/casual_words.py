@@ -50,8 +50,6 @@ V participate: take part
 * frequently: often
 * primarily: mainly
 * typically: usually
-* currently: now
-* presently: now
 * large: big
 * wealthy: rich
 * renowned: famous
