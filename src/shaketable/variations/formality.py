@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from shaketable.prompts import REWORD_FORMALITY, Template
 from shaketable.types import Json, Question
 from shaketable.variations.english.casual import COMMON, Casual, casual, contracted
-from shaketable.variations.english.casual_clauses import held_clause
+from shaketable.variations.english.casual_clauses import held_clause, is_past_twice
 from shaketable.variations.english.casual_words import FRAMES, NAME_OPENERS, NOUN_FRAMES, OPENERS
 from shaketable.variations.english.indirect import tidy
 from shaketable.variations.gate.refusal import Refusal
@@ -54,7 +54,7 @@ class Formality(Reworded):
         asked = re.sub(r"(?:[\s?]+\.?|(?<=[a-z\d)][a-z\d)])\.)+$", "", tidy(question.text))
         if SENTENCE.search(asked) or not (ASKS.search(asked) or YES_OR_NO.match(asked)):
             return []
-        if "," in asked and not COMMON.match(asked):  # A phrase in front, or a name.
+        if ("," in asked and not COMMON.match(asked)) or is_past_twice(asked, self.pipeline):
             return []
         rng = self.dice(question)
         core = casual(asked, rng, self.pipeline)

@@ -13,7 +13,7 @@ from shaketable.variations.english.substitution import Table, substituted
 
 COMMON = re.compile(
     r"(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|has|have|had|can|could|will|would|in"
-    r"|on|at|for|from|to|with|by|about|of|the|a|an|this|these|according|during|after|before|besides|along)\b",
+    r"|on|at|for|from|to|with|by|about|of|the|a|an|this|these|according|during|after|before|besides|along|over|under|within|since|through|among|between|into|as|if|while|although|both|there|it|he|she|his|her|its|their)\b",
     re.IGNORECASE,
 )
 """What may lose its capital in front."""

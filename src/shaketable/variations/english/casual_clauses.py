@@ -42,6 +42,13 @@ def held_clause(text: str, pipeline: str = language.PIPELINE) -> Indirect | None
     return clause if "," not in text and _moved_rightly(text, clause.text, words) else None
 
 
+def is_past_twice(text: str, pipeline: str = language.PIPELINE) -> bool:
+    """`When did the war ended`: an error of the question, which a contraction would make worse."""
+    tags = [word.tag_ for word in question_words(text, pipeline)]
+    is_did = re.match(r"(?:\w+ ){1,3}did\b", text, re.IGNORECASE) is not None
+    return is_did and "VB" not in tags and sum(tag in ("VBD", "VBZ") for tag in tags) > 1
+
+
 def _asks_for_subject(words: list[Token]) -> bool:
     """Whether the order of words is that of a statement: `who wrote it`, not `what were they accused of`."""
     place = next((place for place, word in enumerate(words) if word.tag_ in FINITE), None)
@@ -57,7 +64,7 @@ def _asks_for_subject(words: list[Token]) -> bool:
     if place == 1:
         return words[0].lower_ == "who" and verb.lower_ == "was" and words[-1].tag_ not in ("IN", "TO", "RP")
     is_which = words[0].lower_ in ("what", "which", "whose") and following.tag_ == "DT"
-    return is_which or following.tag_ in ("IN", "JJ", "JJR", "JJS", "TO")
+    return is_which or (following.text.islower() and following.tag_ in ("IN", "JJ", "JJR", "JJS", "TO"))
 
 
 def _moved_rightly(text: str, clause: str, words: list[Token]) -> bool:
@@ -94,7 +101,7 @@ def _moved_rightly(text: str, clause: str, words: list[Token]) -> bool:
         return False
     if main is None:
         is_definite = before[place : place + 1] == ["the"] or before[place][:1].isupper()
-        is_short = moved == len(before) <= place + 6 and place <= 3 and text[:3] != "why"
+        is_short = moved == len(before) <= place + 6 and place <= 3 and not text.startswith(("why", "when"))
         return is_short and is_definite if place else bool(PREDICATE.match(" ".join(before[moved:])))
     return moved == main or (moved == main - 1 and before[moved].lower() in ADVERBS)
 

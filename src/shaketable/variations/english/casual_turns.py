@@ -48,7 +48,7 @@ def _turn(pattern: str, after: str, fits: Check) -> Turn:
 
 
 def is_short(x: str) -> bool:
-    return len(x.split()) <= MANY_WORDS and "," not in x and not re.search(r"\b(?:and|or)$", x)
+    return len(x.split()) <= MANY_WORDS and "," not in x and not re.search(r"\b(?:and|or|is|are|was|were)$", x)
 
 
 def is_plain(x: str) -> bool:
@@ -93,7 +93,7 @@ def is_staged(x: str) -> bool:
 
 
 def has_name(x: str) -> bool:
-    return re.search(r"[A-Z]", x) is not None
+    return re.search(r"[A-Z\d]", x) is not None
 
 
 def is_place(x: str) -> bool:
@@ -170,7 +170,7 @@ TURNS = (
         has_name,
     ),
     _turn(
-        r"which (?:film|movie) has the director who is (?P<a>older|younger)(?: than the other)?, X",
+        r"which (?:film|movie) (?:has the director who|whose director) is (?P<a>older|younger)(?: than the other)?, X",
         "which movie's director is {a}, {x}",
         has_name,
     ),

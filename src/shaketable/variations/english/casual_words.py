@@ -69,6 +69,7 @@ V possess: have
 V request: ask for
 """)
 """Not in the passive: nobody says `was gone to`."""
+PLACES = "(?:in|on|at|near|within|between|inside|outside)"
 PHRASES = (
     (r"(?<= )in (?:which|what) year$", "what year"),
     (r"^(?:what|which) (?:person|individual)\b", "who"),
@@ -88,12 +89,14 @@ PHRASES = (
     (r"^(which|what) (film|movie|album|song|single|game|book|novel) was released\b", r"\1 \2 came out"),
     (r"\bof director of\b", "of the director of"),
     (r"\b(of|by|for|in) (films?|songs?) (?=[\"“A-Z\d])", r"\1 the \2 "),
-    (r"(?<!ly )\blocated (?=(?:in|on|at|near|within|between|inside|outside)\b(?! which| what| where))", ""),
+    (rf"^((?:(?!\bwhere\b).)*)(?<!ly )\blocated (?={PLACES}\b(?! which| what| where))", r"\1"),
     (r"\b(where [^,?]{3,60}? (?:is|are|was|were)) located$", r"\1"),
     (r"^(?:in|during|on) (?:which|what) (year|month|decade|century|season|date|day)\b", r"what \1"),
     (r"^[Ii]n (1\d{3}|200\d)(?=,? (?:how|who|what|which|where)\b)", r"back in \1"),
     (r"(?<=\w) in (1\d{3}|200\d)$", r" back in \1"),
     (r"\bthe most number of\b", "the most"),
+    (r"\bhave (?:the )?directors (?:who are |that are )?from\b", "have directors from"),
+    (r", (?=originate from the same\b)", " "),
 )
 """Whole phrases, names and quotations left out. The place of `located` is in the preposition behind it."""
 NOT_BEFORE_S = "not|the case|at|in|on|for|to|from|of|between|that"
