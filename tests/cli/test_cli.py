@@ -196,7 +196,7 @@ def test_a_dry_run_says_what_a_priced_model_would_cost_at_most():
 
 def test_a_dry_run_says_what_rewording_by_a_priced_model_costs_at_most():
     model = "openai(model='m', base_url='http://127.0.0.1:1/v1', price_in=1000000.0, price_out=1000000.0)"
-    variations = json.dumps([f'formality(by="{model}", max_attempts=2)'])
+    variations = json.dumps([f'formality(by="{model}", max_tokens=200, max_attempts=2)'])
     words = ("run", write_study(), "--set", f"cross.variations={variations}")
     [rewording] = json.loads(call(*words, "--dry-run", "--json").stdout)["rewordings"]
     most = rewording["at_most"]

@@ -16,7 +16,7 @@ from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.rehearsal import light
 from shaketable.stages.sources import Listed, Planned
 from shaketable.store import Run
-from shaketable.types import Completion, Failure, Json, Prompt, Query, Record, RefusedReply
+from shaketable.types import Completion, Failure, Json, Prompt, Query, Question, Record, RefusedReply
 from shaketable.variations.gate.feedback import MAX_FEEDBACK
 from shaketable.variations.gate.reworded import RULES
 
@@ -119,18 +119,13 @@ def estimate_wordings(plan: Plan) -> list[WordingForecast]:
 
 def _wording_forecast(plan: Plan, variation: CountedVariation) -> WordingForecast:
     model = catalog.build("model", variation.by, f"cross.variations: {catalog.label(variation)}, by")
-    attempts = variation.max_attempts
     n_questions = len(plan.questions)
-    max_tokens = variation.prompt(plan.questions[0]).sampling.max_tokens
-    # Each attempt reads those before it, and why they were refused.
-    refused = RefusedReply(text="x" * round(max_tokens * CHARACTERS_PER_TOKEN), feedback="x" * MAX_FEEDBACK)
-    prompt_tokens = sum(
-        _prompt_tokens(variation.prompt(question, [refused] * n_before))
-        for question in plan.questions
-        for n_before in range(attempts)
-    )
+    prompts = [prompt for question in plan.questions for prompt in _prompts_at_most(variation, question)]
     per_question = Measured(
-        n_trials=0, calls=attempts, prompt_tokens=prompt_tokens / n_questions, new_tokens=attempts * max_tokens
+        n_trials=0,
+        calls=variation.max_attempts,
+        prompt_tokens=sum(map(_prompt_tokens, prompts)) / n_questions,
+        new_tokens=sum(prompt.sampling.max_tokens for prompt in prompts) / n_questions,
     )
     return WordingForecast(
         variation=catalog.label(variation),
@@ -138,6 +133,14 @@ def _wording_forecast(plan: Plan, variation: CountedVariation) -> WordingForecas
         n_questions=n_questions,
         at_most=_amount(per_question, n_questions, model),
     )
+
+
+def _prompts_at_most(variation: CountedVariation, question: Question) -> Iterator[Prompt]:
+    """Of all attempts: each reads those before it, of full length, and why they were refused."""
+    first = variation.prompt(question)
+    reply = "x" * round(first.sampling.max_tokens * CHARACTERS_PER_TOKEN)
+    refused = RefusedReply(text=reply, feedback="x" * MAX_FEEDBACK)
+    return (variation.prompt(question, [refused] * n_before) for n_before in range(variation.max_attempts))
 
 
 def _forecast(plan: Plan, model: str, method: str, conditions: Sequence[Condition]) -> Forecast:

@@ -10,11 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from shaketable import catalog, weights
+from shaketable import catalog
 from shaketable.errors import DataError, did_you_mean
-from shaketable.text import language
 from shaketable.types import Json, Question, Variant
-from shaketable.variations.gate.meaning import Gate
+from shaketable.variations.gate.meaning import MODEL_MADE
 from shaketable.variations.gate.refusal import Refusal, refuse
 from shaketable.variations.variant_set import content_digest, own_id, read_lines
 
@@ -49,7 +48,8 @@ class Rewrites:
     title: str = ""
     """How tables and charts name them; empty: after their maker."""
     gated: bool = False
-    """Whether they must pass the gate that machine-made wordings pass."""
+    """Whether they must pass the gate for paraphrases by models. Typing errors and speech do not pass it: they are no
+    English that people write."""
 
     @property
     def by_people(self) -> bool:
@@ -60,8 +60,7 @@ class Rewrites:
         return not self.gated
 
     def lacks(self) -> str | None:
-        gate = Gate()
-        return (weights.lacks(gate.encoder) or language.lacks(gate.pipeline)) if self.gated else None
+        return MODEL_MADE.lacks() if self.gated else None
 
     def contents(self) -> dict[str, str]:
         return {"path": content_digest(Path(self.path))}
@@ -90,7 +89,7 @@ class Rewrites:
     def _judged(self, questions: Sequence[Question], made: list[list[Variant]]) -> list[list[Variant]]:
         """What the gate refuses is marked; what was refused before stays as it is."""
         pairs = [(question, variant) for question, row in zip(questions, made, strict=True) for variant in row]
-        verdicts = Gate().judge([question.text for question, _ in pairs], [variant.text for _, variant in pairs])
+        verdicts = MODEL_MADE.judge([question.text for question, _ in pairs], [variant.text for _, variant in pairs])
         judged = (
             variant if variant.rejected else refuse(variant, verdict.refused)
             for (_, variant), verdict in zip(pairs, verdicts, strict=True)

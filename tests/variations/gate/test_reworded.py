@@ -144,3 +144,13 @@ def test_without_the_encoder_a_wording_is_kept_and_not_asked(monkeypatch, tmp_pa
     assert "similarity" not in variant.provenance
     assert variant.provenance["n_attempts"] == 1
     assert variant.text != QUESTION.text
+
+
+def test_a_long_question_has_room_for_its_wording():
+    part = build("variation", "formality(by='scripted')")
+    long = Question(id="q", text="Who wrote " + "the very long book " * 200, answers=("x",))
+    short, room = (part.prompt(question).sampling.max_tokens for question in (QUESTION, long))
+    assert short < 100 < len(long.text.split()) < room
+    assert build("variation", "formality(by='scripted', max_tokens=7)").prompt(long).sampling.max_tokens == 7
+    with pytest.raises(PartError, match="max_tokens is 0, expected 1 or more"):
+        build("variation", "formality(max_tokens=0)")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from shaketable import weights
 from shaketable.errors import WeightsError
 from shaketable.text import language
 from shaketable.variations.english import grammar_checker
@@ -56,6 +57,12 @@ class Gate:
     @property
     def judges_english(self) -> bool:
         return self.is_natural and self.max_span_rise > 0
+
+    def lacks(self) -> str | None:
+        """Why it cannot judge on this machine; None: it can."""
+        encoder_lacks = weights.lacks(self.encoder) if self.min_similarity else None
+        reader_lacks = naturalness.lacks(self.reader) if self.judges_english else None
+        return encoder_lacks or reader_lacks or language.lacks(self.pipeline)
 
     def judge(self, originals: Sequence[str], wordings: Sequence[str]) -> list[Judgement]:
         """One judgement for each pair; a wording depends on its own original alone."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
-from shaketable import catalog, weights
+from shaketable import catalog
 from shaketable.identity import seed_from
 from shaketable.prompts import REWORD_ADVICE, REWORD_AGAIN, Template
 from shaketable.protocols import Model
@@ -34,7 +34,10 @@ from shaketable.variations.gate.refusal import Refusal, refuse
 from shaketable.variations.gate.replies import conversation, wording_of
 
 RULES = "rules"
-MAX_TOKENS = 200
+SPARE_TOKENS = 60
+"""For what a model puts around its wording."""
+CHARACTERS_PER_TOKEN = 2
+"""Fewer than in English text: a wording may be twice as long as the question."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,6 +87,8 @@ class Reworded:
     max_attempts: int = 5
     temperature: float = 0.7
     """Of the model."""
+    max_tokens: int | None = None
+    """Of a model's reply; None: by the length of the question. A model that thinks before it writes needs thousands."""
     min_similarity: float | None = None
     """Cosine to the original, by the encoder; None: as labelled examples set it, for rules and for models; 0: not
     measured."""
@@ -102,14 +107,13 @@ class Reworded:
     def __post_init__(self) -> None:
         if self.max_attempts < 1:
             raise ValueError(f"max_attempts is {self.max_attempts}, expected 1 or more")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise ValueError(f"max_tokens is {self.max_tokens}, expected 1 or more")
         if self.min_similarity is not None and not -1 <= self.min_similarity <= 1:
             raise ValueError(f"min_similarity is {self.min_similarity}, expected a cosine up to 1, or 0 for none")
 
     def lacks(self) -> str | None:
-        gate = self._gate()
-        encoder_lacks = weights.lacks(self.encoder) if gate.min_similarity else None
-        reader_lacks = naturalness.lacks(self.reader) if gate.judges_english else None
-        return encoder_lacks or reader_lacks or language.lacks(self.pipeline)
+        return self._gate().lacks()
 
     def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
         return [list(rewording.variants) for rewording in self.reword(questions)]
@@ -200,9 +204,10 @@ class Reworded:
     def prompt(self, question: Question, refused: Sequence[RefusedReply] = ()) -> Prompt:
         """What the model is asked after these attempts, with dice of its own: the conversation goes on."""
         (template,) = self.prompts
+        fitting = SPARE_TOKENS + len(question.text) // CHARACTERS_PER_TOKEN
         return Prompt(
             messages=conversation(template, self.slots(question), refused),
-            sampling=Sampling(temperature=self.temperature, max_tokens=MAX_TOKENS),
+            sampling=Sampling(temperature=self.temperature, max_tokens=self.max_tokens or fitting),
             seed=seed_from(self.seed, catalog.name_of(self), question.id, len(refused)),
         )
 
