@@ -146,7 +146,7 @@ def asks_twice(words: Sequence[Token]) -> bool:
 def asks_again(asked: Asked) -> bool:
     """Whether `do` comes later, so that the first verb was taken wrongly; titles have it too."""
     return any(
-        word.lower_ in DO and (asked.n_opening > 1 or before.lower_ in WH_WORDS | {","})
+        word.lower_ in DO and before.tag_ != "TO" and (asked.opening != "who" or before.lower_ in WH_WORDS | {","})
         for before, word in itertools.pairwise(asked.words[asked.n_opening :])
     )
 

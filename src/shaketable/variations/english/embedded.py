@@ -76,7 +76,8 @@ def embedded(words: Sequence[Token]) -> Embedded | None:
         # Taggers take past tenses for participles; nothing moves.
         sure = not front and main[0].lower_ in WH_WORDS - ADVERBIAL and any(word.tag_[:2] == "VB" for word in main)
         return Embedded(text=small(main)) if sure else None
-    if n_opening == len(main) - 1:
+    tells = main[0].lower_ in ("when", "where", "why") and n_opening > 1 and main[1].tag_ not in ("IN", "RB")
+    if n_opening == len(main) - 1 or tells:  # When it was new, what …
         return None
     asked = Asked(words=main, n_opening=n_opening)
     if not front:
@@ -152,7 +153,12 @@ def _with_do(asked: Asked) -> Embedded | None:
     if tag == "VBZ" and any(word.lower_ == "and" for word in subject):
         # What does A and B have in common: people write it, and nobody says `A and B has`.
         tag = "VBP" if joined(after) == "in common" else ""
-    if len(after) == 1 and verb.lower_ != "take" and is_verb(after[0].lower_):  # did the deal last
+    others = any(
+        (word.tag_ == "VB" and before.tag_ not in ("TO", "MD", "CC", "RB"))
+        or (word.tag_ == "VBP" and before.tag_ == "NN" and word.lower_ not in AUXILIARIES)
+        for before, word in itertools.pairwise(asked.rest[main:])
+    )
+    if others or (len(after) == 1 and verb.lower_ != "take" and is_verb(after[0].lower_)):  # did the deal last
         return None
     if not tag or not is_closed(subject):
         return None
@@ -187,7 +193,7 @@ def _with_be(asked: Asked) -> Embedded | None:
     if len(rest) == 1 and rest[0].tag_ == "IN":  # Which country he is from: in order already.
         return asked.unchanged if asked.n_opening > 2 else None
     if rest[0].lower_ in ("there", "it"):
-        return asked.turned(1) if len(rest) > 1 and rest[1].tag_ not in FINITE else None
+        return None if any(word.tag_ in FINITE for word in rest[1:2]) else asked.turned(1)
     if asked.opening == "when" and re.match(r"the (?:last|first) time\b", joined(rest)):
         return Embedded(text=joined(rest), is_noun=True)
     places = [place for place, word in enumerate(rest) if is_participle(word) and not is_inside(rest, place)]
@@ -217,8 +223,11 @@ def _with_nouns(asked: Asked) -> Embedded | None:
     names = asked.words[0].lower_ in ("who", "which", "whose")
     if names and (has_article or asked.opening == "which"):
         return asked.unchanged
-    if rest[0].lower_ in ("a", "an", "one") and asked.n_opening > 2 and not KINDS.search(asked.opening):
-        return None  # what town on the coast is a port: either noun could be the subject.
+    if asked.words[0].lower_ == "what" and asked.n_opening > 1 and rest[0].lower_ in ("a", "an", "one", "the"):
+        if any(word.tag_ == "JJS" or word.text in ("first", "last", "most", "only") for word in rest[1:2]):
+            return asked.unchanged  # what town is the largest
+        if asked.n_opening > 2 and not KINDS.search(asked.opening):
+            return None  # what town on the coast is a port: either noun could be the subject.
     if joined(rest[2:3]) == "of" and rest[0].lower_ in ("a", "an"):
         return None  # what is a form of light: a kind of it, or what it is.
     is_short = n_words <= 3 or asked.opening not in ("who", "what")
