@@ -34,6 +34,8 @@ def first(text, **given):
             "Where was the director of film Jaws born?",
             "In what geographical location did the birth of the director of the motion picture Jaws occur?",
         ),
+        ("Where is Mount Kenya located?", "In what geographical locality is Mount Kenya situated?"),
+        ("Where are the cones of the eye located?", "In what location are the cones of the eye situated?"),
         ("In what city was Mozart born?", "In which municipality did the birth of Mozart occur?"),
         (
             "Which film has the director who died later, Jaws or Psycho?",
@@ -68,6 +70,7 @@ def test_another_strength_is_refused():
     [
         ("who wrote the film what's eating gilbert grape", "what's eating gilbert grape"),
         ('Who sang "The song before the war"?', '"The song before the war"'),
+        ("Which famous film has the line 'Seven ships of the city'?", "'Seven ships of the city'"),
         ("Who directed The Movie of the City?", "The Movie of the City"),
         ("Who was the composer of Help!?", "Help!?"),
         ("Where was Theodora (wife of Leo) born?", "Theodora (wife of Leo)"),

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from importlib.resources import files
 
-from shaketable.variations.english.substitution import Table, parse_table
+from shaketable.variations.english.substitution import QUOTED, Table, parse_table
 
 FOLDER = files("shaketable") / "resources" / "readability"
 Rule = tuple[re.Pattern[str], str]
@@ -19,7 +19,7 @@ SLOTS = {
     "Y": "(?P<y>.+)",
     "Z": "(?P<z>.+)",
 }
-SLOT = re.compile(r"\b(?:AUX|BE|[XYZ])\b")
+SLOT = re.compile(r"(?<!-)\b(?:AUX|BE|[XYZ])\b")
 NAMED = re.compile(r"\b([A-Z]+)\b")
 NO_BEGINNING = re.compile(
     r"(?:about|and|as|at|by|down|for|from|in|into|it|of|on|or|out|over|that|to|under|up|with|who|what|which|when|where|"
@@ -46,7 +46,6 @@ BROKEN = re.compile(r"(?:which|what) (?:award|city|country|film|song) (?:whose|t
 """`Which film whose director is younger, A or B?`: a wording that keeps the order keeps the error."""
 MANY_WORDS = 8
 """A longer noun phrase stands at the end or not at all."""
-QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’")
 LEADS = (
     "On the basis of the information presently available, ",
     "According to the information presently available, ",

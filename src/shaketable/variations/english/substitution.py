@@ -18,10 +18,11 @@ Table = Mapping[tuple[str, str], Sequence[str]]
 object or in the passive (`T`) from verbs with neither (`I`), and prepositions before their noun (`P`)."""
 QUOTES = frozenset('"“”‘')
 """A single one that closes looks like an apostrophe, so what follows it stays as it is."""
+QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'(?=\w).*?(?<=[\w.!?,])'(?!\w)")
 FREE_ADJECTIVES = frozenset({"famous", "former", "new", "original", "other", "popular", "same"})
 """They make no set phrase with their noun, as `high school`, `last name` and `civil war` are."""
 
-WITH_AFTER = frozenset({"name", "call", "look", "take", "model", "run", "go", "title"})
+WITH_AFTER = frozenset({"name", "call", "come", "look", "take", "model", "run", "go", "title"})
 """Verbs that make one meaning with `after`."""
 BEFORE_TITLES = frozenset({"film", "movie", "song", "singer", "owner"})
 COUNTED = frozenset({"CD", "RB", "WP$"})
@@ -49,10 +50,12 @@ def substituted(
     done: list[str] = []
     quoted, depth = False, 0
     words = list(language.parsed(text, pipeline))
+    spans = [quotation.span() for quotation in QUOTED.finditer(text)]
     for place, word in enumerate(words):
         quoted ^= word.text in QUOTES
         depth += (word.text == "(") - (word.text == ")")
-        is_kept = quoted or depth or _is_fixed(words, place) or (wary and not _is_plain(words, place))
+        is_quoted = quoted or any(start <= word.idx < end for start, end in spans)
+        is_kept = is_quoted or depth or _is_fixed(words, place) or (wary and not _is_plain(words, place))
         after = None if is_kept else _other(word, table, rng)
         if after:
             after = after[0].upper() + after[1:] if word.text[0].isupper() else after
