@@ -38,6 +38,9 @@ def test_articles_helping_verbs_and_needless_question_words_are_dropped(text, ex
         ("Who was crowned in the cathedral of Reims?", "who was crowned"),  # not: who crowned
         ("How did old Norse become the language of Iceland?", "how did old"),  # not: how old
         ("Which country is not in the European Union?", "is not"),
+        ("What were most of the ships built from?", "what were most"),  # not: what most
+        ("Which actor suffered from the flu?", "which actor suffered"),  # not a statement
+        ("In which county is the town of Bath?", "in which county is"),  # not: which county is
         ("Who wrote The Lord of the Rings?", None),
         ("What does the word the mean in a sentence?", "the mean"),
     ],

@@ -44,8 +44,8 @@ THINGS = (
 )  # fmt: skip
 PROPERTIES = (
     ("older", "younger"), ("oldest", "largest"), ("largest", "smallest"), ("highest", "lowest"), ("first", "last"),
-    ("longest", "shortest"), ("earlier", "later"), ("maternal", "paternal"), ("born", "married"), ("founded", "sold"),
-    ("written", "published"), ("directed", "produced"), ("wrote", "published"),
+    ("longest", "shortest"), ("earlier", "later"), ("maternal", "paternal"), ("born", "married"),
+    ("founded", "dissolved"), ("written", "published"), ("directed", "produced"), ("wrote", "published"),
 )  # fmt: skip
 """Words of the same kind: a speaker says one and means the other."""
 POINTING = frozenset({"the", "which", "what", "whose", "this", "that", "his", "her", "its", "their"})
@@ -56,7 +56,8 @@ KINDS = re.compile(
     r"newspaper|city|town|village|county|river|lake|mountain|island|university|college|school|company|airport|"
     r"footballer|politician|writer|author|poet|composer|painter|director|producer|journalist|king|queen|prince|"
     r"princess|emperor|bishop|architect|physicist|mathematician|chemist|philosopher|businessman)"
-    r"(?=[,.;]| (?:by|directed|written|starring|and|produced|from|of|in|based|released|who|that|on|with|for|at)\b)"
+    r"(?=[,.;]| (?:by|directed|written|starring|and(?! television| TV| stage| theat)|produced|from|of|in|based|"
+    r"released|who|that|on|with|for|at)\b)"
 )
 """What an article says its subject is, in its first sentence."""
 

@@ -24,6 +24,7 @@ OPENING = frozenset({
     "along", "between", "within", "under", "according", "besides", "did", "does", "do", "is", "was", "were", "are",
     "has", "have", "had", "can", "could", "would", "should", "will", "in", "on", "at", "by", "of", "to", "for", "as",
     "if", "both", "this", "these", "however", "since", "while", "although", "aside", "among", "near", "typically",
+    "over", "through", "until", "about",
 })  # fmt: skip
 """Words that are no names where they open a sentence."""
 ARTICLES = frozenset({"the", "a", "an"})

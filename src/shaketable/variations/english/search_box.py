@@ -24,8 +24,9 @@ DONE_TO = frozenset({
     "published", "recorded", "released", "set", "situated", "used", "written",
 })  # fmt: skip
 """Participles that are not taken for an active past without their verb: `king murdered in 1327` would be."""
-NOUN_TAGS = ("NN", "NNS", "``", "''")
-"""Of nouns, and of the marks of a quotation."""
+NOUN_TAGS = ("NN", "NNS")
+OPENING_TAGS = (*NOUN_TAGS, "DT", "PRP$", "CD", "``", "''")
+"""Of words that a noun phrase may begin with, and of the marks of a quotation."""
 NEGATIONS = frozenset({"not", "never", "n't", "'t", "’t"})
 CIRCUMSTANCES = frozenset({
     "when", "where", "why", "year", "date", "month", "day", "decade", "century", "city", "country", "state", "county",
@@ -42,7 +43,11 @@ RELATION = re.compile(r"\b(?:of|for|at|in|between|by|from|to)\b|['’]s\b")
 PLACE = re.compile(r"Where (?:is|was) the (?:place|origin|location|birthplace|source)\b", re.IGNORECASE)
 TWO_SENTENCES = re.compile(r"[a-z]{4}[.?!] [A-Z]")
 ENDS_OPEN = re.compile(r"\b(?:of|for|at|in|by|from|to|with|on|as|about|into|under|after|called|named|like)\W*$")
-LEADING_PREPOSITION = re.compile(r"^(?:in|on|at) (?=(?:which|what)\b)", re.IGNORECASE)
+LEADING_PREPOSITION = re.compile(
+    r"^(?:in|on|at) (?=(?:which|what)\b)(?!(?:\S+ ){1,4}(?:is|are|was|were|do|does|did)\b)", re.IGNORECASE
+)
+"""Without a verb behind it, nobody misses it."""
+NEAR = 4
 LONG_SUBJECT = 6
 """Words before a verb without which a reader would not find the end of the subject."""
 
@@ -84,23 +89,25 @@ def _is_dropped(words: Sequence[Token], place: int, kept: Sequence[tuple[int, in
     # After a bare `what` or `how` the next noun would be taken for its own: `how old`.
     is_bare = before in ("what", "who", "how")
     if word.lower_ in DOING:
-        return (word.dep_ == "aux" and not is_bare) or (place <= 4 and before in CIRCUMSTANCES)
+        # Behind a longer noun phrase it shows where the subject begins.
+        return place <= NEAR and ((word.dep_ == "aux" and not is_bare) or before in CIRCUMSTANCES)
     leans = before in PRONOUNS and (place > 1 or before not in ("who", "which"))
     return word.lower_ in BEING and not leans and _is_needless_being(words, place, is_bare)
 
 
 def _is_needless_being(words: Sequence[Token], place: int, is_bare: bool) -> bool:
     word, following, before = words[place], words[place + 1], words[place - 1].lower_ if place else ""
-    opens_noun = following.lower_ in ARTICLES or following.tag_ in NOUN_TAGS or following.text[:1].isupper()
+    opens_noun = following.tag_ in OPENING_TAGS or following.text[:1].isupper()
     is_inverted = any(QUESTION_WORD.fullmatch(one.text) for one in words[:2]) and before not in ("when", "where", "why")
-    if opens_noun and (is_bare or (is_inverted and word.dep_ == "ROOT")):
+    if opens_noun and is_inverted and word.dep_ == "ROOT":
         return False
+    if is_bare:
+        return before != "how" and (following.tag_ in ("JJR", "IN", "VBG") or following.lower_ == "born")
     if word.dep_ == "auxpass":
         # Inside a long sentence the verb of a clause shows where it ends.
         is_last = word.head.dep_ == "ROOT" or word.head.i >= words[-1].i - 1
         after = next((one.lower_ for one in words if one.i == word.head.i + 1), "")
-        is_done_to = word.head.lower_ in DONE_TO or (after == "by" and not is_bare)
-        return is_last and is_done_to and (not is_bare or word.head.lower_ == "born")
+        return is_last and (word.head.lower_ in DONE_TO or after == "by")
     if word.dep_ == "aux":
         return word.head.dep_ == "ROOT"
     return word.dep_ == "ROOT" and place <= LONG_SUBJECT
@@ -123,8 +130,11 @@ def _needless_question(words: Sequence[Token], asked: str) -> set[int]:
     is_sure = not any(word.tag_ == "POS" for word in words[: heads[0].i]) and not any(w.lower_ in DOING for w in words)
     if not is_sure or second.lower_ in PRONOUNS | {"of"} or ENDS_OPEN.search(asked):
         return set()
-    verbs = {i for i, word in enumerate(words[:LONG_SUBJECT]) if word.lower_ in BEING and word.dep_ == "ROOT"}
-    return {0} | {i for i in verbs if words[i + 1 :] and words[i + 1].lower_ not in NEGATIONS}
+    verbs = [i for i, word in enumerate(words) if word.lower_ in BEING and "ROOT" in (word.dep_, word.head.dep_)]
+    # With a verb of its own, what is left would be a statement.
+    if not verbs or not all(i + 1 < len(words) and _is_needless_being(words, i, is_bare=False) for i in verbs):
+        return set()
+    return set() if any(words[i + 1].lower_ in NEGATIONS for i in verbs) else {0, *verbs}
 
 
 def _opening(words: Sequence[Token]) -> set[int]:
