@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 NAMING = frozenset({"called", "known", "named"})
+POINTING = frozenset({"this", "that", "these", "those"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -170,6 +171,9 @@ def dangles(words: Sequence[Token]) -> bool:
 def is_plain(words: Sequence[Token]) -> bool:
     """One noun phrase without verbs, as far as one can see."""
     possessive = any(word.tag_ == "POS" for word in words[-4:])
+    named = len(words) > 1 and words[0].tag_ == words[-2].tag_ == "NNP"
+    if named and words[-1].text.islower() and words[-1].tag_ != "NNS":
+        return False  # Hyde Park open
     return not any(
         word.tag_[:2] in ("VB", "MD")
         or word.lower_ == "both"
@@ -186,12 +190,7 @@ def is_closed(subject: Sequence[Token]) -> bool:
     n_verbs = sum(word.tag_ in FINITE for word in subject)
     n_relative = sum(word.lower_ in RELATIVE for word in subject)
     n_relative += sum(before.text == "and" and word.tag_ in FINITE for before, word in itertools.pairwise(subject))
-    if subject[-1].tag_ in ("DT", "IN", "PRP$", "TO", "CC") and subject[-1].lower_ not in (
-        "this",
-        "that",
-        "these",
-        "those",
-    ):
+    if subject[-1].tag_ in ("DT", "IN", "PRP$", "TO", "CC") and subject[-1].lower_ not in POINTING:
         return False  # the | student: taggers take the noun for the verb.
     return n_verbs <= n_relative and subject[-1].lower_ not in AUXILIARIES | RELATIVE | {"not", "n't"}
 

@@ -40,6 +40,7 @@ OPEN_ENDS = frozenset({"about", "called", "from", "in", "like", "on"})
 """A question that ends in one of these asks for what would stand behind it."""
 PREDICATES = frozenset({"a", "an", "both", "born", "based", "from", "located", "situated"})
 """What a predicate begins with, where parsers see one long noun phrase."""
+ARTICLES = frozenset({"the", "a", "an"})
 NOUN_STARTS = frozenset({"``", "DT", "NNP", "NNPS", "PRP", "PRP$", "CD", "JJS"})
 DESCRIBING = frozenset({"JJ", "JJR", "JJS", "RB", "RBR", "RBS", "IN"})
 PARTICIPLES = frozenset({"VBN", "VBG", "VBD"})
@@ -83,7 +84,8 @@ def embedded(words: Sequence[Token]) -> Embedded | None:
     if not front:
         return _ordered(asked)
     moved = asked.unchanged if asked.opening in ("who", "what", "which") and _is_be(asked) else _ordered(asked)
-    if moved is None or moved.is_noun or "'" in asked.verb.text:
+    stands = asked.opening == "what" and asked.verb.tag_ == "VBP" and not _is_be(asked)  # what stand up comic
+    if moved is None or moved.is_noun or stands or "'" in asked.verb.text:
         return None
     # who, in Greek myth, was …: at the end it could be taken to belong to something else.
     return Embedded(text=f"{asked.opening}, {small(front)},{moved.text.removeprefix(asked.opening)}")
@@ -202,7 +204,10 @@ def _with_be(asked: Asked) -> Embedded | None:
     if places and (asked.is_adverbial or helped_verb(asked) in places):
         main = main_participle(asked, places)
         return asked.turned(main) if main else None
-    if places and TIMES.search(asked.opening):
+    continues = asked.n_opening > 1 and any(
+        rest[place].dep_ not in ("pcomp", "amod", "compound") and rest[place].tag_ == "VBG" for place in places
+    )
+    if places and (continues or TIMES.search(asked.opening)):
         return None
     return _with_nouns(asked)
 
@@ -219,28 +224,41 @@ def _with_nouns(asked: Asked) -> Embedded | None:
         return None if rest[-1].tag_ == "IN" or kind else asked.unchanged
     if dangles(rest) or STRANDED.search(joined(rest)):
         return None
-    has_article = rest[0].lower_ in ("the", "a", "an")
-    names = asked.words[0].lower_ in ("who", "which", "whose")
-    if names and (has_article or asked.opening == "which"):
+    first = rest[0].lower_
+    if asked.words[0].lower_ in ("who", "which", "whose") and (first in ARTICLES or asked.opening == "which"):
         return asked.unchanged
-    if asked.words[0].lower_ == "what" and asked.n_opening > 1 and rest[0].lower_ in ("a", "an", "one", "the"):
+    if asked.words[0].lower_ == "what" and asked.n_opening > 1 and first in ARTICLES | {"one"}:
         if any(word.tag_ == "JJS" or word.text in ("first", "last", "most", "only") for word in rest[1:2]):
             return asked.unchanged  # what town is the largest
         if asked.n_opening > 2 and not KINDS.search(asked.opening):
             return None  # what town on the coast is a port: either noun could be the subject.
-    if joined(rest[2:3]) == "of" and rest[0].lower_ in ("a", "an"):
+    if joined(rest[2:3]) == "of" and first in ("a", "an"):
         return None  # what is a form of light: a kind of it, or what it is.
+    return _with_one_noun(asked)
+
+
+def _with_one_noun(asked: Asked) -> Embedded | None:
+    """The noun before the verb, or alone where it is long and says what it is: `the capital of the country that …`."""
+    rest, n_words, is_what = asked.rest, len(asked.rest), asked.opening == "what"
     is_short = n_words <= 3 or asked.opening not in ("who", "what")
-    is_noun = rest[0].tag_ in NOUN_STARTS or (rest[0].tag_ in ("NN", "NNS") and is_short)
-    is_what = asked.opening == "what"
-    of_what = rest[0].tag_ == "CD" or rest[0].lower_ in ("another", "some", "one")
-    of_what = of_what or (n_words > 7 and any(word.lower_ == "of" for word in rest[1:5]))
-    if is_plain(rest) and is_noun and n_words <= MANY_WORDS and not (is_what and of_what):
-        return asked.turned(n_words)
-    owns = any(word.tag_ == "POS" for word in rest[:6])
-    names_it = rest[0].tag_[:3] == "NNP" or joined(rest[1:2])[:1].isupper()
-    is_name = rest[0].lower_ in ("a", "an") or (names_it and not owns and not of_what)
-    sure = is_noun and not is_name and is_closed(rest) and not NO_NOUN.search(joined(rest))
+    if not (rest[0].tag_ in NOUN_STARTS or (rest[0].tag_ in ("NN", "NNS") and is_short)):
+        return None
+    owns, is_name = any(word.tag_ == "POS" for word in rest), rest[0].tag_[:3] == "NNP"
+    counts = rest[0].tag_ == "CD" or rest[0].lower_ in ("another", "some")
+    tells = counts or (n_words > 7 and any(word.lower_ == "of" for word in rest[1:5]))
+    # where was Rome at that time, what relation is Romulus to Remus: the predicate has begun.
+    predicate = is_name and not owns and any(word.tag_ in ("IN", "TO") and word.lower_ != "of" for word in rest)
+    ends_bare = (
+        n_words > 2
+        and rest[-1].text.islower()
+        and rest[-1].tag_ == "NN"
+        and rest[-2].tag_ == "IN"
+        and rest[-2].lower_ != "of"
+    )
+    if is_plain(rest) and n_words <= MANY_WORDS and not (is_what and tells):
+        return None if predicate or (ends_bare and asked.is_adverbial) else asked.turned(n_words)
+    unclear = (is_name or joined(rest[1:2])[:1].isupper()) and not owns and not tells
+    sure = not unclear and rest[0].lower_ not in ("a", "an") and is_closed(rest) and not NO_NOUN.search(joined(rest))
     return Embedded(text=joined(rest), is_noun=True) if is_what and sure else None
 
 
