@@ -46,10 +46,46 @@ def refused(original, wording, gate=WORDLESS):
         ("Who won when it ended?", "Tell me when it ended and what won.", None),
         ("Is it 30,000km wide?", "So is it 30,000km wide?", None),
         ("Is it 30,000 wide?", "Is 1t 30, 000 wide?", None),
+        ("Who won in 1999?", "Who won in '99?", None),
+        ("Which hit of the 80s won?", "Which hit of the 1980s won?", None),
+        ("Who won, she or he?", "Which of the two won, she or he?", None),
+        ("Who won?", "Is it feasible to establish who won?", "'yes' would be an answer to it: 'Is it feasible …'"),
+        ("Who won?", "In this case, can one tell who won?", "'yes' would be an answer to it: 'can one …'"),
+        ("Who won?", "Could you tell me who won?", None),
+        ("Who won?", "Does anybody know who won?", None),
+        ("Which of them won?", "In what contest can one find the winner?", None),
+        ("Is it possible to win?", "So is it possible to win?", None),
+        ("In which year did it end?", "Where did it end?", "the original asks for a year, the wording not"),
+        ("In which year did it end?", "When did it end?", None),
+        ("In which year did it end?", "In which decade did it end?", "the original asks for a year, the wording not"),
+        ("In which city is it?", "Where is it?", "the original asks for a city, the wording not"),
+        ("In which city is it?", "Where is it, I mean the city?", None),
     ],
 )  # fmt: skip
 def test_numbers_stay_and_a_question_asks(original, wording, reason):
     assert refused(original, wording) == reason
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize(
+    ("original", "wording", "reason"),
+    [
+        ("Who did not win?", "Who won?", "a negation is lost: 'not'"),
+        ("Who won?", "Who has never won?", "a negation is added: 'never'"),
+        ("Who won?", "No idea who won, do you know?", None),
+        ("Who would be forbidden to win?", "Who wouldn't be allowed to win?", None),
+        ("Who won first?", "Who won?", "the original says 'first', and the wording nothing like it"),
+        ("Who won first?", "Who was the earliest to win?", None),
+        ("Which is longer?", "Which is shorter?", "the original says 'longer', and the wording 'shorter'"),
+        ("Who directed the film Jaws?", "Who made Jaws?", None),
+        ("How many live in the United States?", "How many live in the US?", None),
+        ("What is the capital of City of Joondalup?", "What is the capital of Joondalup?", None),
+        ("Who founded Newsweb Corporation?", "Who started Newsweb Corp.?", None),
+        ("Who is José Batlle?", "Who is that Jose Batlle?", None),
+    ],
+)  # fmt: skip
+def test_names_and_constraints_stay(original, wording, reason):
+    assert refused(original, wording, Gate(min_similarity=0, max_span_rise=0)) == reason
 
 
 def test_every_check_can_be_turned_off():

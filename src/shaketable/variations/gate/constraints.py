@@ -38,6 +38,12 @@ KEPT = {
     "after": "after follow subsequent later since post once succe name honor honour then eponym upon past when",
 }
 """A word that narrows a question, and how the words begin of which a wording must have one."""
+OPPOSITES = (
+    ("longer", "shorter"), ("higher", "lower"), ("larger", "smaller"), ("bigger", "smaller"), ("taller", "shorter"),
+    ("older", "younger"), ("earlier", "later"), ("more", "fewer"), ("more", "less"), ("most", "least"),
+    ("first", "last"), ("before", "after"), ("longest", "shortest"), ("highest", "lowest"), ("largest", "smallest"),
+    ("oldest", "youngest"), ("deeper", "shallower"), ("north", "south"), ("east", "west"),
+)  # fmt: skip
 
 
 def constraints_trouble(original: str, wording: str, *, may_negate: bool = False) -> Refusal | None:
@@ -51,4 +57,7 @@ def constraints_trouble(original: str, wording: str, *, may_negate: bool = False
     for word, beginnings in KEPT.items():
         if word in had and not any(other.startswith(tuple(beginnings.split())) for other in has):
             return Refusal(kind="constraint_lost", text=f"the original says '{word}', and the wording nothing like it")
+    for one, other in (*OPPOSITES, *(pair[::-1] for pair in OPPOSITES)):
+        if one in had and other not in had and other in has and one not in has:
+            return Refusal(kind="constraint_turned", text=f"the original says '{one}', and the wording '{other}'")
     return None

@@ -24,11 +24,11 @@ GENERIC = frozenset({
 """Words that say of what kind a name is. A paraphrase may drop them or say them otherwise: `the municipality of
 Joondalup` for `City of Joondalup`. A name of nothing else, such as `The Queen`, keeps them."""
 ALIASES = (
-    (r"\b(?:U\.?S\.?A\.?|US|U\.S\.|[Uu]nited [Ss]tates(?: of America)?|America|American)(?!\w)", "america"),
-    (r"\b(?:U\.?K\.?|[Uu]nited [Kk]ingdom|Great Britain|Britain|British)(?!\w)", "britain"),
+    (r"\b(?:U\.?S\.?A\.?|US|U\.S\.|[Uu]nited [Ss]tates(?: of America)?|America|American)(?!\w)", "Unitedstates"),
+    (r"\b(?:U\.?K\.?|[Uu]nited [Kk]ingdom|Great Britain|Britain|British)(?!\w)", "Unitedkingdom"),
     (r"\b(?:NYC|nyc|New York City)\b", "New York"),
-    (r"\b(?:WWI|WW1|World War (?:I|1|One)|First World War)\b", "firstworldwar"),
-    (r"\b(?:WWII|WW2|World War (?:II|2|Two)|Second World War)\b", "secondworldwar"),
+    (r"\b(?:WWI|WW1|World War (?:I|1|One)|First World War)\b", "Firstworldwar"),
+    (r"\b(?:WWII|WW2|World War (?:II|2|Two)|Second World War)\b", "Secondworldwar"),
 )
 """Other names of the same, which people use for one another."""
 MAY_BE_ADDED = frozenset({"hq", "tv", "ok", "asap", "btw", "fyi", "aka", "dvd", "cd", "ceo"})

@@ -30,12 +30,11 @@ class Loss:
 
 def losses(texts: Sequence[str], reader: str = READER) -> list[Loss | None]:
     """One for each text; None for one that cannot be read, because it is empty or longer than the model's window."""
-    known, model = _known(reader), None
+    known = _known(reader)
     new = [text for text in dict.fromkeys(texts) if text not in known]
     if new:
-        model = _model(reader)
         probes = [Probe(text=text.strip(), wants=("logprobs",), beginning_mark=True) for text in new]
-        for text, reply in zip(new, model.probe(probes), strict=True):
+        for text, reply in zip(new, _model(reader).probe(probes), strict=True):
             known[text] = None if isinstance(reply, Failure) else _loss(reply.extras["logprobs"])
     return [known[text] for text in texts]
 
@@ -70,7 +69,7 @@ def _loss(logprobs: Sequence[float | None]) -> Loss | None:
     rest = each[1:] or each
     spans = [rest[start : start + SPAN] for start in range(max(1, len(rest) - SPAN + 1))]
     return Loss(
-        mean=round(sum(each) / len(each), 3),
-        worst=round(max(sum(span) / len(span) for span in spans), 3),
+        mean=round(sum(each) / len(each), 4),
+        worst=round(max(sum(span) / len(span) for span in spans), 4),
         n_tokens=len(each),
     )

@@ -9,6 +9,7 @@ from shaketable.variations.gate.refusal import Refusal
 
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 IN_A_WORD = re.compile(rf"{DIGITS.pattern}(?=[^\W\d])(?!s\b)|(?<=[^\W\d]){DIGITS.pattern}")
+OR = re.compile(r"\bor\b", re.IGNORECASE)
 NUMBER_WORDS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
     "ten": "10", "eleven": "11", "twelve": "12",
@@ -34,6 +35,9 @@ def numbers_trouble(original: str, wording: str, *, may_add: bool = False) -> Re
         # 1999 and '99, the 80s and the 1980s.
         if {len(number), len(other)} == {2, 4} and number[-2:] == other[-2:]:
             del lost[number], added[other]
+    if OR.search(original):
+        # `Which of the two` is one of those that the original names.
+        del added["2"]
     if lost:
         return Refusal(kind="numbers_lost", text=f"numbers lost: {', '.join(sorted(lost))}")
     if added and not may_add:

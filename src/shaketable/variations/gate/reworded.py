@@ -14,6 +14,7 @@ from shaketable.identity import seed_from
 from shaketable.prompts import REWORD_ADVICE, REWORD_AGAIN, Template
 from shaketable.protocols import Model
 from shaketable.text import language
+from shaketable.text.english import not_english
 from shaketable.text.normalization import without_surrogates
 from shaketable.types import (
     Completion,
@@ -120,7 +121,7 @@ class Reworded:
 
     def reword(self, questions: Sequence[Question]) -> list[Rewording]:
         """The wordings, with what they took."""
-        propose: Propose = in_order(self.wordings) if self.by == RULES else self._asked
+        propose: Propose = in_order(self._english_wordings) if self.by == RULES else self._asked
         label, gate = catalog.label(self), self._gate()
         tried: list[list[Proposal]] = [[] for _ in questions]
         waiting = list(range(len(questions)))
@@ -146,6 +147,12 @@ class Reworded:
     def wordings(self, question: Question) -> Sequence[Proposal]:
         """What the rules make of a question, the best first."""
         raise NotImplementedError
+
+    def _english_wordings(self, question: Question) -> Sequence[Proposal]:
+        """The rules know English alone."""
+        if reason := not_english(question.text):
+            return [Proposal(text=question.text, refused=Refusal(kind="not_english", text=reason))]
+        return self.wordings(question)
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
         """The proposal with what the part itself has to say: its sentence type, its errors."""
