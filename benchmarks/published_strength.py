@@ -28,8 +28,15 @@ def main(path: Path, n_by_rules: int) -> None:
     for dimension, pairs in sorted(published.items()):
         tell(f"{dimension}, published", pairs)
         if dimension in catalog.known("variation") and n_by_rules:
-            originals = list(dict.fromkeys(original for original, _ in pairs))[:n_by_rules]
-            tell(f"{dimension}, by rules", reword(dimension, originals))
+            by_rules = reword(dimension, _spread(list(dict.fromkeys(original for original, _ in pairs)), n_by_rules))
+            reworded = {original for original, _ in by_rules}
+            tell(f"{dimension}, by rules", by_rules)
+            tell(f"{dimension}, published, the same questions", [pair for pair in pairs if pair[0] in reworded])
+
+
+def _spread(texts: list[str], n: int) -> list[str]:
+    """So many of them, at equal distances."""
+    return texts[:: max(1, len(texts) // n)][:n]
 
 
 def reword(variation: str, originals: list[str]) -> Pairs:
