@@ -1,5 +1,6 @@
 """Frozen sets: what was written comes back, and nothing else does."""
 
+import dataclasses
 import json
 
 import pytest
@@ -8,7 +9,7 @@ from shaketable import catalog
 from shaketable.errors import DataError
 from shaketable.stages.plan import plan
 from shaketable.study import load_study
-from shaketable.types import Question, Variant
+from shaketable.types import HISTORY, STRENGTH, Message, Question, Strength, Variant
 from shaketable.variations.frozen import Frozen
 from shaketable.variations.variant_set import WordingCounts, count_wordings, load_variant_set, write_variant_set
 
@@ -48,6 +49,35 @@ def test_only_some_makers(file):
         DataError, match=r"has no wordings by 'spelling'. It has those by: original, formality\(seed=1\)"
     ):
         Frozen(path=str(file), only=("spelling",)).vary(ASKED)
+
+
+def test_one_kind_by_two_makers_is_told_apart(tmp_path):
+    by_model = "formality(by='smollm2')"
+    made = {
+        label: [[Variant(question_id=q.id, text=f"{label}: {q.text}", variation=label)] for q in ASKED]
+        for label in ("formality", by_model)
+    }
+    path = str(tmp_path / "set.jsonl")
+    write_variant_set(tmp_path / "set.jsonl", ASKED, made, [])
+    assert Frozen(path=path, only=("formality",)).vary(ASKED) == made["formality"]
+    assert Frozen(path=path, only=(by_model,)).vary(ASKED) == made[by_model]
+    assert Frozen(path=path).vary(ASKED)[0] == [made["formality"][0][0], made[by_model][0][0]]
+
+
+def test_strength_history_and_refused_attempts_come_back(tmp_path):
+    strength = Strength(terms_kept=0.5, edit_distance=0.25)
+    provenance = {
+        "by": "smollm2",
+        STRENGTH: dataclasses.asdict(strength),
+        HISTORY: [{"role": "user", "content": "I was just reading about book 0."}],
+        "rejected_attempts": [{"text": "Me.", "reason": "it does not ask: 'Me.'"}],
+    }
+    variant = Variant(question_id="q0", text="Who wrote it?", variation="follow_up", provenance=provenance)
+    write_variant_set(tmp_path / "set.jsonl", ASKED[:1], {"follow_up": [[variant]]}, [])
+    [[back]] = Frozen(path=str(tmp_path / "set.jsonl")).vary(ASKED[:1])
+    assert back == variant
+    assert back.strength == strength
+    assert back.history == (Message(role="user", content="I was just reading about book 0."),)
 
 
 def test_the_same_wordings_make_the_same_bytes(file, tmp_path):

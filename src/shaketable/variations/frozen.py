@@ -22,12 +22,13 @@ class Frozen:
     Trial keys hold the maker and the wording, not the path: two laboratories with one set have the same keys.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     loads_nothing: ClassVar[bool] = True
 
     path: str
     only: tuple[str, ...] = ()
-    """Take the wordings of these variations alone, written as in the set or by name; empty: of all."""
+    """Take the wordings of these variations alone, written as in the set, or by name where none is written so: of
+    `formality` and `formality(by='smollm2')`, `formality` is the first. Empty: of all."""
 
     def contents(self) -> dict[str, str]:
         return {"path": content_digest(Path(self.path))}
@@ -63,9 +64,10 @@ class Frozen:
             raise DataError(
                 f"{Path(self.path).name} has no wordings by '{unknown[0]}'. It has those by: {', '.join(labels)}."
             )
+        by_name = {name for name in self.only if name not in labels}
+        taken = {label for label in labels if label in self.only or catalog.parse(label)[0] in by_name}
         found: dict[str, list[Any]] = {}
         for row in rows:
-            label = row.variant.variation
-            if not self.only or label in self.only or catalog.parse(label)[0] in self.only:
+            if not self.only or row.variant.variation in taken:
                 found.setdefault(row.variant.question_id, []).append(row)
         return found
