@@ -25,6 +25,7 @@ WORDS = ("who", "is", "the", "a", "of", "Jaws", "was", "director", "?", ",", "'"
         ("Which film was released earlier, Jaws or The Birds?", "film released earlier, Jaws or The Birds"),
         ("In what year did the First World War end?", "what year First World War end"),
         ("Are Jaws and The Birds from the same country?", "Jaws and The Birds from same country"),
+        ("Are To Have and The Birds from the same country?", "To Have and The Birds from same country"),
         ("who is the mayor of london", "mayor of london"),
     ],
 )

@@ -41,10 +41,10 @@ FIXED = frozenset({"same", "other", "latter", "former", "few", "lot", "little", 
 RELATED_NOUN = re.compile(r"\w+(?: \w+|['’]s) (?:(?:the|an?|another) |[A-Z][^?]*?['’]s? [a-z])")
 RELATION = re.compile(r"\b(?:of|for|at|in|between|by|from|to)\b|['’]s\b")
 PLACE = re.compile(r"Where (?:is|was) the (?:place|origin|location|birthplace|source)\b", re.IGNORECASE)
-TWO_SENTENCES = re.compile(r"[a-z]{4}[.?!] [A-Z]")
+TWO_SENTENCES = re.compile(r"(?:[a-z]{4}|[\"”’'])[.?!] [A-Z]")
 ENDS_OPEN = re.compile(r"\b(?:of|for|at|in|by|from|to|with|on|as|about|into|under|after|called|named|like)\W*$")
 LEADING_PREPOSITION = re.compile(
-    r"^(?:in|on|at) (?=(?:which|what)\b)(?!(?:\S+ ){1,4}(?:is|are|was|were|do|does|did)\b)", re.IGNORECASE
+    r"^(?:in|on|at) (?=(?:which|what)\b)(?!(?:\S+ ){1,7}(?:is|are|was|were|do|does|did)\b)", re.IGNORECASE
 )
 """Without a verb behind it, nobody misses it."""
 NEAR = 4
@@ -72,7 +72,9 @@ def keywords(text: str, pipeline: str = language.PIPELINE) -> str | None:
     if not dropped:
         return None
     made = "".join(word.text_with_ws for place, word in enumerate(words) if place not in dropped)
-    return _small(LEADING_PREPOSITION.sub("", " ".join(made.split())))
+    made = LEADING_PREPOSITION.sub("", " ".join(made.split()))
+    # What opens the query now may be a name: `To Kill a Mockingbird`.
+    return made if 0 in dropped else _small(made)
 
 
 def _is_dropped(words: Sequence[Token], place: int, kept: Sequence[tuple[int, int]]) -> bool:
