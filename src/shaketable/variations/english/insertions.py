@@ -49,8 +49,8 @@ PROPERTIES = (
 )  # fmt: skip
 """Words of the same kind: a speaker says one and means the other."""
 POINTING = frozenset({"the", "which", "what", "whose", "this", "that", "his", "her", "its", "their"})
-FIXED = re.compile(r" (?:time|place|lady|half|aid|person|hand)\b")
-"""After `first`, where `last` would be another thing."""
+FIXED = re.compile(r" (?:time|place|lady|half|aid|person|hand|with)\b")
+"""What follows where the other word would make no sense: `the first time`, `born with`."""
 KINDS = re.compile(
     r"\b(?:is|was|are|were)\b[^.]*?\b(film|actor|actress|singer|rapper|band|album|song|single|novel|book|play|magazine|"
     r"newspaper|city|town|village|county|river|lake|mountain|island|university|college|school|company|airport|"
