@@ -36,7 +36,8 @@ def made(text, **settings):
         ("number", "How many tracks does the album have?", {"How many track does the album have?"}),
         ("tense", "Where did Mozart go?", {"Where did Mozart went?"}),
         ("tense", "When did Mozart die?", {"When did Mozart died?", "When has Mozart died?"}),
-        ("tense", "Who wrote Hamlet?", {"Who did wrote Hamlet?"}),
+        ("tense", "Who wrote Hamlet?", {"Who did wrote Hamlet?", "Who write Hamlet?"}),
+        ("tense", "Who is the king who lost Rome?", {"Who is the king who lose Rome?"}),
         ("preposition", "Who was married to Frida Kahlo?", {"Who was married with Frida Kahlo?"}),
         ("preposition", "Who was king in 1990?", {"Who was king at 1990?", "Who was king on 1990?"}),
         ("agreement", "Who plays the drums?", {"Who play the drums?"}),
@@ -97,6 +98,13 @@ def test_a_setting_says_how_many_errors():
         assert len(made(text, n_errors=n).provenance["errors"]) == n
     with pytest.raises(ValueError, match="n_errors is 0, expected 1 or more"):
         Grammar(n_errors=0)
+
+
+def test_a_search_sees_every_error_on_request():
+    assert made("What is the capital of Peru?", seen_by_search=True).rejected == "no rule applies to this question"
+    for seed in range(5):
+        variant = made("When did the author of the book go?", seen_by_search=True, n_errors=1, seed=seed)
+        assert variant.provenance["changes_search_terms"] is True
 
 
 def test_an_error_that_the_original_has_is_not_new():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from shaketable.prompts import REWORD_GRAMMAR, Template
 from shaketable.text import language
@@ -17,6 +17,9 @@ from shaketable.variations.english.indirect import tidy
 from shaketable.variations.english.learner_errors import VERBAL, Kind, errors_in
 from shaketable.variations.gate.refusal import Refusal
 from shaketable.variations.gate.reworded import RULES, Proposal, Reworded
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 SHARES: dict[Kind, int] = {
     "article": 15, "number": 8, "tense": 7, "preposition": 5, "agreement": 3, "verb_form": 3, "word_order": 2,
@@ -41,7 +44,9 @@ class Grammar(Reworded):
     checker: str = grammar_checker.HARPER
     """`harper`, or the address of a LanguageTool server, such as `http://localhost:8081`."""
     n_errors: int = 2
-    """That rules make in a question, or as many as apply."""
+    """That rules make in a question, each of another kind, or as many as apply."""
+    seen_by_search: bool = False
+    """Whether rules make errors alone that change the search terms: a missing article does not."""
 
     def __post_init__(self) -> None:
         Reworded.__post_init__(self)
@@ -53,9 +58,18 @@ class Grammar(Reworded):
         words = [word for word in language.parsed(text, self.pipeline) if word.text.strip()]
         if not is_english_question(text, words) or is_about_words(words):
             return []
-        possible, rng = errors_in(text, words), self.dice(question)
+        possible, rng = self._possible(text, words), self.dice(question)
         drawn = [_drawn(possible, self.n_errors, rng) for _ in range(self.max_attempts)] if possible else []
         return [_proposal(text, errors) for errors in dict.fromkeys(drawn)]
+
+    def _possible(self, text: str, words: Sequence[Token]) -> dict[Kind, list[Error]]:
+        """The errors of each kind; only those that a search sees, if there are any or they are asked for."""
+        made: dict[Kind, list[Error]] = {}
+        for kind, errors in errors_in(text, words).items():
+            seen = [error for error in errors if _changes_terms(text, applied(text, [error]))]
+            if seen or not self.seen_by_search:
+                made[kind] = seen or errors
+        return made
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
         before = {(flag.rule, flag.text) for flag in grammar_checker.check(original, self.checker)}
@@ -67,7 +81,7 @@ class Grammar(Reworded):
             **proposal.facts,
             "checker": name,
             "checker_rule": new[0].rule if new else None,
-            "changes_search_terms": set(terms(original)) != set(terms(proposal.text)),
+            "changes_search_terms": _changes_terms(original, proposal.text),
         }
         if self.by != RULES and not new:
             refusal = Refusal(kind="no_error_found", text=f"the checker finds no error: {name}")
@@ -75,15 +89,20 @@ class Grammar(Reworded):
         return replace(proposal, facts=facts)
 
 
+def _changes_terms(original: str, wording: str) -> bool:
+    return set(terms(original)) != set(terms(wording))
+
+
 def _drawn(possible: Mapping[Kind, Sequence[Error]], n: int, rng: random.Random) -> tuple[tuple[Kind, Error], ...]:
-    """Up to n errors that leave each other alone, in the order of their kinds."""
+    """Up to n errors of different kinds that leave each other alone, in the order of their kinds."""
     chosen: list[tuple[Kind, Error]] = []
     for _ in range(n):
-        has_verbal = any(kind in VERBAL for kind, _ in chosen)
+        made = {kind for kind, _ in chosen}
         left = {
             kind: fitting
             for kind, errors in possible.items()
-            if not (kind in VERBAL and has_verbal)
+            if kind not in made
+            and not (kind in VERBAL and made & VERBAL)
             and (fitting := [error for error in errors if not any(error.overlaps(other) for _, other in chosen)])
         }
         if not left:

@@ -14,7 +14,7 @@ from shaketable.variations.english.indirect import AUXILIARIES, FINITE, WH_WORDS
 from shaketable.variations.english.inflection import form
 from shaketable.variations.english.prepositions import prepositions
 from shaketable.variations.english.question_order import Order, order_of
-from shaketable.variations.english.word_orders import adverb_behind, perfect_for_past, without_inversion
+from shaketable.variations.english.word_orders import ONCE, adverb_behind, perfect_for_past, without_inversion
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -37,7 +37,7 @@ NOT_COUNTED = frozenset({
     "arms", "clothes", "corps", "data", "games", "goods", "means", "media", "olympics", "people", "series", "species",
     "states", "times", "works",
 })  # fmt: skip
-QUANTITIES = frozenset({"few", "little", "bit", "lot", "couple", "number", "following", "total", "while"})
+QUANTITIES = frozenset({"one", "few", "little", "bit", "lot", "couple", "number", "following", "total", "while"})
 """`a few` and `few` are not the same."""
 OFFICES = frozenset({
     "captain", "chairman", "director", "editor", "governor", "head", "king", "leader", "mayor", "president",
@@ -134,19 +134,40 @@ def numbers(words: Sequence[Token]) -> Iterator[Error]:
 
 def _tenses(words: Sequence[Token], order: Order | None) -> Iterator[Error]:
     """`did he go` → `did he went`, `when did he die` → `when has he died`, `who wrote` → `who did wrote`."""
-    if order and order.verb is not None and order.auxiliary.lower_ == "did":
-        past = form(order.verb.lower_, "VBD")
-        if past != order.verb.lower_:
-            yield Error(rule="past_after_did", edits=(replaced(order.verb, past),))
-        if perfect := perfect_for_past(order):
-            yield perfect
-    verb = next((word for word in words[1:6] if word.tag_[:2] == "VB" or word.lower_ in AUXILIARIES), None)
-    if verb is None or verb.tag_ != "VBD" or verb.lower_ in AUXILIARIES or not verb.text.islower():
-        return
-    # A second question word, or a comma, may belong to a title or to what is compared.
+    for word in words:
+        is_past = word.tag_ == "VBD" and word.text.islower() and word.text not in AUXILIARIES
+        if word.lower_ == "did" and word.dep_ == "aux" and _is_helped(word):
+            yield Error(rule="past_after_did", edits=(replaced(word.head, form(word.head.lower_, "VBD")),))
+        elif is_past and form(word.lemma_, "VBD") == word.text != word.lemma_:
+            if _is_relative(word) and has_capitals(words):
+                yield Error(rule="base_for_past", edits=(replaced(word, word.lemma_),))
+            elif _is_asked_for(words, word):
+                yield Error(rule="did_before_past", edits=(put_before(word, "did"),))
+                if word.lemma_ in ONCE:
+                    yield Error(rule="base_for_past", edits=(replaced(word, word.lemma_),))
+    if order and (perfect := perfect_for_past(order)):
+        yield perfect
+
+
+def _is_helped(did: Token) -> bool:
+    """Whether its verb stands behind the subject in its basic form, without `not`."""
+    verb = did.head
+    between = any(child.dep_ == "nsubj" and did.i < child.i < verb.i for child in verb.children)
+    plain = verb.tag_ == "VB" and verb.text.islower() and form(verb.text, "VBD") != verb.text
+    return between and plain and not any(child.dep_ == "neg" for child in verb.children)
+
+
+def _is_relative(verb: Token) -> bool:
+    """`the king who died`: after one thing the basic form is an error, and no plural."""
+    before = verb.doc[verb.i - 1]
+    return verb.dep_ == "relcl" and before.lower_ in ("who", "that", "which") and verb.head.tag_ in ("NN", "NNP")
+
+
+def _is_asked_for(words: Sequence[Token], verb: Token) -> bool:
+    """`Who wrote`; a second question word, or a comma, may belong to a title or to what is compared."""
     alone = sum(word.lower_ in WH_WORDS for word in words) == 1 and not any(word.text == "," for word in words)
-    if verb.dep_ == "ROOT" and words[0].lower_ == "who" and words[1].i == verb.i and alone:
-        yield Error(rule="did_before_past", edits=(put_before(verb, "did"),))
+    opens = words[0].lower_ == "who" and words[1].i == verb.i and verb.dep_ == "ROOT"
+    return opens and alone
 
 
 def _agreements(words: Sequence[Token]) -> Iterator[Error]:
