@@ -137,12 +137,12 @@ def test_500_words_are_read():
 @needs_data
 @pytest.mark.slow
 def test_most_real_questions_have_a_harder_wording_of_the_same_kind():
-    asked = mixed(300)
+    asked = mixed(120)
     made = [variant for (variant,) in build("variation", "readability").vary(asked)]
     accepted = [
         (question.text, variant.text) for question, variant in zip(asked, made, strict=True) if not variant.rejected
     ]
-    assert len(accepted) >= 150
+    assert len(accepted) >= 60
     for before, after in accepted:
         assert reading_ease(after) < min(60, reading_ease(before))
         is_yes_no = r"(?:is|are|was|were|did|does|do|has|have|can|could|would)\b"

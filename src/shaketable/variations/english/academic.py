@@ -42,7 +42,11 @@ BEGINNING = re.compile(
     r"|(?:is|are|was|were|did|does|do|has|have|had|can|could|will|would|should) ",
     re.IGNORECASE,
 )
-BROKEN = re.compile(r"(?:which|what) (?:award|city|country|film|song) (?:whose|the) ", re.IGNORECASE)
+BROKEN = re.compile(
+    r"(?:which|what) (?:award|city|country|film|song) (?:whose|the) |which country (?!is |was ).* is from$"
+    r"|.* has the director (?:died|lived) ",
+    re.IGNORECASE,
+)
 """`Which film whose director is younger, A or B?`: a wording that keeps the order keeps the error."""
 MANY_WORDS = 8
 """A longer noun phrase stands at the end or not at all."""
