@@ -27,7 +27,7 @@ AGAIN = re.compile(
 FORGETFUL = ("", "hey, ", "so ", "ok so ", "hmm, ")
 NO_ORDER = re.compile(
     r"(?:what|which) (?!is|are|was|were|has|did|does|do)\w+ (?:the|a|an)\b|(?:what|which) (?:country|award|prize) [A-Z]"
-    r"|(?:in|on|at|for|from|to|with|by|about|of) (?:which|what|whom|whose)\b"
+    r"|(?:in|on|at|for|from|to|with|by|about|of|over|under|after|through|during|into) (?:which|what|whom|whose)\b"
 )
 """`Which award the director won` is no order for a question of its own, and `in which` is too stiff."""
 EMPTY = frozenset({

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from shaketable.text import language
-from shaketable.variations.english.casual_turns import AUXILIARIES, FINITE, question_words
+from shaketable.variations.english.casual_turns import AUXILIARIES, FINITE, TIMES, question_words
 from shaketable.variations.english.indirect import Indirect, indirect
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def _asks_for_subject(words: list[Token]) -> bool:
     if place == 1:
         return words[0].lower_ == "who" and verb.lower_ == "was" and words[-1].tag_ not in ("IN", "TO", "RP")
     is_which = words[0].lower_ in ("what", "which", "whose") and following.tag_ == "DT"
+    is_which &= words[place - 1].lower_ not in TIMES
     return is_which or (following.text.islower() and following.tag_ in ("IN", "JJ", "JJR", "JJS", "TO"))
 
 
