@@ -17,7 +17,7 @@ from shaketable.variations.english.insertions import (
     fillers,
     repetitions,
 )
-from shaketable.variations.gate.reworded import Proposal
+from shaketable.variations.gate.proposals import Proposal
 
 pytestmark = pytest.mark.weights
 WORDS = ("Who", "is", "the", "of", "Jaws", "was", "director", "?", ",", "'", "did", "father")

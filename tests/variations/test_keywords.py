@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shaketable.types import Question
 from shaketable.variations.english.search_box import keywords
-from shaketable.variations.gate.reworded import Proposal
+from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.keywords import Keywords
 
 pytestmark = pytest.mark.weights

@@ -10,8 +10,9 @@ from typing import ClassVar
 from shaketable.prompts import REWORD_DECLARATIVE, Template
 from shaketable.types import Question
 from shaketable.variations.english.indirect import Shape, framed
+from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.gate.refusal import Refusal
-from shaketable.variations.gate.reworded import RULES, Proposal, Reworded
+from shaketable.variations.gate.reworded import RULES, Reworded
 
 WISHES = (
     "I would like to know",

@@ -21,8 +21,9 @@ from shaketable.variations.english.insertions import (
     small_opening,
 )
 from shaketable.variations.english.plain_words import is_english
+from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.gate.refusal import Refusal
-from shaketable.variations.gate.reworded import Proposal, Reworded
+from shaketable.variations.gate.reworded import Reworded
 
 Kind = Literal["filler", "repetition", "false_start", "correction"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -10,8 +10,9 @@ from shaketable.prompts import REWORD_FOLLOW_UP, Template
 from shaketable.types import HISTORY, Json, Question
 from shaketable.variations.english.indirect import tidy
 from shaketable.variations.english.topic import find_topic, point_at_topic
+from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.gate.refusal import Refusal
-from shaketable.variations.gate.reworded import Proposal, Reworded
+from shaketable.variations.gate.reworded import Reworded
 
 OPENINGS = (
     ("I want to ask you something about {topic}.", "Sure. What would you like to know about {topic}?"),

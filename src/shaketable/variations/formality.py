@@ -14,8 +14,9 @@ from shaketable.variations.english.casual import COMMON, Casual, casual, contrac
 from shaketable.variations.english.casual_clauses import held_clause, is_past_twice
 from shaketable.variations.english.casual_words import FRAMES, NAME_OPENERS, NOUN_FRAMES, OPENERS
 from shaketable.variations.english.indirect import tidy
+from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.gate.refusal import Refusal
-from shaketable.variations.gate.reworded import Proposal, Reworded
+from shaketable.variations.gate.reworded import Reworded
 
 Strength = Literal["mild", "strong"]
 ASKS = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE)

@@ -15,8 +15,9 @@ from shaketable.variations.english import grammar_checker
 from shaketable.variations.english.edits import Error, applied, described, is_about_words, is_english_question
 from shaketable.variations.english.indirect import tidy
 from shaketable.variations.english.learner_errors import VERBAL, Kind, errors_in
+from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.gate.refusal import Refusal
-from shaketable.variations.gate.reworded import RULES, Proposal, Reworded
+from shaketable.variations.gate.reworded import RULES, Reworded
 
 if TYPE_CHECKING:
     from spacy.tokens import Token

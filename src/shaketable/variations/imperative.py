@@ -10,8 +10,9 @@ from shaketable.prompts import REWORD_IMPERATIVE, Template
 from shaketable.text import language
 from shaketable.types import Question
 from shaketable.variations.english.indirect import SENTENCE_END, Shape, framed
+from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.gate.refusal import Refusal
-from shaketable.variations.gate.reworded import RULES, Proposal, Reworded
+from shaketable.variations.gate.reworded import RULES, Reworded
 
 OPENINGS = ("Tell me", "Please tell me", "Let me know", "Please let me know", "Find out", "Please find out")
 FRAMES: dict[Shape, tuple[str, ...]] = {

@@ -11,8 +11,9 @@ from shaketable.prompts import REWORD_KEYWORDS, Template
 from shaketable.types import Question
 from shaketable.variations.english.indirect import tidy
 from shaketable.variations.english.search_box import keywords
+from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.gate.refusal import Refusal
-from shaketable.variations.gate.reworded import Proposal, Reworded
+from shaketable.variations.gate.reworded import Reworded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,8 @@ from shaketable.variations.english.word_orders import (
     which_is,
     without_inversion,
 )
-from shaketable.variations.gate.reworded import Proposal, Reworded
+from shaketable.variations.gate.proposals import Proposal
+from shaketable.variations.gate.reworded import Reworded
 
 if TYPE_CHECKING:
     from spacy.tokens import Token

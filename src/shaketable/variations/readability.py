@@ -13,8 +13,9 @@ from shaketable.variations.english import academic
 from shaketable.variations.english.indirect import SENTENCE_END, tidy
 from shaketable.variations.english.reading_ease import reading_ease
 from shaketable.variations.english.substitution import substituted
+from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.gate.refusal import Refusal
-from shaketable.variations.gate.reworded import Proposal, Reworded
+from shaketable.variations.gate.reworded import Reworded
 
 Strength = Literal["mild", "strong"]
 

@@ -11,7 +11,7 @@ from typing import Literal
 from shaketable.text import language
 from shaketable.variations.english.embedded import embedded, is_command
 from shaketable.variations.english.question_words import AUXILIARIES, DO, FINITE, WH_WORDS
-from shaketable.variations.gate.reworded import Proposal
+from shaketable.variations.gate.proposals import Proposal
 
 __all__ = [
     "AUXILIARIES", "DO", "FINITE", "SENTENCE_END", "WH_WORDS", "Indirect", "Shape", "framed", "indirect", "quoted",

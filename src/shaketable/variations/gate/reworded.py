@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -15,12 +15,8 @@ from shaketable.prompts import REWORD_ADVICE, REWORD_AGAIN, Template
 from shaketable.protocols import Model
 from shaketable.text import language
 from shaketable.text.english import not_english
-from shaketable.text.normalization import without_surrogates
 from shaketable.types import (
-    Completion,
-    Failure,
     Json,
-    Making,
     Prompt,
     Question,
     RefusedReply,
@@ -29,42 +25,24 @@ from shaketable.types import (
     Variant,
 )
 from shaketable.variations.gate import naturalness
-from shaketable.variations.gate.feedback import feedback_on
 from shaketable.variations.gate.meaning import ENCODER, MODEL_MADE, RULE_MADE, Gate
+from shaketable.variations.gate.proposals import (
+    Proposal,
+    Propose,
+    in_order,
+    making_of,
+    may_retry,
+    proposal_in,
+    refused_reply,
+)
 from shaketable.variations.gate.refusal import Refusal, refuse
-from shaketable.variations.gate.replies import conversation, wording_of
+from shaketable.variations.gate.replies import conversation
 
 RULES = "rules"
 SPARE_TOKENS = 60
 """For what a model puts around its wording."""
 CHARACTERS_PER_TOKEN = 2
 """Fewer than in English text: a wording may be twice as long as the question."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Proposal:
-    text: str
-    facts: dict[str, Json] = field(default_factory=dict)
-    """How it was made: the rule, the model, what a checker said."""
-    refused: Refusal | None = None
-    """Why it is not accepted; None: nothing was found against it so far."""
-    similarity: float | None = None
-    """To the original; None: not measured."""
-    is_unmeasured: bool = False
-    """Whether it is refused because its similarity could not be measured."""
-    reply: Completion | Failure | None = None
-    """What the model gave; None: a rule made it."""
-    about: str = ""
-    """What the conversation named before, which the wording need not name again."""
-
-    @property
-    def understood(self) -> str:
-        """As the gate reads it."""
-        return f"About {self.about}: {self.text}" if self.about else self.text
-
-
-Propose = Callable[[Sequence[Question], Sequence[Sequence[Proposal]]], Sequence[Proposal | None]]
-"""The questions without an accepted wording, and what was refused of each → the next; None: there is no other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,8 +116,8 @@ class Reworded:
         return [
             Rewording(
                 variants=(self._variant(label, question, tried[i]),),
-                making=_making(tried[i]),
-                may_retry=bool(tried[i]) and _may_retry(tried[i][-1]),
+                making=making_of(tried[i]),
+                may_retry=bool(tried[i]) and may_retry(tried[i][-1]),
             )
             for i, question in enumerate(questions)
         ]
@@ -229,13 +207,13 @@ class Reworded:
         (template,) = self.prompts
         replies = self._model.generate(
             [
-                self.prompt(question, [_refused_reply(proposal) for proposal in before])
+                self.prompt(question, [refused_reply(proposal) for proposal in before])
                 for question, before in zip(questions, tried, strict=True)
             ]
         )
         # Read last: an endpoint tells which model it is with its first reply.
         facts: dict[str, Json] = {"prompt": template.identity, "model": dict(self._model.environment())}
-        return [_proposal(reply, facts) for reply in replies]
+        return [proposal_in(reply, facts) for reply in replies]
 
     def _variant(self, label: str, question: Question, tried: Sequence[Proposal]) -> Variant:
         if not tried:
@@ -259,60 +237,6 @@ class Reworded:
             ]
         variant = Variant(question_id=question.id, text=last.text, variation=label, provenance=provenance)
         return refuse(variant, last.refused)
-
-
-def in_order(wordings: Callable[[Question], Sequence[Proposal]]) -> Propose:
-    """Rules give all their wordings of a question at once."""
-    known: dict[str, Sequence[Proposal]] = {}
-
-    def propose(questions: Sequence[Question], tried: Sequence[Sequence[Proposal]]) -> list[Proposal | None]:
-        for question in questions:
-            if question.id not in known:
-                known[question.id] = wordings(question)
-        return [
-            known[question.id][len(before)] if len(before) < len(known[question.id]) else None
-            for question, before in zip(questions, tried, strict=True)
-        ]
-
-    return propose
-
-
-def _proposal(reply: Completion | Failure, facts: dict[str, Json]) -> Proposal:
-    if isinstance(reply, Failure):
-        refused = Refusal(kind="model_failed", text=f"the model failed: {reply.kind}: {reply.message}")
-        return Proposal(text="", facts=facts, refused=refused, reply=reply)
-    whole = without_surrogates(reply.text)
-    text = wording_of(whole)
-    return Proposal(
-        text=text,
-        facts=facts if text == whole else {**facts, "reply": whole},
-        refused=Refusal(kind="reply_cut_off", text="the reply was cut off")
-        if reply.finish_reason == "length"
-        else None,
-        reply=reply,
-    )
-
-
-def _refused_reply(proposal: Proposal) -> RefusedReply:
-    text = without_surrogates(proposal.reply.text).strip() if isinstance(proposal.reply, Completion) else ""
-    return RefusedReply(text=text, feedback="" if proposal.refused is None else feedback_on(proposal.refused))
-
-
-def _making(tried: Sequence[Proposal]) -> Making:
-    replies = [proposal.reply for proposal in tried if proposal.reply is not None]
-    completions = [reply for reply in replies if isinstance(reply, Completion)]
-    return Making(
-        n_attempts=len(tried),
-        n_calls=len(replies),
-        n_failures=len(replies) - len(completions),
-        n_prompt_tokens=sum(reply.n_prompt_tokens for reply in completions),
-        n_tokens=sum(reply.n_tokens for reply in completions),
-        seconds=sum(reply.seconds for reply in completions),
-    )
-
-
-def _may_retry(last: Proposal) -> bool:
-    return last.is_unmeasured or (isinstance(last.reply, Failure) and last.reply.may_retry)
 
 
 def _words(text: str) -> list[str]:
