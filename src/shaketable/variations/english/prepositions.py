@@ -16,11 +16,11 @@ MONTHS = frozenset({
     "December",
 })  # fmt: skip
 GOVERNED = {
-    "accused of": "for", "afraid of": "from", "arrive in": "to", "arrived in": "to", "arrive at": "to",
+    "accused of": "for", "arrive in": "to", "arrived in": "to", "arrive at": "to",
     "arrived at": "to", "according to": "with", "associated with": "to", "charged with": "of", "consist of": "from",
     "consists of": "from", "consisted of": "from", "depend on": "of", "depends on": "of", "dependent on": "of",
     "different from": "of", "divided into": "in", "effect on": "in", "famous for": "of", "focus on": "in",
-    "focused on": "in", "good at": "in", "influence on": "in", "inspired by": "from", "interested in": "on",
+    "focused on": "in", "influence on": "in", "inspired by": "from", "interested in": "on",
     "located in": "at", "located on": "at", "married to": "with", "participate in": "at", "participated in": "at",
     "reason for": "of", "reasons for": "of", "related to": "with", "responsible for": "of", "similar to": "with",
     "situated in": "at", "specialize in": "on", "specialized in": "on", "specializes in": "on", "translated into": "in",
