@@ -1,4 +1,4 @@
-"""Wordings that people labelled: `good`, `broken`, `changed` (another thing is asked) or `yesno` (it invites `yes`).
+"""Wordings that readers labelled: `good`, `broken`, `changed` (another thing is asked) or `yesno` (it invites `yes`).
 
 `own_labels.jsonl` holds wordings of the built-in questions in full. `labels.jsonl` points at published wordings by
 file, id and kind, and tells what rules made by its edits of the original; it needs the folder of real data.
@@ -75,8 +75,9 @@ def load_own() -> list[Labelled]:
 
 
 def load_published() -> list[Labelled]:
+    """Less what a person or a translator left as it was, which is no other wording."""
     rows = [json.loads(line) for line in (HERE / "labels.jsonl").read_text("utf-8").splitlines()]
-    return [_published(row) for row in rows]
+    return [each for each in map(_published, rows) if each.wording.strip() != each.original.strip()]
 
 
 def _published(row: dict) -> Labelled:

@@ -1,4 +1,4 @@
-"""The gate works both ways: what people call good passes, and much of what they call broken or changed does not."""
+"""The gate works both ways: what readers call good passes, and much of what they call broken or changed does not."""
 
 import pytest
 from labelled_wordings import judge, load_own, load_published

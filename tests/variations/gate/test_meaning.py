@@ -1,7 +1,7 @@
 """The meaning gate: what it keeps, what it refuses, and in which words."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shaketable.variations.gate.meaning import Gate
@@ -137,3 +137,33 @@ def test_similarity_has_a_threshold():
 def test_a_judgement_never_fails(original, wording):
     reason = refused(original, wording)
     assert reason is not None or wording.strip() != original.strip()
+
+
+STRANGE = (
+    "",
+    "?",
+    "Jaws",
+    "谁导演了大白鲨",
+    "Wer hat das gemacht?",
+    "\ud800 who",
+    "who " * 500,
+    "\x00\u202e 42",
+    "'\"“",
+)
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize("original", STRANGE)
+def test_strange_texts_get_a_judgement(original):
+    judged = Gate().judge([original] * len(STRANGE), STRANGE)
+    assert len(judged) == len(STRANGE)
+    assert judged[STRANGE.index(original)].refused is not None
+
+
+@pytest.mark.weights
+@settings(max_examples=25, deadline=None)
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_no_text_breaks_the_checks_of_names_and_sentences(original, wording):
+    gate = Gate(min_similarity=0, max_span_rise=100, max_mean_rise=100)
+    (judgement,) = gate.judge([original], [wording])
+    assert judgement.refused is not None or wording.strip() != original.strip()

@@ -36,7 +36,7 @@ class Gate:
     """Content words of the original that are found in the wording."""
     min_precision: float = 0.4
     """Content words of the wording that are found in the original."""
-    max_span_rise: float = 3.5
+    max_span_rise: float = 5.0
     """Nats per token by which the worst span may be less likely than the original's; 0: English is not judged."""
     max_mean_rise: float = 4.0
     """The same for all tokens."""
@@ -155,7 +155,7 @@ class Gate:
 
 
 MODEL_MADE = Gate()
-RULE_MADE = Gate(min_similarity=0.7, min_recall=0.7, max_span_rise=2.0, max_mean_rise=1.0)
+RULE_MADE = Gate(min_similarity=0.7, min_recall=0.7, max_span_rise=2.4, max_mean_rise=1.0)
 """Rules stay near the original, and what they break is found nearer to it."""
 
 
