@@ -186,7 +186,14 @@ def test_names_numbers_negations_and_quotations_keep_their_spelling():
 def test_marks_and_spaces_stay_where_they_are():
     ((variant,),) = Spelling().vary([asked("Where's the  director of 'Jaws' (1975)  from?")])
     pattern = r"Where's \w+  \w+ of 'Jaws' \(1975\)  \w+\?"
-    assert re.fullmatch(pattern, variant.text) and len(variant.provenance["changes"]) == 3
+    # the, director, of and from may be misspelled, and half of them are.
+    assert re.fullmatch(pattern, variant.text) and len(variant.provenance["changes"]) == 2
+
+
+@pytest.mark.weights
+def test_the_marks_of_a_csv_file_are_no_quotation():
+    ((variant,),) = Spelling().vary([asked('"Who directed the movie ""Jaws""?"')])
+    assert re.fullmatch(r'Who \w+ \w+ \w+ "Jaws"\?', variant.text) and variant.rejected is None
 
 
 @pytest.mark.weights

@@ -14,6 +14,7 @@ from shaketable import catalog
 from shaketable.identity import seed_from
 from shaketable.types import Json, Question, Variant
 from shaketable.variations.english import misspellings
+from shaketable.variations.english.indirect import tidy
 from shaketable.variations.english.plain_words import plain_words
 from shaketable.variations.gate.meaning import Gate
 from shaketable.variations.gate.refusal import Refusal, refuse
@@ -90,12 +91,16 @@ class Spelling:
         return refuse(variant, refusal)
 
     def _naturally(self, text: str, rng: random.Random) -> tuple[str, Changes]:
-        """Words are exchanged where they stand; all else stays."""
+        """Words are exchanged where they stand; all else stays. One who spells every name right gets half of the other
+        words right, at least."""
+        text = tidy(text) if text.startswith('"') else text  # The whole question may stand in the marks of a CSV file.
         # A word that comes twice is misspelled once: `hte` in every place would be one error, not many.
         found = plain_words(text)
         words = {word[0].lower(): word for word in rng.sample(found, len(found))}
         possible = [(word, others) for word in words.values() if (others := self._natural(word[0]))]
-        chosen = rng.sample(possible, min(self.n_changes(len(tokenized(text))), len(possible)))
+        chosen = rng.sample(
+            possible, min(self.n_changes(len(tokenized(text))), math.ceil(len(found) / 2), len(possible))
+        )
         changes: Changes = []
         end, made = 0, ""
         for word, others in sorted(chosen, key=lambda pair: pair[0].start()):
