@@ -99,6 +99,8 @@ def main_participle(asked: Asked, places: Sequence[int]) -> int | None:
     ends = all(word.tag_ in ("RP", "IN") for word in rest[place + 1 :])
     if not asked.is_adverbial and asked.n_opening == 1 and not ends and rest[place].lower_ not in NAMING:
         return None  # who was the man talking …: parsers see him talk.
+    if asked.is_adverbial and joined(rest[place : place + 2]) == "named after" and not ends:
+        return None  # where is the town named after …
     is_past = rest[place].tag_ != "VBG"
     alone = len(places) == 1 and rest[0].tag_ != "PRP" and is_plain(rest[:place]) and (is_past or ends)
     final = places[-1] == len(rest) - 1 and is_past
@@ -174,6 +176,8 @@ def is_plain(words: Sequence[Token]) -> bool:
     named = len(words) > 1 and words[0].tag_ == words[-2].tag_ == "NNP"
     if named and words[-1].text.islower() and words[-1].tag_ != "NNS":
         return False  # Hyde Park open
+    if len(words) > 1 and words[-1].tag_ == "JJ" and words[-1].text.islower():
+        return False  # the war complete
     return not any(
         word.tag_[:2] in ("VB", "MD")
         or word.lower_ == "both"

@@ -52,7 +52,11 @@ STRANDED = re.compile(
 )
 """A preposition whose noun is the question word: `who was Rome at war with in May`."""
 TIMES = re.compile(r"\b(?:year|month|day|date|decade|century|season|time)$")
-KINDS = re.compile(r"\b(?:kind|type|sort|colou?r) ?")
+KINDS = re.compile(
+    r"\b(?:age|breed|channel|colou?r|date|day|genre|height|kind|length|month|nationality|number|position|race|relation|religion|"
+    r"shape|size|sort|time|type|year)\b"
+)
+"""What is said of something, and is no subject itself: `what shape is the tip`."""
 MANY_WORDS = 14
 """A longer subject does not go before a verb that ends the clause."""
 FAR = 16
@@ -138,7 +142,8 @@ def _is_be(asked: Asked) -> bool:
 
 def _in_order(asked: Asked) -> Embedded | None:
     """The question word is the subject: nothing moves."""
-    return None if asks_again(asked) else asked.unchanged
+    # by what means is …: taggers take the noun for the verb.
+    return None if asks_again(asked) or asked.rest[0].lower_ in AUXILIARIES else asked.unchanged
 
 
 def _with_do(asked: Asked) -> Embedded | None:
@@ -156,10 +161,12 @@ def _with_do(asked: Asked) -> Embedded | None:
         # What does A and B have in common: people write it, and nobody says `A and B has`.
         tag = "VBP" if joined(after) == "in common" else ""
     others = any(
-        (word.tag_ == "VB" and before.tag_ not in ("TO", "MD", "CC", "RB"))
-        or (word.tag_ == "VBP" and before.tag_ == "NN" and word.lower_ not in AUXILIARIES)
+        (word.tag_ == "VB" and before.tag_ not in ("TO", "MD", "CC"))
+        or (word.tag_ == "VBP" and before.tag_[:2] == "NN" and word.lower_ not in AUXILIARIES)
         for before, word in itertools.pairwise(asked.rest[main:])
     )
+    if joined(after[:1]) == "of" and verb.lower_ not in ("die", "consist", "think"):  # did the model of … last
+        return None
     if others or (len(after) == 1 and verb.lower_ != "take" and is_verb(after[0].lower_)):  # did the deal last
         return None
     if not tag or not is_closed(subject):
@@ -173,6 +180,8 @@ def _with_auxiliary(asked: Asked) -> Embedded | None:
     main = helped_verb(asked)
     if main is not None:
         if any(word.lower_ == "be" for word in asked.rest[main + 1 : main + 2]):  # could the broadcast be streamed
+            return None
+        if not _fits(asked.verb, asked.rest, main):
             return None
         main = before_adverbs(asked.rest, main)
     compares = any(word.text == "," for word in asked.rest)  # Which film has the director who died first, A or B
@@ -188,6 +197,13 @@ def _with_auxiliary(asked: Asked) -> Embedded | None:
     return None if asked.is_adverbial or (main != 0 and unsure) else _in_order(asked)
 
 
+def _fits(auxiliary: Token, rest: Sequence[Token], main: int) -> bool:
+    """Whether the verb has a form that the auxiliary takes: could be, has been, has seen."""
+    if main and rest[main - 1].lower_ in ("be", "been", "have"):
+        return True
+    return rest[main].tag_ in (("VB",) if auxiliary.tag_ == "MD" else ("VBN", "VBD"))
+
+
 def _with_be(asked: Asked) -> Embedded | None:
     rest = asked.rest
     if rest[0].lower_ in ("not", "n't"):
@@ -200,7 +216,8 @@ def _with_be(asked: Asked) -> Embedded | None:
         return Embedded(text=joined(rest), is_noun=True)
     places = [place for place, word in enumerate(rest) if is_participle(word) and not is_inside(rest, place)]
     if places and not asked.is_adverbial and before_adverbs(rest, places[0]) == 0:
-        return None if rest[-1].tag_ == "IN" else asked.unchanged  # who was born
+        sure = rest[places[0]].tag_ != "VBG" or helped_verb(asked) == places[0]
+        return asked.unchanged if sure and rest[-1].tag_ != "IN" else None  # who was born
     if places and (asked.is_adverbial or helped_verb(asked) in places):
         main = main_participle(asked, places)
         return asked.turned(main) if main else None
@@ -230,8 +247,8 @@ def _with_nouns(asked: Asked) -> Embedded | None:
     if asked.words[0].lower_ == "what" and asked.n_opening > 1 and first in ARTICLES | {"one"}:
         if any(word.tag_ == "JJS" or word.text in ("first", "last", "most", "only") for word in rest[1:2]):
             return asked.unchanged  # what town is the largest
-        if asked.n_opening > 2 and not KINDS.search(asked.opening):
-            return None  # what town on the coast is a port: either noun could be the subject.
+        if not KINDS.search(asked.opening):  # what town is the port: the town is the subject.
+            return asked.unchanged if first == "the" and asked.n_opening == 2 and is_plain(rest) else None
     if joined(rest[2:3]) == "of" and first in ("a", "an"):
         return None  # what is a form of light: a kind of it, or what it is.
     return _with_one_noun(asked)
