@@ -82,7 +82,11 @@ def _safe_table(text: str, pipeline: str) -> Table:
         in_name = before is not None and before.i > 0 and NAME_BEFORE.match(before.text)
         in_phrase = word.lemma_ == "film" and before is not None and before.tag_ == "IN"
         in_phrase |= word.lemma_ == "begin" and after is not None and after.is_punct
-        in_phrase |= word.lower_ == "largest" and after is not None and after.tag_ in ("VBN", "VBD")
+        in_phrase |= (
+            word.lower_ == "largest"
+            and after is not None
+            and (after.tag_ in ("VBN", "VBD") or after.lower_ == "populated")
+        )
         in_phrase |= word.lemma_ == "originate" and (after is None or after.lower_ != "from")
         in_phrase |= word.lower_ == "whom" and before is not None and before.tag_ in ("IN", "TO")
         if in_name or in_phrase or (quoted and word.idx >= quoted.start()):
