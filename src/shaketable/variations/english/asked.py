@@ -99,7 +99,7 @@ def main_participle(asked: Asked, places: Sequence[int]) -> int | None:
     ends = all(word.tag_ in ("RP", "IN") for word in rest[place + 1 :])
     if not asked.is_adverbial and asked.n_opening == 1 and not ends and rest[place].lower_ not in NAMING:
         return None  # who was the man talking …: parsers see him talk.
-    if asked.is_adverbial and joined(rest[place : place + 2]) == "named after" and not ends:
+    if asked.is_adverbial and rest[place].lower_ in NAMING and not ends:
         return None  # where is the town named after …
     is_past = rest[place].tag_ != "VBG"
     alone = len(places) == 1 and rest[0].tag_ != "PRP" and is_plain(rest[:place]) and (is_past or ends)

@@ -82,7 +82,9 @@ def embedded(words: Sequence[Token]) -> Embedded | None:
         sure = not front and main[0].lower_ in WH_WORDS - ADVERBIAL and any(word.tag_[:2] == "VB" for word in main)
         return Embedded(text=small(main)) if sure else None
     tells = main[0].lower_ in ("when", "where", "why") and n_opening > 1 and main[1].tag_ not in ("IN", "RB")
-    if n_opening == len(main) - 1 or tells:  # When it was new, what …
+    quotes = not main[n_opening - 1].text[-1:].isalnum()
+    again = any(word.lower_ in WH_WORDS for word in main[2:n_opening]) and main[0].lower_ in ADVERBIAL
+    if n_opening == len(main) - 1 or tells or again or (front and quotes):  # When it was new, what …
         return None
     asked = Asked(words=main, n_opening=n_opening)
     if not front:
@@ -299,5 +301,7 @@ def _yes_or_no(asked: Asked) -> Embedded | None:
     for place, (before, word) in enumerate(itertools.pairwise(rest), 1):
         if word.text in PREDICATES or re.match("(?:in )?the same ", joined(rest[place:])):
             known = before.text[:1].isupper() or before.text in (")", '"', "”")
-            return asked.turned(place) if known else None
+            several = asked.verb.lower_ in ("are", "were")  # Are A from 1999 and B from 2001 both films
+            joins = not several or any(one.lower_ == "and" for one in rest[:place])
+            return asked.turned(place) if known and joins else None
     return None
