@@ -107,8 +107,24 @@ def test_any_text_has_a_shape_and_keeps_its_words(text):
     assert names <= set(re.findall(r"\w+", turned.lead + turned.text))
 
 
-def test_a_text_in_capitals_stays_whole():
-    assert indirect("WHO WAS THE KING OF FRANCE?").shape == "whole"
+@pytest.mark.parametrize(
+    "question",
+    [
+        "WHO WAS THE KING OF FRANCE?",
+        "Where is the town named after Caesar?",
+        "How long was Rome at war?",
+        "Who was Rome at war with in 1900?",
+        "What relation was Romulus to Remus?",
+        "Who is the king and what did he build?",
+        "When the bridge was new, what was it called?",
+        "How many years did the peace deal last?",
+        "What was Caesar accused of in the senate?",
+        "Are Ben Hur from 1959 and Quo Vadis from 1951 both films?",
+        "Which town is it? (hint: it lies on the Tiber)",
+    ],
+)
+def test_what_could_be_turned_wrongly_stays_whole(question):
+    assert indirect(question).shape == "whole"
 
 
 def test_what_asks_nothing_is_not_framed():

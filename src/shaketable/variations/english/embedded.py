@@ -91,7 +91,8 @@ def embedded(words: Sequence[Token]) -> Embedded | None:
         return _ordered(asked)
     moved = asked.unchanged if asked.opening in ("who", "what", "which") and _is_be(asked) else _ordered(asked)
     stands = asked.opening == "what" and asked.verb.tag_ == "VBP" and not _is_be(asked)  # what stand up comic
-    if moved is None or moved.is_noun or stands or "'" in asked.verb.text:
+    has_moved = asked.verb.lower_ in ("has", "have", "had") and moved != asked.unchanged
+    if moved is None or moved.is_noun or stands or has_moved or "'" in asked.verb.text:
         return None
     # who, in Greek myth, was …: at the end it could be taken to belong to something else.
     return Embedded(text=f"{asked.opening}, {small(front)},{moved.text.removeprefix(asked.opening)}")
@@ -236,7 +237,7 @@ def _with_nouns(asked: Asked) -> Embedded | None:
     rest, n_words = asked.rest, len(asked.rest)
     if rest[-1].tag_ == "IN" and n_words > 2 and rest[-2].tag_ in ("VBN", "JJ") and rest[-2].text.islower():
         return asked.turned(n_words - 2) if is_plain(rest[:-2]) else None
-    if rest[-1].lower_ in OPEN_ENDS and n_words > 1:
+    if rest[-1].text in OPEN_ENDS and n_words > 1:
         return asked.turned(n_words - 1) if is_plain(rest[:-1]) and rest[-2].tag_[:2] != "JJ" else None
     if not asked.is_adverbial and _is_predicate(asked):
         kind = KINDS.search(asked.opening) and rest[0].tag_ != "IN"  # what kind of dog is …: a name without a capital
