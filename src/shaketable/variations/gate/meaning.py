@@ -155,7 +155,7 @@ class Gate:
 
 
 MODEL_MADE = Gate()
-RULE_MADE = Gate(min_similarity=0.7, min_recall=0.7, max_span_rise=2.4, max_mean_rise=1.0)
+RULE_MADE = Gate(min_similarity=0.7, min_recall=0.7, max_span_rise=2.4, max_mean_rise=1.5)
 """Rules stay near the original, and what they break is found nearer to it."""
 
 
