@@ -35,6 +35,8 @@ def test_a_model_rewords_and_says_who_it_was():
         ("declarative", 'The answer to "Who directed the film Jaws?" is unknown.', "it answers instead of asking"),
         ("declarative", "The director who made the film Jaws was honored.", "it states something, expected the wish"),
         ("formality", "I'm sorry, I cannot help with that question.", "it declines instead of asking"),
+        ("formality", "The answer: Who's behind directing the film Jaws?", "it talks about the task: 'The answer:'"),
+        ("formality", "I'm not sure. Can you tell me who directed the film Jaws?", "it talks about the task"),
         ("formality", "Who directed the film Jaws?", "the same as the original"),
         ("formality", "who directed the film jaws", "the words of the original, in other letters or marks"),
         ("formality", "yo who made that shark movie?", "names lost: Jaws"),
@@ -123,6 +125,20 @@ def test_a_model_counts_in_keys_with_its_settings_and_what_it_is_told():
     assert "reword_again:" not in spelled(build("variation", "formality"))
     cool, warm = (f"formality(by={f'scripted(replies=({reply!r},))'!r})" for reply in ("a", "b"))
     assert spelled(build("variation", cool)) != spelled(build("variation", warm))
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_cut"),
+    [
+        ("hey, who was it that directed the film Jaws?\n\nI kept the name of", False),
+        ("hey, who was it that directed the film Jaws and", True),
+    ],
+)
+def test_a_remark_below_the_wording_may_be_cut_off(endpoint, reply, is_cut):
+    endpoint.reply = lambda body, n: said(reply, finish="length")
+    ((variant,),) = by_endpoint(endpoint).vary([QUESTION])
+    assert (variant.refusal == "reply_cut_off") == is_cut
+    assert variant.text == reply.split("\n")[0]
 
 
 def test_thresholds_are_settings():

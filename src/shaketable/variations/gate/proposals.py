@@ -9,7 +9,7 @@ from shaketable.text.normalization import without_surrogates
 from shaketable.types import Completion, Failure, Json, Making, Question, RefusedReply
 from shaketable.variations.gate.feedback import feedback_on
 from shaketable.variations.gate.refusal import Refusal
-from shaketable.variations.gate.replies import wording_of
+from shaketable.variations.gate.replies import REMARK, wording_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,11 +64,18 @@ def proposal_in(reply: Completion | Failure, facts: dict[str, Json]) -> Proposal
     return Proposal(
         text=text,
         facts=facts if text == whole else {**facts, "reply": whole},
-        refused=Refusal(kind="reply_cut_off", text="the reply was cut off")
-        if reply.finish_reason == "length"
-        else None,
+        refused=_trouble(reply, whole, text),
         reply=reply,
     )
+
+
+def _trouble(reply: Completion, whole: str, text: str) -> Refusal | None:
+    # What is cut off below the wording is a remark.
+    if reply.finish_reason == "length" and wording_of(f"{whole}…") != text:
+        return Refusal(kind="reply_cut_off", text="the reply was cut off")
+    if remark := REMARK.search(text):
+        return Refusal(kind="talks_about_the_task", text=f"it talks about the task: '{remark[0].strip()}'")
+    return None
 
 
 def refused_reply(proposal: Proposal) -> RefusedReply:

@@ -16,6 +16,12 @@ LABEL = re.compile(
     re.IGNORECASE,
 )
 """What models put before a wording: `Rewritten question:`."""
+REMARK = re.compile(
+    r"^\W*the answer\b[^.?!]{0,40}:|\b(?:i['’]m|i am) not (?:sure|familiar)\b|\bi(?: can|['’]ll) (?:help|keep)\b|"
+    r"\bassist you\b|\blet me know if\b",
+    re.IGNORECASE,
+)
+"""What models say about the task instead of doing it, or before."""
 
 
 def conversation(template: Template, slots: Mapping[str, str], refused: Sequence[RefusedReply]) -> tuple[Message, ...]:
