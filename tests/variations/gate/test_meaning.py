@@ -55,6 +55,8 @@ def refused(original, wording, gate=WORDLESS):
         ("Who won?", "Does anybody know who won?", None),
         ("Which of them won?", "In what contest can one find the winner?", None),
         ("Is it possible to win?", "So is it possible to win?", None),
+        ("In 1990, did the man win?", "Back in 1990, did the man win it?", None),
+        ("Its date?", "Could an answer be given: its date?", "'yes' would be an answer to it: 'Could an …'"),
         ("In which year did it end?", "Where did it end?", "the original asks for a year, the wording not"),
         ("In which year did it end?", "When did it end?", None),
         ("In which year did it end?", "In which decade did it end?", "the original asks for a year, the wording not"),

@@ -52,6 +52,8 @@ FEASIBLE = re.compile(
     r"(?:feasible|possible|practicable|conceivable|plausible|viable|permissible|a way|any way|a practicable)\b",
     re.IGNORECASE,
 )
+WANTS_YES = re.compile(rf"(?:^|[,:;.!?]\s+)\W*{HELPERS}\b", re.IGNORECASE)
+"""A question to which `yes` is an answer anyway; the helper may stand behind a phrase."""
 INVITES_YES = re.compile(
     rf"(?:^|[,:;.!?]\s+)(?:and |so |then |thus )?{HELPERS} "
     r"(?!there (?:any|some|a) ?(?:one|body|chance)\b)(?:one|it|there|an?|the|this|that|any|some|such)\b",
@@ -97,7 +99,7 @@ def _yes_no_trouble(original: str, wording: str) -> Refusal | None:
     frame = FEASIBLE.search(wording)
     if frame and FEASIBLE.search(original):
         frame = None
-    if not frame and QUESTION_WORD.search(original) and not INVITES_YES.match(original):
+    if not frame and not WANTS_YES.search(original):
         frame = INVITES_YES.search(wording)
         # In `Which city was it, and is it large?` and `In what city can one …` the question word leads.
         if frame and QUESTION_WORD.search(wording[: frame.start()]):
