@@ -20,7 +20,7 @@ def test_the_conversation_names_what_the_question_points_at():
     ((variant,),) = build("variation", "follow_up").vary([JAWS])
     said = variant.history
     assert variant.rejected is None
-    assert variant.text.lower().removeprefix("and ").removeprefix("so ") == "who directed it?"
+    assert variant.text.lower().removeprefix("so, ") == "who directed it?"
     assert [message.role for message in said] == ["user", "assistant"]
     assert "Jaws" in said[0].content and "Jaws" not in variant.text
     assert variant.spelled.endswith(variant.text) and said[0].content in variant.spelled

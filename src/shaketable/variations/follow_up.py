@@ -21,7 +21,7 @@ OPENINGS = (
     ("I was just reading about {topic}.", "Interesting! Is there something that you would like to know about it?"),
 )
 """What the user said, and what the assistant replied: they name the topic, and tell nothing about it."""
-FIRST_WORDS = ("", "", "And ", "So ")
+FIRST_WORDS = ("", "", "So, ")
 
 
 @dataclass(frozen=True, kw_only=True)
