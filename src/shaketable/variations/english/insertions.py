@@ -39,13 +39,12 @@ THINGS = (
     ("composer", "director"), ("performer", "writer"), ("film", "series"), ("movie", "series"), ("song", "album"),
     ("city", "state"), ("country", "city"), ("county", "city"), ("river", "lake"), ("team", "coach"),
     ("player", "coach"), ("president", "governor"), ("birth", "death"), ("year", "month"), ("novel", "poem"),
-    ("band", "singer"), ("company", "person"), ("language", "religion"), ("actress", "singer"),
+    ("band", "singer"), ("language", "religion"), ("actress", "singer"),
     ("character", "actor"), ("winner", "host"),
 )  # fmt: skip
 PROPERTIES = (
-    ("older", "younger"), ("oldest", "largest"), ("largest", "smallest"), ("highest", "lowest"), ("first", "last"),
+    ("older", "younger"), ("oldest", "largest"), ("largest", "smallest"), ("highest", "lowest"),
     ("longest", "shortest"), ("earlier", "later"), ("maternal", "paternal"), ("born", "married"),
-    ("founded", "dissolved"), ("written", "published"), ("directed", "produced"), ("wrote", "published"),
 )  # fmt: skip
 """Words of the same kind: a speaker says one and means the other."""
 POINTING = frozenset({"the", "which", "what", "whose", "this", "that", "his", "her", "its", "their"})
