@@ -24,7 +24,7 @@ Strength = Literal["mild", "strong"]
 class Readability(Reworded):
     """A question of the same kind that is harder to read than the original, by academic words, nouns and passives."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_READABILITY,)
 
     strength: Strength = "strong"

@@ -23,11 +23,12 @@ SLOT = re.compile(r"(?<!-)\b(?:AUX|BE|[XYZ])\b")
 NAMED = re.compile(r"\b([A-Z]+)\b")
 NO_BEGINNING = re.compile(
     r"(?:about|and|as|at|by|down|for|from|in|into|it|of|on|or|out|over|that|to|under|up|with|who|what|which|when|where|"
-    r"why|how|whose)\b"
+    r"why|how|whose|himself|herself|themselves)\b"
 )
 NO_END = re.compile(
-    r"\b(?:about|again|all|also|and|are|as|at|be|both|by|ever|first|for|from|he|in|is|it|last|likely|of|on|or|"
-    r"originally|she|the|they|to|was|were|when|where|with)$"
+    r"\b(?:a|about|actually|again|all|already|also|an|and|are|as|at|be|been|being|both|by|co|ever|finally|first|for|formally|"
+    r"from|fully|he|in|is|it|last|likely|never|newly|next|not|of|officially|on|once|only|or|originally|pre|publicly|re|"
+    r"recently|she|still|the|they|to|was|were|when|where|with)-?$"
 )
 TWO_QUESTIONS = re.compile(
     r"(?:\band|,) (?:at |by |for |in |on )?(?:who|what|which|when|where|why|how)\b|\bwhy$"

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Token
 
 Table = Mapping[tuple[str, str], Sequence[str]]
-"""(basic form, kind or empty for any) → words to choose from. A kind is the tag's first letter, or tells verbs with an
-object or in the passive (`T`) from verbs with neither (`I`), and prepositions before their noun (`P`)."""
+"""(basic form, kind or empty for any) → words to choose from. A kind is the tag's first letter, `T` for
+verbs with an object or in the passive, or `P` for prepositions before their noun."""
 QUOTES = frozenset('"“”‘')
 """A single one that closes looks like an apostrophe, so what follows it stays as it is."""
 QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'(?=\w).*?(?<=[\w.!?,])'(?!\w)")
@@ -25,6 +25,25 @@ FREE_ADJECTIVES = frozenset({"famous", "former", "new", "original", "other", "po
 WITH_AFTER = frozenset({"name", "call", "come", "look", "take", "model", "run", "go", "title"})
 """Verbs that make one meaning with `after`."""
 BEFORE_TITLES = frozenset({"film", "movie", "song", "singer", "owner"})
+NAMED_BY_OF = frozenset(
+    {
+        "award",
+        "band",
+        "city",
+        "college",
+        "company",
+        "country",
+        "magazine",
+        "murder",
+        "novel",
+        "person",
+        "prison",
+        "road",
+    }
+    | {"ship", "song", "street", "town", "university"}
+)
+"""Before `of` they may be part of a name or a set phrase: `song of Solomon`, `city of London`, `country of origin`."""
+AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "will", "would"})
 COUNTED = frozenset({"CD", "RB", "WP$"})
 YEAR = re.compile(r"[12]\d{3}")
 
@@ -84,6 +103,8 @@ def _is_fixed(words: Sequence[Token], place: int) -> bool:
         return True
     if after is None:
         return False
+    if after.lower_ == "of" and word.lemma_.lower() in NAMED_BY_OF:
+        return True
     is_first = word.tag_[:2] == "NN" and (after.tag_ in ("NN", "NNS") or after.lower_ in ("musical", "winning"))
     return after.text == "-" or is_first
 
@@ -91,6 +112,11 @@ def _is_fixed(words: Sequence[Token], place: int) -> bool:
 def _is_plain(words: Sequence[Token], place: int) -> bool:
     """A noun that is no part of a title."""
     before = words[place - 1].lower_ if place else ""
+    # Who does the song stop saying goodbye to: nobody can tell where its title ends.
+    if place > 1 and words[place - 2].lower_ in AUXILIARIES:
+        return False
+    if words[place].lower_ in ("film", "movie") and words[place + 1 : place + 2] and words[place + 1].lower_ == "of":
+        return False
     return before in ("what", "which") or (before == "the" and words[place].lower_ in BEFORE_TITLES)
 
 
@@ -108,8 +134,8 @@ def _kinds(word: Token) -> list[str]:
     if kinds == ["V"] and "prt" not in below:
         is_passive = any(child.dep_ == "auxpass" and child.lemma_ == "be" for child in word.children)
         has_object = "dobj" in below or is_passive or (word.tag_ == "VBN" and word.dep_ == "acl")
-        if below.isdisjoint({"xcomp", "ccomp", "dative", "acomp", "oprd", "attr"}):
-            kinds.append("T" if has_object else "I")
+        if has_object and below.isdisjoint({"xcomp", "ccomp", "dative", "acomp", "oprd", "attr"}):
+            kinds.append("T")
     is_rank = word.lower_ in ("after", "before") and word.head.pos_ not in ("VERB", "AUX")  # the second after Rome
     if word.dep_ == "prep" and not is_rank and word.head.lemma_.lower() not in WITH_AFTER:
         is_before_noun = any(child.dep_ in ("pobj", "pcomp") and child.i > word.i for child in word.children)
