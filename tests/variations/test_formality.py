@@ -33,7 +33,15 @@ def wordings(text):
     [
         ("What is the place of birth of Ann Lee?", r"\bwhere (was ann lee born|ann lee was born)\b"),
         ("Who is the spouse of the director of film The Ear?", r"who's the director of the movie the ear married to\b"),
-        ("Who is Ann Lee's paternal grandfather?", r"ann lee's grandpa on their dad's side\b"),
+        ("Who is the paternal grandfather of Ann Lee?", r"who's ann lee's paternal grandfather\b"),
+        (
+            "Which is in Ohio, Lee College or Ann Hall?",
+            r"lee college or ann hall, which one is in ohio|which is in ohio,",
+        ),
+        (
+            "What is the cause of death of director of film The Ear?",
+            r"how'?d? .*the director of the (movie|film) the ear",
+        ),
         ("In which city was Ann Lee born?", r"\b(which|what) city (was ann lee born|ann lee was born) in\b"),
         ("In what year did Ann Lee retire?", r"\bwhat year\b"),
         ("To whom was Ann Lee married?", r"\bwho (was ann lee married|ann lee was married) to\b"),
@@ -64,6 +72,17 @@ def test_the_words_of_the_question_change(question, expected):
         ("What is the population of Ann Lee's birthplace?", "born"),
         ("Which of the Great Lakes is the largest?", "what of"),
         ("Who directed E.T.?", "e.t?"),
+        ("Which had more soldiers at Balta?", "what had"),
+        ("Where did the monks live before they returned in 1731?", "back in"),
+        ("In 1931, who ruled Balta until Ann Lee came in 1934?", "back in"),
+        ("Which nations fought at Balta?", "countries"),
+        ("Who is Ann Lee's paternal grandfather?", "grandpa"),
+        ("What is the place of birth of who sings Red Dust?", "where was who"),
+        (
+            "What singer who won the Lee Prize is Red Dust the album by?",
+            "any idea what singer who won the lee prize is",
+        ),
+        ("Which singer who toured Balta has a man from Rome beaten?", "idea what singer who toured balta has a man"),
     ],
 )
 def test_what_would_change_the_meaning_stays(question, unwanted):
@@ -82,11 +101,18 @@ def test_what_would_change_the_meaning_stays(question, unwanted):
         "where was it came from outer space filmed",
         "What were once known as the third university?",
         "Nice.",
+        "when was the movie red dust re released",
+        "What Sailors Want, a film by Ann Lee, was shot in which city?",
+        'Who sang in the play "Who Is Ann Lee?"',
     ],
 )
 def test_what_no_rule_is_sure_of_is_refused(question):
     ((variant,),) = build("variation", "formality").vary([asked(question)])
-    assert variant.rejected == "no rule applies to this question"
+    assert variant.rejected in (
+        "no rule applies to this question",
+        "it has no words",
+        "it does not seem to be English, and the rules know English alone",
+    )
 
 
 def test_an_opening_alone_is_refused():

@@ -24,8 +24,7 @@ WORDS = ("who", "is", "the", "a", "of", "Jaws", "was", "director", "?", ",", "'"
         ("How many moons are in the Solar System?", "how many moons in Solar System"),
         ("Which film was released earlier, Jaws or The Birds?", "film released earlier, Jaws or The Birds"),
         ("In what year did the First World War end?", "what year First World War end"),
-        ("Are Jaws and The Birds from the same country?", "Jaws and The Birds from same country"),
-        ("Are To Have and The Birds from the same country?", "To Have and The Birds from same country"),
+        ("Are Jaws and The Birds from the same country?", "are Jaws and The Birds from same country"),
         ("who is the mayor of london", "mayor of london"),
     ],
 )
@@ -39,11 +38,22 @@ def test_articles_helping_verbs_and_needless_question_words_are_dropped(text, ex
         ("Who was crowned in the cathedral of Reims?", "who was crowned"),  # not: who crowned
         ("How did old Norse become the language of Iceland?", "how did old"),  # not: how old
         ("Which country is not in the European Union?", "is not"),
-        ("What were most of the ships built from?", "what were most"),  # not: what most
+        ("What were most of the ships in the harbour built from?", "what were most"),  # not: what most
         ("Which actor suffered from the flu?", "which actor suffered"),  # not a statement
         ("In which county is the town of Bath?", "in which county is"),  # not: which county is
         ("Who wrote The Lord of the Rings?", None),
         ("What does the word the mean in a sentence?", "the mean"),
+        ("Which choir sang the hymn a cappella in the cathedral of Reims?", "a cappella"),
+        ("Which song of the sixties has the line I was a sailor on the sea?", "line I was a sailor on the sea"),
+        ("What is the name of the river London Bridge crosses?", "the river London Bridge crosses"),
+        ("What is the size of the region the Roman army settled?", "region the Roman army"),
+        ("Who was in charge of the army at Reims?", "who was in charge"),  # not: who is
+        ("Who was the captain of the ship?", "who was captain"),
+        ("In which county is the town sharing the name of the river?", "in which county is town"),
+        ("Who visited the Pope a month before his death in the city of Rome?", "a month before"),
+        ("Do both Jaws and The Birds come from the same country?", "do both Jaws"),  # not a statement
+        ("When did the man who built the tower die?", "when did man who"),
+        ("On which street do many of the actors of the theatre live?", "many of the actors"),
     ],
 )
 def test_what_would_change_the_meaning_stays(text, kept):
@@ -55,6 +65,8 @@ def test_what_would_change_the_meaning_stays(text, kept):
     "text",
     [
         "Was Jaws made before The Birds?",  # a statement would be left
+        "The aim of which game is to catch the king?",
+        "What Sailors Want, a film about the sea, was directed by whom?",
         "Wer war der Regisseur von Jaws?",
         "A man came first. What was the name of his wife?",
         "who wrote the wind in the willows",  # a title in small letters

@@ -14,6 +14,7 @@ from shaketable.variations.english.casual import COMMON, Casual, casual, contrac
 from shaketable.variations.english.casual_clauses import held_clause, is_past_twice
 from shaketable.variations.english.casual_words import FRAMES, NAME_OPENERS, NOUN_FRAMES, OPENERS
 from shaketable.variations.english.indirect import tidy
+from shaketable.variations.english.plain_words import opens_with_title
 from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.gate.refusal import Refusal
 from shaketable.variations.gate.reworded import Reworded
@@ -39,21 +40,29 @@ EMPTY = frozenset({
 SENTENCE = re.compile(
     r"(?-i:[a-z\d)\"”]{2})[.?!;]\s+\S|[.?!;]\s+(?:\w+ )?(?:who|what|which|when|where|how)\b", re.IGNORECASE
 )
+UNSURE = re.compile(
+    r"\b(?:re|pre|un|co|non) [a-z]+ed\b|\b(?:is|are|was|were|do|does|did|of|by|the|played|for) who\b|[?!][\"”’']+$"
+    r"|\b(?:is|was) from by$",
+    re.IGNORECASE,
+)
+"""A prefix torn off, a clause for a person (`when was who wrote it born`), a mark of another question at the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Formality(Reworded):
     """A question as people type it to a friend: everyday words, contractions, a looser order of words, an opening."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_FORMALITY,)
 
     strength: Strength = "strong"
     """Of the rules. `mild`: other words and contractions alone, nothing around the question."""
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
-        asked = re.sub(r"(?:[\s?]+\.?|(?<=[a-z\d)][a-z\d)])\.)+$", "", tidy(question.text))
+        asked = re.sub(r"(?:[\s?]+\.?|(?<=[\w)][a-z\d)])\.)+$", "", tidy(question.text))
         if SENTENCE.search(asked) or not (ASKS.search(asked) or YES_OR_NO.match(asked)):
+            return []
+        if UNSURE.search(asked) or opens_with_title(asked):
             return []
         if ("," in asked and not COMMON.match(asked)) or is_past_twice(asked, self.pipeline):
             return []

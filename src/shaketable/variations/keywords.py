@@ -21,7 +21,7 @@ class Keywords(Reworded):
     """A query of keywords: articles, helping verbs and the question mark are gone, and the question word where a noun
     says what is wanted."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_KEYWORDS,)
     asks: ClassVar[bool] = False
     is_natural: ClassVar[bool] = False

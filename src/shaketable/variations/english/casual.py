@@ -7,7 +7,13 @@ import re
 from dataclasses import dataclass
 
 from shaketable.text import language
-from shaketable.variations.english.casual_turns import alternatives_first, stranded, turned
+from shaketable.variations.english.casual_turns import (
+    alternatives_first,
+    is_bare_which,
+    question_words,
+    stranded,
+    turned,
+)
 from shaketable.variations.english.casual_words import ACTIVE, CONTRACTIONS, EVERYDAY, PHRASES
 from shaketable.variations.english.substitution import Table, substituted
 
@@ -50,13 +56,18 @@ def casual(asked: str, rng: random.Random, pipeline: str) -> Casual:
         text, exchanges = substituted(text, _safe_table(text, pipeline), rng, pipeline)
         n_words += len(exchanges)
         changes += exchanges
-    if " or " not in text and re.match(r"which (?!of\b|one|is\b|are\b|was\b|were\b|two\b)", text):
+    if " or " not in text and re.match(r"which (?!of\b|one|two\b)", text) and not _is_bare(text, pipeline):
         text = "what" + text.removeprefix("which")
         changes.append("which → what")
     if (first := alternatives_first(text)) and (not changes or rng.random() < 0.6):
         text = first
         changes.append("alternatives first")
     return Casual(text=text, changes=tuple(changes), n_words=n_words)
+
+
+def _is_bare(text: str, pipeline: str) -> bool:
+    words = question_words(text, pipeline)
+    return len(words) < 2 or is_bare_which(words[0], words[1])
 
 
 def contracted(text: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
 from shaketable.text import language
-from shaketable.variations.english.casual_turns import AUXILIARIES, FINITE, TIMES, question_words
+from shaketable.variations.english.casual_turns import AUXILIARIES, BE, FINITE, TIMES, question_words
 from shaketable.variations.english.indirect import Indirect, indirect
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def held_clause(text: str, pipeline: str = language.PIPELINE) -> Indirect | None
         return clause if _rotated(words, clause.text) else None
     keeps_order = clause.text.casefold() == text.casefold()
     if keeps_order:
-        return clause if _asks_for_subject(words) else None
+        return clause if _asks_for_subject(words) and not _is_inverted_later(words) else None
     return clause if "," not in text and _moved_rightly(text, clause.text, words) else None
 
 
@@ -66,6 +67,24 @@ def _asks_for_subject(words: list[Token]) -> bool:
     is_which = words[0].lower_ in ("what", "which", "whose") and following.tag_ == "DT"
     is_which &= words[place - 1].lower_ not in TIMES
     return is_which or (following.text.islower() and following.tag_ in ("IN", "JJ", "JJR", "JJS", "TO"))
+
+
+def _is_inverted_later(words: list[Token]) -> bool:
+    """`What singer who won it is Red the album by`: behind a long question phrase the order is still a question's."""
+    for place, (word, following) in enumerate(itertools.pairwise(words)):
+        is_long = any(one.tag_ in ("WDT", "WP", "WP$", "VBN", "VBG", "VBD") for one in words[1:place])
+        if word.lower_ not in AUXILIARIES or not is_long or following.tag_[:2] not in ("NN", "DT", "PR", "CD"):
+            continue
+        later = words[place + 2 :]
+        is_open = words[-1].tag_ in ("IN", "TO", "RP", "VBN", "VBG", "VB")
+        if is_open or (following.text[:1].isupper() and word.lower_ in BE) or _has_verb(word, later):
+            return True
+    return False
+
+
+def _has_verb(auxiliary: Token, later: list[Token]) -> bool:
+    wanted = ("VBN", "VBD") if auxiliary.lemma_ == "have" else ("VB", "VBP")
+    return auxiliary.lemma_ != "be" and any(word.tag_ in wanted for word in later)
 
 
 def _moved_rightly(text: str, clause: str, words: list[Token]) -> bool:

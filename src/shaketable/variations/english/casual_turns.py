@@ -28,6 +28,9 @@ PERSONS = (
     "|author|singer|writer|actor|actress|producer|founder|king|queen|president|person|man|woman"
 )
 PERSON = re.compile(rf"\b(?:{PERSONS})$|^the (?:\w+ )?(?:{PERSONS})\b")
+NO_SUBJECT = re.compile(r"(?:who|what|which|when|where|how)\b", re.IGNORECASE)
+"""A clause for a person, `the birthplace of who wrote it`, goes nowhere else."""
+BARE_ROLE = re.compile(r"(?=(?:director|performer|composer|author|founder) of\b)")
 FINITE = frozenset({"VBD", "VBZ", "VBP", "MD"})
 Check = Callable[[str], bool]
 
@@ -110,8 +113,11 @@ def _labels(x: str) -> set[str]:
 
 
 WHO, WHAT, POSSESSIVE = r"who (?P<be>is|was)", r"what (?:is|was)", "(?P<s>'s|’s)"
-KIN, SIDE = "(?P<kin>father|mother|child|grandfather|grandmother)", "(?P<side>paternal|maternal) "
-RELATIVE = "(?P<r>husband|wife|son|daughter|brother|sister|uncle|aunt|(?:father|mother)-in-law)"
+KIN = "(?P<kin>father|mother|child|grandfather|grandmother)"
+RELATIVE = (
+    "(?P<r>husband|wife|son|daughter|brother|sister|uncle|aunt|(?:father|mother)-in-law"
+    "|(?:paternal|maternal) grand(?:father|mother))"
+)
 BORN = "(?:place of birth|birthplace)"
 BIRTHDAY = "(?:date of birth|birth date|birthdate)"
 JOB = "(?:occupation|profession)"
@@ -132,8 +138,6 @@ TURNS = (
     _turn(rf"{WHO} the {KIN} of X", "who {be} {x}'s {kin}", is_plain),
     _turn(rf"{WHO} X{POSSESSIVE} {KIN}", "who {be} {x}{s} {kin}", has_name),
     _turn(rf"{WHO} the {RELATIVE} of X", "who {be} {x}'s {r}", is_plain),
-    _turn(rf"{WHO} the {SIDE}{KIN} of X", "who {be} {x}'s {kin} on their {side} side", is_plain),
-    _turn(rf"{WHO} X{POSSESSIVE} {SIDE}{KIN}", "who {be} {x}{s} {kin} on their {side} side", has_name),
     _turn(rf"(?:what|where) (?:is|was) the {BORN} of X", "where was {x} born", is_short),
     _turn(rf"(?:what|where) (?:is|was) X{POSSESSIVE} {BORN}", "where was {x} born", is_plain),
     _turn(rf"(?:what|when) (?:is|was) the {BIRTHDAY} of X", "when was {x} born", is_short),
@@ -182,7 +186,6 @@ TURNS = (
 )
 EVERYDAY = {
     "father": "dad", "mother": "mom", "child": "kid", "grandfather": "grandpa", "grandmother": "grandma",
-    "paternal": "dad's", "maternal": "mom's",
 }  # fmt: skip
 
 
@@ -190,8 +193,9 @@ def turned(text: str) -> str | None:
     """The whole question in an everyday pattern; None: it has none of the shapes."""
     for turn in TURNS:
         match = turn.pattern.match(text)
-        if match and turn.fits(match["x"]):
+        if match and turn.fits(match["x"]) and not NO_SUBJECT.match(match["x"]):
             groups = {name: part.lower() if name != "x" else part for name, part in match.groupdict().items()}
+            groups["x"] = BARE_ROLE.sub("the ", groups["x"], count=1) if BARE_ROLE.match(groups["x"]) else groups["x"]
             return turn.after.format_map({name: EVERYDAY.get(part, part) for name, part in groups.items()})
     return None
 
@@ -246,12 +250,19 @@ def stranded(text: str, pipeline: str = language.PIPELINE) -> str | None:
 
 
 def alternatives_first(text: str) -> str | None:
-    """`Who is older, Ann or Bob` → `Ann or Bob, who is older`."""
+    """`Who is older, Ann or Bob` → `Ann or Bob, who is older`; a bare `which` would be taken for a relative."""
     match = re.fullmatch(
         r"(?P<asked>(?:who|which)\b[^,\"“]+), (?P<names>(?-i:[\"“A-Z\d]).* or (?-i:[\"“A-Z\d]).*)", text, re.IGNORECASE
     )
     if not match or re.search(r"[.?!;]\s|, [a-z]", match["names"]):
         return None
-    if not any(word.tag_ in FINITE for word in question_words(match["asked"])):
+    first, second, *rest = question_words(match["asked"])
+    if not any(word.tag_ in FINITE for word in (second, *rest)) or second.lower_ in ("are", "were", "have"):
         return None
-    return f"{match['names']}, {match['asked'][:1].lower()}{match['asked'][1:]}"
+    asked = re.sub("^which ", "which one ", match["asked"]) if is_bare_which(first, second) else match["asked"]
+    return f"{match['names']}, {asked[:1].lower()}{asked[1:]}"
+
+
+def is_bare_which(first: Token, second: Token) -> bool:
+    """Whether no noun stands behind `which`."""
+    return first.lower_ == "which" and (second.tag_[:2] in ("VB", "MD", "RB") or second.lower_ in AUXILIARIES)

@@ -31,7 +31,6 @@ N telephone: phone
 N airplane: plane
 N bicycle: bike
 N beverage: drink
-N nation: country
 V commence: start
 V begin: start
 V purchase: buy
@@ -92,8 +91,8 @@ PHRASES = (
     (rf"^((?:(?!\bwhere\b).)*)(?<!ly )\blocated (?={PLACES}\b(?! which| what| where))", r"\1"),
     (r"\b(where [^,?]{3,60}? (?:is|are|was|were)) located$", r"\1"),
     (r"^(?:in|during|on) (?:which|what) (year|month|decade|century|season|date|day)\b", r"what \1"),
-    (r"^[Ii]n (1\d{3}|200\d)(?=,? (?:how|who|what|which|where)\b)", r"back in \1"),
-    (r"(?<=\w) in (1\d{3}|200\d)$", r" back in \1"),
+    (r"^[Ii]n (1\d{3}|200\d)(?=,? (?:how|who|what|which|where)\b)(?!.*\d{4})", r"back in \1"),
+    (r"^([\"“A-Z\d][^,]* or [^,]*), which (?=(?:is|was|has|had)\b)", r"\1, which one "),
     (r"\bthe most number of\b", "the most"),
     (r"\bhave (?:the )?directors (?:who are |that are )?from\b", "have directors from"),
     (r", (?=originate from the same\b)", " "),

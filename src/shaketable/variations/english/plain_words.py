@@ -37,6 +37,7 @@ KEPT = frozenset({
 """Negations and numbers."""
 WITHIN_NAME = re.compile(r"[ ,]*(?:\b[a-z]{1,4}\b[ ,]*){0,3}|[ ,:&]*\d*[ ,:&]*")
 """What joins two words with capitals: the `of the` in `Lord of the Rings`."""
+TITLE = re.compile(r"(?P<asks>Who|What|Which|When|Where|Why|How) (?P<next>[A-Z][a-z]+)\b")
 LEAST_KNOWN = 0.6
 LEAST_COMMON = 0.2
 
@@ -66,6 +67,13 @@ def kept_places(text: str) -> list[Place]:
         else:
             names.append(word.span())
     return [span.span() for span in KEPT_WHOLE.finditer(text)] + names
+
+
+def opens_with_title(text: str) -> bool:
+    """`What Women Want was …`: a question word with a capital before a common word with one; `What British king` is
+    none."""
+    match = TITLE.match(text)
+    return match is not None and (match["asks"].lower() not in ("what", "which") or is_word(match["next"].lower()))
 
 
 def is_english(text: str) -> bool:
