@@ -43,8 +43,8 @@ def test_the_calls_of_a_rewording_model_are_counted_at_most(study, with_fake_par
     said = json.loads(call("run", path, "--dry-run", "--json").stdout)
     (rewording,) = said["rewordings"]
     assert (rewording["model"], rewording["n_questions"]) == ("untouchable", 3)
-    # Three questions, four attempts each, 200 tokens at most for each reply.
-    assert (rewording["at_most"]["calls"], rewording["at_most"]["new_tokens"]) == (12, 2400)
+    # Three questions of 17 letters, four attempts each: 60 tokens for each reply, and one for every two letters.
+    assert (rewording["at_most"]["calls"], rewording["at_most"]["new_tokens"]) == (12, 12 * (60 + 17 // 2))
     assert rewording["at_most"]["prompt_tokens"] > 12 * 10
     shown = call("run", path, "--dry-run").output
     assert "Rewording by formality(by='untouchable', max_attempts=4): at most 12 calls, " in shown

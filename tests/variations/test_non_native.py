@@ -71,10 +71,18 @@ def test_the_language_is_told_and_may_be_drawn():
 
 
 @pytest.mark.parametrize(
-    "text", ["Rome", "", "Who sang Help?", "are rome and paris in the same country", "Wo ist der Dom?", "who " * 500]
+    ("text", "kind"),
+    [
+        ("Rome", "not_english"),
+        ("", "not_english"),
+        ("Who sang Help?", "no_rule_applies"),
+        ("are rome and paris in the same country", "no_rule_applies"),
+        ("Wo ist der Dom?", "not_english"),
+        ("who " * 500, "not_english"),
+    ],
 )
-def test_what_no_rule_can_turn_is_refused_with_a_reason(text):
-    assert made(text).rejected == "no rule applies to this question"
+def test_what_no_rule_can_turn_is_refused_with_a_reason(text, kind):
+    assert made(text).refusal == kind
 
 
 @settings(max_examples=60, deadline=None)

@@ -70,7 +70,7 @@ def test_a_wording_that_is_not_hard_enough_is_refused():
 
 def test_a_text_without_words_is_kept_and_not_asked():
     ((variant,),) = build("variation", "imperative").vary([Question(id="q", text=" ?", answers=("x",))])
-    assert variant.rejected == "no rule applies to this question"
+    assert variant.rejected == "it has no words"
 
 
 # --- 500 real questions ---------------------------------------------------------------------------
