@@ -153,7 +153,7 @@ def _is_parted(words: Sequence[Token], place: int) -> bool:
     word = words[place]
     between = [one for one in words if word.i < one.i < word.head.i]
     is_inverted = any(QUESTION_WORD.fullmatch(one.text) for one in words[:place])
-    beside = words[place + 1 :] if is_inverted else words[1:place]
+    beside = [*words[2:place], *(words[place + 1 :] if is_inverted else ())]
     return any(one.tag_ in ("VBD", "VBZ", ",") for one in between) or any(
         one.tag_ in ("WDT", "WP", "WP$", "WRB") or one.lower_ == "that" or one.dep_ == "relcl" for one in beside
     )
@@ -189,6 +189,7 @@ def _needless_question(words: Sequence[Token], asked: str) -> set[int]:
         return set()
     if first in ("what", "who") and second.lower_ in BEING | {"'s", "’s"}:
         others = {child.dep_ for child in second.children} & {"advcl", "ccomp", "xcomp", "acomp"}
+        others |= {word.lower_ for word in words} & {"called"}  # the name is asked for
         alone = second.dep_ == "ROOT" and not others and RELATED_NOUN.match(asked)
         is_fixed = words[2].lower_ in ARTICLES and _needs_article(words, 2)
         return (
