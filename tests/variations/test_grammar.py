@@ -67,6 +67,12 @@ def test_each_kind_of_error_is_one_that_learners_make(kind, text, expected):
         ("tense", "Why did Mozart not go?"),
         ("preposition", "How far is it from Rome to Paris?"),
         ("agreement", "Where does the band play?"),  # Bands take either.
+        ("article", "What is long about the river Milvian Bridge crosses?"),  # `river Milvian Bridge` runs on.
+        ("verb_form", "What prison does somerset county contain"),  # A name that taggers take for a verb.
+        ("agreement", "What two rivers mentioned have the same source?"),
+        ("tense", "who sang will you come home with dean martin"),  # A title in small letters.
+        ("tense", "When did the party Rossi come from take control of Rome?"),  # Which of them `did` belongs to.
+        ("article", "Who said the line we are the stuff of the night in Hamlet?"),  # What is cited stays.
         ("word_order", "Which is older, Rome or Paris?"),
         ("word_order", "What is the capital of Peru?"),
     ],

@@ -50,7 +50,7 @@ FRAMES: dict[Shape, tuple[str, ...]] = {
 class Declarative(Reworded):
     """A statement of the wish to know, with the word order of statements."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_DECLARATIVE,)
 
     def wordings(self, question: Question) -> Sequence[Proposal]:

@@ -38,7 +38,7 @@ class Grammar(Reworded):
     makes is asked only if the checker finds an error that the original does not have.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_GRAMMAR,)
     is_natural: ClassVar[bool] = False
 

@@ -35,7 +35,7 @@ POLITE = frozenset({"please", "kindly", "just", "then", "now", "now,", "so", ","
 class Imperative(Reworded):
     """A command or a request that names what is to be told."""
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_IMPERATIVE,)
 
     def wordings(self, question: Question) -> Sequence[Proposal]:

@@ -80,6 +80,22 @@ pytestmark = pytest.mark.weights
         ("To which order does or did he belong?", "whole", "To which order does or did he belong"),
         # Nothing moves out of a relative clause: the question stays whole.
         ("He plays for a team that comes from which city?", "whole", "He plays for a team that comes from which city"),
+        # A name in small letters is no adverb, and nobody was died.
+        (
+            "when was a grain of wheat by ngugi wa thiongo written",
+            "clause",
+            "when a grain of wheat by ngugi wa thiongo was written",
+        ),
+        (
+            "When was the palace built in the city where Mario Rossi died?",
+            "clause",
+            "when the palace was built in the city where Mario Rossi died",
+        ),
+        (
+            "Which film starring Sophia Loren is set in Naples?",
+            "clause",
+            "which film starring Sophia Loren is set in Naples",
+        ),
         ("Name the Greek dish of vine leaves.", "command", "name the Greek dish of vine leaves"),
     ],
 )
@@ -121,6 +137,21 @@ def test_any_text_has_a_shape_and_keeps_its_words(text):
         "What was Caesar accused of in the senate?",
         "Are Ben Hur from 1959 and Quo Vadis from 1951 both films?",
         "Which town is it? (hint: it lies on the Tiber)",
+        # A title or a line of a song in small letters has a clause of its own.
+        "who does the song say nothing i'm coming home to you",
+        # A statement that lost its question, a remark behind the question word, a title that opens as questions do.
+        "How many thousands of people moved to Rome in 1870 is.",
+        "What, according to the census, is Rome ahead of Milan in?",
+        "What Women Want, an American comedy film by Nancy Meyers, was released in what year?",
+        # An abbreviation keeps its full stop.
+        "When were trams common in the U.S.?",
+        # The last word may be the verb.
+        'In which Roman quarter was "Roman Holiday" shot?',
+        # A question phrase with a verb of its own.
+        "Which singer who grew up in Milan is Blue Rain the second album by?",
+        "What medal won by only three people has a man from Rome won?",
+        # One knows a name, a date, a place, not a society.
+        "What is the secret society founded and led by Mario Rossi who is a friend of Carlo Bianchi?",
     ],
 )
 def test_what_could_be_turned_wrongly_stays_whole(question):

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 NAMING = frozenset({"called", "known", "named"})
 POINTING = frozenset({"this", "that", "these", "those"})
+NEVER_PASSIVE = frozenset(
+    {"appear", "arrive", "come", "die", "exist", "go", "happen", "live", "occur", "remain", "reside"}
+)
+"""Nobody was died."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,6 +94,8 @@ def bare_verb(asked: Asked) -> int | None:
 def main_participle(asked: Asked, places: Sequence[int]) -> int | None:
     """The place where the predicate begins; None: no telling."""
     rest, helped, place = asked.rest, helped_verb(asked), places[-1]
+    if any(word.lower_ in RELATIVE for word in rest[places[0] : place]):  # was built in the town where he settled
+        return None
     if len(places) > 1 and place != len(rest) - 1:
         if helped != places[0]:
             return None
@@ -114,16 +120,42 @@ def main_participle(asked: Asked, places: Sequence[int]) -> int | None:
 def before_adverbs(words: Sequence[Token], place: int) -> int:
     """The place of the first of the adverbs and auxiliaries before a verb."""
     while place and (
-        words[place - 1].tag_ in ("RB", "RBR", "RBS")
+        _is_adverb(words[place - 1])
         or words[place - 1].lower_ in ("be", "been", "being", "better", "best", "first", "last")
     ):
         place -= 1
     return place
 
 
+def _is_adverb(word: Token) -> bool:
+    """Taggers take many a name in small letters for one."""
+    return word.tag_ in ("RB", "RBR", "RBS") and (word.is_stop or word.lower_.endswith("ly"))
+
+
+def holds_a_title(words: Sequence[Token]) -> bool:
+    """Whether a question in small letters has a clause of its own inside, as titles and lines of songs are."""
+    if any(word.text[:1].isupper() for word in words[1:]):
+        return False
+    finite = [place for place, word in enumerate(words) if word.tag_ in FINITE or word.lower_ in AUXILIARIES]
+    others = [
+        place
+        for place in finite[1:]
+        if words[place].tag_ in FINITE and words[place - 1].lower_ != "and" and not is_inside(words, place)
+    ]
+    if finite and words[finite[0]].lower_ in DO:  # did the man who left return: taggers may take it for a finite form.
+        others = [place for place in others if words[place].tag_ != "VBP" or place < len(words) - 2]
+    speaks = any(
+        word.lower_ in ("i", "me", "my") or (word.lower_ == "you" and before.lower_ not in AUXILIARIES)
+        for before, word in itertools.pairwise(words)
+    )
+    return bool(others) or speaks
+
+
 def is_participle(word: Token) -> bool:
     """Taggers take many for past tenses, but none of them for `fell`."""
     past = word.tag_ == "VBD" and form(word.lemma_, "VBN") == word.lower_
+    if word.tag_ != "VBG" and word.lemma_ in NEVER_PASSIVE:
+        return False
     return word.text.islower() and (past or word.tag_ in ("VBN", "VBG")) and word.text != "according"
 
 

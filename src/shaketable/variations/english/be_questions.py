@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from shaketable.variations.english.asked import (
     Asked,
@@ -17,7 +20,11 @@ from shaketable.variations.english.asked import (
     joined,
     main_participle,
 )
+from shaketable.variations.english.inflection import form, is_verb
 from shaketable.variations.english.question_words import FINITE
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 OPEN_ENDS = frozenset({"about", "called", "from", "in", "like", "on"})
 """A question that ends in one of these asks for what would stand behind it."""
@@ -36,6 +43,14 @@ KINDS = re.compile(
     r"shape|size|sort|time|type|year)\b"
 )
 """What is said of something, and is no subject itself: `what shape is the tip`."""
+ASKED_FOR = frozenset({
+    "abbreviation", "address", "age", "award", "capital", "cause", "causes", "color", "colour", "currency", "date",
+    "difference", "distance", "height", "job", "label", "language", "length", "location", "meaning", "mouth",
+    "name", "names", "nationality", "nickname", "number", "origin", "place", "population", "price", "profession",
+    "purpose", "reason", "relationship", "salary", "seat", "size", "source", "speed", "sum", "surname",
+    "temperature", "title", "topic", "value", "year",
+})  # fmt: skip
+"""What one can know of a thing; people, films and companies are known in another way."""
 MANY_WORDS = 14
 """A longer subject does not go before a verb that ends the clause."""
 
@@ -109,10 +124,30 @@ def _with_one_noun(asked: Asked) -> Embedded | None:
         and rest[-2].lower_ != "of"
     )
     if is_plain(rest) and n_words <= MANY_WORDS and not (is_what and tells):
-        return None if predicate or (ends_bare and asked.is_adverbial) else asked.turned(n_words)
+        unsure = predicate or _may_be_participle(rest) or (ends_bare and asked.is_adverbial)
+        return None if unsure else asked.turned(n_words)
     unclear = (is_name or joined(rest[1:2])[:1].isupper()) and not owns and not tells
     sure = not unclear and rest[0].lower_ not in ("a", "an") and is_closed(rest) and not NO_NOUN.search(joined(rest))
-    return Embedded(text=joined(rest), is_noun=True) if is_what and sure else None
+    return Embedded(text=joined(rest), is_noun=True) if is_what and sure and _can_be_known(asked) else None
+
+
+def _can_be_known(asked: Asked) -> bool:
+    """`I would like to know the name of …`, `the largest …`, but not `the film that …`."""
+    phrase = list(itertools.takewhile(lambda word: word.tag_[:1] != "W" and word.tag_ not in ("IN", "TO"), asked.rest))
+    named = [
+        word
+        for word, after in zip(phrase, (*phrase[1:], None), strict=True)
+        if word.tag_[:2] == "NN" and (after is None or after.tag_[:2] == "VB" or after.text == ",")
+    ]
+    best = any(word.tag_ in ("JJS", "RBS") or word.lower_ in ("first", "last", "only") for word in phrase)
+    return bool(named) and (best or named[0].lower_ in ASKED_FOR)
+
+
+def _may_be_participle(words: Sequence[Token]) -> bool:
+    """`where is the film set`: the last word may be the verb."""
+    last = words[-1].text
+    quotes = words[-2:-1] and words[-2].text in ('"', "”", "'", "’")
+    return len(words) > 1 and last.islower() and (bool(quotes) or (is_verb(last) and form(last, "VBN") == last))
 
 
 def _is_predicate(asked: Asked) -> bool:

@@ -19,6 +19,7 @@ ABOUT_WORDS = frozenset({
     "rhyme", "say", "saying", "sentence", "slogan", "translate",
 })  # fmt: skip
 """Who asks what words mean gives them as they are."""
+CITED = frozenset({"line", "lines", "words"})
 QUOTATION = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)['‘][^'‘’]+['’](?!\w)")
 
 
@@ -107,3 +108,11 @@ def is_english_question(text: str, words: Sequence[Token]) -> bool:
 def is_about_words(words: Sequence[Token]) -> bool:
     """Whether it asks about an expression, which must stay as it is."""
     return any(word.lemma_.lower() in ABOUT_WORDS for word in words)
+
+
+def start_of_cited(words: Sequence[Token]) -> int:
+    """Where words begin that may be those of a song or a play: behind `the line`, `the opening words`."""
+    for place, word in enumerate(words):
+        if word.lower_ in CITED and any(one.lower_ in ("the", "these") for one in words[max(0, place - 3) : place]):
+            return word.idx + len(word.text)
+    return len(words[-1].doc.text)

@@ -19,6 +19,7 @@ from shaketable.variations.english.asked import (
     bare_verb,
     before_adverbs,
     helped_verb,
+    holds_a_title,
     is_closed,
     is_inside,
     is_relative,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 COMMANDS = frozenset({"name", "give", "identify", "list", "complete", "describe", "explain", "define", "translate"})
 PREDICATES = frozenset({"a", "an", "both", "born", "based", "from", "located", "situated"})
 """What a predicate begins with, where parsers see one long noun phrase."""
+SUBJECT_STARTS = frozenset({"``", "DT", "NN", "NNS", "NNP", "NNPS", "PRP", "PRP$", "CD"})
 PARTICIPLES = frozenset({"VBN", "VBG", "VBD"})
 """Taggers take many participles for past tenses."""
 FAR = 16
@@ -47,8 +49,13 @@ def is_command(words: Sequence[Token]) -> bool:
 
 def embedded(words: Sequence[Token]) -> Embedded | None:
     """What can follow `I would like to know`; None: nothing that is sure."""
-    if len(words) < 3 or asks_twice(words):
+    if len(words) < 3 or asks_twice(words) or _is_unusual(words):
         return None
+    turned = _turned(words)
+    return None if turned and turned.text != small(words) and holds_a_title(words) else turned
+
+
+def _turned(words: Sequence[Token]) -> Embedded | None:
     if words[0].lower_ in AUXILIARIES:
         return _yes_or_no(Asked(words=words, n_opening=0))
     front, main = _parted(words)
@@ -64,6 +71,12 @@ def embedded(words: Sequence[Token]) -> Embedded | None:
     again = any(word.lower_ in WH_WORDS for word in main[2:n_opening]) and main[0].lower_ in ADVERBIAL
     if n_opening == len(main) - 1 or tells or again or (front and quotes):  # When it was new, what …
         return None
+    # which king who built it was he the son of: nobody can tell what moves.
+    described = any(
+        word.lower_ in RELATIVE or (word.tag_ in PARTICIPLES and word.text.islower()) for word in main[2:n_opening]
+    )
+    if described and main[n_opening].lower_ in AUXILIARIES and main[n_opening + 1].tag_ in SUBJECT_STARTS:
+        return None
     asked = Asked(words=main, n_opening=n_opening)
     if not front:
         return _ordered(asked)
@@ -77,6 +90,22 @@ def embedded(words: Sequence[Token]) -> Embedded | None:
 
 
 # --- which kind of question -----------------------------------------------------------------------
+
+
+def _is_unusual(words: Sequence[Token]) -> bool:
+    """A statement with a verb left over at its end, a remark behind the question word, or a title that opens as a
+    question does: `What Dreams May Come was shot in what year`."""
+    first, second = words[:2]
+    if words[-1].text in ("is", "are", "was", "were") or second.text == ",":
+        return True
+    if first.lower_ not in WH_WORDS or not second.text[:1].isupper():
+        return False
+    again = any(
+        before.tag_[:2] in ("IN", "VB") and word.text in ("what", "which") and after.tag_ in ("NN", "NNS", "JJ")
+        for before, word, after in zip(words[2:], words[3:], words[4:], strict=False)
+    )
+    names = first.lower_ in ("what", "which", "whose") and second.tag_[:2] not in ("VB", "MD", "PR")
+    return not names or again
 
 
 def _parted(words: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:
@@ -124,7 +153,14 @@ def _is_be(asked: Asked) -> bool:
 def _in_order(asked: Asked) -> Embedded | None:
     """The question word is the subject: nothing moves."""
     # by what means is …: taggers take the noun for the verb.
-    return None if asks_again(asked) or asked.rest[0].lower_ in AUXILIARIES else asked.unchanged
+    if asks_again(asked) or asked.rest[0].lower_ in AUXILIARIES:
+        return None
+    later = any(
+        word.lower_ in AUXILIARIES and word.tag_ in FINITE and not is_inside(asked.rest, place)
+        for place, word in enumerate(asked.rest)
+    )
+    # which prize given by Rome has he won: taggers take the participle for the verb.
+    return None if later and asked.verb.tag_ == "VBD" and asked.rest[0].tag_ == "IN" else asked.unchanged
 
 
 def _with_do(asked: Asked) -> Embedded | None:

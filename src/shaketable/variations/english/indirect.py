@@ -26,6 +26,8 @@ SENTENCE_END = re.compile(
     + r"\s+(?=[\"“'A-Z])"
 )
 MARKS = " ?.!"
+ABBREVIATED = re.compile(r"\.[\"”]? ?\?$|\b[A-Za-z]\.[A-Za-z]\.$")
+"""`in the U.S.?`: without its full stop it would be another word."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +46,8 @@ def indirect(text: str, pipeline: str = language.PIPELINE) -> Indirect:
     tidied = tidy(text)
     *before, last = SENTENCE_END.split(tidied)
     whole = Indirect(text=tidied.rstrip(MARKS), shape="whole")
-    if re.search(r"\? [\d(]", tidied) or tidied.isupper() or any(_asks(sentence) for sentence in before):
+    unusual = re.search(r"\? [\d(]", tidied) or ABBREVIATED.search(tidied) or tidied.isupper()
+    if unusual or any(_asks(sentence) for sentence in before):
         return whole
     lead, asked = "".join(f"{sentence} " for sentence in before), last.rstrip(MARKS)
     words = [word for word in language.parsed(asked, pipeline) if word.text.strip()]

@@ -9,11 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from shaketable.variations.english.edits import Error, has_capitals, outside_quotations, put_before, removed, replaced
+from shaketable.variations.english.asked import holds_a_title
+from shaketable.variations.english.edits import (
+    Error,
+    has_capitals,
+    outside_quotations,
+    put_before,
+    removed,
+    replaced,
+    start_of_cited,
+)
 from shaketable.variations.english.indirect import AUXILIARIES, FINITE, WH_WORDS
-from shaketable.variations.english.inflection import form
+from shaketable.variations.english.inflection import form, is_verb
 from shaketable.variations.english.prepositions import prepositions
-from shaketable.variations.english.question_order import Order, order_of
+from shaketable.variations.english.question_order import Order, has_two_bare_verbs, order_of
 from shaketable.variations.english.word_orders import ONCE, adverb_behind, perfect_for_past, without_inversion
 
 if TYPE_CHECKING:
@@ -66,6 +75,8 @@ TWO_PASTS = frozenset({
 
 def errors_in(text: str, words: Sequence[Token]) -> dict[Kind, list[Error]]:
     """The errors that could be made, by kind; kinds without any are not there."""
+    if holds_a_title(words):
+        return {}
     order = order_of(list(words))
     rules: dict[Kind, Callable[[], Iterator[Error]]] = {
         "article": lambda: articles(words),
@@ -76,7 +87,13 @@ def errors_in(text: str, words: Sequence[Token]) -> dict[Kind, list[Error]]:
         "verb_form": lambda: _verb_forms(words),
         "word_order": lambda: _orders(words, order),
     }
-    found = {kind: outside_quotations(text, rule()) for kind, rule in rules.items()}
+    if has_two_bare_verbs(words):
+        rules = {kind: rule for kind, rule in rules.items() if kind not in VERBAL}
+    cited = start_of_cited(words)
+    found = {
+        kind: [error for error in outside_quotations(text, rule()) if all(edit.end <= cited for edit in error.edits)]
+        for kind, rule in rules.items()
+    }
     return {kind: errors for kind, errors in found.items() if errors}
 
 
@@ -110,7 +127,8 @@ def _runs_on(words: Sequence[Token], article: Token, noun: Token) -> bool:
         child.dep_ == "relcl" and child.left_edge.i == noun.i + 1 and child.left_edge.lower_ not in WH_WORDS | {"that"}
         for child in noun.rights
     )
-    return unlinked or (asked and ahead[-1].tag_ in ("NN", "NNS", "VB", "VBP"))
+    names = any(word.text[:1].isupper() for word in words if word.i in (article.i + 2, noun.i + 1))
+    return names or unlinked or (asked and ahead[-1].tag_ in ("NN", "NNS", "VB", "VBP"))
 
 
 def numbers(words: Sequence[Token]) -> Iterator[Error]:
@@ -173,7 +191,7 @@ def _is_asked_for(words: Sequence[Token], verb: Token) -> bool:
 def _agreements(words: Sequence[Token]) -> Iterator[Error]:
     """`who plays` → `who play`, `what are the names` → `what is the names`, `does the river` → `do the river`."""
     verb = next((word for word in words[1:7] if word.tag_ in FINITE), None)
-    if verb is None or not verb.text.islower():
+    if verb is None or not verb.text.islower() or _is_among_verbs(verb):
         return
     clause = verb.head if verb.dep_ in ("aux", "auxpass") else verb
     if clause.dep_ != "ROOT" or any(child.dep_ == "neg" for child in clause.children):
@@ -190,6 +208,12 @@ def _agreements(words: Sequence[Token]) -> Iterator[Error]:
     before = nouns[0] if nouns and nouns[0].i < verb.i and nouns[0].tag_ in ("WP", "WDT", "NN") else None
     if verb.tag_ == "VBZ" and before is not None and verb.text.isalpha() and numbers_seen <= {"singular"}:
         yield Error(rule="agreement", edits=(replaced(verb, verb.lemma_.lower()),))
+
+
+def _is_among_verbs(verb: Token) -> bool:
+    """`languages mentioned have`: with another number it looks like something else."""
+    before, after = verb.doc[verb.i - 1], verb.doc[verb.i + 1 : verb.i + 2]
+    return before.tag_[:2] in ("VB", "MD") or any(word.tag_ in FINITE | {"VB"} for word in after)
 
 
 def _number(noun: Token) -> str | None:
@@ -224,7 +248,8 @@ def _verb_forms(words: Sequence[Token]) -> Iterator[Error]:
             if word.lower_ in TWO_PASTS:
                 yield Error(rule="past_for_participle", edits=(replaced(word, form(lemma, "VBD")),))
         elif word.tag_ == "VB" and helpers == {"does"} and not any(child.dep_ == "neg" for child in word.children):
-            yield Error(rule="inflected_after_does", edits=(replaced(word, form(lemma, "VBZ")),))
+            if is_verb(word.lower_):  # Taggers take names in small letters for verbs.
+                yield Error(rule="inflected_after_does", edits=(replaced(word, form(lemma, "VBZ")),))
         elif word.tag_ == "VBG" and _follows_preposition(word) and any(child.dep_ == "dobj" for child in word.children):
             yield Error(rule="base_for_gerund", edits=(replaced(word, lemma),))
 

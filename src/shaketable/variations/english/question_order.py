@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -179,3 +181,13 @@ def _is_plain(nouns: tuple[Token, ...]) -> bool:
         and (nouns[-1].tag_[:2] in ("NN", "PR", "CD") or nouns[-1].text == ")")
         and not any(word.tag_[:2] in ("VB", "MD") or word.lower_ in WH_WORDS | {"there", "that"} for word in nouns)
     )
+
+
+def has_two_bare_verbs(words: Sequence[Token]) -> bool:
+    """`When did the town he came from fall`: which of them `did` belongs to, parsers do not always see."""
+    bare = [
+        word
+        for before, word in itertools.pairwise(words)
+        if word.tag_ in ("VB", "VBP") and before.tag_ not in ("TO", "MD", "CC") and word.lower_ not in AUXILIARIES
+    ]
+    return len(bare) > 1 and any(word.lower_ in DO for word in words)
