@@ -141,6 +141,8 @@ def test_a_broken_order_is_mended_or_left():
         ("Why did he leave most of his book unfinished in the country?", "literary work"),
         ("who does the song goodbye my love say goodbye to", "musical composition"),
         ("Which famous city is best known for its canals?", "renowned for"),
+        ("What is the place of birth of the person after whom Lake Ann is named?", "subsequent to"),
+        ("who plays bongos on red dust", "portrayal"),
         ("Who performed the first heart transplant?", "recording artist"),
         ("Which king ruled over 3 countries in the city?", "in excess of"),
         ("Who located the wreck of the famous ship?", "situated"),

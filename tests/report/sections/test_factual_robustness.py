@@ -40,7 +40,7 @@ def test_a_system_is_said_to_hold_a_share_of_what_it_knows_and_that_is_its_card(
     (headline,) = made(worked(), d=(1,)).headlines
     assert headline.sentence == (
         "smollm2 holds 33 % [0, 100] of the facts it knows at every temperature tried; its robustness score is 0.802 "
-        "[0.168, 1.00]."
+        "[0.0473, 1.00]."
     )
     assert headline.detail == "It knows 75 % [25, 100] of the questions asked (3 known facts of 4 questions)."
     assert (headline.kind, headline.number, headline.interval) == ("factual_robustness", "33 %", "[0, 100]")

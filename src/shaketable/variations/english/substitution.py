@@ -44,7 +44,7 @@ NAMED_BY_OF = frozenset(
 )
 """Before `of` they may be part of a name or a set phrase: `song of Solomon`, `city of London`, `country of origin`."""
 AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "will", "would"})
-COUNTED = frozenset({"CD", "RB", "WP$"})
+COUNTED = frozenset({"CD", "RB", "WP$", "WP"})
 YEAR = re.compile(r"[12]\d{3}")
 
 
