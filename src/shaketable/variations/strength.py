@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from shaketable import weights
+from shaketable.text import ranking
 from shaketable.text.encoder import encoder
 from shaketable.text.normalization import without_surrogates
 from shaketable.text.search_terms import terms
@@ -29,7 +29,7 @@ def measure_strength(originals: Sequence[str], wordings: Sequence[str]) -> list[
         (without_surrogates(original), without_surrogates(wording))
         for original, wording in zip(originals, wordings, strict=True)
     ]
-    worded = list(dict.fromkeys(pair for pair in pairs if all(map(_words, pair))))
+    worded = list(dict.fromkeys(pair for pair in pairs if all(map(ranking.terms, pair))))
     numbers = zip(worded, _changes_of_loss(worded), _cosines(worded), strict=True)
     measured = {pair: _measure(pair, loss, cosine) for pair, loss, cosine in numbers}
     return [measured.get(pair, Strength(reason=NO_WORDS)) for pair in pairs]
@@ -46,7 +46,7 @@ def word_distance(original: str, wording: str) -> float:
 
     Words, not letters: a misspelled word is lost to a retriever as a whole, whatever is left of its letters.
     """
-    before, after = _words(original), _words(wording)
+    before, after = ranking.terms(original), ranking.terms(wording)
     row = list(range(len(after) + 1))
     for i, old in enumerate(before, 1):
         above, row = row, [i]
@@ -96,7 +96,3 @@ def _missing(name: str) -> str | None:
     if weights.present(name):
         return None
     return f"the weights {name} are not here; get them once: shaketable models fetch {name}"
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())

@@ -21,14 +21,13 @@ from shaketable.variations.english.asked import (
     main_participle,
 )
 from shaketable.variations.english.inflection import form, is_verb
-from shaketable.variations.english.question_words import FINITE
+from shaketable.variations.english.question_words import ARTICLES, FINITE
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
 OPEN_ENDS = frozenset({"about", "called", "from", "in", "like", "on"})
 """A question that ends in one of these asks for what would stand behind it."""
-ARTICLES = frozenset({"the", "a", "an"})
 NOUN_STARTS = frozenset({"``", "DT", "NNP", "NNPS", "PRP", "PRP$", "CD", "JJS"})
 DESCRIBING = frozenset({"JJ", "JJR", "JJS", "RB", "RBR", "RBS", "IN"})
 NO_NOUN = re.compile(r" [-–] |;|\b(?:called|considered|known|named|nicknamed|referred)\b(?! [A-Z\"“'‘])")

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shaketable.text import language
+from shaketable.text.ranking import terms
 from shaketable.types import Passage, Question
-from shaketable.variations.english.plain_words import ARTICLES, OPENING, kept_places, plain_words
+from shaketable.variations.english.plain_words import OPENING, kept_places, plain_words
+from shaketable.variations.english.question_words import ARTICLES, BEING
 
 FIRST_FILLERS = ("um", "uh", "so, um", "okay, so", "so, uh", "well, uh", "hmm")
 FILLERS = ("um", "uh", "er", "uh", "um", "you know", "let me think")
@@ -26,7 +28,6 @@ FALSE_STARTS = {
 HELPERS = frozenset({
     "is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will", "would", "should",
 })  # fmt: skip
-BEING = frozenset({"is", "are", "was", "were"})
 JOINING = BEING | {"of", "in", "by", "for", "from", "with", "at", "on", "to", "about", "during", "between", "than"}
 SMALL = OPENING | ARTICLES
 """Words that lose their capital inside a sentence."""
@@ -194,4 +195,4 @@ def _is_kept(place: int, kept: Sequence[tuple[int, int]]) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.casefold())) - language.stop_words()
+    return set(terms(text)) - language.stop_words()

@@ -6,6 +6,7 @@ import re
 
 from shaketable.text.language import stop_words
 from shaketable.variations.english.misspellings import is_word
+from shaketable.variations.english.question_words import ARTICLES
 
 Place = tuple[int, int]
 """First character, and the one after the last."""
@@ -27,7 +28,6 @@ OPENING = frozenset({
     "over", "through", "until", "about",
 })  # fmt: skip
 """Words that are no names where they open a sentence."""
-ARTICLES = frozenset({"the", "a", "an"})
 KEPT = frozenset({
     "not", "nor", "never", "none", "neither", "nobody", "nothing", "nowhere", "without", "except", "unlike", "cannot",
     "least", "fewer", "less", "hardly", "false", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 FINITE = frozenset({"VBD", "VBZ", "VBP", "MD"})
+ARTICLES = frozenset({"the", "a", "an"})
 WH_WORDS = frozenset({"who", "whom", "whose", "what", "which", "when", "where", "why", "how"})
 ADVERBIAL = frozenset({"when", "where", "why", "how"})
 RELATIVE = WH_WORDS | {"that"}
-BE = frozenset({"is", "are", "was", "were", "'s", "'re"})
+BEING = frozenset({"is", "are", "was", "were"})
+BE = BEING | {"'s", "'re"}
 DO = frozenset({"do", "does", "did"})
 AUXILIARIES = BE | DO | {
     "am", "has", "have", "had", "can", "could", "will", "would", "should", "may", "might", "must", "shall",

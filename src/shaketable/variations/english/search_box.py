@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from shaketable.text import language
-from shaketable.variations.english.plain_words import ARTICLES, OPENING, is_english, kept_places, opens_with_title
-from shaketable.variations.english.question_words import FINITE
+from shaketable.variations.english.plain_words import OPENING, is_english, kept_places, opens_with_title
+from shaketable.variations.english.question_words import ARTICLES, BEING, DO, FINITE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 QUESTION_WORD = re.compile(r"\b(?:who(?:m|se)?|what|which|when|where|why|how)\b", re.IGNORECASE)
 ASKS_FOR_ONE_OF = re.compile(r"\b(?:same|both|or)\b")
 """Without a question word, what is left of a question of yes or no still asks with one of these."""
-BEING = frozenset({"is", "are", "was", "were"})
-DOING = frozenset({"do", "does", "did"})
 DONE_TO = frozenset({
     "based", "born", "built", "buried", "created", "directed", "educated", "established", "filmed", "formed", "found",
     "founded", "headquartered", "held", "known", "licensed", "located", "named", "nicknamed", "opened", "produced",
@@ -61,7 +59,7 @@ SPOKEN = re.compile(
 )
 """What follows may be a quotation without its marks."""
 TO_COME = re.compile(r"\b(?:is|are|was|were) to [a-z]+", re.IGNORECASE)
-YES_OR_NO = BEING | DOING | {"has", "have", "had", "can", "could"}
+YES_OR_NO = BEING | DO | {"has", "have", "had", "can", "could"}
 NEAR = 4
 LONG_SUBJECT = 6
 """Words before a verb without which a reader would not find the end of the subject."""
@@ -115,9 +113,9 @@ def _is_dropped(words: Sequence[Token], place: int, kept: Sequence[tuple[int, in
         return (opens or word.text.islower()) and not is_fixed and before not in ("many", "such", "what", "half")
     # After a bare `what` or `how` the next noun would be taken for its own: `how old`.
     is_bare = before in ("what", "who", "how")
-    if word.lower_ in DOING | BEING and _is_parted(words, place):
+    if word.lower_ in DO | BEING and _is_parted(words, place):
         return False
-    if word.lower_ in DOING:
+    if word.lower_ in DO:
         # Behind a longer noun phrase it shows where the subject begins.
         return place <= NEAR and ((word.dep_ == "aux" and not is_bare) or before in CIRCUMSTANCES)
     leans = before in PRONOUNS and (place > 1 or before not in ("who", "which"))
@@ -202,7 +200,7 @@ def _needless_question(words: Sequence[Token], asked: str) -> set[int]:
     heads = [word for word in words if word.dep_ in ("nsubj", "nsubjpass") and word.head.dep_ == "ROOT"]
     if first not in ("what", "which") or len(heads) != 1 or words[0].head != heads[0] or heads[0].tag_ not in NOUN_TAGS:
         return set()
-    is_sure = not any(word.tag_ == "POS" for word in words[: heads[0].i]) and not any(w.lower_ in DOING for w in words)
+    is_sure = not any(word.tag_ == "POS" for word in words[: heads[0].i]) and not any(w.lower_ in DO for w in words)
     if not is_sure or second.lower_ in PRONOUNS | {"of"} or ENDS_OPEN.search(asked):
         return set()
     verbs = [i for i, word in enumerate(words) if word.lower_ in BEING and "ROOT" in (word.dep_, word.head.dep_)]

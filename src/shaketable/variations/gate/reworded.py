@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +14,7 @@ from shaketable.prompts import REWORD_ADVICE, REWORD_AGAIN, Template
 from shaketable.protocols import Model
 from shaketable.text import language
 from shaketable.text.english import not_english
+from shaketable.text.ranking import terms
 from shaketable.types import (
     Json,
     Prompt,
@@ -163,7 +163,7 @@ class Reworded:
         verdicts = gate.judge(originals, [proposal.understood for proposal in proposals])
         for original, proposal, verdict in zip(originals, proposals, verdicts, strict=True):
             refused = proposal.refused or verdict.refused
-            if not refused and _words(proposal.text) == _words(original):
+            if not refused and terms(proposal.text) == terms(original):
                 refused = Refusal(
                     kind="words_of_the_original", text="the words of the original, in other letters or marks"
                 )
@@ -237,10 +237,6 @@ class Reworded:
             ]
         variant = Variant(question_id=question.id, text=last.text, variation=label, provenance=provenance)
         return refuse(variant, last.refused)
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())
 
 
 def _without(facts: dict[str, Json], said: dict[str, Json]) -> dict[str, Json]:
