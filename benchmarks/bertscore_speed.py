@@ -1,13 +1,13 @@
-"""BERTScore of a temperature sweep: Shaketable against the bert-score package.
+"""Claim: BERTScore of the answers of a run is faster than by the bert-score package, with the same numbers to 1e-5.
 
-    python benchmarks/bertscore_speed.py [RUN] [--questions N] [--rounds N]
+Both have the same weights, layer, device, threads and batch of 64 pairs. The package is called in two ways: once with
+all pairs, and once for each condition (evidence, temperature, repeat), as a study scores its files. Numbers are
+compared with the package one pair at a time: in larger batches it lets a word match the padding of another pair.
 
-Without a run's folder the answers are made by a rule: greedy runs repeat themselves, hot ones are long and differ;
-11 temperatures × 3 runs. "Calling the package on all pairs" can mean four things, and each is measured: one call with
-all pairs; one call per condition (evidence, temperature, run) of one loaded scorer; the same by the function
-`bert_score.score`, which loads the encoder on each call; and one call per pair. The last two are measured on a part of
-the calls and scaled. Both sides use the same encoder, layer and threads, and are warmed up. Processor time is more
-telling than wall time on a shared machine.
+    python benchmarks/bertscore_speed.py [RUN] [--every N] [--device DEVICE]
+
+Without the folder of a run its answers are made by a rule: cool ones repeat themselves, hot ones are long and differ;
+60 questions × 132 conditions. `--every 4` takes a fourth of the conditions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import argparse
 import contextlib
 import io
 import random
-import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,21 +24,22 @@ import machine
 
 WORDS = "the town of river author born director film novel space wave war prize college daughter writer city coast"
 TEMPERATURES = [i / 5 for i in range(11)]
-N_RUNS = 3
-NAME, LAYER = "all-MiniLM-L6-v2", 5
+N_QUESTIONS, N_REPEATS = 60, 12
+NAME, LAYER, BATCH = "all-MiniLM-L6-v2", 5, 64
+N_COMPARED = 200
 
 Pairs = list[tuple[str, str]]
 
 
-def made_sweep(n_questions: int) -> list[Pairs]:
-    """One list of (answer, reference) per temperature and run."""
+def made_sweep() -> list[Pairs]:
+    """One list of (answer, reference) per temperature and repeat."""
     rng = random.Random(0)
-    references = [_text(rng, rng.randint(8, 25)) for _ in range(n_questions)]
-    usual = [_text(rng, rng.randint(3, 25)) for _ in range(n_questions)]
+    references = [_text(rng, rng.randint(8, 25)) for _ in range(N_QUESTIONS)]
+    usual = [_text(rng, rng.randint(3, 25)) for _ in range(N_QUESTIONS)]
     return [
-        [(_answer(rng, usual[i], temperature), references[i]) for i in range(n_questions)]
+        [(_answer(rng, usual[i], temperature), references[i]) for i in range(N_QUESTIONS)]
         for temperature in TEMPERATURES
-        for _ in range(N_RUNS)
+        for _ in range(N_REPEATS)
     ]
 
 
@@ -47,21 +47,21 @@ def _answer(rng: random.Random, usual: str, temperature: float) -> str:
     """The usual answer with a chance that falls with temperature; else a new one, longer the hotter."""
     if rng.random() >= temperature / 1.2:
         return usual
-    return _text(rng, rng.randint(3, 20 + int(60 * temperature)))
+    return _text(rng, rng.randint(3, 20 + int(20 * temperature)))
 
 
 def _text(rng: random.Random, n_words: int) -> str:
     return (" ".join(rng.choice(WORDS.split()) for _ in range(n_words)) + ".").capitalize()
 
 
-def stored_sweep(folder: Path, n_questions: int) -> list[Pairs]:
+def stored_sweep(folder: Path) -> list[Pairs]:
     """The answers of a run, one list per condition, with the references that it was scored by."""
     from shaketable.metrics.scoring import references
     from shaketable.store import Run
 
     run = Run(folder)
     made_by = None if run.study.reference == "short" else run.study.reference
-    golds = {question.id: references(question) for question in run.store.questions(made_by)[:n_questions]}
+    golds = {question.id: references(question) for question in run.store.questions(made_by)}
     found: dict[tuple[object, ...], Pairs] = {}
     for row in run.records().iter_rows(named=True):
         if row["answer"] and golds.get(row["question_id"]):
@@ -74,89 +74,65 @@ def columns(batch: Pairs) -> tuple[list[str], list[str]]:
     return [text for text, _ in batch], [gold for _, gold in batch]
 
 
-Ways = dict[str, tuple[Callable[[], None], float]]
-"""A way to score all pairs, and by how much its seconds are scaled."""
-
-
-def main(folder: Path | None, n_questions: int, n_rounds: int) -> None:
+def main(folder: Path | None, every: int, device: str) -> None:
     # After the package, which says how matrices are multiplied.
     import bert_score
     import torch
 
     from shaketable import weights
-    from shaketable.metrics.bertscore import pair_values
+    from shaketable.metrics.greedy_matching import best_matches
     from shaketable.text.encoder import encoder
 
-    conditions = stored_sweep(folder, n_questions) if folder else made_sweep(n_questions)
+    conditions = (stored_sweep(folder) if folder else made_sweep())[::every]
     pairs = [pair for condition in conditions for pair in condition]
-    settings = {"model_type": str(weights.locate(NAME)), "num_layers": LAYER, "device": "cpu"}
+    reader = encoder(NAME, device)
+    settings = {"model_type": str(weights.locate(NAME)), "num_layers": LAYER, "device": reader.device}
     with contextlib.redirect_stderr(io.StringIO()):
-        scorer = bert_score.BERTScorer(batch_size=64, **settings)
+        scorer = bert_score.BERTScorer(batch_size=BATCH, **settings)
 
     def ours() -> None:
-        pair_values(encoder(NAME), LAYER, pairs)
+        best_matches(reader, LAYER, [(text, (gold,)) for text, gold in pairs])
 
     def one_call() -> None:
-        scorer.score(*columns(pairs))
+        scorer.score(*columns(pairs), batch_size=BATCH)
 
     def per_condition() -> None:
         for condition in conditions:
-            scorer.score(*columns(condition))
+            scorer.score(*columns(condition), batch_size=BATCH)
 
-    def per_condition_loading(n: int = 3) -> None:
-        for condition in conditions[:: len(conditions) // n][:n]:
-            with contextlib.redirect_stderr(io.StringIO()):
-                bert_score.score(*columns(condition), **settings)
-
-    def per_pair(n: int = 100) -> None:
-        for pair in pairs[:: len(pairs) // n][:n]:
-            scorer.score(*columns([pair]))
-
-    ours()  # the warm-up
-    print(f"{machine.describe()}; {torch.get_num_threads()} threads, torch {torch.__version__}")
-    ways: Ways = {
-        "shaketable": (ours, 1),
-        "bert-score, one call": (one_call, 1),
-        "bert-score, a call per condition": (per_condition, 1),
-        "bert_score.score per condition *": (per_condition_loading, len(conditions) / 3),
-        "bert-score, a call per pair *": (per_pair, len(pairs) / 100),
-    }
+    best_matches(reader, LAYER, [(text, (gold,)) for text, gold in pairs[:BATCH]])  # Both are warmed up.
+    scorer.score(*columns(pairs[:BATCH]), batch_size=BATCH)
+    some = pairs[:: -(-len(pairs) // N_COMPARED)]
+    own = best_matches(reader, LAYER, [(text, (gold,)) for text, gold in some])
+    theirs = scorer.score(*columns(some), batch_size=1)[2].tolist()
+    largest = max(abs(own[text, (gold,)] - value) for (text, gold), value in zip(some, theirs, strict=True))
     texts = {text for pair in pairs for text in pair}
+    where = torch.cuda.get_device_name() if reader.device.startswith("cuda") else f"{torch.get_num_threads()} threads"
     print(
-        f"{len(pairs)} pairs of {len(conditions)} conditions, {len(set(pairs))} distinct; {len(texts)} distinct texts; "
-        f"median of {n_rounds} rounds; *: scaled from a part"
+        f"{len(pairs)} answers of {len(conditions)} conditions, {len(set(pairs))} distinct pairs, "
+        f"{len(texts)} distinct texts; {where}, torch {torch.__version__}"
     )
-    _time(ways, n_rounds)
-    _compare(scorer, pairs, pair_values(encoder(NAME), LAYER, pairs))
+    _time({"shaketable": ours, "bert-score, one call": one_call, "bert-score, a call per condition": per_condition})
+    print(f"largest difference of {len(some)} pairs from bert-score one by one: {largest:.1e}")
+    print(machine.describe())
 
 
-def _time(ways: Ways, n_rounds: int) -> None:
-    """Print the median seconds of each way, and how many times ours they are."""
-    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
-    for _ in range(n_rounds):
-        for name, (way, scale) in ways.items():
-            wall, processor = time.perf_counter(), time.process_time()
-            way()
-            seconds[name].append(((time.perf_counter() - wall) * scale, (time.process_time() - processor) * scale))
-    median = {name: [statistics.median(column) for column in zip(*of, strict=True)] for name, of in seconds.items()}
-    own_wall, own_processor = median["shaketable"]
+def _time(ways: dict[str, Callable[[], None]]) -> None:
+    """Print the seconds of each way, and how many times those of the first they are."""
+    own: tuple[float, float] | None = None
     print(f"{'':36}{'wall s':>9}{'ratio':>8}{'cpu s':>9}{'ratio':>8}")
-    for name, (wall, processor) in median.items():
-        print(f"{name:36}{wall:9.1f}{wall / own_wall:8.1f}{processor:9.1f}{processor / own_processor:8.1f}")
-
-
-def _compare(scorer: object, pairs: Pairs, ours: dict[tuple[str, str], float]) -> None:
-    """In batches bert-score lets a word match the padding of another pair; one pair at a time it cannot."""
-    for batch_size, some in ((64, pairs), (1, pairs[:: len(pairs) // 200])):
-        theirs = scorer.score(*columns(some), batch_size=batch_size)[2].tolist()  # type: ignore[attr-defined]
-        largest = max(abs(ours[pair] - value) for pair, value in zip(some, theirs, strict=True))
-        print(f"largest difference of {len(some)} pairs from bert-score in batches of {batch_size}: {largest:.1e}")
+    for name, way in ways.items():
+        start, start_processor = time.perf_counter(), time.process_time()
+        way()
+        wall, processor = time.perf_counter() - start, time.process_time() - start_processor
+        own = own or (wall, processor)
+        print(f"{name:36}{wall:9.1f}{wall / own[0]:8.2f}{processor:9.1f}{processor / own[1]:8.2f}", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", nargs="?", type=Path)
-    parser.add_argument("--questions", type=int, default=40)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--device", default="auto")
     given = parser.parse_args()
-    main(given.run, given.questions, given.rounds)
+    main(given.run, given.every, given.device)

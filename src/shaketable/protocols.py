@@ -5,7 +5,7 @@ Lists go in; lists of the same length and order come out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, MutableMapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from shaketable.prompts import Template
@@ -320,6 +320,12 @@ class TraceChoosingMetric(Metric, Protocol):
 class BatchingMetric(Metric, Protocol):
     records_at_once: ClassVar[int]
     """Handed to one call at most; what a call costs is lost when it is interrupted."""
+
+
+@runtime_checkable
+class PreparingMetric(Metric, Protocol):
+    def prepare(self, records: Iterable[Record], questions: Mapping[str, Question]) -> None:
+        """Read all records of a run before they are scored, so that what they have in common is worked out once."""
 
 
 @runtime_checkable

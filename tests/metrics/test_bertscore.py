@@ -7,44 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_records import QUESTION, record, scores
-from texts import pairs
 
-from shaketable import weights
-from shaketable.metrics.bertscore import BASELINES, Bertscore, match, measure_baseline, pair_values
+from shaketable.metrics.bertscore import BASELINES, Bertscore, measure_baseline
 from shaketable.text.encoder import TokenStates, encoder
 
 NAME = "all-MiniLM-L6-v2"
-
-
-def test_greedy_matching_worked_by_hand() -> None:
-    import torch
-
-    # Candidate words (1,0), (0,1); gold words (1,0), (.6,.8), (.8,-.6); no marks.
-    # Precision: (1 + .8) / 2 = .9; recall: (1 + .8 + .8) / 3 = .866667; F1 = .883019.
-    candidate = TokenStates(states=torch.tensor([[1.0, 0.0], [0.0, 1.0]]), is_word=torch.tensor([True, True]))
-    gold = TokenStates(
-        states=torch.tensor([[1.0, 0.0], [0.6, 0.8], [0.8, -0.6]]), is_word=torch.tensor([True, True, True])
-    )
-    assert match([candidate], [gold]) == pytest.approx([0.883019], abs=1e-6)
-    # With the first token of each a mark: precision .8 (to the second gold word), recall of (.6,.8)
-    # and (.8,-.6) stays .8, since words may match a mark; F1 = .8.
-    marked_candidate = TokenStates(states=candidate.states, is_word=torch.tensor([False, True]))
-    marked_gold = TokenStates(states=gold.states, is_word=torch.tensor([False, True, True]))
-    assert match([marked_candidate, candidate], [marked_gold, gold]) == pytest.approx([0.8, 0.883019], abs=1e-6)
-
-
-@pytest.mark.weights
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("n", [50, pytest.param(500, marks=pytest.mark.slow)])
-def test_values_equal_those_of_the_bert_score_package(n: int) -> None:
-    from bert_score import BERTScorer  # the authors' implementation
-
-    texts = pairs(n, 4)
-    oracle = BERTScorer(model_type=str(weights.locate(NAME)), num_layers=5, device="cpu")
-    # One pair at a time: in larger batches bert-score lets a word match another pair's padding.
-    expected = oracle.score([text for text, _ in texts], [gold for _, gold in texts], batch_size=1)[2].tolist()
-    found = pair_values(encoder(NAME), 5, texts)
-    assert [found[pair] for pair in texts] == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.weights

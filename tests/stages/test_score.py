@@ -18,6 +18,7 @@ from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
 from shaketable.stages.score import score
 from shaketable.store import Run
+from shaketable.text.encoder import encoder
 from shaketable.types import Score
 
 N_RECORDS = 12
@@ -119,3 +120,32 @@ def test_a_judge_s_calls_are_kept_as_they_are_made(run, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         score(run, ["judge(model=\"scripted(replies=('VERDICT: correct',))\")"])
     assert run.store.rows("SELECT COUNT(*) FROM verdicts") == [(calls[0],)]
+
+
+@pytest.mark.weights
+def test_a_text_is_read_once_for_all_records_and_baselines(run, monkeypatch):
+    texts: list[str] = []
+    reader = encoder("all-MiniLM-L6-v2")
+    own = reader.token_states
+
+    def counting(given: list[str], layer: int) -> Any:
+        texts.extend(given)
+        return own(given, layer)
+
+    monkeypatch.setattr(reader, "token_states", counting)
+    monkeypatch.setattr(stage, "RECORDS_AT_ONCE", 5)
+    score(run, ["bertscore(device='cpu')"])
+    assert len(run.baselines()) > 0
+    answers = set(run.records()["answer"].drop_nulls())
+    assert len(answers) < N_RECORDS, "Some answers are alike, so that there is something to save."
+    assert answers <= set(texts)
+    assert len(texts) == len(set(texts))
+
+
+@pytest.mark.weights
+def test_scores_of_a_run_do_not_depend_on_the_batches_it_is_read_in(run, monkeypatch):
+    score(run, ["bertscore"])
+    whole = run.scores()
+    monkeypatch.setattr(stage, "RECORDS_AT_ONCE", 5)
+    score(run, ["bertscore"])
+    assert run.scores().equals(whole)

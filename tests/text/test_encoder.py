@@ -127,3 +127,14 @@ def test_missing_weights_are_an_error_on_first_use(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("SHAKETABLE_OFFLINE", "1")
     with pytest.raises(WeightsError):
         Encoder("no such weights").embed(["a"])
+
+
+@pytest.mark.parametrize(("has_cuda", "device"), [(True, "cuda"), (False, "cpu")])
+def test_the_device_auto_is_the_gpu_where_there_is_one(
+    has_cuda: bool, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: has_cuda)
+    assert encoder(NAME, "auto").device == device
+    assert encoder(NAME, "auto") is encoder(NAME, device)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
 
 from shaketable import weights
+from shaketable.metrics.greedy_matching import Asked, best_matches
 from shaketable.metrics.scoring import references, unscored
-from shaketable.text.encoder import Encoder, TokenStates, encoder
+from shaketable.text.encoder import Encoder, encoder
 from shaketable.types import Measure, Question, Record, Score
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 LAYERS = {"all-MiniLM-L6-v2": 5, "all-mpnet-base-v2": 10, "roberta-large": 17}
 """roberta-large: tuned by the authors of BERTScore. The sentence encoders: chosen by us, not tuned."""
@@ -24,10 +23,6 @@ BASELINES = {
     ("all-MiniLM-L6-v2", 5): 0.50138,
 }
 """What unrelated sentences score: raw F1 by encoder and layer."""
-
-TEXTS_AT_ONCE = 256
-"""Candidates whose token states are held together; at 512 tokens each they take 200 MB."""
-PAIRS_AT_ONCE = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,26 +48,29 @@ class Bertscore:
     """None: the known layer of the encoder, else its last but one."""
     baseline: float | None = None
     """None: the known baseline of the encoder and layer, if there is one."""
+    device: str = field(default="auto", compare=False)
+    """auto: cuda where PyTorch sees it, else cpu. Numbers differ by rounding alone."""
 
     def lacks(self) -> str | None:
         return weights.lacks(self.encoder)
 
+    @cached_property
+    def _raw(self) -> dict[Asked, float]:
+        """What was worked out so far."""
+        return {}
+
+    def prepare(self, records: Iterable[Record], questions: Mapping[str, Question]) -> None:
+        asked = {key for record in records if (key := _asked(record, questions)) and key not in self._raw}
+        if asked:
+            self._raw.update(best_matches(encoder(self.encoder, self.device), self._layer, asked))
+
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
-        golds = [references(questions[record.trial.question_id]) for record in records]
-        pairs = {
-            (record.answer.text, gold)
-            for record, texts in zip(records, golds, strict=True)
-            if record.answer is not None
-            for gold in texts
-        }
-        values = pair_values(encoder(self.encoder), self._layer, sorted(pairs)) if pairs else {}
+        self.prepare(records, questions)
         scored: list[list[Score]] = []
-        for record, texts in zip(records, golds, strict=True):
-            reason = unscored(record, texts)
-            raw = None
-            if reason is None and record.answer is not None:
-                raw = max(values[record.answer.text, gold] for gold in texts)
-            scored.append(self._numbers(record.trial.key, raw, reason))
+        for record in records:
+            asked = _asked(record, questions)
+            reason = unscored(record, references(questions[record.trial.question_id]))
+            scored.append(self._numbers(record.trial.key, None if asked is None else self._raw[asked], reason))
         return scored
 
     def _numbers(self, key: str, raw: float | None, reason: str | None) -> list[Score]:
@@ -98,73 +96,16 @@ class Bertscore:
         return BASELINES.get((self.encoder, self._layer)) if self.baseline is None else self.baseline
 
 
-def pair_values(by: Encoder, layer: int, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """Raw F1 of each (candidate, reference). Every distinct text is encoded once; memory stays bounded."""
-    golds = sorted({gold for _, gold in pairs})
-    gold_states = dict(zip(golds, _unit_states(by, layer, golds), strict=True))
-    golds_of: dict[str, list[str]] = {}
-    for text, gold in pairs:
-        golds_of.setdefault(text, []).append(gold)
-    texts = sorted(golds_of, key=len)
-    values: dict[tuple[str, str], float] = {}
-    for start in range(0, len(texts), TEXTS_AT_ONCE):
-        chunk = texts[start : start + TEXTS_AT_ONCE]
-        states = {text: gold_states[text] for text in chunk if text in gold_states}
-        fresh = [text for text in chunk if text not in states]
-        states.update(zip(fresh, _unit_states(by, layer, fresh), strict=True))
-        batch_pairs = [(text, gold) for text in chunk for gold in golds_of[text]]
-        for first in range(0, len(batch_pairs), PAIRS_AT_ONCE):
-            batch = batch_pairs[first : first + PAIRS_AT_ONCE]
-            f1 = match([states[text] for text, _ in batch], [gold_states[gold] for _, gold in batch])
-            values.update(zip(batch, f1, strict=True))
-    return values
-
-
-def match(candidates: Sequence[TokenStates], golds: Sequence[TokenStates]) -> list[float]:
-    """F1 of greedy cosine matching, row by row (Zhang et al. 2020, equations 1 to 3); states have length 1.
-
-    As in bert-score, the marks of beginning and end are not averaged, yet a word may match them.
-    Unlike bert-score, padding is never the best match of a word: there it counts as cosine 0, so
-    that a pair with negative cosines (rare outside mixed scripts) scores by the length of its company.
-    """
-    import torch
-
-    candidate_states, candidate_mask, candidate_words = _padded(candidates)
-    gold_states, gold_mask, gold_words = _padded(golds)
-    cosine = candidate_states @ gold_states.transpose(1, 2)
-    possible = candidate_mask.unsqueeze(2) & gold_mask.unsqueeze(1)
-    cosine.masked_fill_(~possible, -1.0)
-    precision = (cosine.amax(2) * candidate_words).sum(1) / candidate_words.sum(1)
-    recall = (cosine.amax(1) * gold_words).sum(1) / gold_words.sum(1)
-    # A text without words divides 0 by 0.
-    f1 = torch.nan_to_num(2 * precision * recall / (precision + recall), nan=0.0)
-    return [min(1.0, value) for value in f1.tolist()]
+def _asked(record: Record, questions: Mapping[str, Question]) -> Asked | None:
+    """The answer and what it is compared with; None: there is nothing to compare."""
+    golds = references(questions[record.trial.question_id])
+    return (record.answer.text, golds) if record.answer is not None and golds else None
 
 
 def measure_baseline(by: Encoder, layer: int, texts: Sequence[str], seed: int, n_pairs: int = 5000) -> float:
     """Mean raw F1 of random pairs of different texts; sentences of many subjects make it a baseline."""
     rng = random.Random(seed)
     distinct = sorted(set(texts))
-    drawn = [(first, second) for first, second in (rng.sample(distinct, 2) for _ in range(n_pairs))]
-    values = pair_values(by, layer, drawn)
+    drawn = [(first, (second,)) for first, second in (rng.sample(distinct, 2) for _ in range(n_pairs))]
+    values = best_matches(by, layer, drawn)
     return sum(values[pair] for pair in drawn) / n_pairs
-
-
-def _unit_states(by: Encoder, layer: int, texts: Sequence[str]) -> list[TokenStates]:
-    from torch.nn.functional import normalize
-
-    return [
-        TokenStates(states=normalize(text.states, dim=1), is_word=text.is_word)
-        for text in by.token_states(texts, layer)
-    ]
-
-
-def _padded(texts: Sequence[TokenStates]) -> tuple[Tensor, Tensor, Tensor]:
-    """States, which places are filled, and the weight of each place."""
-    import torch
-    from torch.nn.utils.rnn import pad_sequence
-
-    states = pad_sequence([text.states for text in texts], batch_first=True)
-    filled = pad_sequence([torch.ones_like(text.is_word) for text in texts], batch_first=True)
-    words = pad_sequence([text.is_word for text in texts], batch_first=True).float()
-    return states, filled, words

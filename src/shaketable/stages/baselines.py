@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from shaketable import catalog
 from shaketable.identity import seed_from
 from shaketable.protocols import DeclaredMetric, JudgingMetric, Metric, TraceChoosingMetric
-from shaketable.store import Run
 from shaketable.text.normalization import YES_NO
 from shaketable.types import Question, Record, Score
 
 
-def score_baselines(run: Run, metrics: Sequence[str], questions: Mapping[str, Question]) -> list[Score]:
+def score_baselines(
+    metrics: Sequence[Metric], swapped: Sequence[Record], questions: Mapping[str, Question]
+) -> list[Score]:
     """One number per question and system, in its clean case: the original evidence at the coolest temperature.
 
-    By metrics that compare an answer with what is accepted. Judges are not asked: each verdict would be paid for.
+    `swapped` are those records, each with the answer to another question. By metrics that compare an answer with what
+    is accepted. Judges are not asked: each verdict would be paid for.
     """
-    swapped = swap_answers(run.store.clean_records(), questions)
-    parts = [catalog.build("metric", text, "score.metrics") for text in metrics]
     return [
         score
-        for part in parts
-        if (better := _more_is_better(part))
-        for scores in part.score(swapped, questions)
+        for metric in metrics
+        if (better := _more_is_better(metric))
+        for scores in metric.score(swapped, questions)
         for score in scores
         if score.metric in better
     ]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from shaketable import catalog
 from shaketable.errors import ShaketableError
-from shaketable.protocols import BatchingMetric, JudgingMetric, Metric, TraceChoosingMetric
-from shaketable.stages.baselines import score_baselines
+from shaketable.protocols import BatchingMetric, JudgingMetric, Metric, PreparingMetric, TraceChoosingMetric
+from shaketable.stages.baselines import score_baselines, swap_answers
 from shaketable.stages.reference import made_by, write_references
 from shaketable.store import Run
 from shaketable.types import Question, Record, Score
@@ -25,13 +25,16 @@ def score(run: Run, metrics: Sequence[str] | None = None, progress: Callable[[st
         write_references(run)
     source = run.scores_source(metrics)
     questions = {question.id: question for question in run.store.questions(maker)}
+    parts = _build(metrics or run.study.metrics)
+    swapped = swap_answers(run.store.clean_records(), questions)
     scores: list[Score] = []
-    for text in metrics or run.study.metrics:
-        metric = catalog.build("metric", text, "score.metrics")
+    for metric in parts:
         progress(catalog.label(metric))
+        if isinstance(metric, PreparingMetric):
+            metric.prepare(itertools.chain(_stored(run, metric), swapped), questions)
         scores += _scores(run, metric, questions)
     run.write_scores(scores, source=source, metrics=metrics)
-    run.write_baselines(score_baselines(run, metrics or run.study.metrics, questions))
+    run.write_baselines(score_baselines(parts, swapped, questions))
     return len(scores)
 
 
@@ -41,12 +44,22 @@ def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) 
         score(run, run.asked_metrics(), progress)
     elif not run.has_baselines():
         questions = {question.id: question for question in run.store.questions(made_by(run.study))}
-        run.write_baselines(score_baselines(run, run.asked_metrics() or run.study.metrics, questions))
+        swapped = swap_answers(run.store.clean_records(), questions)
+        parts = _build(run.asked_metrics() or run.study.metrics)
+        run.write_baselines(score_baselines(parts, swapped, questions))
+
+
+def _build(metrics: Sequence[str]) -> list[Metric]:
+    return [catalog.build("metric", text, "score.metrics") for text in metrics]
+
+
+def _stored(run: Run, metric: Metric) -> Iterator[Record]:
+    return run.store.records(with_trace=not isinstance(metric, TraceChoosingMetric) or metric.reads_trace)
 
 
 def _scores(run: Run, metric: Metric, questions: Mapping[str, Question]) -> Iterator[Score]:
     """In the order of the records, which are never all in memory."""
-    stored = run.store.records(with_trace=not isinstance(metric, TraceChoosingMetric) or metric.reads_trace)
+    stored = _stored(run, metric)
     at_once = metric.records_at_once if isinstance(metric, BatchingMetric) else RECORDS_AT_ONCE
     if isinstance(metric, JudgingMetric):
         metric.verdicts.update(run.store.verdicts(catalog.spelled(metric)))

@@ -28,16 +28,24 @@ class TokenStates:
     """One text as a layer of the encoder sees it, marks of beginning and end included."""
 
     states: Tensor
-    """float32, tokens × dimensions."""
+    """float32, tokens × dimensions, on the device of the encoder."""
     is_word: Tensor
     """One boolean per token; False for the encoder's own marks, so all False for an empty text."""
     pieces: tuple[str, ...] = ()
     """The tokens as the tokenizer writes them: `play`, `##ing`."""
 
 
-@functools.cache
 def encoder(name: str, device: str = "cpu") -> Encoder:
-    """The encoder with this name; every part of a process shares it."""
+    """The encoder with this name; every part of a process shares it. The device `auto` is cuda, or cpu without it."""
+    if device == "auto":
+        import torch
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    return _shared(name, device)
+
+
+@functools.cache
+def _shared(name: str, device: str) -> Encoder:
     return Encoder(name, device)
 
 
@@ -60,7 +68,7 @@ class Encoder:
         marks = torch.tensor([self._tokenizer.cls_token_id, self._tokenizer.sep_token_id])
         by_index: dict[int, TokenStates] = {}
         for rows, tokens, mask, states in self._run(texts, self._limit, layer):
-            is_word = ~torch.isin(tokens, marks)
+            is_word = ~torch.isin(tokens, marks).to(self.device)
             for row, n_tokens, row_states, row_is_word, ids in zip(
                 rows, mask.sum(1).tolist(), states, is_word, tokens.tolist(), strict=True
             ):
@@ -87,16 +95,17 @@ class Encoder:
         distinct = list(dict.fromkeys(texts))
         vectors: dict[str, NDArray[np.float32]] = {}
         for rows, _, mask, states in self._run(distinct, self._sentence_limit, None):
-            weight = mask.unsqueeze(-1).float()
+            weight = mask.unsqueeze(-1).float().to(self.device)
             pooled = states[:, 0] if pooling == "cls" else (states * weight).sum(1) / weight.sum(1)
             scaled = torch.nn.functional.normalize(pooled, dim=1) if unit else pooled
-            vectors.update((distinct[row], vector) for row, vector in zip(rows, scaled.numpy(), strict=True))
+            vectors.update((distinct[row], vector) for row, vector in zip(rows, scaled.cpu().numpy(), strict=True))
         return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.n_dimensions), np.float32)
 
     def _run(
         self, texts: Sequence[str], limit: int, layer: int | None
     ) -> Iterator[tuple[list[int], Tensor, Tensor, Tensor]]:
-        """Batches of (rows, token ids, mask, states), longest texts first: neighbors need little padding."""
+        """Batches of (rows, token ids, mask, states), longest texts first: neighbors need little padding. States stay
+        on the device."""
         import torch
 
         encoded = self._tokens(texts, limit)
@@ -116,7 +125,7 @@ class Encoder:
             mask = torch.arange(tokens.shape[1]) < lengths.unsqueeze(1)
             with torch.inference_mode():
                 output = self._model(layer)(tokens.to(self.device), attention_mask=mask.long().to(self.device))
-                states = output.last_hidden_state.cpu()
+                states = output.last_hidden_state
             yield rows, tokens, mask, states
 
     def _tokens(self, texts: Sequence[str], limit: int) -> list[list[int]]:
