@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from shaketable.errors import WeightsError
@@ -49,3 +52,29 @@ def test_missing_weights_are_said(tmp_path, monkeypatch):
 def test_a_folder_that_is_no_pipeline_is_said(tmp_path):
     with pytest.raises(WeightsError, match=r"is no spaCy pipeline.*use 'en_core_web_sm'"):
         language.pipeline(str(tmp_path))
+
+
+SPAN = "from shaketable.text import language; print(language.entities('Barack Obama was born in Honolulu.'))\n"
+TORCH = "import torch; print(torch.ones(3).sum().item())\n"
+LOADED = "import sys; print('torch' in sys.modules)\n"
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        (SPAN + LOADED + TORCH + SPAN, ["spans", "False", "3.0", "spans"]),
+        (TORCH + SPAN + TORCH, ["3.0", "spans", "3.0"]),
+    ],
+    ids=["the pipeline first", "PyTorch first"],
+)
+def test_the_pipeline_loads_without_pytorch_and_both_work_in_either_order(code, shown):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    spans = str([(0, 12, "PERSON"), (25, 33, "GPE")])
+    assert [line.replace(spans, "spans") for line in done.stdout.splitlines()] == shown
+
+
+def test_stop_words_are_read_without_pytorch():
+    code = "from shaketable.text.language import stop_words; assert 'the' in stop_words()\n" + LOADED
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

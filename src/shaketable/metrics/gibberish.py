@@ -13,6 +13,7 @@ from typing import ClassVar
 from shaketable import weights
 from shaketable.metrics.scoring import score_each
 from shaketable.text import lexicon
+from shaketable.text.language import stop_words
 from shaketable.types import Answer, Measure, Question, Record, Score
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -98,8 +99,8 @@ class Gibberish:
         return bool(unknown) and self._lacks_function_words(text, words)
 
     def _lacks_function_words(self, text: str, words: Sequence[str]) -> bool:
-        n_function = sum(word.casefold() in function_words() for word in words)
-        n_plain = n_function + sum(word[0].islower() and word.casefold() not in function_words() for word in words)
+        n_function = sum(word.casefold() in stop_words() for word in words)
+        n_plain = n_function + sum(word[0].islower() and word.casefold() not in stop_words() for word in words)
         is_list = 3 * len(SEPARATOR.findall(text)) >= len(words)
         return n_plain >= MANY_PLAIN_WORDS and not is_list and n_function < self.min_function_words * n_plain
 
@@ -123,13 +124,6 @@ def english() -> frozenset[str]:
     of_spacy = (word for text in json.loads(strings.read_text(encoding="utf-8")) for word in words(text))
     entries = lexicon.load().entries
     return frozenset(of_spacy).union(*entries.values())
-
-
-@functools.cache
-def function_words() -> frozenset[str]:
-    from spacy.lang.en.stop_words import STOP_WORDS
-
-    return frozenset(STOP_WORDS)
 
 
 def words(text: str) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from shaketable import weights
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 PIPELINE = "en_core_web_sm"
+WITH_TORCH = ("spacy_transformers", "spacy_curated_transformers")
+"""Packages whose pipelines compute in PyTorch."""
 Span = tuple[int, int, str]
 """First character, character after the last, entity label."""
 
@@ -33,7 +37,8 @@ class Word(NamedTuple):
 @functools.cache
 def pipeline(name: str = PIPELINE) -> Language:
     """A spaCy pipeline: embedded weights, an installed spaCy package, or the path of a folder."""
-    import spacy
+    with _without_torch() if name in weights.EMBEDDED else contextlib.nullcontext():
+        import spacy
 
     if name not in weights.EMBEDDED and spacy.util.is_package(name):
         return spacy.load(name)
@@ -44,6 +49,23 @@ def pipeline(name: str = PIPELINE) -> Language:
         raise WeightsError(
             f"{folder} is no spaCy pipeline: {error} Give a folder made by spaCy, or use '{PIPELINE}'."
         ) from error
+
+
+@contextlib.contextmanager
+def _without_torch() -> Iterator[None]:
+    """spaCy imports PyTorch where it is installed: seconds and 180 MB that the embedded pipeline never uses.
+
+    None among the modules is Python's way of saying that there is no such module; spaCy goes on without it, and whoever
+    imports PyTorch later gets it. It stays where it is loaded already, or where pipelines may compute in it.
+    """
+    if "torch" in sys.modules or any(map(importlib.util.find_spec, WITH_TORCH)):
+        yield
+        return
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules["torch"]
 
 
 def lacks(name: str) -> str | None:
@@ -92,7 +114,8 @@ def parsed(text: str, name: str = PIPELINE) -> Doc:
 @functools.cache
 def stop_words() -> frozenset[str]:
     """English words too common to mean anything, in small letters."""
-    from spacy.lang.en.stop_words import STOP_WORDS
+    with _without_torch():
+        from spacy.lang.en.stop_words import STOP_WORDS
 
     return frozenset(STOP_WORDS)
 
