@@ -9,17 +9,20 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def canonical(value: Any) -> str:
-    """One spelling for equal values: sorted keys, no spaces, dataclasses as their fields."""
-    return json.dumps(value, default=_plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} has no canonical text")
+
+
+ENCODER = json.JSONEncoder(default=_plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def canonical(value: Any) -> str:
+    """One spelling for equal values: sorted keys, no spaces, dataclasses as their fields."""
+    return ENCODER.encode(value)
 
 
 def digest(value: Any) -> str:

@@ -32,7 +32,7 @@ class Passage:
 
     @property
     def text(self) -> str:
-        return " ".join(sentence.text for sentence in self.sentences)
+        return " ".join([sentence.text for sentence in self.sentences])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,7 +109,9 @@ class Variant:
     @property
     def history(self) -> tuple[Message, ...]:
         """What was said before it is asked; empty: it opens the conversation."""
-        said = cast(Sequence[Mapping[str, str]], self.provenance.get(HISTORY, ()))
+        if HISTORY not in self.provenance:
+            return ()
+        said = cast(Sequence[Mapping[str, str]], self.provenance[HISTORY])
         return tuple(Message(role=cast(Role, one["role"]), content=one["content"]) for one in said)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Generator
 from dataclasses import replace
 from typing import Any, Literal, cast
@@ -27,13 +28,19 @@ def generate(
 ) -> Generator[Step, Reply, Completion]:
     """One user message, one completion. In the plain layout it goes on from the opening, which is not in the reply,
     and the blocks that such a model invents after its answer are left out."""
-    messages: tuple[Message, ...] = (Message(role="user", content=text),)
+    messages = _asked(text)
     if layout == "chat":
         return (yield from converse(messages, **settings))
     if opening:
         messages += (Message(role="assistant", content=opening),)
     reply = yield from converse(laid_out(messages, layout), layout=layout, stop=NEXT_BLOCKS, **settings)
     return own_words(reply)
+
+
+@functools.lru_cache(maxsize=512)
+def _asked(text: str) -> tuple[Message, ...]:
+    """One value for the temperatures and repeats of a prompt: the store works out its digest once."""
+    return (Message(role="user", content=text),)
 
 
 def converse(messages: tuple[Message, ...], **settings: Any) -> Generator[Step, Reply, Completion]:
@@ -85,7 +92,7 @@ def document(hits: tuple[Hit, ...], *, with_titles: bool = False) -> str:
     """The evidence as one text: sentences in order, joined by a space."""
     if with_titles:
         return "\n".join(f"{hit.passage.title}: {hit.passage.text}" for hit in hits)
-    return " ".join(hit.passage.text for hit in hits)
+    return " ".join([hit.passage.text for hit in hits])
 
 
 def numbered(hits: tuple[Hit, ...]) -> str:

@@ -26,6 +26,9 @@ from shaketable.store.dimensions import UsedPart
 from shaketable.study import WITHOUT_MODEL
 from shaketable.types import DatasetChoice, Question, Rejected, Remark, Study, Trial, Variant
 
+KEPT = ("logprobs", "top_logprobs")
+"""Settings of generation that say what is kept of a reply; the others say how it is drawn."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
@@ -53,6 +56,11 @@ class Condition:
         """The same settings as values."""
         settings: dict[str, Any] = json.loads(self.generation)
         return settings
+
+    @functools.cached_property
+    def drawing(self) -> dict[str, Any]:
+        """Those that say how a reply is drawn."""
+        return {name: value for name, value in self.decoding.items() if name not in KEPT}
 
     @functools.cached_property
     def labels(self) -> dict[str, str | None]:

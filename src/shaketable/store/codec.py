@@ -82,14 +82,17 @@ def decode(kind: type[T], packed: Any) -> T:
     return form_of(kind).unpack(packed, _nothing_shared)
 
 
-def format_json(packed: object) -> str:
-    return json.dumps(packed, ensure_ascii=False, separators=(",", ":"), default=_plain)
-
-
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} has no JSON")
+
+
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
+
+
+def format_json(packed: object) -> str:
+    return ENCODER.encode(packed)
 
 
 def _nothing_shared(name: str, _: object) -> Any:
