@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from shaketable.engine.packed_linear import pack_linear_layers
 from shaketable.errors import ModelError
 from shaketable.identity import digest_text
 from shaketable.text.normalization import without_surrogates
@@ -38,7 +39,7 @@ class Checkpoint:
         self.has_window = bool(getattr(self.model.config.get_text_config(), "sliding_window", None))
         """Whether some layer sees the last tokens alone."""
         self.end_ids = self._end_ids()
-        self.n_logits = int(self.model.get_output_embeddings().weight.shape[0])
+        self.n_logits = int(self.model.get_output_embeddings().out_features)
         self.defaults = self.model.generation_config
 
     def _load(self) -> tuple[Any, Any]:
@@ -58,7 +59,9 @@ class Checkpoint:
                 f"{self.path} does not load as a causal language model: {reason} Expected a folder with config.json, "
                 "weights and a tokenizer, or a .gguf file."
             ) from error
-        return model.to(self.device).eval(), tokenizer
+        model = model.to(self.device).eval()
+        pack_linear_layers(model)
+        return model, tokenizer
 
     def _end_ids(self) -> set[int]:
         ids: set[int] = set()
