@@ -24,6 +24,12 @@ hypothesis.settings.register_profile("shaketable", deadline=None, max_examples=4
 hypothesis.settings.load_profile("shaketable")
 
 
+@pytest.fixture(autouse=True)
+def no_proof_is_kept(monkeypatch, tmp_path_factory):
+    """What is proved of local models is proved anew in each test and stays out of the user's cache."""
+    monkeypatch.setattr("shaketable.engine.proof_cache.folder", lambda: tmp_path_factory.mktemp("proofs"))
+
+
 @pytest.fixture
 def with_fake_parts(monkeypatch):
     """The parts of `fake_parts.py` are in the catalog, with nothing remembered from another test."""

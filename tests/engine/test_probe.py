@@ -1,6 +1,7 @@
 """Probes: attention, log-probabilities and entropy of a text, as a direct computation gives them."""
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -147,13 +148,12 @@ def test_texts_that_cannot_be_read_fail_alone(engine):
     assert isinstance(fine, Reading)
 
 
-@pytest.mark.parametrize("invariance", ["any", "alone"])
-def test_a_model_that_keeps_its_attention_to_itself_is_named(engine, invariance, monkeypatch):
+@pytest.mark.parametrize("way", ["any", "alone"])
+def test_a_model_that_keeps_its_attention_to_itself_is_named(engine, way, monkeypatch):
     attention = engine("gpt2").model.get_input_embeddings()
     monkeypatch.setattr(attention, "layer_idx", 99, raising=False)
     monkeypatch.setattr(probing, "_last_attention", lambda engine: attention)
-    assert engine("gpt2").invariance
-    monkeypatch.setattr(engine("gpt2"), "invariance", invariance)
+    monkeypatch.setattr(engine("gpt2"), "proof", replace(engine("gpt2").proof, way=way))
     with pytest.raises(ModelError, match=r"gives no attention weights.*Use another model or another method"):
         read_each(engine("gpt2"), [Probe(text="x", wants=("attention",))])
     [after] = read_each(engine("gpt2"), [Probe(text="x", wants=("logprobs",))])

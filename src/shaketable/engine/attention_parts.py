@@ -38,6 +38,15 @@ def can_fuse(query: torch.Tensor, values: torch.Tensor, softcap: float | None) -
     return query.device.type == "cpu" and softcap is None and values.shape[-1] == query.shape[-1]
 
 
+def padded(rows: torch.Tensor, n: int, dim: int) -> torch.Tensor:
+    """At least so many rows, the first of them again and again: routines for few rows round otherwise."""
+    n_idle = n - rows.shape[dim]
+    if n_idle <= 0:
+        return rows
+    idle = rows.narrow(dim, 0, 1)
+    return torch.cat([rows, idle.expand([n_idle if i == dim % rows.dim() else -1 for i in range(rows.dim())])], dim)
+
+
 def capped(scores: torch.Tensor, softcap: float | None) -> torch.Tensor:
     return scores if softcap is None else torch.tanh(scores / softcap) * softcap
 

@@ -2,35 +2,38 @@
 
 Matrix libraries choose their kernels by shape, and kernels round differently; near ties then flip
 and a resumed run gives other texts. Kernels do not look at the numbers, so comparing bits for the
-shapes that occur is a proof for those shapes. Costs a few seconds per model and process.
+shapes that occur is a proof for those shapes. Where only products of very few rows differ, the proof finds how
+many rows are enough, and the engine never multiplies fewer. Costs a few seconds; `proof_cache` keeps what came out.
 """
 
 from __future__ import annotations
-
-from typing import Literal
 
 import torch
 from transformers import DynamicCache
 
 from shaketable.engine.prompt_reader import PromptReader
+from shaketable.engine.proof import Proof
 from shaketable.engine.row_pool import FIXED_ROWS, RowPools
 from shaketable.engine.shared_prefix import NAME, ReadPrompt
 from shaketable.engine.side_by_side import AT_ONCE
 
-Invariance = Literal["any", "fixed", "alone"]
-"""In which batches a row has the bits that it has alone: `any`, of any number in any order; `fixed`, always of as many
-rows; `alone`, in none."""
+LEAST_ROWS = (1, 2, 4, 8, 16)
+"""Tried one after the other."""
 N_OPENING = 37
 """Tokens that the prompts of the proof begin with."""
 WATCHED = (3, 8, 14, 21, 30)
 """First tokens of the rows that are compared."""
+SMALL_SIZES = (2, 3, 4, 5, 6, 7, 9, 12, 16, 17, 33)
+"""Of batches: routines for few rows differ most."""
+SHORT_TEXTS = (1, 2, 3, 5)
+"""Tokens that follow an opening in prompts whose reading is compared."""
 STEPS = 2
 TOLERANCE = {torch.float32: 1e-3, torch.float16: 2e-2, torch.bfloat16: 8e-2}
 """Of the largest logit: the shared prefix adds the same numbers in another order than the plain model; a greater
 difference is another model."""
 
 
-def prove(reader: PromptReader) -> Invariance:
+def prove(reader: PromptReader) -> Proof:
     """Leaves the model with the shared-prefix attention, whatever comes out."""
     vocabulary = reader.model.get_input_embeddings().num_embeddings
     opening = [(5 * i + 2) % vocabulary for i in range(N_OPENING)]
@@ -38,29 +41,53 @@ def prove(reader: PromptReader) -> Invariance:
     expected = reader.read(
         [*prompts[0], *(WATCHED[0] + step for step in range(STEPS))], DynamicCache(config=reader.model.config)
     )
+    # The two ways to keep a prompt, and another prompt in both.
+    asked = [(prompt, n) for prompt in prompts for n in (0, N_OPENING)]
     try:
         reader.model.set_attn_implementation(NAME)
-        # The two ways to keep a prompt, and another prompt in both.
-        asked = [(prompt, n) for prompt in prompts for n in (0, N_OPENING)]
-        read_alone = [reader.read_prompts([with_opening])[0] for with_opening in asked]
-        reads = [read for read, _ in read_alone]
-        alone = [{row: decode(reader, [read], [[row]])[0][0] for row in WATCHED} for read in reads[:2]]
+        reads = [read for read, _ in _read_one_by_one(reader, asked)]
+        written = [decode(reader, [read], [[WATCHED[0]]])[0][0] for read in reads[:2]]
     except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
-        return "alone"  # The model's attention takes another road than the interface we plug into.
+        return Proof(way="alone")  # The model's attention takes another road than the interface we plug into.
     limit = TOLERANCE[expected.dtype] * expected.abs().max()
-    if any((logits[WATCHED[0]] - expected).abs().max() > limit for logits in alone):
-        return "alone"
+    if any((logits - expected).abs().max() > limit for logits in written):
+        return Proof(way="alone")
     # A GPU's library picks kernels by size in ways that no sample of sizes can settle.
-    if reader.device == "cpu" and _holds(reader, reads, alone) and _holds_reading(reader, asked, read_alone):
-        return "any"
-    return "fixed" if _holds_fixed(reader, reads) else "alone"
+    if reader.device == "cpu":
+        for least_rows in LEAST_ROWS:
+            if _holds_from(reader, least_rows, asked):
+                return Proof(way="any", least_rows=least_rows)
+    _start_anew(reader, least_rows=1)
+    return Proof(
+        way="fixed" if _holds_fixed(reader, [read for read, _ in _read_one_by_one(reader, asked)]) else "alone"
+    )
 
 
-def _holds(reader: PromptReader, reads: list[ReadPrompt], alone: list[dict[int, torch.Tensor]]) -> bool:
+def _start_anew(reader: PromptReader, *, least_rows: int) -> None:
+    reader.least_rows = least_rows
+    reader.openings.clear()
+
+
+def _read_one_by_one(
+    reader: PromptReader, prompts: list[tuple[list[int], int]]
+) -> list[tuple[ReadPrompt, torch.Tensor]]:
+    return [reader.read_prompts([prompt])[0] for prompt in prompts]
+
+
+def _holds_from(reader: PromptReader, least_rows: int, prompts: list[tuple[list[int], int]]) -> bool:
+    """Whether products of any number of rows agree, if those with fewer are filled up to this many."""
+    _start_anew(reader, least_rows=least_rows)
+    alone = _read_one_by_one(reader, prompts)
+    return _holds_decoding(reader, [read for read, _ in alone]) and _holds_reading(reader, prompts, alone)
+
+
+def _holds_decoding(reader: PromptReader, reads: list[ReadPrompt]) -> bool:
     """Rows alone, in batches of many sizes, each in the last place once, where routines differ first, and beside
     another prompt."""
+    alone = [{row: decode(reader, [read], [[row]])[0][0] for row in WATCHED} for read in reads[:2]]
     half = -(-reader.n_rows // 2)
-    for turn, (size, beside) in enumerate(((2, 0), (5, 0), (16, 0), (33, 0), (half, 0), (3, 1), (13, half))):
+    sizes = [(size, 0) for size in (*SMALL_SIZES, half)] + [(1, 1), (3, 1), (13, half)]
+    for turn, (size, beside) in enumerate(sizes):
         watched = [WATCHED[(turn + i) % len(WATCHED)] for i in range(len(WATCHED))]
         rows = [*range(40, 40 + size), *watched][-size:]
         others = [list(range(20, 20 + beside))] * 2 if beside else []
@@ -74,11 +101,14 @@ def _holds(reader: PromptReader, reads: list[ReadPrompt], alone: list[dict[int, 
 def _holds_reading(
     reader: PromptReader, prompts: list[tuple[list[int], int]], alone: list[tuple[ReadPrompt, torch.Tensor]]
 ) -> bool:
-    """Prompts that are read beside others, few and many tokens, after them and before them."""
+    """Prompts that are read beside others, few and many tokens, after them and before them; and very short ones."""
+    opening = prompts[0][0][:N_OPENING]
     n_many = min(AT_ONCE // 2, reader.window - N_OPENING)
-    many = [(prompts[0][0][:N_OPENING] + prompts[0][0][:1] * n_many, N_OPENING)]
+    many = [(opening + opening[:1] * n_many, N_OPENING)]
+    short = [(opening + opening[:n], N_OPENING) for n in SHORT_TEXTS]
+    alone = [*alone, *_read_one_by_one(reader, short)]
     for before, after in ((prompts[:1], []), ([], many)):
-        together = reader.read_prompts([*before, *prompts, *after])[len(before) :]
+        together = reader.read_prompts([*before, *prompts, *short, *after])[len(before) :]
         for (read, logits), (own, expected) in zip(together, alone, strict=False):
             pairs = [(logits, expected)]
             for layer, own_layer in zip(read.cache.layers, own.cache.layers, strict=True):

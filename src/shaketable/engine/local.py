@@ -26,7 +26,7 @@ class LocalModel:
     batching: Literal["exact", "free"]
     n_rows: int
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     gives: ClassVar[frozenset[str]] = frozenset(
         {
             "logprobs",

@@ -40,7 +40,7 @@ def pack_linear_layers(model: torch.nn.Module) -> None:
 
 def can_pack(weight: torch.Tensor) -> bool:
     """Whether oneDNN is there and multiplies such numbers on this processor."""
-    if weight.device.type != "cpu" or not torch.backends.mkldnn.is_available():
+    if weight.device.type != "cpu" or not torch._C._has_mkldnn:
         return False
     operators = torch.ops.mkldnn
     if not hasattr(operators, "_linear_pointwise") or not hasattr(operators, "_reorder_linear_weight"):

@@ -127,9 +127,10 @@ def _read(engine: SweepEngine, batch: list[Text]) -> list[Reading]:
 
 def _read_side_by_side(engine: SweepEngine, batch: list[Text], wants: set[str]) -> list[Reading]:
     last = _last_attention(engine) if "attention" in wants else None
-    texts = SideBySide([text.ids for text in batch], watched=last and last.layer_idx)
+    ids = [text.ids for text in batch]
+    texts = SideBySide(ids, watched=last and last.layer_idx, least_rows=engine.least_rows)
     needs_all = bool(wants & {"logprobs", "entropy"})
-    logits = engine.read_together(texts, range(len(texts.ids)) if needs_all else texts.ends)
+    logits = engine.read_together(texts, range(texts.n_tokens) if needs_all else texts.ends)
     lines = torch.split(logits, texts.lengths if needs_all else [1] * len(batch))
     if last and not texts.weights:
         raise _no_attention(engine, f"its {type(last).__name__} does not attend through the library's interface.")

@@ -29,6 +29,8 @@ class PromptReader(Checkpoint):
         self.n_rows, self.batching = settings.get("n_rows", 128), settings.get("batching", "exact")
         self.openings: OrderedDict[tuple[int, ...], Opening] = OrderedDict()
         self.pools = RowPools()
+        self.least_rows = 1
+        """Rows of a product at least, idle ones among them."""
 
     def read(self, ids: list[int], cache: DynamicCache) -> torch.Tensor:
         """The next token's logits after these tokens, whose keys and values go to the cache."""
@@ -39,22 +41,23 @@ class PromptReader(Checkpoint):
     def read_prompts(self, prompts: Sequence[tuple[list[int], int]]) -> list[tuple[ReadPrompt, torch.Tensor]]:
         """Prompts with the lengths of their openings, each with the next token's logits."""
         openings = [self._opening(tuple(ids[:n_opening])) if n_opening else None for ids, n_opening in prompts]
-        texts = SideBySide([ids[n_opening:] for ids, n_opening in prompts], openings)
+        texts = SideBySide([ids[n_opening:] for ids, n_opening in prompts], openings, least_rows=self.least_rows)
         logits = torch.split(self.read_together(texts, texts.ends), 1)
         reads = map(ReadPrompt, texts.caches, openings)
         return list(zip(reads, logits, strict=True))
 
     def read_together(self, texts: SideBySide, wanted: Sequence[int]) -> torch.Tensor:
         """The logits after those of the tokens whose places are wanted."""
+        idle = [0] * (self.least_rows - len(wanted))
         logits: torch.Tensor = self.model(
             torch.tensor([texts.ids], device=self.device),
             position_ids=torch.tensor([texts.positions], device=self.device),
             past_key_values=texts,
             use_cache=True,
             shared=texts,
-            logits_to_keep=torch.tensor(wanted, device=self.device),
+            logits_to_keep=torch.tensor([*wanted, *idle], device=self.device),
         ).logits[0]
-        return logits
+        return logits[: len(wanted)]
 
     def prefix(self, read: ReadPrompt, n_rows: int) -> Prefix | PooledPrefix:
         # Rows at different places see different parts of an opening through a window: each keeps its own then.
@@ -67,9 +70,9 @@ class PromptReader(Checkpoint):
 
     def advance(self, prefixes: Sequence[Prefix | PooledPrefix], ids: list[int]) -> torch.Tensor:
         """The next logits of all rows of these prefixes after one more token each."""
-        cache = PrefixCache(prefixes)
+        cache = PrefixCache(prefixes, self.least_rows)
         positions = [prefix.prompt_length + prefix.own_length for prefix in prefixes for _ in range(prefix.n_rows)]
-        idle = [0] * (FIXED_ROWS - len(ids) if self.pools.is_fixed else 0)
+        idle = [0] * ((FIXED_ROWS if self.pools.is_fixed else self.least_rows) - len(ids))
         logits: torch.Tensor = self.model(
             torch.tensor([*ids, *idle], device=self.device)[:, None],
             position_ids=torch.tensor([*positions, *idle], device=self.device)[:, None],
@@ -96,7 +99,7 @@ class PromptReader(Checkpoint):
     def _opening(self, ids: tuple[int, ...]) -> Opening:
         """An opening, read now or before."""
         if ids not in self.openings:
-            texts = SideBySide([ids])
+            texts = SideBySide([ids], least_rows=self.least_rows)
             self.read_together(texts, texts.ends)
             self.openings[ids] = Opening(texts.caches[0])
             while len(self.openings) > KEPT_OPENINGS:

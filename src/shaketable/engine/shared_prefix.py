@@ -19,7 +19,7 @@ from transformers.cache_utils import Cache
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from shaketable.engine.attention_parts import Part, capped, joined
+from shaketable.engine.attention_parts import Part, capped, joined, padded
 from shaketable.engine.row_pool import FIXED_ROWS, RowPool, RowPools
 from shaketable.engine.side_by_side import Opening, SideBySide, plain
 from shaketable.engine.token_trees import TokenTrees
@@ -115,8 +115,8 @@ class PooledPrefix:
 class PrefixCache(Cache):  # type: ignore[misc]
     """What transformers sees: rows of several prefixes, one after the other."""
 
-    def __init__(self, prefixes: Sequence[Prefix | PooledPrefix]) -> None:
-        self.prefixes = prefixes
+    def __init__(self, prefixes: Sequence[Prefix | PooledPrefix], least_rows: int = 1) -> None:
+        self.prefixes, self.least_rows = prefixes, least_rows
         for prefix in prefixes:
             if isinstance(prefix, PooledPrefix):
                 prefix.make_room()
@@ -156,9 +156,10 @@ class PrefixCache(Cache):  # type: ignore[misc]
         self, layer: int, query: torch.Tensor, scaling: float, softcap: float | None, sliding_window: int | None
     ) -> torch.Tensor:
         query = query * scaling
-        if not self.pools:
-            return torch.cat([self._from_prefix(one, layer, query, softcap, sliding_window) for one in self.shared])
         n_rows, n_heads = query.shape[:2]
+        if not self.pools:
+            taken = torch.cat([self._from_prefix(one, layer, query, softcap, sliding_window) for one in self.shared])
+            return torch.nn.functional.pad(taken, (0, 0, 0, 0, 0, 0, 0, n_rows - taken.shape[0]))
         taken = query.new_zeros((n_rows, 1, n_heads, self.pools[0].pool.values[layer].shape[3]))
         for shared in self.shared:
             taken[shared[0].start : shared[0].stop] = self._from_prefix(shared, layer, query, softcap, sliding_window)
@@ -169,9 +170,9 @@ class PrefixCache(Cache):  # type: ignore[misc]
                 whole[one.rows] = part[: len(one.rows)].to(whole.dtype)
         for opening, rows in self.openings:
             if self.pools[0].pool.is_fixed:  # The rows of the batch are always as many; idle ones stand at its end.
-                taken[rows] = joined(_attend_opening(opening, layer, query, softcap), rest)[rows]
+                taken[rows] = joined(_attend_opening(opening, layer, query, softcap, 1), rest)[rows]
             else:
-                first = _attend_opening(opening, layer, query[rows], softcap)
+                first = _attend_opening(opening, layer, query[rows], softcap, self.least_rows)
                 taken[rows] = joined(first, Part(*(whole[rows] for whole in rest)))
         return taken
 
@@ -184,7 +185,7 @@ class PrefixCache(Cache):  # type: ignore[misc]
         sliding_window: int | None,
     ) -> torch.Tensor:
         own, prefix = one
-        return _attend_prefix(prefix, layer, query[own.start : own.stop], softcap, sliding_window)
+        return _attend_prefix(prefix, layer, query[own.start : own.stop], softcap, sliding_window, self.least_rows)
 
 
 class Pooled:
@@ -256,7 +257,12 @@ def attend(
 
 
 def _attend_prefix(
-    prefix: Prefix, layer: int, query: torch.Tensor, softcap: float | None, sliding_window: int | None
+    prefix: Prefix,
+    layer: int,
+    query: torch.Tensor,
+    softcap: float | None,
+    sliding_window: int | None,
+    least_rows: int,
 ) -> torch.Tensor:
     """What rows take from their prompt and from their own tokens, (row, 1, head, width)."""
     n_rows, n_heads, _, width = query.shape
@@ -272,32 +278,25 @@ def _attend_prefix(
     share = n_heads // groups
 
     grouped = query.view(n_rows, groups, share, width)
-    # A single row would go to a matrix-vector routine that rounds otherwise; two never do.
     together = grouped.permute(1, 0, 2, 3).reshape(groups, n_rows * share, width)
-    lone = together.shape[1] == 1
-    together = together.expand(-1, 2, -1) if lone else together
-    on_prompt = torch.bmm(together, prompt_keys.transpose(1, 2))
+    on_prompt = torch.bmm(padded(together, least_rows, 1), prompt_keys.transpose(1, 2))
     on_own = torch.matmul(grouped, own_keys.transpose(2, 3)).permute(1, 0, 2, 3).reshape(groups, -1, own_length)
-    on_own = on_own.expand(-1, 2, -1) if lone else on_own
-    scores = capped(torch.cat([on_prompt, on_own], -1), softcap)
+    scores = capped(torch.cat([on_prompt, padded(on_own, least_rows, 1)], -1), softcap)
     weights = torch.softmax(scores, -1, dtype=torch.float32).to(query.dtype)
-    from_prompt = torch.bmm(weights[..., :prompt_length], prompt_values)
-    own_weights = weights[..., prompt_length:]
-    if lone:
-        from_prompt, own_weights = from_prompt[:, :1], own_weights[:, :1]
-    from_prompt = from_prompt.view(groups, n_rows, share, value_width).permute(1, 0, 2, 3)
-    from_own = torch.matmul(own_weights.view(groups, n_rows, share, own_length).permute(1, 0, 2, 3), own_values)
+    from_prompt = torch.bmm(weights[..., :prompt_length], prompt_values)[:, : n_rows * share]
+    own_weights = weights[:, : n_rows * share, prompt_length:]
+    from_prompt = from_prompt.reshape(groups, n_rows, share, value_width).permute(1, 0, 2, 3)
+    from_own = torch.matmul(own_weights.reshape(groups, n_rows, share, own_length).permute(1, 0, 2, 3), own_values)
     return (from_prompt + from_own).reshape(n_rows, 1, n_heads, value_width)
 
 
-def _attend_opening(opening: Opening, layer: int, query: torch.Tensor, softcap: float | None) -> Part:
+def _attend_opening(opening: Opening, layer: int, query: torch.Tensor, softcap: float | None, least_rows: int) -> Part:
     """From an opening, for the rows of all prompts that begin with it."""
     n_rows, n_heads, _, width = query.shape
     keys, values = opening.keys[layer], opening.values[layer]
     groups, share = keys.shape[0], n_heads // keys.shape[0]
     together = query.view(n_rows, groups, share, width).transpose(0, 1).reshape(groups, n_rows * share, width)
-    together = together.expand(-1, 2, -1) if n_rows * share == 1 else together
-    scores = capped(torch.bmm(together, keys.transpose(1, 2)), softcap)
+    scores = capped(torch.bmm(padded(together, least_rows, 1), keys.transpose(1, 2)), softcap)
     exact = torch.softmax(scores, -1, dtype=torch.float32)
     taken = torch.bmm(exact.to(query.dtype), values)
 

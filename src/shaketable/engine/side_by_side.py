@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import torch
 from transformers import DynamicCache
 
-from shaketable.engine.attention_parts import FUSED, OneRowCache, Part, can_fuse, capped, joined
+from shaketable.engine.attention_parts import FUSED, OneRowCache, Part, can_fuse, capped, joined, padded
 
 AT_ONCE = 512
 """Tokens of one pass; on a processor more gain nothing."""
@@ -53,7 +53,10 @@ class SideBySide(OneRowCache):
         openings: Sequence[Opening | None] | None = None,
         *,
         watched: int | None = None,
+        least_rows: int = 1,
     ) -> None:
+        self.least_rows = least_rows
+        """Tokens of a product at least; idle ones are added where there are fewer."""
         self.openings = openings or [None] * len(texts)
         """What stands before each text."""
         self.watched = watched
@@ -61,9 +64,13 @@ class SideBySide(OneRowCache):
         self.weights: list[torch.Tensor] = []
         """Of each text: (head, token, token that it sees)."""
         self.lengths = [len(text) for text in texts]
-        self.ids = [token for text in texts for token in text]
+        self.n_tokens = sum(self.lengths)
+        self.n_idle = max(0, least_rows - self.n_tokens)
+        """Tokens at the end that belong to no text."""
+        idle = [0] * self.n_idle
+        self.ids = [*itertools.chain.from_iterable(texts), *idle]
         starts = [opening.length if opening else 0 for opening in self.openings]
-        self.positions = [start + i for start, n in zip(starts, self.lengths, strict=True) for i in range(n)]
+        self.positions = [start + i for start, n in zip(starts, self.lengths, strict=True) for i in range(n)] + idle
         self.caches = [DynamicCache() for _ in texts]
         """Of each text, without its opening."""
         self.rows = _by_opening(self.openings, self.lengths)
@@ -77,15 +84,24 @@ class SideBySide(OneRowCache):
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        parts = zip(self.caches, torch.split(keys, self.lengths, 2), torch.split(values, self.lengths, 2), strict=True)
+        own = (torch.split(new[:, :, : self.n_tokens], self.lengths, 2) for new in (keys, values))
+        parts = zip(self.caches, *own, strict=True)
         self.kept = [cache.update(own_keys, own_values, layer_idx) for cache, own_keys, own_values in parts]
         return keys, values
 
     def attend(
         self, layer: int, query: torch.Tensor, scaling: float, softcap: float | None, sliding_window: int | None
     ) -> torch.Tensor:
+        query = query[:, :, : self.n_tokens]
         if layer != self.watched and not sliding_window and can_fuse(query, self.kept[0][1], softcap):
-            return self._fused(layer, query, scaling)
+            attended = self._fused(layer, query, scaling)
+        else:
+            attended = self._one_by_one(layer, query, scaling, softcap, sliding_window)
+        return torch.nn.functional.pad(attended, (0, 0, 0, 0, 0, self.n_idle))
+
+    def _one_by_one(
+        self, layer: int, query: torch.Tensor, scaling: float, softcap: float | None, sliding_window: int | None
+    ) -> torch.Tensor:
         attended = []
         parts = zip(torch.split(query, self.lengths, 2), self.kept, self.openings, strict=True)
         for part, (keys, values), opening in parts:
@@ -106,9 +122,8 @@ class SideBySide(OneRowCache):
         rest = _part(torch.cat([taken for taken, _ in attended], 2), torch.cat([total for _, total in attended], 2))
         output = rest.taken
         for opening, rows in self.rows:
-            asking = query[:, :, rows]
-            # A single token would go to a matrix-vector routine that rounds otherwise; two never do.
-            asking = asking.expand(-1, -1, 2, -1) if len(rows) == 1 else asking
+            # The routine takes tokens in blocks of powers of two: the last block is not to be smaller either.
+            asking = padded(query[:, :, rows], -(-len(rows) // self.least_rows) * self.least_rows, 2)
             keys, values = opening.keys[layer][None], opening.values[layer][None]
             taken, total = FUSED(asking, keys, values, scale=scaling)
             first = _part(taken[:, :, : len(rows)], total[:, :, : len(rows)])

@@ -19,14 +19,16 @@ import torch
 import transformers
 from transformers import DynamicCache
 
-from shaketable.engine.batch_invariance import Invariance, prove
+from shaketable.engine.batch_invariance import prove
 from shaketable.engine.checkpoint import EngineSettings
 from shaketable.engine.completing import EMPTY_PROMPT, complete, finish_reason, too_long
 from shaketable.engine.prompt_reader import PromptReader
+from shaketable.engine.proof import Invariance, Proof
+from shaketable.engine.proof_cache import recall
 from shaketable.engine.row_pool import FIXED_ROWS, RowPools
 from shaketable.engine.rows import Begun, Group, note_extras, open_rows
 from shaketable.engine.sampling import draw
-from shaketable.engine.shared_prefix import ReadPrompt
+from shaketable.engine.shared_prefix import NAME, ReadPrompt
 from shaketable.engine.side_by_side import packs
 from shaketable.errors import ModelError
 from shaketable.types import Completion, Failure, Json, Message, Prompt
@@ -213,21 +215,26 @@ class SweepEngine(PromptReader):
                 group.logits = part
 
     @functools.cached_property
-    def invariance(self) -> Invariance:
-        """Which way of batching gives every row the bits it has alone: proved here, not assumed.
+    def proof(self) -> Proof:
+        """Which way of batching gives every row the bits it has alone: proved on this machine, not assumed.
 
         `any`: rows of any number in any order; `fixed`: always 64 rows, idle ones among them;
         `alone`: the plain model, one row at a time, when the shared prefix does not fit this model.
         """
         plain = self.model.config._attn_implementation
         with torch.inference_mode():
-            proved = prove(self)
-        if proved == "alone":
-            self.model.set_attn_implementation(plain)
-        invariance: Invariance = "any" if proved == "fixed" and self.batching == "free" else proved
+            proof = recall(self, lambda: prove(self))
+        self.model.set_attn_implementation(plain if proof.way == "alone" else NAME)
+        if proof.way == "fixed" and self.batching == "free":
+            proof = Proof(way="any")
         self.openings.clear()
-        self.pools = RowPools(is_fixed=invariance == "fixed")
-        return invariance
+        self.pools = RowPools(is_fixed=proof.way == "fixed")
+        self.least_rows = proof.least_rows
+        return proof
+
+    @property
+    def invariance(self) -> Invariance:
+        return self.proof.way
 
 
 @functools.cache

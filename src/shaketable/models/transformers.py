@@ -12,7 +12,7 @@ from shaketable.engine.local import LocalModel
 class Transformers(LocalModel):
     """PyTorch and transformers, with full logits. `n_rows` answers are decoded at once."""
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     path: str
     device: str = "cpu"

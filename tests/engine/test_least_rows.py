@@ -1,0 +1,90 @@
+"""The proof finds how many rows a product needs, and no product is made with fewer.
+
+`few_rows_differ` stands for AMD processors with MKL, `all_sizes_differ` for machines where no number is enough; both
+behave so on any processor.
+"""
+
+from dataclasses import replace
+
+import pytest
+from rounding import Double, all_sizes_differ, few_rows_differ
+from tiny import write_model
+
+from shaketable.engine.batch_invariance import prove
+from shaketable.engine.proof import Proof
+from shaketable.engine.sweep import SweepEngine
+from shaketable.types import Message, Prompt, Sampling
+
+TURNS = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}{% if add_generation_prompt %}[a]{% endif %}"
+EXAMPLE = (Message(role="user", content="two and two?"), Message(role="assistant", content="four"))
+QUESTIONS = ("one and six?", "1?", "how many are nine and ten?")
+CLOSED_BOOK, AFTER_AN_EXAMPLE = (), EXAMPLE
+
+
+def answered(engine, prompts):
+    """Texts, and the log-probabilities with all their digits."""
+    return [(reply.text, reply.extras["logprobs"]) for reply in engine.generate(prompts)]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return write_model("llama", tmp_path_factory.mktemp("llama"))
+
+
+@pytest.fixture
+def start(path, monkeypatch):
+    monkeypatch.setattr("shaketable.engine.prompt_reader.LEAST_OPENING", 8)
+
+    def start(n_rows):
+        engine = SweepEngine(path, n_rows=n_rows)
+        engine.tokenizer.chat_template = TURNS
+        return engine
+
+    return start
+
+
+def prompts():
+    return [
+        Prompt(
+            messages=(*before, Message(role="user", content=question)),
+            sampling=Sampling(temperature=1.5, max_tokens=5),
+            seed=seed,
+            wants=("logprobs",),
+        )
+        for before in (CLOSED_BOOK, AFTER_AN_EXAMPLE)
+        for question in QUESTIONS
+        for seed in range(2)
+    ]
+
+
+def test_where_few_rows_round_otherwise_products_are_filled_up_and_answers_are_those_of_any_batch(start, monkeypatch):
+    library = Double(monkeypatch, few_rows_differ)
+    engine = start(n_rows=16)
+    assert engine.proof == Proof(way="any", least_rows=4)
+    assert engine.environment()["batching"] == "any"
+    library.sizes.clear()
+    together = answered(engine, prompts())
+    assert [answered(engine, [prompt])[0] for prompt in prompts()] == together
+    assert min(library.sizes) == 4
+    assert len({text for text, _ in together}) > 1
+    for n_rows in (1, 2, 3, 5):
+        assert answered(start(n_rows), prompts()) == together
+
+
+def test_without_filling_up_the_double_changes_answers(start, monkeypatch):
+    """What the test before this one would see if nothing were done."""
+    Double(monkeypatch, few_rows_differ)
+    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: replace(prove(engine), least_rows=1))
+    engine = start(n_rows=16)
+    together = answered(engine, prompts())
+    assert [answered(engine, [prompt])[0] for prompt in prompts()] != together
+
+
+def test_where_every_number_of_rows_rounds_otherwise_shapes_are_fixed_and_answers_still_the_same(start, monkeypatch):
+    Double(monkeypatch, all_sizes_differ)
+    engine = start(n_rows=16)
+    assert engine.proof == Proof(way="fixed")
+    together = answered(engine, prompts())
+    assert answered(engine, prompts()[::-1]) == together[::-1]
+    for prompt in (0, 7):
+        assert answered(engine, [prompts()[prompt]]) == [together[prompt]]

@@ -1,0 +1,61 @@
+"""Doubles of matrix libraries that round a row otherwise when it is multiplied beside few others, or beside any.
+
+Every row is multiplied by itself, so that the processor at hand adds nothing of its own, and then scaled by a factor
+that depends on the number of rows of the product alone.
+"""
+
+import torch
+
+from shaketable.engine.attention_parts import FUSED
+
+LAST_DIGITS = 2.0**-20
+BLOCK = 32
+"""Tokens that the fused attention takes at once, at the least."""
+
+
+def few_rows_differ(n_rows):
+    """As MKL on AMD processors: products of 1, 2 and 3 rows round otherwise, from 4 on all are alike."""
+    return LAST_DIGITS * max(0, 4 - n_rows)
+
+
+def all_sizes_differ(n_rows):
+    """As a library that chooses another kernel for every shape."""
+    return LAST_DIGITS * n_rows
+
+
+class Double:
+    """Takes the place of the products in which rows of a batch meet."""
+
+    def __init__(self, monkeypatch, error):
+        self.error, self.sizes = error, set()
+        self.linear, self.bmm = torch.nn.functional.linear, torch.bmm
+        monkeypatch.setattr("shaketable.engine.packed_linear.can_pack", lambda weight: False)
+        monkeypatch.setattr("torch.nn.functional.linear", self.multiply)
+        monkeypatch.setattr("torch.bmm", self.multiply_each)
+        monkeypatch.setattr("shaketable.engine.side_by_side.FUSED", self.attend)
+
+    def factor(self, n_rows):
+        self.sizes.add(n_rows)
+        return 1 + self.error(n_rows)
+
+    def multiply(self, given, weight, bias=None):
+        rows = given.reshape(-1, given.shape[-1])
+        product = torch.cat([self.linear(row[None], weight, bias) for row in rows])
+        return (product * self.factor(len(rows))).view(*given.shape[:-1], -1)
+
+    def multiply_each(self, batch, other):
+        rows = [
+            torch.cat([self.bmm(left[None, None, i], right[None])[0] for i in range(len(left))])
+            for left, right in zip(batch, other, strict=True)
+        ]
+        return torch.stack(rows) * self.factor(batch.shape[1])
+
+    def attend(self, query, keys, values, **settings):
+        if settings.get("is_causal"):  # A text by itself: its shape is the same whatever stands beside it.
+            return FUSED(query, keys, values, **settings)
+        tokens = [FUSED(query[:, :, i : i + 1], keys, values, **settings) for i in range(query.shape[2])]
+        whole, last = divmod(query.shape[2], BLOCK)
+        sizes = [BLOCK] * whole * BLOCK + [last] * last
+        factors = torch.tensor([self.factor(size) for size in sizes])
+        taken, total = (torch.cat(parts, 2) for parts in zip(*tokens, strict=True))
+        return taken * factors[:, None], total
