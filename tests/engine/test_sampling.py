@@ -66,7 +66,7 @@ def test_truncation_keeps_what_the_common_library_keeps(values, temperature, top
     if top_p < 1.0:
         # The library cuts tokens whose cumulative mass from below is at most 1 - p; equal logits may differ in order.
         expected = TopPLogitsWarper(top_p)(None, expected)
-    ours = truncate(logits[0] / temperature, top_k, top_p)
+    [ours, _] = truncate(torch.tensor([values, values[::-1]]) / temperature, [top_k, 1], [top_p, 0.5])
     kept, theirs = ours.isfinite().sum().item(), expected[0].isfinite().sum().item()
     if len(set(values)) == len(values) and _clear_of_rounding(logits[0] / temperature, top_k, top_p):
         assert kept == theirs
@@ -75,7 +75,7 @@ def test_truncation_keeps_what_the_common_library_keeps(values, temperature, top
 
 def _clear_of_rounding(scaled, top_k, top_p):
     """Whether no partial sum of probabilities lies on the border itself."""
-    kept = truncate(scaled, top_k, 1.0)
+    [kept] = truncate(scaled[None], [top_k], [1.0])
     mass = torch.softmax(kept.sort(descending=True).values.double(), -1).cumsum(-1)
     return bool(((mass - top_p).abs() > 1e-4).all())
 

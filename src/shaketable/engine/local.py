@@ -46,6 +46,11 @@ class LocalModel:
             folder = weights.glance(self.path)
         except WeightsError as error:
             return str(error)
+        if folder is not None and self.device.startswith("cuda"):
+            from shaketable.engine.card import lacks_room
+
+            if problem := lacks_room(folder, self.device, self.dtype):
+                return problem
         if not by_chat or folder is None or chat_template(folder):
             return None
         return (
@@ -55,7 +60,7 @@ class LocalModel:
 
     @cached_property
     def engine(self) -> SweepEngine:
-        from shaketable.engine.sweep import engine
+        from shaketable.engine.load import engine
 
         return engine(weights.locate(self.path), self.device, self.dtype, self.n_rows, self.batching)
 

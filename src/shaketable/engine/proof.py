@@ -9,7 +9,7 @@ Invariance = Literal["any", "fixed", "alone"]
 """In which batches a row has the bits that it has alone: `any`, of any number in any order; `fixed`, always of as many
 rows; `alone`, in none."""
 
-PROOF_VERSION = 1
+PROOF_VERSION = 2
 """Raised when the proof, or what it is about, changes: what was proved before is proved anew."""
 
 
@@ -18,3 +18,5 @@ class Proof:
     way: Invariance
     least_rows: int = 1
     """With `any`: rows of a product at least, idle ones among them, from which on their number changes no bit."""
+    is_captured: bool = False
+    """Whether steps are replayed as graphs of a GPU."""

@@ -66,6 +66,7 @@ def facts_of(reader: PromptReader) -> Mapping[str, Json]:
         "weights": reader.revision,
         "dtype": reader.dtype,
         "n_rows": reader.n_rows,
+        "batching": reader.batching,
     }
 
 
@@ -85,11 +86,11 @@ def device_name(device: str) -> str:
 def _load(file: Path, facts: Mapping[str, Json]) -> Proof | None:
     try:
         kept = json.loads(file.read_text("utf-8"))
-        way, least_rows = kept["proof"]["way"], kept["proof"]["least_rows"]
-        is_whole = kept["facts"] == facts and way in get_args(Invariance) and type(least_rows) is int
+        proof = Proof(**kept["proof"])
+        is_whole = kept["facts"] == facts and proof.way in get_args(Invariance) and type(proof.least_rows) is int
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return Proof(way=way, least_rows=least_rows) if is_whole else None
+    return proof if is_whole else None
 
 
 def _write(file: Path, facts: Mapping[str, Json], proof: Proof) -> None:

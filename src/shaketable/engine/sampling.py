@@ -24,28 +24,41 @@ def draw(
     logits: torch.Tensor, samplings: Sequence[Sampling], numbers: Sequence[float], seen: Sequence[Sequence[int]]
 ) -> torch.Tensor:
     """One token for each row of logits. `seen` holds the prompt and own tokens, for the penalty."""
-    tokens, hot, scaled = _shape(logits, samplings, seen)
-    if not len(hot):
+    tokens, scaled = _shape(logits, samplings, seen)
+    if scaled is None:
         return tokens
+    drawn = _invert(scaled, torch.tensor(np.array(numbers, dtype=np.float64), device=logits.device))
+    return torch.where(_is_hot(samplings, logits.device), drawn, tokens)
+
+
+def draw_plainly(logits: torch.Tensor, temperatures: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+    """The same without truncation and penalty, everything on the device; the greedy token at temperature 0."""
+    logits = logits.float()
+    is_hot = temperatures > 0
+    scaled = logits / torch.where(is_hot, temperatures, 1.0).float()[:, None]
+    return torch.where(is_hot, _invert(scaled, numbers), torch.argmax(logits, -1))
+
+
+def _invert(scaled: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+    """The tokens at which the cumulative distributions of scaled logits, which are used up, reach the numbers."""
     scaled -= scaled.amax(-1, keepdim=True)
     cumulative = scaled.exp_().cumsum(-1)
     total = cumulative[:, -1:]
-    targets = torch.tensor([[numbers[i]] for i in hot.tolist()], device=logits.device, dtype=torch.float64)
     # The first token strictly above a target strictly below the total: one without mass is never drawn.
-    targets = torch.minimum((targets * total.double()).float(), torch.nextafter(total, torch.zeros_like(total)))
-    tokens[hot] = torch.searchsorted(cumulative, targets, right=True)[:, 0]
-    return tokens
+    targets = (numbers[:, None] * total.double()).float()
+    targets = torch.minimum(targets, torch.nextafter(total, torch.zeros_like(total)))
+    return torch.searchsorted(cumulative, targets, right=True)[:, 0]
 
 
 def sampled_logprobs(
     logits: torch.Tensor, samplings: Sequence[Sampling], seen: Sequence[Sequence[int]]
 ) -> torch.Tensor:
     """Natural logs of the probabilities that `draw` draws from; at temperature 0 the greedy token has them all."""
-    tokens, hot, scaled = _shape(logits, samplings, seen)
-    logprobs = torch.full_like(logits, -torch.inf, dtype=torch.float32).scatter_(1, tokens[:, None], 0.0)
-    if len(hot):
-        logprobs[hot] = torch.log_softmax(scaled, -1)
-    return logprobs
+    tokens, scaled = _shape(logits, samplings, seen)
+    greedy = torch.full_like(logits, -torch.inf, dtype=torch.float32).scatter_(1, tokens[:, None], 0.0)
+    if scaled is None:
+        return greedy
+    return torch.where(_is_hot(samplings, logits.device)[:, None], torch.log_softmax(scaled, -1), greedy)
 
 
 def entropy(logprobs: torch.Tensor) -> float:
@@ -53,10 +66,17 @@ def entropy(logprobs: torch.Tensor) -> float:
     return float(torch.special.entr(logprobs.exp()).sum())
 
 
+def _is_hot(samplings: Sequence[Sampling], device: torch.device) -> torch.Tensor:
+    return torch.tensor([sampling.temperature > 0 for sampling in samplings], device=device)
+
+
 def _shape(
     logits: torch.Tensor, samplings: Sequence[Sampling], seen: Sequence[Sequence[int]]
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Each row's greedy token; the rows above temperature 0, and their logits after penalty, heat and truncation."""
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Each row's greedy token, and its logits after penalty, heat and truncation; None: all rows are greedy.
+
+    Greedy rows are scaled with the others, so that the shape does not depend on how many there are.
+    """
     logits = logits.float()
     penalized = [i for i, sampling in enumerate(samplings) if sampling.repetition_penalty != 1.0]
     if penalized:
@@ -64,14 +84,18 @@ def _shape(
         for i in penalized:
             logits[i] = penalize(logits[i], seen[i], samplings[i].repetition_penalty)
     tokens = torch.argmax(logits, -1)
-    hot = [i for i, sampling in enumerate(samplings) if sampling.temperature > 0]
-    rows = torch.tensor(hot, device=logits.device, dtype=torch.long)
-    temperatures = torch.tensor([samplings[i].temperature for i in hot], device=logits.device)
-    scaled = (logits if len(hot) == len(samplings) else logits.index_select(0, rows)) / temperatures[:, None]
-    for k, i in enumerate(hot):
-        if samplings[i].top_k or samplings[i].top_p < 1.0:
-            scaled[k] = truncate(scaled[k], samplings[i].top_k, samplings[i].top_p)
-    return tokens, rows, scaled
+    if all(sampling.temperature == 0 for sampling in samplings):
+        return tokens, None
+    temperatures = torch.tensor([sampling.temperature or 1.0 for sampling in samplings], device=logits.device)
+    scaled = logits / temperatures[:, None]
+    truncated = [i for i, one in enumerate(samplings) if one.temperature and (one.top_k or one.top_p < 1.0)]
+    if truncated:
+        # A GPU's routines may choose by the number of rows: there all of them are treated alike.
+        rows = list(range(len(samplings))) if logits.is_cuda else truncated
+        places = torch.tensor(rows, device=logits.device)
+        chosen = [samplings[i] for i in rows]
+        scaled[places] = truncate(scaled[places], [one.top_k for one in chosen], [one.top_p for one in chosen])
+    return tokens, scaled
 
 
 def penalize(logits: torch.Tensor, seen: Sequence[int], penalty: float) -> torch.Tensor:
@@ -81,14 +105,14 @@ def penalize(logits: torch.Tensor, seen: Sequence[int], penalty: float) -> torch
     return logits
 
 
-def truncate(scaled: torch.Tensor, top_k: int, top_p: float) -> torch.Tensor:
-    """Minus infinity for every token outside the k most likely, then outside the smallest set with mass p."""
-    if top_k and top_k < len(scaled):
-        least = torch.topk(scaled, top_k).values[-1]
-        scaled = scaled.masked_fill(scaled < least, -torch.inf)
-    if top_p < 1.0:
-        ordered, order = torch.sort(scaled, descending=True, stable=True)
-        mass = torch.softmax(ordered, -1).cumsum(-1)
-        outside = mass - torch.softmax(ordered, -1) >= top_p
-        scaled = scaled.masked_fill(torch.zeros_like(outside).scatter(0, order, outside), -torch.inf)
-    return scaled
+def truncate(scaled: torch.Tensor, top_k: Sequence[int], top_p: Sequence[float]) -> torch.Tensor:
+    """Minus infinity for every token outside a row's k most likely, then outside its smallest set with mass p."""
+    device = scaled.device
+    ordered, order = torch.sort(scaled, descending=True, stable=True)
+    n_kept = torch.tensor([k if 0 < k < scaled.shape[1] else scaled.shape[1] for k in top_k], device=device)
+    least = ordered.gather(1, n_kept[:, None] - 1)
+    ordered = ordered.masked_fill(ordered < least, -torch.inf)
+    weights = torch.softmax(ordered, -1)
+    limits = torch.tensor([p if p < 1.0 else torch.inf for p in top_p], device=device, dtype=scaled.dtype)
+    ordered = ordered.masked_fill(weights.cumsum(-1) - weights >= limits[:, None], -torch.inf)
+    return torch.empty_like(scaled).scatter_(1, order, ordered)

@@ -22,9 +22,12 @@ from transformers.masking_utils import sdpa_mask
 from shaketable.engine.attention_parts import Part, capped, joined, padded
 from shaketable.engine.row_pool import FIXED_ROWS, RowPool, RowPools
 from shaketable.engine.side_by_side import Opening, SideBySide, plain
+from shaketable.engine.strip import Strip
 from shaketable.engine.token_trees import TokenTrees
 
 NAME = "shaketable_shared_prefix"
+MASKLESS = "shaketable_maskless"
+"""The same where every pass is one of ours: no mask is made, which would ask the device and wait for its answer."""
 ROOM = 32
 """Own tokens are kept in blocks of this many."""
 
@@ -229,7 +232,7 @@ def _arranged(
 class Attending(TypedDict, total=False):
     """What a model's layers tell their attention by name, among other things."""
 
-    shared: PrefixCache | SideBySide | TokenTrees | None
+    shared: PrefixCache | SideBySide | TokenTrees | Strip | None
     scaling: float | None
     softcap: float | None
     sliding_window: int | None
@@ -309,3 +312,5 @@ def _attend_opening(opening: Opening, layer: int, query: torch.Tensor, softcap: 
 
 AttentionInterface.register(NAME, attend)
 AttentionMaskInterface.register(NAME, sdpa_mask)
+AttentionInterface.register(MASKLESS, attend)
+AttentionMaskInterface.register(MASKLESS, lambda *_, **__: None)

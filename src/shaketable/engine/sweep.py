@@ -12,6 +12,7 @@ import functools
 import platform
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Unpack
 
@@ -58,15 +59,18 @@ class SweepEngine(PromptReader):
             with torch.inference_mode():
                 return self._decode_until_one_is_finished()
         except BaseException as error:
-            # Whoever catches this starts anew: no reply to an old ticket may reach a new one.
-            self.waiting, self.groups, self.failed = {}, [], []
-            self.pools = RowPools(is_fixed=self.pools.is_fixed)
+            self.forget()
             if isinstance(error, torch.OutOfMemoryError):
                 raise ModelError(
                     f"{self.path.name} and the answers it writes at once do not fit into the memory of {self.device}. "
                     "Use batching='free' with a smaller n_rows, shorter prompts, or a smaller model or dtype."
                 ) from error
             raise
+
+    def forget(self) -> None:
+        """Whoever catches an error starts anew: no reply to an old ticket may reach a new one."""
+        self.waiting, self.groups, self.failed = {}, [], []
+        self.pools = RowPools(is_fixed=self.pools.is_fixed)
 
     def _decode_until_one_is_finished(self) -> Replies:
         while True:
@@ -223,23 +227,18 @@ class SweepEngine(PromptReader):
         """
         plain = self.model.config._attn_implementation
         with torch.inference_mode():
-            proof = recall(self, lambda: prove(self))
+            proof = recall(self, self.prove)
         self.model.set_attn_implementation(plain if proof.way == "alone" else NAME)
         if proof.way == "fixed" and self.batching == "free":
-            proof = Proof(way="any")
+            proof = replace(proof, way="any")
         self.openings.clear()
-        self.pools = RowPools(is_fixed=proof.way == "fixed")
+        self.pools = RowPools(is_fixed=proof.way == "fixed" and not proof.is_captured)
         self.least_rows = proof.least_rows
         return proof
+
+    def prove(self) -> Proof:
+        return prove(self)
 
     @property
     def invariance(self) -> Invariance:
         return self.proof.way
-
-
-@functools.cache
-def engine(
-    path: Path, device: str, dtype: str, n_rows: int, batching: Literal["exact", "free"] = "exact"
-) -> SweepEngine:
-    """One engine per process for the same weights and settings."""
-    return SweepEngine(path, device=device, dtype=dtype, n_rows=n_rows, batching=batching)

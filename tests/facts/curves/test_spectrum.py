@@ -75,7 +75,8 @@ def test_tokens_far_below_the_top_take_no_part():
 def test_truncation_is_that_of_the_sampler(seed, top_k, top_p, temperature):
     logs, verdicts = made(12, seed)
     spectrum = Spectrum(logs, verdicts, Truncation(top_k=top_k, top_p=top_p))
-    kept = torch.softmax(truncate(torch.tensor(logs).double() / temperature, top_k, top_p), -1).numpy()
+    [truncated] = truncate(torch.tensor(logs).double()[None] / temperature, [top_k], [top_p])
+    kept = torch.softmax(truncated, -1).numpy()
     log_totals, shares = spectrum.shares(np.array([temperature]))
     for group in (ACCEPT, REJECT, UNDECIDED):
         assert shares[0, group] == pytest.approx(kept[verdicts == group].sum(), abs=1e-9)
