@@ -84,27 +84,30 @@ def generate(model, ids, rows=128):
             model.generate(padded, attention_mask=mask, max_new_tokens=N_NEW, do_sample=True, top_k=0, pad_token_id=0)
 
 
-def n_kept_tokens(prompts, ids, n_rows):
-    """Of as many rows as are decoded at once: each distinct prompt once, and every row's own tokens."""
-    at_once = list(zip(prompts, ids, strict=True))[:n_rows]
-    distinct = {prompt.messages: len(one) for prompt, one in at_once}
-    return sum(distinct.values()) + N_NEW * len(at_once)
+def n_kept_tokens(engine, prompts, ids):
+    """Of as many rows as are decoded at once: each distinct opening and prompt once, and every row's own tokens."""
+    at_once = list(zip(prompts, ids, strict=True))[: engine.n_slots]
+    openings = {tuple(one[: engine.n_opening(prompt.messages, "chat", one)]) for prompt, one in at_once}
+    rests = {tuple(one): len(one) - engine.n_opening(prompt.messages, "chat", one) for prompt, one in at_once}
+    return sum(map(len, openings)) + sum(rests.values()) + N_NEW * len(at_once)
 
 
 def measure(folder, batching, prompts):
     """Tokens a second, and peak memory as a multiple of what weights and rows need."""
     gc.collect()
     torch.cuda.empty_cache()
+    before = torch.cuda.memory_allocated()
     engine = CapturedEngine(folder, device="cuda", dtype="bfloat16", n_rows=N_ROWS, batching=batching)
-    weights = torch.cuda.memory_allocated()
+    weights = torch.cuda.memory_allocated() - before
     torch.cuda.reset_peak_memory_stats()
     found = rate(functools.partial(engine.generate, prompts), len(prompts))
     ids = [engine.encode(one.messages, one.layout) for one in prompts]
-    needed = weights + engine.token_bytes * n_kept_tokens(prompts, ids, engine.n_slots)
+    needed = weights + engine.token_bytes * n_kept_tokens(engine, prompts, ids)
+    peak = torch.cuda.max_memory_allocated() - before
     print(
         f"  {batching} ({engine.invariance}, {'captured' if engine.proof.is_captured else 'step by step'}, "
-        f"{engine.n_slots} slots): {found:,.0f} tokens/s; peak memory {torch.cuda.max_memory_allocated() / 1e9:.2f} GB, "
-        f"{torch.cuda.max_memory_allocated() / needed:.2f} times what is needed",
+        f"{engine.n_slots} slots): {found:,.0f} tokens/s; peak memory {peak / 1e9:.2f} GB, "
+        f"{peak / needed:.2f} times what is needed",
         flush=True,
     )
     return found, ids

@@ -40,8 +40,10 @@ def holds(engine: CapturedEngine) -> bool:
         expected = engine.read([*long, *(3 + step for step in range(STEPS))], cache)[0]
         try:
             return _agree(engine, expected, long, short)
-        except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
-            return False  # The model's attention takes another road than the interface we plug into.
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # The model's attention takes another road, or the kernel does not compile for its shape.
+            return False
 
 
 def _agree(engine: CapturedEngine, expected: torch.Tensor, long: list[int], short: list[int]) -> bool:

@@ -8,8 +8,8 @@ import triton.language as tl
 
 from shaketable.engine.ragged_attention import N_SEGMENTS, Scoring, Seen
 
-LEAST_HEADS = 16
-"""Rows of a matrix product on this hardware; heads of a group that are fewer are filled up."""
+LEAST = 16
+"""Rows and columns of a matrix product on this hardware; what has fewer is filled up."""
 
 
 def attend_by_kernel(
@@ -18,16 +18,16 @@ def attend_by_kernel(
     n_tokens, heads, width = query.shape
     groups, value_width = values.shape[1:]
     output = query.new_empty((n_tokens, heads, value_width))
-    widest = max(triton.next_power_of_2(width), triton.next_power_of_2(value_width))
+    width_room, value_room = (max(LEAST, triton.next_power_of_2(n)) for n in (width, value_width))
     _attend[(n_tokens, groups)](
         query, keys, values, output, seen.starts, seen.lengths,
         query.stride(0), query.stride(1), keys.stride(0), keys.stride(1), values.stride(0), values.stride(1),
         output.stride(0), output.stride(1), seen.starts.stride(0), seen.lengths.stride(0),
         scoring.scaling, scoring.softcap or 0.0, scoring.window or 0,
-        n_share=heads // groups, n_heads=max(LEAST_HEADS, triton.next_power_of_2(heads // groups)),
-        width=width, width_room=triton.next_power_of_2(width),
-        value_width=value_width, value_room=triton.next_power_of_2(value_width),
-        block=64 if widest <= 128 else 32, n_segments=N_SEGMENTS,
+        n_share=heads // groups, n_heads=max(LEAST, triton.next_power_of_2(heads // groups)),
+        width=width, width_room=width_room,
+        value_width=value_width, value_room=value_room,
+        block=64 if max(width_room, value_room) <= 128 else 32, n_segments=N_SEGMENTS,
         precision="ieee" if query.dtype == torch.float32 else "tf32", num_warps=4,
     )  # fmt: skip
     return output
