@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Unpack
 
@@ -62,7 +63,13 @@ class CapturedEngine(SweepEngine):
     def prove(self) -> Proof:
         """`fixed`, if the kernel serves this model and holds what is promised; else as without it."""
         has_kernel = not self.device.startswith("cuda") or can_compile()
-        return Proof(way="fixed", is_captured=True) if has_kernel and holds(self) else super().prove()
+        with self._on_its_device():
+            is_captured = has_kernel and holds(self)
+        return Proof(way="fixed", is_captured=True) if is_captured else super().prove()
+
+    def _on_its_device(self) -> AbstractContextManager[object]:
+        """Graphs and kernels go to the current one of several GPUs."""
+        return torch.cuda.device(self.device) if self.device.startswith("cuda") else nullcontext()
 
     def forget(self) -> None:
         super().forget()
@@ -72,14 +79,15 @@ class CapturedEngine(SweepEngine):
     def _decode_until_one_is_finished(self) -> Replies:
         if not self.proof.is_captured:
             return super()._decode_until_one_is_finished()
-        while True:
-            self._seat_waiting()
-            finished, self.failed = self.failed, []
-            if not self.seating.taken():
-                return finished
-            finished += self._step_captured()
-            if finished:
-                return finished
+        with self._on_its_device():
+            while True:
+                self._seat_waiting()
+                finished, self.failed = self.failed, []
+                if not self.seating.taken():
+                    return finished
+                finished += self._step_captured()
+                if finished:
+                    return finished
 
     # --- seating ------------------------------------------------------------------------------
 
