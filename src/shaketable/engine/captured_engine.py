@@ -26,12 +26,11 @@ from shaketable.engine.completing import complete, finish_reason
 from shaketable.engine.pages import Text, pages
 from shaketable.engine.proof import Proof
 from shaketable.engine.ragged_attention import can_compile
-from shaketable.engine.rows import note_extras
+from shaketable.engine.rows import PLAIN, note_extras
 from shaketable.engine.sampling import draw
 from shaketable.engine.seating import HeldText, Seat, Seating
 from shaketable.engine.sweep import Replies, SweepEngine
 from shaketable.errors import ModelError
-from shaketable.types import Sampling
 
 FIXED_SLOTS = 128
 """The one number of rows where texts may not depend on it; a setting would change them."""
@@ -43,7 +42,6 @@ FIRST_PLACES = 4096
 """Tokens that the strip has room for at first."""
 SPARE = 1.1
 """Of the room that rows need, in case they lie badly."""
-PLAIN = Sampling(temperature=1.0, max_tokens=1)
 
 
 class CapturedEngine(SweepEngine):
@@ -174,7 +172,7 @@ class CapturedEngine(SweepEngine):
         n_slots = self._n_slots_used(seats)
         self.passes.draw(n_slots)
         self._draw_with_care(n_slots, seats)
-        self._note_extras(seats)
+        self._note_extras(n_slots, seats)
         fetch = _sent_here(self.passes.tokens[:n_slots])
         self.passes.advance(n_slots)
         tokens = fetch()
@@ -209,13 +207,12 @@ class CapturedEngine(SweepEngine):
         places = torch.tensor(list(careful), device=self.device)
         self.passes.tokens[places] = tokens[places]
 
-    def _note_extras(self, seats: Mapping[int, Seat]) -> None:
-        asking = {slot: seat for slot, seat in seats.items() if seat.row.prompt.wants}
-        if not asking:
+    def _note_extras(self, n_slots: int, seats: Mapping[int, Seat]) -> None:
+        if not any(seat.row.prompt.wants for seat in seats.values()):
             return
-        places = torch.tensor(list(asking), device=self.device)
-        rows, seen = [seat.row for seat in asking.values()], [seat.seen for seat in asking.values()]
-        note_extras(rows, self.passes.logits[places], self.passes.tokens[places], seen, self)
+        rows = [seats[slot].row if slot in seats else None for slot in range(n_slots)]
+        seen = [seats[slot].seen if slot in seats else () for slot in range(n_slots)]
+        note_extras(rows, self.passes.logits[:n_slots], self.passes.tokens[:n_slots], seen, self)
 
 
 def _sent_here(tokens: torch.Tensor) -> Callable[[], list[int]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from shaketable.engine.sampling import entropy
+from shaketable.engine.sampling import entropies
 from shaketable.engine.side_by_side import SideBySide, packs
 from shaketable.errors import ModelError
 from shaketable.text.normalization import without_surrogates
@@ -151,7 +151,7 @@ def _reading(engine: SweepEngine, text: Text, logits: torch.Tensor, attention: t
         if "logprobs" in wants:
             extras["logprobs"] = first + given.gather(1, tokens[:, None])[:, 0].tolist()
         if "entropy" in wants:
-            extras["entropy"] = first + [entropy(line) for line in given]
+            extras["entropy"] = first + entropies(given)
     if "token_ids" in wants:
         extras["token_ids"] = own
     return Reading(tokens=engine.token_texts(own), extras=extras)

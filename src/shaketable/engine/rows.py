@@ -11,12 +11,14 @@ import torch
 from transformers import DynamicCache
 
 from shaketable.engine.checkpoint import Checkpoint
-from shaketable.engine.sampling import entropy, sampled_logprobs, uniforms
+from shaketable.engine.sampling import entropies, sampled_logprobs, uniforms
 from shaketable.engine.shared_prefix import PooledPrefix, Prefix
 from shaketable.types import Json, Prompt, Sampling
 
 TOP = 20
 """How many alternatives `top_logprobs` keeps."""
+PLAIN = Sampling(temperature=1.0, max_tokens=1)
+"""Of idle rows."""
 
 
 @dataclass
@@ -76,43 +78,42 @@ def open_rows(asked: Sequence[tuple[int, Prompt, Sampling]]) -> list[Row]:
 
 
 def note_extras(
-    rows: list[Row],
+    rows: Sequence[Row | None],
     logits: torch.Tensor,
     tokens: torch.Tensor,
     seen: Sequence[Sequence[int]],
     checkpoint: Checkpoint,
 ) -> None:
-    """`processed_…` is of the distribution really sampled, the rest of the model's own at temperature 1."""
-    wanted = [i for i, row in enumerate(rows) if row.prompt.wants]
+    """`processed_…` is of the distribution really sampled, the rest of the model's own at temperature 1.
+
+    None: an idle row. A GPU's routines may choose by the number of rows: there all of them are treated alike.
+    """
+    wanted = [(i, row) for i, row in enumerate(rows) if row and row.prompt.wants]
     if not wanted:
         return
-    places = torch.tensor(wanted, device=logits.device)
-    some, drawn = logits.index_select(0, places), tokens[places, None]
-    raw = processed = torch.log_softmax(some.float(), -1)
-    if any(want.startswith("processed_") for i in wanted for want in rows[i].prompt.wants):
-        processed = sampled_logprobs(some, [rows[i].sampling for i in wanted], [seen[i] for i in wanted])
-    chosen = {
-        "logprobs": raw.gather(1, drawn)[:, 0].tolist(),
-        "processed_logprobs": processed.gather(1, drawn)[:, 0].tolist(),
-        "token_ids": drawn[:, 0].tolist(),
-    }
-    for k, i in enumerate(wanted):
-        for want in dict.fromkeys(rows[i].prompt.wants):
-            value: Json
-            if want in chosen:
-                value = chosen[want][k]
-            elif want == "top_logprobs":
-                value = _top(raw[k], checkpoint)
-            elif want in ("entropy", "processed_entropy"):
-                value = entropy((raw if want == "entropy" else processed)[k])
-            else:
-                continue
-            rows[i].extras.setdefault(want, []).append(value)
+    if not logits.is_cuda:
+        places = torch.tensor([i for i, _ in wanted])
+        logits, tokens, seen = logits.index_select(0, places), tokens[places], [seen[i] for i, _ in wanted]
+        rows, wanted = [row for _, row in wanted], [(k, row) for k, (_, row) in enumerate(wanted)]
+    raw = processed = torch.log_softmax(logits.float(), -1)
+    wants = {want for _, row in wanted for want in row.prompt.wants}
+    if any(want.startswith("processed_") for want in wants):
+        processed = sampled_logprobs(logits, [row.sampling if row else PLAIN for row in rows], seen)
+    found: dict[str, Sequence[Json]] = {"token_ids": tokens.tolist()}
+    for want, logprobs in (("logprobs", raw), ("processed_logprobs", processed)):
+        found[want] = logprobs.gather(1, tokens[:, None])[:, 0].tolist() if want in wants else ()
+    for want, logprobs in (("entropy", raw), ("processed_entropy", processed)):
+        found[want] = entropies(logprobs) if want in wants else ()
+    found["top_logprobs"] = _top(raw, checkpoint) if "top_logprobs" in wants else ()
+    for i, row in wanted:
+        for want in dict.fromkeys(row.prompt.wants):
+            if want in found:
+                row.extras.setdefault(want, []).append(found[want][i])
 
 
 def _top(logprobs: torch.Tensor, checkpoint: Checkpoint) -> list[Json]:
     top = torch.topk(logprobs, TOP)
     return [
-        [checkpoint.tokenizer.decode([token]), value]
-        for token, value in zip(top.indices.tolist(), top.values.tolist(), strict=True)
+        [[checkpoint.tokenizer.decode([token]), value] for token, value in zip(tokens, values, strict=True)]
+        for tokens, values in zip(top.indices.tolist(), top.values.tolist(), strict=True)
     ]

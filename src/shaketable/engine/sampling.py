@@ -61,9 +61,11 @@ def sampled_logprobs(
     return torch.where(_is_hot(samplings, logits.device)[:, None], torch.log_softmax(scaled, -1), greedy)
 
 
-def entropy(logprobs: torch.Tensor) -> float:
-    """Of one distribution, in nats."""
-    return float(torch.special.entr(logprobs.exp()).sum())
+def entropies(logprobs: torch.Tensor) -> list[float]:
+    """Of each row, in nats. On a processor row by row: threads share a sum by how many there are."""
+    weighed = torch.special.entr(logprobs.exp())
+    found: list[float] = weighed.sum(-1).tolist() if weighed.is_cuda else [float(row.sum()) for row in weighed]
+    return found
 
 
 def _is_hot(samplings: Sequence[Sampling], device: torch.device) -> torch.Tensor:
