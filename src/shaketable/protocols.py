@@ -187,6 +187,12 @@ class StreamingModel(Model, ReplyLine, Protocol):
 
 
 @runtime_checkable
+class TellingModel(Model, Protocol):
+    def written(self) -> Mapping[int, int]:
+        """Ticket of each prompt under way → new tokens so far; of one that is not begun it may say nothing."""
+
+
+@runtime_checkable
 class WhiteBoxModel(Model, Protocol):
     def probe(self, probes: Sequence[Probe]) -> list[Reading | Failure]: ...
 

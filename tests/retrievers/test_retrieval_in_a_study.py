@@ -70,7 +70,7 @@ def test_every_search_of_a_real_retriever_is_disturbed_and_the_same_at_every_tem
 
 
 def test_a_retriever_that_goes_down_midway_loses_nothing(tmp_path, with_fake_parts, monkeypatch):
-    monkeypatch.setattr("shaketable.stages.answer.WINDOW", 4)
+    monkeypatch.setattr("shaketable.stages.scheduler.WINDOW", 4)
     study = small_study(tmp_path, n=4, methods=["two_steps"], retrievers=["flaky_gold"], models=["counting"])
     # A window holds the four trials of one question: one first search for all, and a second for each.
     with_fake_parts.down.append("6")

@@ -7,7 +7,7 @@ from tiny_letters import write_letters
 
 from shaketable.errors import ModelError, PartError, RunError
 from shaketable.methods.single_retrieval import SingleRetrieval
-from shaketable.stages import answer as stage
+from shaketable.stages import evidence_lookup, scheduler
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
 from shaketable.stages.run import run
@@ -76,7 +76,7 @@ def test_a_model_of_its_own_decoding_has_other_keys_and_the_others_keep_theirs(t
 def test_the_size_of_the_window_changes_nothing(tmp_path, monkeypatch, window):
     study = small_study(tmp_path, n=5, perturbations=EVIDENCE, methods=["single_retrieval", "closed_book"])
     _, expected = answered(study, tmp_path / "expected.sqlite")
-    monkeypatch.setattr(stage, "WINDOW", window)
+    monkeypatch.setattr(scheduler, "WINDOW", window)
     _, found = answered(study, tmp_path / "found.sqlite")
     assert found == expected
 
@@ -237,7 +237,7 @@ def test_no_prompt_holds_a_gold_answer_that_the_evidence_does_not(tmp_path, with
 def test_evidence_is_searched_once_and_fixed_for_all_temperatures_and_repeats(
     tmp_path, with_fake_parts, monkeypatch, window
 ):
-    monkeypatch.setattr(stage, "WINDOW", window)
+    monkeypatch.setattr(scheduler, "WINDOW", window)
     evidence = {"retrievers": ["watched_gold"], "perturbations": EVIDENCE}
     study = small_study(tmp_path, models=["counting"], temperatures=[0.0, 0.5, 1.0], repeats=4, **evidence)
     _, records = answered(study, tmp_path / "r.sqlite")
@@ -254,13 +254,13 @@ def test_evidence_is_searched_once_and_fixed_for_all_temperatures_and_repeats(
 def test_evidence_that_was_forgotten_is_found_the_same_again(tmp_path, monkeypatch):
     study = small_study(tmp_path, n=6, perturbations=EVIDENCE)
     _, expected = answered(study, tmp_path / "expected.sqlite")
-    monkeypatch.setattr(stage, "KEPT_EVIDENCE", 1)
-    monkeypatch.setattr(stage, "WINDOW", 3)
+    monkeypatch.setattr(evidence_lookup, "KEPT_EVIDENCE", 1)
+    monkeypatch.setattr(scheduler, "WINDOW", 3)
     assert answered(study, tmp_path / "found.sqlite")[1] == expected
 
 
 def test_slow_questions_do_not_hold_the_others(tmp_path, with_fake_parts, monkeypatch):
-    monkeypatch.setattr(stage, "WINDOW", 3)
+    monkeypatch.setattr(scheduler, "WINDOW", 3)
     study = small_study(tmp_path, n=6, models=["out_of_order"], temperatures=[0.0], repeats=1)
     slow = next(i for i, (trial, _) in enumerate(plan(study).trials()) if trial.question_id == "q0")
     _, records = answered(study, tmp_path / "r.sqlite")

@@ -15,7 +15,7 @@ from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
 from shaketable.store import Run
 from shaketable.study import parse_study
-from shaketable.types import Completion
+from shaketable.types import Answer, Completion, Record
 
 GOLD = "Paris"
 
@@ -193,3 +193,20 @@ def test_a_scan_without_temperatures_above_zero_is_refused(questions):
     )
     with pytest.raises(StudyError, match="has none above 0 to scan"):
         plan(cold)
+
+
+@pytest.mark.parametrize(("strategy", "after"), [("full", 60), ("curtailed", 160)])
+def test_a_scan_expects_about_as_many_trials_as_it_will_ask(questions, strategy, after):
+    planned = plan(study(questions, (GOLD, "Rome", GOLD), strategy=strategy))
+    source = sources.Scanned(planned, planned.study.scan, planned.conditions, {})
+    replies = Scripted(replies=(GOLD, "Rome", GOLD)).replies
+    n_taken, expected = 0, []
+    while taken := source.take(24):
+        n_taken += len(taken)
+        for trial, _ in taken:
+            text = replies[trial.seed % 3] if trial.temperature else GOLD
+            source.done(Record(trial=trial, answer=Answer(text=text)))
+        expected.append((n_taken, sum(source.expected().values())))
+    assert expected[-1][1] == 0
+    totals = [n + left for n, left in expected if n >= after]
+    assert len(totals) > 5 and all(n_taken / 1.5 < total < n_taken * 1.5 for total in totals)

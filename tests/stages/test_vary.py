@@ -182,7 +182,7 @@ def test_a_model_is_asked_once_and_what_it_took_is_kept(reworded):
 
 def test_an_interrupted_and_resumed_run_rewords_nothing_again(reworded, monkeypatch):
     study, folder, parts = reworded
-    monkeypatch.setattr("shaketable.stages.answer.WINDOW", 8)
+    monkeypatch.setattr("shaketable.stages.scheduler.WINDOW", 8)
 
     def interrupted(made, planned):
         with made.writing() as store:

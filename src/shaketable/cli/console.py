@@ -21,13 +21,12 @@ from rich.progress import (
     SpinnerColumn,
     TaskID,
     TextColumn,
-    TimeRemainingColumn,
 )
 from rich.progress import TimeElapsedColumn as Elapsed
 from rich.text import Text
 
 from shaketable.errors import ShaketableError
-from shaketable.stages.answer import Tick
+from shaketable.stages.scheduler import Tick
 from shaketable.stages.vary import WordingTick
 
 out = Console(soft_wrap=True)
@@ -131,18 +130,16 @@ def answering(n_todo: int, *, quiet: bool = False) -> Iterator[Callable[[Tick], 
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
         Elapsed(),
-        TextColumn("left"),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[left]}"),
         TextColumn("[red]{task.fields[failed]}"),
     )
-    start = time.perf_counter()
     with Progress(*columns, console=err) as bar:
-        task = bar.add_task("answering", total=n_todo, rate="", failed="")
+        task = bar.add_task("answering", total=n_todo, rate="", left="", failed="")
 
         def update(tick: Tick) -> None:
-            rate = f"{tick.n_tokens / max(time.perf_counter() - start, 1e-6):,.0f} tokens/s"
             failed = f"{tick.n_failed} failed" if tick.n_failed else ""
-            bar.update(task, completed=tick.n_done + tick.n_failed, rate=rate, failed=failed)
+            left = "…" if tick.seconds_left is None else f"about {duration(tick.seconds_left)} left"
+            bar.update(task, completed=tick.n_done + tick.n_failed, rate=_rate(tick), left=left, failed=failed)
 
         yield update
 
@@ -192,7 +189,7 @@ def _wording_lines() -> Callable[[WordingTick], None]:
 
 
 def _lines(n_todo: int) -> Callable[[Tick], None]:
-    start = last = time.perf_counter()
+    last = time.perf_counter()
 
     def update(tick: Tick) -> None:
         nonlocal last
@@ -201,14 +198,15 @@ def _lines(n_todo: int) -> Callable[[Tick], None]:
         if now - last < LINE_EVERY_SECONDS and finished < n_todo:
             return
         last = now
-        left = (now - start) / max(finished, 1) * (n_todo - finished)
         failed = f", {tick.n_failed} failed" if tick.n_failed else ""
-        say(
-            f"answered {finished:,} of {n_todo:,}{failed}, {tick.n_tokens / (now - start):,.0f} tokens/s, "
-            f"about {duration(left)} left"
-        )
+        left = "" if tick.seconds_left is None else f", about {duration(tick.seconds_left)} left"
+        say(f"answered {finished:,} of {n_todo:,}{failed}, {_rate(tick)}{left}")
 
     return update
+
+
+def _rate(tick: Tick) -> str:
+    return f"{tick.n_tokens / max(tick.seconds, 1e-6):,.0f} tokens/s"
 
 
 def duration(seconds: float) -> str:

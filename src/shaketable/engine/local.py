@@ -79,6 +79,9 @@ class LocalModel:
     def collect(self) -> list[tuple[int, Completion | Failure]]:
         return self.engine.collect()
 
+    def written(self) -> Mapping[int, int]:
+        return self.engine.written()
+
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
         return self.engine.generate(prompts)
 

@@ -82,6 +82,10 @@ class SweepEngine(PromptReader):
             if finished:
                 return finished
 
+    def written(self) -> dict[int, int]:
+        """Ticket of each row under way → its tokens so far."""
+        return {ticket: len(row.tokens) for group in self.groups for row in group.rows for ticket in row.tickets}
+
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
         for ticket, prompt in enumerate(prompts):
             self.submit(ticket, prompt)

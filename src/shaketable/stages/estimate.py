@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from shaketable import catalog, weights
 from shaketable.protocols import BoundedMethod, CountedVariation, Model, PricedModel
-from shaketable.stages.answer import Scheduler
 from shaketable.stages.parts import variations_of
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.rehearsal import light
+from shaketable.stages.scheduler import Scheduler
 from shaketable.stages.sources import Listed, Planned
 from shaketable.store import Run
 from shaketable.types import Completion, Failure, Json, Prompt, Query, Question, Record, RefusedReply

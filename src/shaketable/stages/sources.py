@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from shaketable import catalog
-from shaketable.facts.scans import GREEDY, Ask, Course, Outcomes, course
+from shaketable.facts.scans import GREEDY, Ask, Course, Outcomes, course, most_repeats
 from shaketable.stages.plan import Condition, Plan, hot_temperatures
+from shaketable.stages.time_left import Kind, Survival, kind_of
 from shaketable.types import Answer, Record, Scan, Trial, Variant
 
 Planned = tuple[Trial, Condition]
@@ -27,6 +28,9 @@ class Source(Protocol):
 
     def done(self, record: Record) -> None: ...
 
+    def expected(self) -> Mapping[Kind, float]:
+        """Trials still to be taken, of kinds whose number shows on the way."""
+
 
 class Listed:
     """Trials that are all known beforehand."""
@@ -39,6 +43,9 @@ class Listed:
 
     def done(self, record: Record) -> None:
         pass
+
+    def expected(self) -> Mapping[Kind, float]:
+        return {}
 
 
 @dataclass
@@ -53,6 +60,8 @@ class _Fact:
     waiting: dict[str, int] = field(default_factory=dict)
     """Key of a trial under way → its place among the outcomes that the course waits for."""
     outcomes: Outcomes = field(default_factory=list)
+    n_asked: int = 0
+    """Trials above temperature 0, so far."""
 
 
 Cells = list[_Fact]
@@ -65,10 +74,28 @@ class _Group:
     known in a cell are scanned in every cell in which they are."""
 
     ahead: Iterator[Cells]
+    n_ahead: int
+    """Cells that are not asked yet."""
     opened: deque[Cells] = field(default_factory=deque)
     """Asked at temperature 0, and not yet taken or left in their turn."""
     n_scanned: int = 0
     is_closed: bool = False
+
+
+@dataclass
+class _Seen:
+    """What the scan has met so far, for its forecast."""
+
+    n_opened: int = 0
+    """Facts that were asked at temperature 0."""
+    n_decided: int = 0
+    n_known: int = 0
+    n_begun: int = 0
+    """Known facts that are scanned, or were."""
+    lengths: Counter[int] = field(default_factory=Counter)
+    """Trials above temperature 0 → facts whose course ended after so many."""
+    walking: dict[int, _Fact] = field(default_factory=dict)
+    """Facts whose course is not at its end, by their identity."""
 
 
 class Scanned:
@@ -82,6 +109,8 @@ class Scanned:
         self.is_known = judge_by(scan.known, plan) if scan.known else lambda record: True
         self.is_correct = judge_by(scan.correct, plan)
         self.temperatures = hot_temperatures(plan.study)
+        self.conditions = conditions
+        self.seen = _Seen()
         self.groups = deque(self._groups(conditions))
         self.ready: deque[Planned] = deque()
         self.under_way: dict[str, tuple[_Group, _Fact]] = {}
@@ -98,7 +127,7 @@ class Scanned:
                     _Fact(variant, self.plan.suited(variant, condition))
                 )
         for facts in members.values():
-            yield _Group(iter(facts.values()))
+            yield _Group(iter(facts.values()), sum(map(len, facts.values())))
 
     # --- what the scheduler calls -------------------------------------------------------------
 
@@ -113,6 +142,27 @@ class Scanned:
         if not fact.waiting:
             self._go_on(group, fact)
 
+    def expected(self) -> Mapping[Kind, float]:
+        """As many facts are known, and as many trials are asked of each, as of those so far."""
+        seen = self.seen
+        open_groups = [group for group in self.groups if not group.is_closed]
+        n_ahead = sum(group.n_ahead for group in open_groups)
+        share_known = (seen.n_known + 1) / (seen.n_decided + 2)
+        n_facts = seen.n_known - seen.n_begun + share_known * (n_ahead + seen.n_opened - seen.n_decided)
+        if self.scan.limit is not None and not self.scan.union:
+            n_facts = min(n_facts, sum(self.scan.limit - group.n_scanned for group in open_groups))
+        walking = [(fact.n_asked - len(fact.outcomes), len(fact.outcomes)) for fact in seen.walking.values()]
+        most = len(self.temperatures) * most_repeats(self.scan, self.plan.study.repeats)
+        lengths = Survival(seen.lengths, [n_answered for n_answered, _ in walking], most)
+        n_hot = n_facts * lengths.mean() + sum(max(lengths.rest(n) - n_asked, 0.0) for n, n_asked in walking)
+        n_ready = sum(trial.temperature > 0 for trial, _ in self.ready)
+        n_cells = len(self.conditions)
+        cold = (n_ahead + len(self.ready) - n_ready) / n_cells
+        hot = (n_hot + n_ready) / (n_cells * max(len(self.temperatures), 1))
+        return {kind_of(condition, 0.0): cold for condition in self.conditions} | {
+            kind_of(condition, t): hot for condition in self.conditions for t in self.temperatures
+        }
+
     # --- temperature 0, then the scan ---------------------------------------------------------
 
     def _open_next(self) -> bool:
@@ -124,6 +174,8 @@ class Scanned:
             cells = None if group.is_closed else next(group.ahead, None)
             if cells is not None:
                 group.opened.append(cells)
+                group.n_ahead -= len(cells)
+                self.seen.n_opened += len(cells)
                 for fact in cells:
                     self._ask(group, fact, [GREEDY])
                     if not fact.waiting:
@@ -138,6 +190,8 @@ class Scanned:
             self._walk(group, fact, fact.outcomes)
             return
         fact.is_known = fact.outcomes == [True]
+        self.seen.n_decided += 1
+        self.seen.n_known += fact.is_known
         # Facts are taken or left in their order, whichever answer came first.
         while group.opened and all(cell.is_known is not None for cell in group.opened[0]):
             known = [cell for cell in group.opened.popleft() if cell.is_known]
@@ -146,6 +200,8 @@ class Scanned:
                 group.is_closed = group.n_scanned == self.scan.limit
                 for cell in known:
                     cell.course = course(self.scan, self.temperatures, self.plan.study.repeats)
+                    self.seen.n_begun += 1
+                    self.seen.walking[id(cell)] = cell
                     self._walk(group, cell, None)
 
     def _walk(self, group: _Group, fact: _Fact, outcomes: Outcomes | None) -> None:
@@ -154,9 +210,11 @@ class Scanned:
         try:
             while not fact.waiting:
                 self._ask(group, fact, next(fact.course) if outcomes is None else fact.course.send(outcomes))
+                fact.n_asked += len(fact.outcomes)
                 outcomes = fact.outcomes
         except StopIteration:
-            return
+            self.seen.lengths[fact.n_asked] += 1
+            self.seen.walking.pop(id(fact))
 
     def _ask(self, group: _Group, fact: _Fact, asks: Sequence[Ask]) -> None:
         """Queue what is not stored yet; what is stored counts at once."""

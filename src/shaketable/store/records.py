@@ -68,6 +68,14 @@ class RecordStore(RecordReading, Dimensions, Derived):
     def n_finished(self) -> int:
         return int(self.rows("SELECT COUNT(*) FROM records WHERE may_retry = 0")[0][0])
 
+    def n_finished_by_kind(self) -> dict[tuple[str | float | None, ...], int]:
+        """Model, method, retriever, perturbation and temperature → trials that need no further run."""
+        rows = self.rows(
+            """SELECT c.model, c.method, c.retriever, c.perturbation, r.temperature, COUNT(*)
+               FROM records r JOIN conditions c ON c.id = r.condition WHERE r.may_retry = 0 GROUP BY 1, 2, 3, 4, 5"""
+        )
+        return {tuple(kind): n for *kind, n in rows}
+
     def content_digest(self) -> str:
         """The digest of all that scores and findings are made from."""
         content = hashlib.sha256()

@@ -1,0 +1,98 @@
+"""Searches of methods → the evidence that retriever and perturbation give, each looked up once."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from shaketable import catalog
+from shaketable.errors import PartError, RetrieverDown
+from shaketable.protocols import Part, RecordRetriever
+from shaketable.stages.plan import Condition
+from shaketable.types import Evidence, Failure, Query, Question, Search
+
+KEPT_EVIDENCE = 4096
+"""Searches remembered, so that one question's temperatures and repeats share one search."""
+
+Given = TypeVar("Given")
+
+
+class Asked(NamedTuple):
+    condition: Condition
+    question: Question
+    step: Search
+
+
+class EvidenceKey(NamedTuple):
+    """Searches with one key have one reply."""
+
+    batch: tuple[int, int, int]
+    """Retriever, perturbation and k: what is searched and disturbed together."""
+    question_id: str
+    query: str
+
+
+class EvidenceLookup:
+    def __init__(self) -> None:
+        self.kept: OrderedDict[EvidenceKey, Evidence | Failure] = OrderedDict()
+
+    def find(self, asked: Sequence[Asked]) -> list[Evidence | Failure]:
+        """A reply for each, alike ones found together."""
+        keys = [_key(one) for one in asked]
+        wanted = {key: one for key, one in zip(keys, asked, strict=True) if key not in self.kept}
+        self._find(wanted)
+        replies = [self.kept[key] for key in keys]
+        # An engine that was down may be up again for the next search.
+        for key in wanted:
+            if isinstance(failure := self.kept[key], Failure) and failure.may_retry:
+                del self.kept[key]
+        while len(self.kept) > KEPT_EVIDENCE:
+            self.kept.popitem(last=False)
+        return replies
+
+    def _find(self, wanted: Mapping[EvidenceKey, Asked]) -> None:
+        """Search and disturb, one batch for each retriever, perturbation and k."""
+        batches: dict[tuple[int, int, int], list[EvidenceKey]] = {}
+        for key in wanted:
+            batches.setdefault(key.batch, []).append(key)
+        for keys in batches.values():
+            condition, _, step = wanted[keys[0]]
+            questions = [wanted[key].question for key in keys]
+            queries = [Query(text=key.query, question=question) for key, question in zip(keys, questions, strict=True)]
+            assert condition.retriever is not None and condition.perturbation is not None
+            try:
+                hits = _for_each(condition.retriever, condition.retriever.search(queries, step.k), len(queries))
+            except RetrieverDown as error:
+                down = Failure(kind="retriever", message=str(error), step="search", may_retry=True)
+                self.kept.update(dict.fromkeys(keys, down))
+                continue
+            disturbed = _for_each(condition.perturbation, condition.perturbation.perturb(questions, hits), len(queries))
+            for key, question, evidence in zip(keys, questions, disturbed, strict=True):
+                given = isinstance(condition.retriever, RecordRetriever)
+                self.kept[key] = evidence if evidence.hits or not given else _no_evidence(question, condition)
+
+
+def _key(asked: Asked) -> EvidenceKey:
+    condition, question, step = asked
+    return EvidenceKey((id(condition.retriever), id(condition.perturbation), step.k), question.id, step.query)
+
+
+def _for_each(part: Part, given: list[Given], n: int) -> list[Given]:
+    if len(given) != n:
+        raise PartError(
+            f"{catalog.label(part)} returned {len(given)} values for {n} questions. A part returns one for each."
+        )
+    return given
+
+
+def _no_evidence(question: Question, condition: Condition) -> Failure:
+    return Failure(
+        kind="no_evidence",
+        message=(
+            f"Question {question.id} has no evidence for {condition.labels['retriever']}: its record holds no "
+            "supporting sentences or documents. Use a dataset with evidence, another retriever, or closed_book."
+        ),
+        step="search",
+        may_retry=False,
+    )

@@ -1,0 +1,353 @@
+"""Trials → records: drives many methods at once and resumes each as its reply comes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Protocol
+
+from shaketable import catalog
+from shaketable.errors import ModelError, ShaketableError
+from shaketable.identity import seed_from
+from shaketable.protocols import (
+    Method,
+    Model,
+    ReplyLine,
+    Steps,
+    StreamingModel,
+    TellingModel,
+    WhiteBoxModel,
+)
+from shaketable.stages.evidence_lookup import Asked, EvidenceLookup
+from shaketable.stages.history import continued
+from shaketable.stages.plan import Condition, Plan
+from shaketable.stages.sources import Source
+from shaketable.stages.time_left import Tally, TimeLeft, Underway
+from shaketable.types import (
+    Answer,
+    Completion,
+    Cost,
+    Event,
+    Evidence,
+    Failure,
+    Generate,
+    Json,
+    Note,
+    Probe,
+    Prompt,
+    Question,
+    Reading,
+    Record,
+    Reply,
+    Sampling,
+    Search,
+    Step,
+    Trial,
+)
+
+WINDOW = 1024
+"""Trials in flight: enough for a batch of 512 rows that answer several trials each, few enough to hold in memory."""
+FORECAST_EVERY_SECONDS = 2.0
+
+Progress = Callable[["Tick"], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tick:
+    """News for a progress bar."""
+
+    n_done: int
+    n_failed: int
+    n_tokens: int
+    seconds: float = 0.0
+    """Since the first model was loaded, later ones' loading left out."""
+    seconds_left: float | None = None
+    """None: too little was seen to tell."""
+
+
+@dataclass(slots=True)
+class Flight:
+    """A trial on its way: its method, paused at a step."""
+
+    trial: Trial
+    condition: Condition
+    question: Question
+    steps: Steps
+    tally: Tally
+    events: list[Event] = field(default_factory=list)
+    n_searches: int = 0
+    n_generations: int = 0
+    n_prompt_tokens: int = 0
+    n_tokens: int = 0
+    seconds: float = 0.0
+    step: Step | None = None
+    """The step whose reply it waits for."""
+
+
+class Sink(Protocol):
+    """Where finished records go."""
+
+    def append(self, records: Sequence[tuple[Record, Condition]], environment: Mapping[str, Json]) -> None: ...
+
+
+class Scheduler:
+    def __init__(self, plan: Plan, store: Sink, progress: Progress, left: TimeLeft | None = None) -> None:
+        self.store, self.progress = store, progress
+        self.left = left or TimeLeft({})
+        self.questions = {question.id: question for question in plan.questions}
+        self.evidence = EvidenceLookup()
+        self.n_done = self.n_failed = self.n_tokens = 0
+        self.forecast: float | None = None
+        self.forecast_at = perf_counter()
+        generation = plan.study.generation
+        self.wants: tuple[str, ...] = ("logprobs", "processed_logprobs") if generation.get("logprobs") else ()
+        self.greedy_wants: tuple[str, ...] = ("top_logprobs",) if generation.get("top_logprobs") else ()
+        self.engine: ReplyLine
+        self.source: Source
+        self.flights: dict[int, Flight] = {}
+        self.searching: list[tuple[int, Asked]] = []
+        self.probing: list[tuple[int, Probe]] = []
+        self.finished: list[tuple[Record, Condition]] = []
+
+    def run(self, model: Model, source: Source) -> None:
+        """Drive all trials of one model to their ends."""
+        self.engine = model if isinstance(model, StreamingModel) else Batches(model)
+        self.source = source
+        ticket = 0
+        while True:
+            started = source.take(WINDOW - len(self.flights))
+            if not started and not self.flights:
+                self.left.end()
+                return
+            for trial, condition in started:
+                steps = _steps(condition.method, trial.variant.text)
+                tally = self.left.start(trial)
+                self.flights[ticket] = Flight(trial, condition, self.questions[trial.question_id], steps, tally)
+                self._resume(ticket, None)
+                ticket += 1
+            self._look_up()
+            if self.left.begun is None:
+                model.environment()  # Loads what is not loaded yet: the clock begins with the work.
+                self.left.begin()
+            replies = self.engine.collect()
+            if self.flights and not replies:
+                raise ModelError(
+                    f"{catalog.label(model)} returned nothing while {len(self.flights)} prompts were waiting. "
+                    "`collect` works until at least one is finished."
+                )
+            n_sharing = Counter(id(reply) for _, reply in replies)
+            for done, reply in replies:
+                if isinstance(reply, Completion):
+                    self.flights[done].tally.note(reply, 1 / n_sharing[id(reply)])
+                self._take(done, _whole(reply))
+            self._look_up()
+            if self.finished:
+                self._store(model)
+
+    def _resume(self, ticket: int, reply: Reply) -> None:
+        """Hand a method its reply and do what it asks for next."""
+        flight = self.flights[ticket]
+        try:
+            step = flight.steps.send(reply)
+            while isinstance(step, Note):
+                flight.events.append(Event(step=step, reply=None))
+                step = next(flight.steps)
+            step = continued(flight.trial.variant.history, step)
+        except StopIteration as end:
+            self._finish(ticket, end.value)
+            return
+        except ShaketableError:
+            raise
+        except Exception as error:
+            self._finish(ticket, _broken(f"{type(error).__name__}: {error}"))
+            return
+        flight.step = step
+        if isinstance(step, Search):
+            self.searching.append((ticket, Asked(flight.condition, flight.question, step)))
+        elif isinstance(step, Generate):
+            prompt = self._prompt(flight, step)
+            flight.tally.max_tokens = max(flight.tally.max_tokens, prompt.sampling.max_tokens)
+            self.engine.submit(ticket, prompt)
+        elif not isinstance(step, Probe):
+            flight.steps.close()
+            self._finish(ticket, _broken(f"It asked for {step!r}; a step is a Search, Generate, Probe or Note."))
+        else:
+            self.probing.append((ticket, step))
+
+    def _take(self, ticket: int, reply: Evidence | Completion | Reading | Failure) -> None:
+        """Write a reply into the trace, count it, and go on."""
+        flight = self.flights[ticket]
+        assert flight.step is not None, "A reply answers a step."
+        flight.events.append(Event(step=flight.step, reply=_kept_reply(reply)))
+        if isinstance(flight.step, Search):
+            flight.n_searches += 1
+        elif isinstance(flight.step, Generate):
+            flight.n_generations += 1
+        if isinstance(reply, Failure):
+            flight.steps.close()
+            self._finish(ticket, reply)
+            return
+        if isinstance(reply, Completion):
+            flight.n_prompt_tokens += reply.n_prompt_tokens
+            flight.n_tokens += reply.n_tokens
+            flight.seconds += reply.seconds
+        self._resume(ticket, reply)
+
+    def _prompt(self, flight: Flight, step: Generate) -> Prompt:
+        settings = {**flight.condition.drawing, "temperature": flight.trial.temperature, **step.sampling}
+        if step.max_tokens is not None:
+            settings["max_tokens"] = step.max_tokens
+        seed = flight.trial.seed
+        return Prompt(
+            messages=step.messages,
+            sampling=Sampling(stop=step.stop, **settings),
+            seed=seed if flight.n_generations == 0 else seed_from(seed, flight.n_generations),
+            layout=step.layout,
+            wants=(*self._kept(flight), *step.wants),
+        )
+
+    def _kept(self, flight: Flight) -> tuple[str, ...]:
+        """The extras that the study wants to keep, as far as the model gives them."""
+        wanted = self.wants + self.greedy_wants if flight.trial.temperature == 0 else self.wants
+        if not wanted:
+            return ()
+        gives = flight.condition.model.gives
+        return tuple(want for want in wanted if want in gives or want == "logprobs")
+
+    def _look_up(self) -> None:
+        """Answer the waiting searches and probes, until no method asks for another."""
+        while self.searching or self.probing:
+            self._search()
+            self._probe()
+
+    def _probe(self) -> None:
+        """Answer the waiting probes together."""
+        waiting, self.probing = self.probing, []
+        if waiting:
+            model = self.flights[waiting[0][0]].condition.model
+            assert isinstance(model, WhiteBoxModel), "Planning refuses methods that want more than the model gives."
+            for (ticket, _), reading in zip(waiting, model.probe([step for _, step in waiting]), strict=True):
+                self._take(ticket, reading)
+
+    def _search(self) -> None:
+        """Answer the waiting searches together."""
+        waiting, self.searching = self.searching, []
+        if waiting:
+            found = self.evidence.find([asked for _, asked in waiting])
+            for (ticket, _), evidence in zip(waiting, found, strict=True):
+                self._take(ticket, evidence)
+
+    def _finish(self, ticket: int, end: Answer | Failure) -> None:
+        flight = self.flights.pop(ticket)
+        if not isinstance(end, Answer | Failure):
+            end = _broken(f"It returned {end!r}; a method returns an Answer.")
+        failure = end if isinstance(end, Failure) else None
+        record = Record(
+            trial=flight.trial,
+            answer=None if isinstance(end, Failure) else end,
+            failure=failure,
+            trace=tuple(flight.events),
+            cost=Cost(
+                n_searches=flight.n_searches,
+                n_generations=flight.n_generations,
+                n_prompt_tokens=flight.n_prompt_tokens,
+                n_tokens=flight.n_tokens,
+                seconds=flight.seconds,
+            ),
+        )
+        self.finished.append((record, flight.condition))
+        self.source.done(record)
+        flight.tally.calls[flight.n_generations] += 1
+        self.n_tokens += flight.n_tokens
+        if failure is None:
+            self.n_done += 1
+        else:
+            self.n_failed += 1
+
+    def _store(self, model: Model) -> None:
+        self.store.append(self.finished, model.environment())
+        self.finished = []
+        self.progress(
+            Tick(
+                n_done=self.n_done,
+                n_failed=self.n_failed,
+                n_tokens=self.n_tokens,
+                seconds=self.left.elapsed(),
+                seconds_left=self._seconds_left(model),
+            )
+        )
+
+    def _seconds_left(self, model: Model) -> float | None:
+        """Worked out now and then; in between, the last one less the time since."""
+        now = perf_counter()
+        if now - self.forecast_at >= FORECAST_EVERY_SECONDS:
+            self.left.expect(self.source.expected())
+            written = model.written() if isinstance(model, TellingModel) else None
+            self.forecast = self.left.seconds(self._underway(written or {}), is_told=written is not None)
+            self.forecast_at = now
+        return None if self.forecast is None else max(self.forecast - (now - self.forecast_at), 0.0)
+
+    def _underway(self, written: Mapping[int, int]) -> Iterator[Underway]:
+        for ticket, flight in self.flights.items():
+            yield Underway(flight.tally, flight.n_generations, written.get(ticket, 0))
+
+
+class Batches:
+    """Lets a model that answers lists only stand where replies are taken as they come."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.waiting: list[tuple[int, Prompt]] = []
+
+    def submit(self, ticket: int, prompt: Prompt) -> None:
+        self.waiting.append((ticket, prompt))
+
+    def collect(self) -> list[tuple[int, Completion | Failure]]:
+        waiting, self.waiting = self.waiting, []
+        replies = self.model.generate([prompt for _, prompt in waiting]) if waiting else []
+        if len(replies) != len(waiting):
+            raise ModelError(
+                f"{catalog.label(self.model)} returned {len(replies)} replies for {len(waiting)} prompts. "
+                "A model returns one per prompt, a Failure where it cannot answer."
+            )
+        return [(ticket, reply) for (ticket, _), reply in zip(waiting, replies, strict=True)]
+
+
+def _steps(method: Method, wording: str) -> Steps:
+    """A method's steps. It is called inside, so that one that raises at once spoils its own record only."""
+    answer: Answer = yield from method.answer(wording)
+    return answer
+
+
+def _broken(message: str) -> Failure:
+    return Failure(kind="method", message=message, step="method", may_retry=False)
+
+
+def _kept_reply(reply: Evidence | Completion | Reading | Failure) -> Evidence | Completion | Reading | Failure:
+    """What the trace keeps. Attention of a reading grows with the square of its tokens; methods note what they decide
+    by it."""
+    return dataclasses.replace(reply, extras={}) if isinstance(reply, Reading) else reply
+
+
+def _whole(reply: Completion | Failure) -> Completion | Failure:
+    """Half a character (a lone surrogate, from a reply cut inside an emoji) cannot be stored or scored as text."""
+    if isinstance(reply, Failure):
+        return reply
+    try:
+        "".join((reply.text, reply.thoughts, *reply.tokens)).encode()
+        return reply
+    except UnicodeEncodeError:
+        return dataclasses.replace(
+            reply,
+            text=_mend(reply.text),
+            thoughts=_mend(reply.thoughts),
+            tokens=tuple(map(_mend, reply.tokens)),
+            notes=(*reply.notes, "half_characters_replaced"),
+        )
+
+
+def _mend(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
