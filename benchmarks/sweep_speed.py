@@ -76,14 +76,12 @@ def by_the_sweep(engine, prompts):
     return (engine.n_positions - before) / (time.perf_counter() - start)
 
 
-def one_call_per_sample(engine, prompts):
+def one_call_per_sample(model, engine, prompts):
     """New tokens a second of transformers' own generate, one sample at a time."""
     n_tokens, start = 0, time.perf_counter()
     for prompt in prompts:
-        ids = torch.tensor([engine.encode(prompt.messages, prompt.layout)])
-        made = engine.model.generate(
-            ids, max_new_tokens=prompt.sampling.max_tokens, **dice(prompt.sampling.temperature)
-        )
+        ids, asked = torch.tensor([engine.encode(prompt.messages, prompt.layout)]), prompt.sampling
+        made = model.generate(ids, max_new_tokens=asked.max_tokens, **dice(asked.temperature))
         n_tokens += made.shape[1] - ids.shape[1]
     return n_tokens / (time.perf_counter() - start)
 
