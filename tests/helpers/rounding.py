@@ -29,7 +29,7 @@ class Double:
     def __init__(self, monkeypatch, error):
         self.error, self.sizes = error, set()
         self.linear, self.bmm = torch.nn.functional.linear, torch.bmm
-        monkeypatch.setattr("shaketable.engine.packed_linear.can_pack", lambda weight: False)
+        monkeypatch.setattr("shaketable.text.packed_linear.can_pack", lambda weight: False)
         monkeypatch.setattr("torch.nn.functional.linear", self.multiply)
         monkeypatch.setattr("torch.bmm", self.multiply_each)
         monkeypatch.setattr("shaketable.engine.side_by_side.FUSED", self.attend)

@@ -10,10 +10,10 @@ from typing import Any, Literal, TypedDict, Unpack
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from shaketable.engine.packed_linear import pack_linear_layers
 from shaketable.errors import ModelError
 from shaketable.identity import digest_text
 from shaketable.text.normalization import without_surrogates
+from shaketable.text.packed_linear import pack_linear_layers
 from shaketable.text.thoughts import OPEN, OPENED
 from shaketable.types import Message, Prompt, Sampling
 

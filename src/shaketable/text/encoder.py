@@ -146,12 +146,15 @@ class Encoder:
             import torch
             from transformers import AutoModel
 
+            from shaketable.text.packed_linear import pack_linear_layers
+
             n_layers = self.n_layers if layer is None else layer
             with _quiet_loading():
                 model = AutoModel.from_pretrained(
                     weights.locate(self.name), num_hidden_layers=n_layers, dtype=torch.float32
                 )
             self._models[layer] = model.eval().to(self.device)
+            pack_linear_layers(model)
         return self._models[layer]
 
     @functools.cached_property

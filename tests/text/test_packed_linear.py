@@ -8,8 +8,8 @@ import pytest
 import torch
 from tiny import FAMILIES
 
-from shaketable.engine import packed_linear
-from shaketable.engine.packed_linear import PackedLinear, pack_linear_layers
+from shaketable.text import packed_linear
+from shaketable.text.packed_linear import PackedLinear, pack_linear_layers
 
 WHERE_ONEDNN_IS = pytest.mark.skipif(
     not packed_linear.can_pack(torch.zeros(1, 1)), reason="oneDNN is not in this build of PyTorch"
