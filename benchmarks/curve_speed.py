@@ -40,7 +40,7 @@ def main(n):
     vocabulary = Vocabulary(*model.token_bytes())
     estimate(model, vocabulary, facts[:2], CurveSettings(max_tokens=MAX_TOKENS))  # the warm-up
     processor = time.process_time()
-    curves, n_positions, seconds = estimate(model, vocabulary, facts, CurveSettings(max_tokens=MAX_TOKENS))
+    _, n_positions, seconds = estimate(model, vocabulary, facts, CurveSettings(max_tokens=MAX_TOKENS))
     processor = time.process_time() - processor
     print(f"{len(facts)} curves; batching: {model.engine.invariance}")
     print(

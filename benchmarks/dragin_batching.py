@@ -1,8 +1,8 @@
 """Claim: 200 questions through `dragin` on the embedded model take at most a sixth of the time of one question after
 another, with the same answers.
 
-The questions are built-in ones, each in three frames, so that no two prompts are alike. One after another is measured on
-a tenth of them (five at least), evenly spread, and scaled.
+The questions are built-in ones, each in three frames, so that no two prompts are alike. One after another is measured
+on a tenth of them (five at least), evenly spread, and scaled.
 
     python benchmarks/dragin_batching.py [N_QUESTIONS]
 """
