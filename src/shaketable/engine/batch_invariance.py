@@ -28,7 +28,7 @@ SMALL_SIZES = (2, 3, 4, 5, 6, 7, 9, 12, 16, 17, 33)
 SHORT_TEXTS = (1, 2, 3, 5)
 """Tokens that follow an opening in prompts whose reading is compared."""
 STEPS = 2
-TOLERANCE = {torch.float32: 1e-3, torch.float16: 2e-2, torch.bfloat16: 8e-2}
+TOLERANCE = {"float32": 1e-3, "float16": 2e-2, "bfloat16": 8e-2, "int8": 8e-2}
 """Of the largest logit: the shared prefix adds the same numbers in another order than the plain model; a greater
 difference is another model."""
 
@@ -49,7 +49,7 @@ def prove(reader: PromptReader) -> Proof:
         written = [decode(reader, [read], [[WATCHED[0]]])[0][0] for read in reads[:2]]
     except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
         return Proof(way="alone")  # The model's attention takes another road than the interface we plug into.
-    limit = TOLERANCE[expected.dtype] * expected.abs().max()
+    limit = TOLERANCE[reader.dtype] * expected.abs().max()
     if any((logits - expected).abs().max() > limit for logits in written):
         return Proof(way="alone")
     # A GPU's library picks kernels by size in ways that no sample of sizes can settle.

@@ -47,7 +47,7 @@ def holds(engine: CapturedEngine) -> bool:
 
 
 def _agree(engine: CapturedEngine, expected: torch.Tensor, long: list[int], short: list[int]) -> bool:
-    limit = TOLERANCE[expected.dtype] * expected.abs().max()
+    limit = TOLERANCE[engine.dtype] * expected.abs().max()
     passes = engine.open_passes(N_PLACES)
     last, others = engine.n_slots - 1, range(1, engine.n_slots // 2)
     for n_opening in (0, N_OPENING):

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from shaketable.engine.narrow_weights import lacks_int8, narrow_linear_layers
 from shaketable.errors import ModelError
 from shaketable.identity import digest_text
 from shaketable.text.normalization import without_surrogates
@@ -50,9 +51,12 @@ class Checkpoint:
             raise ModelError(
                 f"device='{self.device}' was asked for, but PyTorch sees no CUDA device. Use device='cpu'."
             )
+        if self.dtype == "int8" and (problem := lacks_int8(self.device)):
+            raise ModelError(problem)
+        read_as = torch.float32 if self.dtype == "int8" else getattr(torch, self.dtype)
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-            model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, self.dtype), **options)
+            model = AutoModelForCausalLM.from_pretrained(folder, dtype=read_as, **options)
         except (OSError, ValueError, KeyError) as error:
             reason = str(error).strip().splitlines()[0]
             raise ModelError(
@@ -60,7 +64,10 @@ class Checkpoint:
                 "weights and a tokenizer, or a .gguf file."
             ) from error
         model = model.to(self.device).eval()
-        pack_linear_layers(model)
+        if self.dtype == "int8":
+            narrow_linear_layers(model)
+        else:
+            pack_linear_layers(model)
         return model, tokenizer
 
     def _end_ids(self) -> set[int]:

@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     from shaketable.engine.sweep import SweepEngine
 
 
+Format = Literal["float32", "bfloat16", "float16", "int8"]
+"""Of weights and of the numbers they are multiplied with."""
+
+
 class LocalModel:
     path: str
     device: str
-    dtype: str
+    dtype: Format
     batching: Literal["exact", "free"]
     n_rows: int
 
@@ -46,6 +50,11 @@ class LocalModel:
             folder = weights.glance(self.path)
         except WeightsError as error:
             return str(error)
+        if self.dtype == "int8":
+            from shaketable.engine.narrow_weights import lacks_int8
+
+            if problem := lacks_int8(self.device):
+                return problem
         if folder is not None and self.device.startswith("cuda"):
             from shaketable.engine.card import lacks_room
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from shaketable.engine.local import LocalModel
+from shaketable.engine.local import Format, LocalModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +16,10 @@ class Transformers(LocalModel):
 
     path: str
     device: str = "cpu"
-    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    dtype: Format = "float32"
+    """`float32` is what answers are compared with. The others are another system, faster where the processor has the
+    instructions: `bfloat16` halves the memory, `int8` (processors alone) rounds weights and what they are multiplied
+    with to eight bits. `float16` is for GPUs."""
     batching: Literal["exact", "free"] = "exact"
     """`exact`: no answer depends on what is decoded beside it, proved on this machine; a GPU then decodes 64 answers at
     once and reads prompts one by one. `free`: it takes `n_rows` and reads prompts together; a last digit, and so now
