@@ -19,7 +19,6 @@ from sweep_speed import demo_prompts
 
 from shaketable import weights
 from shaketable.engine.narrow_weights import Int8Linear
-from shaketable.engine.packed_linear import PackedLinear
 from shaketable.engine.sweep import SweepEngine
 from shaketable.metrics.correct import Correct
 from shaketable.stages.answer import Scheduler
@@ -27,6 +26,7 @@ from shaketable.stages.plan import plan
 from shaketable.stages.sources import Listed
 from shaketable.statistics.differences import bound_differences
 from shaketable.study import load_study
+from shaketable.text.packed_linear import PackedLinear
 
 FORMATS = ("float32", "bfloat16", "int8")
 PERTURBATIONS = ("unchanged", "sentence_removal")
