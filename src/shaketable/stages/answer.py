@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shaketable.errors import RunError
-from shaketable.protocols import BoundedMethod
-from shaketable.stages.plan import Condition, Plan
+from shaketable.stages.plan import Plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.scheduler import Progress, Scheduler
 from shaketable.stages.sources import Listed, Scanned
@@ -79,15 +78,10 @@ def _tallies(plan: Plan, finished: Mapping[tuple[str | float | None, ...], int])
     """The trials that are to be answered, by kind. What a scan asks for shows later."""
     n_trials = 0 if plan.study.scan is not None else len(plan.asked) * plan.study.repeats
     return {
-        kind: Tally(n_unstarted=max(n_trials - finished.get(kind, 0), 0), max_calls=_max_calls(condition))
+        kind: Tally(n_unstarted=max(n_trials - finished.get(kind, 0), 0))
         for condition in plan.conditions
         for kind in (kind_of(condition, temperature) for temperature in plan.study.temperatures)
     }
-
-
-def _max_calls(condition: Condition) -> int | None:
-    method = condition.method
-    return method.at_most(condition.decoding["max_tokens"]).n_calls if isinstance(method, BoundedMethod) else None
 
 
 @contextlib.contextmanager

@@ -44,8 +44,6 @@ class Tally:
     """What is known of one kind of trials."""
 
     n_unstarted: float = 0.0
-    max_calls: int | None = None
-    """Of one trial, by its method's limits; None: it states none."""
     max_tokens: int = 0
     """Of one reply; 0: none was asked for yet."""
     replies: Counter[int] = field(default_factory=Counter)
@@ -91,7 +89,8 @@ class Underway(NamedTuple):
 
 class Survival:
     """How far a count goes that has come so far, after Kaplan and Meier (1958): whoever is under way counts among those
-    who got as far as that. Beyond the longest that was seen, all that are left go on to the limit."""
+    who got as far as that. Beyond the longest that was seen, all that are left go on to the limit; without one they
+    stop there."""
 
     def __init__(self, ends: Mapping[int, int], underway: Sequence[int], limit: int | None) -> None:
         self.places = sorted(ends)
@@ -207,7 +206,8 @@ class TimeLeft:
     def _amount(self, tally: Tally, waiting: Sequence[Underway], a_token: float, reading: float) -> Amount:
         """`reading`: of other kinds, where this one has no reply yet."""
         lengths = Survival(tally.replies, [trial.n_tokens for trial in waiting], tally.max_tokens)
-        calls = Survival(tally.calls, [trial.n_calls for trial in waiting], tally.max_calls)
+        # Methods stop long before they must: no trial is taken to ask for more than any did so far.
+        calls = Survival(tally.calls, [trial.n_calls for trial in waiting], None)
         if tally.n_replies:
             share = tally.n_replies / tally.replies.total()
             reading, a_token = share * tally.reading(a_token), share * a_token
