@@ -222,3 +222,15 @@ def test_methods_that_ask_several_times_are_counted_by_their_calls(tmp_path, mon
         repeats=10,
     )
     assert worst(told, LOADING + 30) < 1.3
+
+
+def test_things_done_several_at_once_are_timed_from_the_first_that_is_finished(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(time_left, "perf_counter", clock)
+    pace, told = time_left.Pace(), []
+    clock.now += 100  # Twenty grow at once; then one is finished every two seconds.
+    for done in range(1, 41):
+        told.append(pace.seconds_left(done, 40))
+        clock.now += 2
+    assert told[7] is None and told[8] == pytest.approx(31 * 2) and told[-1] == 0
+    assert pace.seconds_left(1, 10) is None

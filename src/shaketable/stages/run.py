@@ -10,6 +10,7 @@ from shaketable.stages.answer import answer
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.score import score
+from shaketable.stages.time_left import Pace
 from shaketable.stages.vary import vary
 from shaketable.store import Run
 from shaketable.types import Study
@@ -32,8 +33,14 @@ def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: 
     from shaketable.stages.curves import trace_curves
 
     tell("estimating curves")
+    pace = Pace()
+
+    def told(done: int, of: int) -> None:
+        left = pace.seconds_left(done, of)
+        tell(f"curves: {done} of {of}" + ("" if left is None else f", about {left:.0f} s left"))
+
     with made.writing() as store:
-        return trace_curves(planned, store, lambda done, of: tell(f"curves: {done} of {of}"))
+        return trace_curves(planned, store, told)
 
 
 def run(

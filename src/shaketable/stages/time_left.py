@@ -220,3 +220,20 @@ class TimeLeft:
             left += reading - read + a_token * lengths.rest(trial.n_tokens)
             left += max(calls.rest(trial.n_calls) - 1, 0.0) * a_reply
         return Amount(done=done, left=left, a_trial=max(calls.mean(), 1.0) * a_reply)
+
+
+class Pace:
+    """Things that are done alike, several at once: from the first that is finished on, they finish steadily."""
+
+    def __init__(self) -> None:
+        self.first: tuple[int, float] | None = None
+
+    def seconds_left(self, done: int, of: int) -> float | None:
+        """None: too little was seen to tell."""
+        now = perf_counter()
+        if self.first is None or done < self.first[0]:  # The next of several lists begins.
+            self.first = (done, now)
+        n_before, begun = self.first
+        if now - begun < MIN_SECONDS or done - n_before < MIN_REPLIES:
+            return None
+        return (now - begun) / (done - n_before) * (of - done)
