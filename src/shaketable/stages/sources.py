@@ -17,7 +17,8 @@ from shaketable.types import Answer, Record, Scan, Trial, Variant
 Planned = tuple[Trial, Condition]
 
 AHEAD = 64
-"""Questions asked at temperature 0 before it is known whether they are needed: they fill the batch."""
+"""Questions asked at temperature 0 before it is known whether they are needed: they fill the batch. Where all are
+needed they are all asked first: it is known early then how many facts there are to scan."""
 
 
 class Source(Protocol):
@@ -169,7 +170,7 @@ class Scanned:
         """Ask one more question at temperature 0; False when none may be asked now."""
         while self.groups:
             group = self.groups[0]
-            if len(group.opened) >= AHEAD and not group.is_closed:
+            if len(group.opened) >= AHEAD and not group.is_closed and not self._needs_all(group):
                 return False
             cells = None if group.is_closed else next(group.ahead, None)
             if cells is not None:
@@ -183,6 +184,9 @@ class Scanned:
                 return True
             self.groups.popleft()
         return False
+
+    def _needs_all(self, group: _Group) -> bool:
+        return self.scan.limit is None or self.scan.limit - group.n_scanned >= group.n_ahead + len(group.opened)
 
     def _go_on(self, group: _Group, fact: _Fact) -> None:
         """All outcomes a fact waited for are there."""

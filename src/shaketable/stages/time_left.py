@@ -186,7 +186,7 @@ class TimeLeft:
             waiting[trial.tally].append(trial)
         replied = [tally for tally in waiting if tally.n_replies]
         n_replies = sum(tally.n_replies for tally in replied)
-        if elapsed < MIN_SECONDS or n_replies < MIN_REPLIES:
+        if elapsed < MIN_SECONDS or n_replies < MIN_REPLIES or self._is_mostly_unseen(waiting):
             return None
         a_token = seconds_a_token(replied)
         reading = sum(tally.reading(a_token) for tally in replied) / len(replied)
@@ -202,6 +202,13 @@ class TimeLeft:
             half = min(done / elapsed * begun, left) / 2
             done, left = done + half, left - half
         return elapsed * left / done if done else None
+
+    def _is_mostly_unseen(self, waiting: Mapping[Tally, Sequence[Underway]]) -> bool:
+        """Whether most that the present model has still to answer is of kinds that it was not asked yet."""
+        present = {kind.model for kind, tally in self.tallies.items() if waiting[tally]}
+        own = [tally for kind, tally in self.tallies.items() if kind.model in present]
+        unseen = sum(tally.n_unstarted for tally in own if not tally.max_tokens)
+        return unseen > sum(tally.n_unstarted + len(waiting[tally]) for tally in own) / 2
 
     def _amount(self, tally: Tally, waiting: Sequence[Underway], a_token: float, reading: float) -> Amount:
         """`reading`: of other kinds, where this one has no reply yet."""
