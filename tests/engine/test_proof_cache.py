@@ -52,7 +52,7 @@ def test_a_second_engine_takes_what_the_first_has_proved_and_answers_alike(path,
 
 def test_a_model_that_is_run_plainly_is_so_from_the_cache_too(path, kept, proved, monkeypatch):
     with monkeypatch.context() as broken:
-        broken.setattr("shaketable.engine.shared_prefix._attend_prefix", lambda *_: torch.zeros(1))
+        broken.setattr("shaketable.engine.shared_prefix.PrefixCache.attend", lambda *_: torch.zeros(1))
         plainly = SweepEngine(path, n_rows=8).generate([ASKED])[0].text
     again = SweepEngine(path, n_rows=8)
     assert again.generate([ASKED])[0].text == plainly

@@ -5,6 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shaketable.engine.pool_calls import Asked, PoolCalls
 from shaketable.engine.row_pool import BLOCK, FIXED_ROWS, RowPools
 
 GROUPS, SHARE, WIDTH, LAYERS = 2, 3, 8, 2
@@ -41,12 +42,13 @@ def step(pools, twins, dice, softcap):
         rows = [members[slot] for slot in range(len(pool.rows))]
         assert len(members) == len(rows)
         lengths = torch.tensor([twin.row.length for twin in rows])
-        unseen = pool.unseen(lengths)
+        asked = [Asked(twin.row, [slot], newest=twin.row.length, position=0) for slot, twin in enumerate(rows)]
+        calls = PoolCalls(asked, len(rows), least_rows=1)
         for layer in range(LAYERS):
             keys, values = (torch.randn(len(rows), GROUPS, WIDTH, generator=dice) for _ in range(2))
             query = torch.randn(len(rows), GROUPS * SHARE, 1, WIDTH, generator=dice)
             pool.append(layer, keys, values, lengths)
-            part = pool.attend(layer, query, unseen, softcap)
+            part = calls.attend(layer, query, softcap, None)
             for slot, twin in enumerate(rows):
                 twin.grow(layer, keys[slot], values[slot])
                 taken, total = twin.attend(layer, query[slot], softcap)
@@ -96,5 +98,5 @@ def test_a_row_moves_when_its_room_is_full(length):
 def test_a_window_hides_what_lies_too_far_back():
     pools = RowPools()
     pool = pools.add([torch.zeros(GROUPS, 9, WIDTH)], [torch.zeros(GROUPS, 9, WIDTH)]).pool
-    seen = pool.unseen(torch.tensor([9, 2, 4]), window=3)[:, 0, 0] == 0
+    seen = pool.unseen(torch.tensor([9, 2, 4]), first=torch.tensor([7, 0, 2]))[:, 0, 0] == 0
     assert [row.nonzero()[:, 0].tolist() for row in seen] == [[7, 8, 9], [0, 1, 2], [2, 3, 4]]

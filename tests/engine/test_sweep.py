@@ -196,7 +196,7 @@ def test_what_the_proof_gives_is_obeyed(folder, proved, monkeypatch):
 
 
 def test_a_model_that_the_shared_prefix_does_not_fit_is_run_plainly(folder, monkeypatch):
-    monkeypatch.setattr("shaketable.engine.shared_prefix._attend_prefix", lambda *_: torch.zeros(1))
+    monkeypatch.setattr("shaketable.engine.shared_prefix.PrefixCache.attend", lambda *_: torch.zeros(1))
     engine = SweepEngine(folder("llama"), n_rows=8)
     assert engine.invariance == "alone"
     assert texts(engine.generate([prompt(SHORT, 0.0, 1)])) == [library_text(folder("llama"), SHORT)]

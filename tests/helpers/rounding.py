@@ -28,34 +28,34 @@ class Double:
 
     def __init__(self, monkeypatch, error):
         self.error, self.sizes = error, set()
-        self.linear, self.bmm = torch.nn.functional.linear, torch.bmm
+        self.linear, self.matmul = torch.nn.functional.linear, torch.matmul
         monkeypatch.setattr("shaketable.text.packed_linear.can_pack", lambda weight: False)
         monkeypatch.setattr("torch.nn.functional.linear", self.multiply)
-        monkeypatch.setattr("torch.bmm", self.multiply_each)
+        monkeypatch.setattr("torch.matmul", self.multiply_each)
         monkeypatch.setattr("shaketable.engine.side_by_side.FUSED", self.attend)
 
     def factor(self, n_rows):
-        self.sizes.add(n_rows)
         return 1 + self.error(n_rows)
 
     def multiply(self, given, weight, bias=None):
         rows = given.reshape(-1, given.shape[-1])
+        self.sizes.add(len(rows))
         product = torch.cat([self.linear(row[None], weight, bias) for row in rows])
         return (product * self.factor(len(rows))).view(*given.shape[:-1], -1)
 
     def multiply_each(self, batch, other):
-        rows = [
-            torch.cat([self.bmm(left[None, None, i], right[None])[0] for i in range(len(left))])
-            for left, right in zip(batch, other, strict=True)
+        """Slot by slot and group by group, (slot, group, row, width)."""
+        product = [
+            torch.cat([self.matmul(left[None, i], right) for i in range(len(left))])
+            for left, right in zip(batch.flatten(0, 1), other.flatten(0, 1), strict=True)
         ]
-        return torch.stack(rows) * self.factor(batch.shape[1])
+        return torch.stack(product).view(*batch.shape[:3], -1) * self.factor(batch.shape[2])
 
     def attend(self, query, keys, values, **settings):
         if settings.get("is_causal"):  # A text by itself: its shape is the same whatever stands beside it.
             return FUSED(query, keys, values, **settings)
         tokens = [FUSED(query[:, :, i : i + 1], keys, values, **settings) for i in range(query.shape[2])]
+        taken, score = (torch.cat(parts, 2) for parts in zip(*tokens, strict=True))
         whole, last = divmod(query.shape[2], BLOCK)
         sizes = [BLOCK] * whole * BLOCK + [last] * last
-        factors = torch.tensor([self.factor(size) for size in sizes])
-        taken, total = (torch.cat(parts, 2) for parts in zip(*tokens, strict=True))
-        return taken * factors[:, None], total
+        return taken * torch.tensor([self.factor(size) for size in sizes])[:, None], score

@@ -21,17 +21,38 @@ class Part(NamedTuple):
     weight: torch.Tensor
 
 
-def joined(first: Part, other: Part) -> torch.Tensor:
-    """From both together.
+def joined(first: Part, *others: Part) -> torch.Tensor:
+    """From all parts together.
 
-    The softmax of a pair is computed pair by pair; an exponential of all numbers at once would round
+    The softmax of a few numbers is computed row by row; an exponential of all numbers at once would round
     the last of them otherwise, and a row's bits would depend on its neighbours.
     """
-    pairs = torch.softmax(torch.stack([first.score, other.score], -1), -1, dtype=torch.float32)
-    weight, other_weight = pairs[..., 0] / first.weight, pairs[..., 1] / other.weight
-    share = weight / (weight + other_weight)
-    both: torch.Tensor = share * first.taken + (1 - share) * other.taken
-    return both.to(first.taken.dtype)
+    if not others:
+        return first.taken
+    parts = (first, *others)
+    scores = torch.softmax(torch.stack([part.score for part in parts], -1), -1, dtype=torch.float32)
+    weights = [score / part.weight for score, part in zip(scores.unbind(-1), parts, strict=True)]
+    whole = sum(weights[1:], weights[0])
+    shares = [weight / whole * part.taken for weight, part in zip(weights, parts, strict=True)]
+    return sum(shares[1:], shares[0]).to(first.taken.dtype)
+
+
+def attend_grouped(
+    query: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    unseen: torch.Tensor | None,
+    softcap: float | None,
+    least_rows: int,
+) -> Part:
+    """From (slot, group, token, width), for as many rows of each slot: (slot, group, row, …)."""
+    n_rows = query.shape[2]
+    # Two products: for a few rows of many slots they are faster than the fused routine.
+    scores = capped(torch.matmul(padded(query, least_rows, 2), keys.transpose(2, 3)), softcap)
+    scores = scores if unseen is None else scores + unseen
+    exact = torch.softmax(scores, -1, dtype=torch.float32)
+    taken = torch.matmul(exact.to(query.dtype), values)
+    return Part(*(part[:, :, :n_rows] for part in (taken, *(each.amax(-1, keepdim=True) for each in (scores, exact)))))
 
 
 def can_fuse(query: torch.Tensor, values: torch.Tensor, softcap: float | None) -> bool:

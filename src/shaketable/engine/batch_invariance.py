@@ -11,10 +11,11 @@ from __future__ import annotations
 import torch
 from transformers import DynamicCache
 
+from shaketable.engine.prefix import Pools, ReadPrompt
 from shaketable.engine.prompt_reader import PromptReader
 from shaketable.engine.proof import Proof
-from shaketable.engine.row_pool import FIXED_ROWS, RowPools
-from shaketable.engine.shared_prefix import NAME, ReadPrompt
+from shaketable.engine.row_pool import FIXED_ROWS
+from shaketable.engine.shared_prefix import NAME
 from shaketable.engine.side_by_side import AT_ONCE
 
 LEAST_ROWS = (1, 2, 4, 8, 16)
@@ -121,7 +122,7 @@ def _holds_reading(
 def _holds_fixed(reader: PromptReader, reads: list[ReadPrompt]) -> bool:
     """In the shapes that are used, a row's place and its neighbours change nothing, be they of its prompt, of another
     or idle."""
-    reader.pools = RowPools(is_fixed=True)
+    reader.pools = Pools(is_fixed=True)
     half = FIXED_ROWS // 2
     for n, read in enumerate(reads):
         other = reads[n - 1]

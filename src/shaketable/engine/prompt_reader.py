@@ -11,16 +11,15 @@ import torch
 from transformers import DynamicCache
 
 from shaketable.engine.checkpoint import Checkpoint, EngineSettings
-from shaketable.engine.row_pool import FIXED_ROWS, RowPools
-from shaketable.engine.shared_prefix import PooledPrefix, Prefix, PrefixCache, ReadPrompt
+from shaketable.engine.prefix import Pools, Prefix, ReadPrompt
+from shaketable.engine.row_pool import FIXED_ROWS
+from shaketable.engine.shared_prefix import PrefixCache
 from shaketable.engine.side_by_side import Opening, SideBySide
 from shaketable.types import Message
 
 LEAST_OPENING = 64
 KEPT_OPENINGS = 8
 """Openings of prompts (worked examples) of so many tokens at least are read once, and so many are kept."""
-FEW_ROWS = 8
-"""Rows of one prompt that are fewer do not pay for a call of their own."""
 
 
 class PromptReader(Checkpoint):
@@ -28,7 +27,7 @@ class PromptReader(Checkpoint):
         super().__init__(path, **settings)
         self.n_rows, self.batching = settings.get("n_rows", 128), settings.get("batching", "exact")
         self.openings: OrderedDict[tuple[int, ...], Opening] = OrderedDict()
-        self.pools = RowPools()
+        self.pools = Pools()
         self.least_rows = 1
         """Rows of a product at least, idle ones among them."""
 
@@ -59,20 +58,15 @@ class PromptReader(Checkpoint):
         ).logits[0]
         return logits[: len(wanted)]
 
-    def prefix(self, read: ReadPrompt, n_rows: int) -> Prefix | PooledPrefix:
-        # Rows at different places see different parts of an opening through a window: each keeps its own then.
-        is_whole = read.opening is None or self.has_window
-        # Free of promises, few rows are better kept each with its prompt than asked prompt by prompt.
-        is_few = self.batching == "free" and n_rows < FEW_ROWS and not self.has_window
-        if is_whole and not is_few and not self.pools.is_fixed:
-            return Prefix(read, n_rows)
-        return PooledPrefix(read, n_rows, self.pools, is_whole=is_whole)
+    def prefix(self, read: ReadPrompt, n_rows: int) -> Prefix:
+        # Rows at different places see different parts of an opening through a window: each prompt keeps its own then.
+        return Prefix(read, n_rows, self.pools, is_whole=self.has_window)
 
-    def advance(self, prefixes: Sequence[Prefix | PooledPrefix], ids: list[int]) -> torch.Tensor:
+    def advance(self, prefixes: Sequence[Prefix], ids: list[int]) -> torch.Tensor:
         """The next logits of all rows of these prefixes after one more token each."""
-        cache = PrefixCache(prefixes, self.least_rows)
         positions = [prefix.prompt_length + prefix.own_length for prefix in prefixes for _ in range(prefix.n_rows)]
         idle = [0] * ((FIXED_ROWS if self.pools.is_fixed else self.least_rows) - len(ids))
+        cache = PrefixCache(prefixes, len(ids) + len(idle), self.least_rows)
         logits: torch.Tensor = self.model(
             torch.tensor([*ids, *idle], device=self.device)[:, None],
             position_ids=torch.tensor([*positions, *idle], device=self.device)[:, None],

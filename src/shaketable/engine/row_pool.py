@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import torch
 
-from shaketable.engine.attention_parts import FUSED, Part, can_fuse, capped
-
 BLOCK = 64
-"""Room grows in steps of this many tokens."""
+"""Room for prompts grows in steps of this many tokens."""
+SMALL_BLOCK = 16
+"""Room for tokens that rows have written themselves."""
 FIXED_ROWS = 64
 """The one batch size where only one is used; a setting would change texts."""
 
@@ -72,38 +72,22 @@ class RowPool:
         self.keys[layer][slots, :, lengths] = keys
         self.values[layer][slots, :, lengths] = values
 
-    def attend(self, layer: int, query: torch.Tensor, unseen: torch.Tensor, softcap: float | None) -> Part:
-        """From the rows' tokens; query: (slot, head, 1, width)."""
-        n_rows, n_heads, _, width = query.shape
-        keys, values = self.keys[layer][:n_rows], self.values[layer][:n_rows]
-        groups = keys.shape[1]
-        # The heads of a group look at the same keys: they go through them as if they were tokens of one head.
-        grouped = query.view(n_rows, groups, n_heads // groups, width)
-        if can_fuse(query, values, softcap):
-            taken, total = FUSED(grouped, keys, values, attn_mask=unseen, scale=1.0)
-            total = total.reshape(n_rows, 1, n_heads, 1)
-            return Part(taken.reshape(n_rows, 1, n_heads, width), total, torch.ones_like(total))
-        scores = capped(torch.matmul(grouped, keys.transpose(2, 3)), softcap) + unseen
-        exact = torch.softmax(scores, -1, dtype=torch.float32)
-        taken = torch.matmul(exact.to(query.dtype), values).view(n_rows, 1, n_heads, -1)
-        return Part(taken, *(tensor.amax(-1).view(n_rows, 1, n_heads, 1) for tensor in (scores, exact)))
-
-    def unseen(self, lengths: torch.Tensor, window: int | None = None) -> torch.Tensor:
-        """What is added to scores: minus infinity beyond the newest tokens, which stand at `lengths`, and before those
-        that a window shows."""
-        places = torch.arange(self.room, device=lengths.device)
-        hidden = places > lengths[:, None]
-        if window:
-            hidden |= places <= lengths[:, None] - window
-        scores = self.keys[0].new_zeros(hidden.shape).masked_fill(hidden, -torch.inf)
+    def unseen(self, newest: torch.Tensor, first: torch.Tensor | None = None) -> torch.Tensor:
+        """What is added to the scores of each slot: nothing from the first place to the newest, and elsewhere so much
+        less that no weight is left. No infinity: a window may hide a whole prompt, and 0 / 0 is no number."""
+        places = torch.arange(self.room, device=newest.device)
+        hidden = places > newest[:, None]
+        if first is not None:
+            hidden |= places < first[:, None]
+        scores = self.keys[0].new_zeros(hidden.shape).masked_fill(hidden, torch.finfo(self.keys[0].dtype).min)
         return scores[:, None, None]
 
 
 class RowPools:
     """All pools of a model, by their room."""
 
-    def __init__(self, *, is_fixed: bool = False) -> None:
-        self.is_fixed = is_fixed
+    def __init__(self, *, is_fixed: bool = False, block: int = BLOCK) -> None:
+        self.is_fixed, self.block = is_fixed, block
         """Whether everything is computed in the same shapes at every step."""
         self.by_room: dict[int, RowPool] = {}
 
@@ -120,7 +104,7 @@ class RowPools:
         return moved
 
     def _with_room_for(self, n_tokens: int) -> RowPool:
-        room = -(-n_tokens // BLOCK) * BLOCK
+        room = -(-n_tokens // self.block) * self.block
         if self.is_fixed:  # Few pools: each has slots for all rows.
             room = 1 << (room - 1).bit_length()
         return self.by_room.setdefault(room, RowPool(room, is_fixed=self.is_fixed))

@@ -11,8 +11,8 @@ import torch
 from transformers import DynamicCache
 
 from shaketable.engine.checkpoint import Checkpoint
+from shaketable.engine.prefix import Prefix
 from shaketable.engine.sampling import entropies, sampled_logprobs, uniforms
-from shaketable.engine.shared_prefix import PooledPrefix, Prefix
 from shaketable.types import Json, Prompt, Sampling
 
 TOP = 20
@@ -49,7 +49,7 @@ class Group:
     """The rows that continue one prompt."""
 
     prompt_ids: list[int]
-    prefix: Prefix | PooledPrefix | DynamicCache
+    prefix: Prefix | DynamicCache
     """The library's own cache when the model runs plainly, one row at a time."""
     rows: list[Row]
     logits: torch.Tensor

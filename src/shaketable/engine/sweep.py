@@ -23,13 +23,14 @@ from transformers import DynamicCache
 from shaketable.engine.batch_invariance import prove
 from shaketable.engine.checkpoint import EngineSettings
 from shaketable.engine.completing import EMPTY_PROMPT, complete, finish_reason, too_long
+from shaketable.engine.prefix import Pools, ReadPrompt
 from shaketable.engine.prompt_reader import PromptReader
 from shaketable.engine.proof import Invariance, Proof
 from shaketable.engine.proof_cache import recall
-from shaketable.engine.row_pool import FIXED_ROWS, RowPools
+from shaketable.engine.row_pool import FIXED_ROWS
 from shaketable.engine.rows import Begun, Group, note_extras, open_rows
 from shaketable.engine.sampling import draw
-from shaketable.engine.shared_prefix import NAME, ReadPrompt
+from shaketable.engine.shared_prefix import NAME
 from shaketable.engine.side_by_side import packs
 from shaketable.errors import ModelError
 from shaketable.types import Completion, Failure, Json, Message, Prompt
@@ -70,7 +71,7 @@ class SweepEngine(PromptReader):
     def forget(self) -> None:
         """Whoever catches an error starts anew: no reply to an old ticket may reach a new one."""
         self.waiting, self.groups, self.failed = {}, [], []
-        self.pools = RowPools(is_fixed=self.pools.is_fixed)
+        self.pools = Pools(is_fixed=self.pools.is_fixed)
 
     def _decode_until_one_is_finished(self) -> Replies:
         while True:
@@ -236,7 +237,7 @@ class SweepEngine(PromptReader):
         if proof.way == "fixed" and self.batching == "free":
             proof = replace(proof, way="any")
         self.openings.clear()
-        self.pools = RowPools(is_fixed=proof.way == "fixed" and not proof.is_captured)
+        self.pools = Pools(is_fixed=proof.way == "fixed" and not proof.is_captured)
         self.least_rows = proof.least_rows
         return proof
 
