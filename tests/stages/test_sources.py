@@ -195,9 +195,11 @@ def test_a_scan_without_temperatures_above_zero_is_refused(questions):
         plan(cold)
 
 
-@pytest.mark.parametrize(("strategy", "after"), [("full", 60), ("curtailed", 160)])
-def test_a_scan_expects_about_as_many_trials_as_it_will_ask(questions, strategy, after):
-    planned = plan(study(questions, (GOLD, "Rome", GOLD), strategy=strategy))
+@pytest.mark.parametrize(
+    ("strategy", "limit", "after"), [("full", 1000, 24), ("full", 5, 60), ("curtailed", 1000, 160)]
+)
+def test_a_scan_expects_about_as_many_trials_as_it_will_ask(questions, strategy, limit, after):
+    planned = plan(study(questions, (GOLD, "Rome", GOLD), strategy=strategy, limit=limit))
     source = sources.Scanned(planned, planned.study.scan, planned.conditions, {})
     replies = Scripted(replies=(GOLD, "Rome", GOLD)).replies
     n_taken, expected = 0, []

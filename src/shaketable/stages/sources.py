@@ -112,7 +112,9 @@ class Scanned:
         self.temperatures = hot_temperatures(plan.study)
         self.conditions = conditions
         self.seen = _Seen()
-        self.groups = deque(self._groups(conditions))
+        self.all_groups = list(self._groups(conditions))
+        self.groups = deque(self.all_groups)
+        """Those with questions that are not asked yet."""
         self.ready: deque[Planned] = deque()
         self.under_way: dict[str, tuple[_Group, _Fact]] = {}
 
@@ -146,7 +148,7 @@ class Scanned:
     def expected(self) -> Mapping[Kind, float]:
         """As many facts are known, and as many trials are asked of each, as of those so far."""
         seen = self.seen
-        open_groups = [group for group in self.groups if not group.is_closed]
+        open_groups = [group for group in self.all_groups if not group.is_closed]
         n_ahead = sum(group.n_ahead for group in open_groups)
         share_known = (seen.n_known + 1) / (seen.n_decided + 2)
         n_facts = seen.n_known - seen.n_begun + share_known * (n_ahead + seen.n_opened - seen.n_decided)
