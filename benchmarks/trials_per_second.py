@@ -95,7 +95,8 @@ def measure(n_trials: int) -> tuple[int, float]:
     assert first["new"] == n_trials and second["new"] == 0
     print(
         f"{n_trials:,} trials: {n_trials / first['seconds']:,.0f} a second "
-        f"({n_trials / first['processor_seconds']:,.0f} a second of one processor), peak memory {first['peak_mb']:.0f} MB"
+        f"({n_trials / first['processor_seconds']:,.0f} a second of one processor), "
+        f"peak memory {first['peak_mb']:.0f} MB"
     )
     print(f"  reopening the finished run: {second['seconds']:.2f} s ({second['with_imports']:.2f} s with imports)")
     print(f"  ratio of time to bare SQLite inserts of the same rows: {first['seconds'] / bare:.1f}")

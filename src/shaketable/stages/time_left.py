@@ -89,14 +89,13 @@ class Underway(NamedTuple):
 
 class Survival:
     """How far a count goes that has come so far, after Kaplan and Meier (1958): whoever is under way counts among those
-    who got as far as that. Beyond the longest that was seen, all that are left go on to the limit; without one they
-    stop there."""
+    who got as far as that. Beyond the longest that was seen, all that are left go on to the limit."""
 
-    def __init__(self, ends: Mapping[int, int], underway: Sequence[int], limit: int | None) -> None:
+    def __init__(self, ends: Mapping[int, int], underway: Sequence[int], limit: int) -> None:
         self.places = sorted(ends)
         waiting = sorted(underway)
         last = max([*self.places[-1:], *waiting[-1:], 0])
-        self.limit = last if limit is None else max(limit, last)
+        self.limit = max(limit, last)
         self.shares = []
         """Of all that go beyond each place."""
         share, n_longer = 1.0, sum(ends.values())
@@ -213,8 +212,9 @@ class TimeLeft:
     def _amount(self, tally: Tally, waiting: Sequence[Underway], a_token: float, reading: float) -> Amount:
         """`reading`: of other kinds, where this one has no reply yet."""
         lengths = Survival(tally.replies, [trial.n_tokens for trial in waiting], tally.max_tokens)
-        # Methods stop long before they must: no trial is taken to ask for more than any did so far.
-        calls = Survival(tally.calls, [trial.n_calls for trial in waiting], None)
+        # Methods stop long before they must: whoever goes beyond what was seen goes on for as long again.
+        n_seen = max([*tally.calls, *(trial.n_calls for trial in waiting)], default=0)
+        calls = Survival(tally.calls, [trial.n_calls for trial in waiting], 2 * n_seen + 1)
         if tally.n_replies:
             share = tally.n_replies / tally.replies.total()
             reading, a_token = share * tally.reading(a_token), share * a_token
