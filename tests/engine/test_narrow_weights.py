@@ -5,20 +5,30 @@ import weakref
 
 import pytest
 import torch
+from rounding import Double, few_rows_differ
 from tiny import FAMILIES, write_model
 from transformers import AutoModelForCausalLM
 
 from shaketable import catalog, weights
 from shaketable.engine import narrow_weights
 from shaketable.engine.batch_invariance import decode
-from shaketable.engine.narrow_weights import Int8Linear, lacks_int8, multiplies_exactly, narrow_linear_layers, rounded
+from shaketable.engine.narrow_weights import (
+    HalfLinear,
+    Int8Linear,
+    NarrowLinear,
+    lacks_int8,
+    multiplies_exactly,
+    narrow_linear_layers,
+    rounded,
+)
+from shaketable.engine.proof import Proof
 from shaketable.engine.sweep import SweepEngine
 from shaketable.errors import ModelError, PartError
 from shaketable.types import Message, Prompt, Sampling
 
 WHERE_IT_CAN = pytest.mark.skipif(not multiplies_exactly(), reason="this processor cuts sums of eight-bit products off")
 NARROW = ["bfloat16", pytest.param("int8", marks=WHERE_IT_CAN)]
-TEXTS = ("a tiny model reads letter by letter here", "w5 !", "The station opened in 1931.")
+TEXTS = ("a tiny model reads letter by letter here", "Ann Lee built it, did she?", "The station opened in 1931.")
 
 
 def prompts(texts=TEXTS, layout="plain"):
@@ -59,19 +69,17 @@ def test_rows_are_rounded_by_their_own_largest_number():
 
 
 @WHERE_IT_CAN
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @torch.inference_mode()
-def test_a_product_of_eight_bits_is_that_of_the_rounded_numbers(dtype):
+def test_a_product_of_eight_bits_is_that_of_the_rounded_numbers():
     """Against the same product in 64 bits; the widths leave tails, and there is a bias."""
     layer = torch.nn.Linear(83, 45)
-    given = (torch.randn(2, 7, 83) * torch.tensor([1.0, 300.0])[:, None, None]).to(dtype)
+    given = torch.randn(2, 7, 83) * torch.tensor([1.0, 300.0])[:, None, None]
     narrow = Int8Linear(layer)
     levels, scales = rounded(given)
     expected = (levels * scales).double() @ narrow.weight.double().t() + layer.bias.double()
     product = narrow(given)
-    assert product.dtype == dtype and product.shape == (2, 7, 45)
-    tolerance = 1e-5 if dtype == torch.float32 else 8e-3
-    torch.testing.assert_close(product.double(), expected, atol=1e-5, rtol=tolerance)
+    assert product.shape == (2, 7, 45)
+    torch.testing.assert_close(product.double(), expected, atol=1e-4, rtol=1e-5)
     assert (narrow.weight - layer.weight).abs().max() <= layer.weight.abs().max() / 254 + 1e-6
 
 
@@ -87,7 +95,7 @@ def test_a_row_of_eight_bits_has_the_same_bits_beside_any_number_of_others():
 def test_the_wide_weights_are_let_go_and_the_embedding_stays():
     model = FAMILIES["neox"]()
     layer, embedding = weakref.ref(model.get_output_embeddings().weight), model.get_input_embeddings().weight
-    narrow_linear_layers(model)
+    narrow_linear_layers(model, "int8")
     gc.collect()
     assert layer() is None
     assert torch.nn.Linear not in {type(module) for module in model.modules()}
@@ -115,33 +123,47 @@ def test_the_embedded_model_keeps_its_text_in_any_batch(dtype):
             assert torch.equal(decode(engine, [read], [[*range(10, 9 + size), 3]])[0][-1], expected), size
 
 
+def rounding_library(path):
+    """The library's model with what goes into its linear layers and comes out of them rounded to bfloat16."""
+    model = AutoModelForCausalLM.from_pretrained(path, dtype=torch.bfloat16).float()
+    for layer in model.modules():
+        if isinstance(layer, torch.nn.Linear):
+            layer.register_forward_pre_hook(lambda layer, given: (given[0].bfloat16().float(),))
+            layer.register_forward_hook(lambda layer, given, product: product.bfloat16().float())
+    return model
+
+
 @pytest.mark.weights
+@torch.inference_mode()
 def test_greedy_bfloat16_is_the_librarys_or_turns_where_the_library_nearly_ties():
-    """Sums are rounded to eight bits of mantissa in another order, so near ties may turn: then the token that we chose
-    is, for the library too, hardly less likely than its own."""
+    """The library's own bfloat16 rounds between linear layers too, and writes other texts. Beside one that rounds where
+    we do, only the order of sums is left: a near tie may turn, and is one for the library too."""
     engine = SweepEngine(weights.locate("smollm2"), dtype="bfloat16", n_rows=16)
-    library = AutoModelForCausalLM.from_pretrained(weights.locate("smollm2"), dtype=torch.bfloat16)
+    library = rounding_library(weights.locate("smollm2"))
     for text in ("What is the capital of France?", "Name a river.", "One, two, three,"):
-        ids = engine.encode((Message(role="user", content=text),), "chat")
+        asked = (Message(role="user", content=text),)
+        ids = engine.encode(asked, "chat")
         made = library.generate(torch.tensor([ids]), do_sample=False, max_new_tokens=12)[0, len(ids) :].tolist()
-        [reply] = engine.generate(
-            [
-                Prompt(
-                    messages=(Message(role="user", content=text),),
-                    sampling=Sampling(temperature=0.0, max_tokens=12),
-                    seed=0,
-                    wants=("token_ids",),
-                )
-            ]
-        )
+        sampling = Sampling(temperature=0.0, max_tokens=12)
+        [reply] = engine.generate([Prompt(messages=asked, sampling=sampling, seed=0, wants=("token_ids",))])
         own = list(reply.extras["token_ids"])
         turn = next((i for i, (a, b) in enumerate(zip(own, made, strict=False)) if a != b), None)
         if turn is None:
             assert reply.text == engine.text_of(made)
             continue
-        with torch.inference_mode():
-            logits = library(torch.tensor([ids + made[:turn]])).logits[0, -1].float()
-        assert logits[made[turn]] - logits[own[turn]] < 0.2, (text, turn)
+        logits = library(torch.tensor([ids + made[:turn]])).logits[0, -1]
+        assert logits[made[turn]] - logits[own[turn]] <= 0.25, (text, turn)
+
+
+def test_a_last_bit_that_narrow_layers_round_away_is_seen_by_the_proof(monkeypatch, tmp_path):
+    """Layers that round everything away: what differs between them shows beside wide ones alone."""
+    Double(monkeypatch, few_rows_differ)
+    monkeypatch.setattr(
+        HalfLinear, "product", lambda layer, given: given.new_zeros(*given.shape[:-1], layer.out_features)
+    )
+    engine = SweepEngine(write_model("llama", tmp_path), dtype="bfloat16", n_rows=16)
+    assert engine.proof == Proof(way="any", least_rows=4)
+    assert not any(layer.is_wide for layer in engine.model.modules() if isinstance(layer, NarrowLinear))
 
 
 # --- the setting ------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ class Checkpoint:
             )
         if self.dtype == "int8" and (problem := lacks_int8(self.device)):
             raise ModelError(problem)
-        read_as = torch.float32 if self.dtype == "int8" else getattr(torch, self.dtype)
+        read_as = "auto" if self.dtype == "int8" else self.dtype
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, **options)
             model = AutoModelForCausalLM.from_pretrained(folder, dtype=read_as, **options)
@@ -64,8 +64,8 @@ class Checkpoint:
                 "weights and a tokenizer, or a .gguf file."
             ) from error
         model = model.to(self.device).eval()
-        if self.dtype == "int8":
-            narrow_linear_layers(model)
+        if self.device == "cpu" and self.dtype != "float32":
+            narrow_linear_layers(model, self.dtype)
         else:
             pack_linear_layers(model)
         return model, tokenizer
