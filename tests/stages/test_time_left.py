@@ -234,3 +234,18 @@ def test_things_done_several_at_once_are_timed_from_the_first_that_is_finished(m
         clock.now += 2
     assert told[7] is None and told[8] == pytest.approx(31 * 2) and told[-1] == 0
     assert pace.seconds_left(1, 10) is None
+
+
+@pytest.mark.parametrize(("usual", "left"), [(4.0, 24.0), (1.0, 16.0)])
+def test_trials_of_which_none_has_ended_go_on_as_usual_or_for_as_long_again(monkeypatch, usual, left):
+    clock = Clock()
+    monkeypatch.setattr(time_left, "perf_counter", clock)
+    tally = time_left.Tally(usual_calls=usual, max_tokens=10)
+    counted = time_left.TimeLeft({time_left.Kind("m", "several", None, None, 0.5): tally})
+    counted.begin()
+    for _ in range(8):
+        tally.note(Completion(text="", finish_reason="length", n_prompt_tokens=5, n_tokens=10, seconds=1.0), 1.0)
+        clock.now += 1
+    # Eight trials wait for their second reply. Usually there are four: three each to come. Else one seen, so three.
+    waiting = [time_left.Underway(tally, 1, 0)] * 8
+    assert counted.seconds(waiting, is_told=True) == pytest.approx(left)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shaketable.errors import RunError
+from shaketable.stages.estimate import known_measures, system_name
 from shaketable.stages.plan import Plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.scheduler import Progress, Scheduler
@@ -77,8 +78,12 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
 def _tallies(plan: Plan, finished: Mapping[tuple[str | float | None, ...], int]) -> dict[Kind, Tally]:
     """The trials that are to be answered, by kind. What a scan asks for shows later."""
     n_trials = 0 if plan.study.scan is not None else len(plan.asked) * plan.study.repeats
+    calls = {system: measured.calls for system, measured in known_measures().items()}
     return {
-        kind: Tally(n_unstarted=max(n_trials - finished.get(kind, 0), 0))
+        kind: Tally(
+            n_unstarted=max(n_trials - finished.get(kind, 0), 0),
+            usual_calls=calls.get(system_name(kind.model, kind.method), 1.0),
+        )
         for condition in plan.conditions
         for kind in (kind_of(condition, temperature) for temperature in plan.study.temperatures)
     }

@@ -145,7 +145,7 @@ def _prompts_at_most(variation: CountedVariation, question: Question) -> Iterato
 
 def _forecast(plan: Plan, model: str, method: str, conditions: Sequence[Condition]) -> Forecast:
     trials = plan.n_trials * len(conditions) // len(plan.conditions)
-    measured = known_measures().get(_system(model, method))
+    measured = known_measures().get(system_name(model, method))
     most = _most(plan, conditions)
     return Forecast(
         model=model,
@@ -253,7 +253,7 @@ def remember_measures(run: Run) -> None:
     _remember(
         "measures",
         {
-            _system(effort.model, effort.method): asdict(
+            system_name(effort.model, effort.method): asdict(
                 Measured(
                     n_trials=effort.n_trials,
                     calls=effort.n_generations / effort.n_trials,
@@ -266,7 +266,7 @@ def remember_measures(run: Run) -> None:
     )
 
 
-def _system(model: str, method: str) -> str:
+def system_name(model: str, method: str) -> str:
     return f"{model} · {method}"
 
 

@@ -44,6 +44,8 @@ class Tally:
     """What is known of one kind of trials."""
 
     n_unstarted: float = 0.0
+    usual_calls: float = 1.0
+    """Of a trial of this system in its last run on this machine; 1: it has not run here."""
     max_tokens: int = 0
     """Of one reply; 0: none was asked for yet."""
     replies: Counter[int] = field(default_factory=Counter)
@@ -212,9 +214,10 @@ class TimeLeft:
     def _amount(self, tally: Tally, waiting: Sequence[Underway], a_token: float, reading: float) -> Amount:
         """`reading`: of other kinds, where this one has no reply yet."""
         lengths = Survival(tally.replies, [trial.n_tokens for trial in waiting], tally.max_tokens)
-        # Methods stop long before they must: whoever goes beyond what was seen goes on for as long again.
+        # Methods stop long before they must: whoever goes beyond what was seen goes on as usual, or for as long again.
         n_seen = max([*tally.calls, *(trial.n_calls for trial in waiting)], default=0)
-        calls = Survival(tally.calls, [trial.n_calls for trial in waiting], 2 * n_seen + 1)
+        limit = round(tally.usual_calls) if n_seen < tally.usual_calls else 2 * n_seen + 1
+        calls = Survival(tally.calls, [trial.n_calls for trial in waiting], limit)
         if tally.n_replies:
             share = tally.n_replies / tally.replies.total()
             reading, a_token = share * tally.reading(a_token), share * a_token
