@@ -97,6 +97,7 @@ def batched(model, engine, prompts):
     for temperature in sorted({prompt.sampling.temperature for prompt in prompts}):
         repeats = Counter(prompt.messages for prompt in prompts if prompt.sampling.temperature == temperature)
         ids = [engine.encode(messages, "chat") for messages in repeats]
+        tokenizer.pad_token = tokenizer.eos_token
         given = tokenizer.pad({"input_ids": ids}, padding_side="left", return_tensors="pt")
         several = {"num_return_sequences": max(repeats.values())} if temperature else {}
         new = prompts[0].sampling.max_tokens

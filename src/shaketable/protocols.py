@@ -187,6 +187,12 @@ class StreamingModel(Model, ReplyLine, Protocol):
 
 
 @runtime_checkable
+class ForgettingModel(Model, Protocol):
+    def forget(self) -> None:
+        """Let go of all prompts that were submitted: the run that asked them was interrupted."""
+
+
+@runtime_checkable
 class TellingModel(Model, Protocol):
     def written(self) -> Mapping[int, int]:
         """Ticket of each prompt under way → new tokens so far; of one that is not begun it may say nothing."""

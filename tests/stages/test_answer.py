@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import shutil
 
@@ -11,10 +12,12 @@ from shaketable.stages import evidence_lookup, scheduler
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
 from shaketable.stages.run import run
+from shaketable.stages.sources import Listed
 from shaketable.store import RecordStore, Run
 from shaketable.store.verify import verify
 from shaketable.types import Completion, Evidence, Generate, Search, Variant
 
+OLD = Completion(text="old", finish_reason="end", n_prompt_tokens=1, n_tokens=1, seconds=0)
 EVIDENCE = ["unchanged", "sentence_removal", "sentence_replacement"]
 
 
@@ -370,3 +373,59 @@ def test_like_reasons_are_counted_together(tmp_path):
         ("names lost", 2, "wording 1"),
         ("similarity … to the original, expected … or more", 1, "wording 0"),
     ]
+
+
+def test_a_run_that_was_interrupted_leaves_nothing_behind_in_a_model_that_goes_on(tmp_path):
+    """As in a notebook: the same model, still with prompts under way, is asked again."""
+    model = f"transformers(path={str(write_letters(tmp_path / 'letters'))!r}, n_rows=2)"
+    made = {"models": [model], "methods": ["recall(layout='plain')"], "generation": {"max_tokens": 4}}
+    study = small_study(tmp_path, n=4, **made)
+    _, undisturbed = answered(study, tmp_path / "undisturbed.sqlite")
+
+    def interrupt(tick):
+        raise KeyboardInterrupt
+
+    planned = plan(study)
+    with RecordStore(tmp_path / "r.sqlite") as store:
+        with pytest.raises(KeyboardInterrupt):
+            answer(planned, store, interrupt)
+        n_kept = store.n_finished()
+        answer(planned, store)
+        again = {record.trial.key: record.answer.text for record in store.records()}
+    assert 0 < n_kept < len(again)
+    assert again == {key: record.answer.text for key, record in undisturbed.items()}
+
+
+def test_a_streaming_model_that_cannot_forget_answers_nobody_who_asked_before(tmp_path):
+    planned = plan(small_study(tmp_path, n=1))
+
+    class Late:
+        """Its first reply belongs to a run that is over."""
+
+        version, gives = 1, frozenset()
+
+        def __init__(self):
+            self.replies = [(-1, OLD)]
+
+        def submit(self, ticket, prompt):
+            self.replies.append((ticket, dataclasses.replace(OLD, text="new")))
+
+        def collect(self):
+            taken, self.replies = self.replies[:1], self.replies[1:]
+            return taken
+
+        def generate(self, prompts):
+            raise AssertionError
+
+        def environment(self):
+            return {}
+
+    taken = []
+
+    class Kept:
+        def append(self, records, environment):
+            taken.extend(record.answer.text for record, _ in records)
+
+    scheduler.Scheduler(planned, Kept(), lambda tick: None).run(Late(), Listed(planned.trials()))
+    assert set(taken) == {"new"}
+    assert len(taken) == planned.n_trials

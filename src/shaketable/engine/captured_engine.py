@@ -74,6 +74,10 @@ class CapturedEngine(SweepEngine):
         self.seating = Seating(self.n_slots, FIRST_PLACES)
         self.__dict__.pop("passes", None)
 
+    def written(self) -> dict[int, int]:
+        seated = {ticket: len(seat.row.tokens) for seat in self.seating.taken().values() for ticket in seat.row.tickets}
+        return super().written() | seated
+
     def _decode_until_one_is_finished(self) -> Replies:
         if not self.proof.is_captured:
             return super()._decode_until_one_is_finished()

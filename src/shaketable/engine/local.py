@@ -88,6 +88,10 @@ class LocalModel:
     def collect(self) -> list[tuple[int, Completion | Failure]]:
         return self.engine.collect()
 
+    def forget(self) -> None:
+        if "engine" in self.__dict__:
+            self.engine.forget()
+
     def written(self) -> Mapping[int, int]:
         return self.engine.written()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from shaketable import catalog
 from shaketable.errors import ModelError, ShaketableError
 from shaketable.identity import seed_from
 from shaketable.protocols import (
+    ForgettingModel,
     Method,
     Model,
     ReplyLine,
@@ -51,6 +53,8 @@ from shaketable.types import (
 WINDOW = 1024
 """Trials in flight: enough for a batch of 512 rows that answer several trials each, few enough to hold in memory."""
 FORECAST_EVERY_SECONDS = 2.0
+TICKETS = itertools.count()
+"""No number is given twice in a process: an interrupted run's replies may come when another one waits."""
 
 Progress = Callable[["Tick"], None]
 
@@ -116,18 +120,25 @@ class Scheduler:
         """Drive all trials of one model to their ends."""
         self.engine = model if isinstance(model, StreamingModel) else Batches(model)
         self.source = source
-        ticket = 0
+        try:
+            self._drive(model, source)
+        except BaseException:
+            if isinstance(model, ForgettingModel):
+                model.forget()
+            raise
+
+    def _drive(self, model: Model, source: Source) -> None:
         while True:
             started = source.take(WINDOW - len(self.flights))
             if not started and not self.flights:
                 self.left.end()
                 return
             for trial, condition in started:
+                ticket = next(TICKETS)
                 steps = _steps(condition.method, trial.variant.text)
                 tally = self.left.start(trial)
                 self.flights[ticket] = Flight(trial, condition, self.questions[trial.question_id], steps, tally)
                 self._resume(ticket, None)
-                ticket += 1
             self._look_up()
             if self.left.begun is None:
                 model.environment()  # Loads what is not loaded yet: the clock begins with the work.
@@ -140,6 +151,8 @@ class Scheduler:
                 )
             n_sharing = Counter(id(reply) for _, reply in replies)
             for done, reply in replies:
+                if done not in self.flights:
+                    continue  # It was asked before an interruption, and nobody waits for it any more.
                 if isinstance(reply, Completion):
                     self.flights[done].tally.note(reply, 1 / n_sharing[id(reply)])
                 self._take(done, _whole(reply))
