@@ -41,7 +41,7 @@ def n_parameters(function: Function) -> int:
 
 def is_set_from_outside(function: Function) -> bool:
     """A compiled kernel takes arrays, and a command has as many parameters, with a line or two each, as options."""
-    compiled = any("njit" in ast.unparse(decorator) for decorator in function.decorator_list)
+    compiled = any("jit" in ast.unparse(decorator) for decorator in function.decorator_list)
     annotations = [
         ast.unparse(one.annotation) for one in (*function.args.args, *function.args.kwonlyargs) if one.annotation
     ]

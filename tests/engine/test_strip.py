@@ -12,7 +12,8 @@ from shaketable.engine import card
 from shaketable.engine.arena import TRASH, Arena, Segment
 from shaketable.engine.captured import ID, N_ENDS, PAGE_LENGTHS, PAGE_STARTS, PLACE, POSITION
 from shaketable.engine.pages import Text, pages
-from shaketable.engine.ragged_attention import Scoring, Seen, attend_segments
+from shaketable.engine.ragged_attention import attend_segments
+from shaketable.engine.seen import Scoring, Seen
 from shaketable.models.transformers import Transformers
 
 

@@ -268,7 +268,7 @@ def test_slow_questions_do_not_hold_the_others(tmp_path, with_fake_parts, monkey
     slow = next(i for i, (trial, _) in enumerate(plan(study).trials()) if trial.question_id == "q0")
     _, records = answered(study, tmp_path / "r.sqlite")
     assert len(records) == 6
-    assert with_fake_parts.finished[-1] == slow
+    assert sorted(with_fake_parts.finished).index(with_fake_parts.finished[-1]) == slow
     seeds = {record.trial.seed: record.answer.text for record in records.values()}
     assert seeds == {seed: f"answer {seed}" for seed in seeds}
 

@@ -15,8 +15,8 @@ import torch
 
 from shaketable.engine.arena import TRASH
 from shaketable.engine.checkpoint import Checkpoint
-from shaketable.engine.ragged_attention import N_SEGMENTS, Seen
 from shaketable.engine.sampling import draw_plainly
+from shaketable.engine.seen import N_SEGMENTS, Seen
 from shaketable.engine.shared_prefix import MASKLESS
 from shaketable.engine.strip import Strip
 

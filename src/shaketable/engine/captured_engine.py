@@ -62,7 +62,7 @@ class CapturedEngine(SweepEngine):
         """`fixed`, if the kernel serves this model and holds what is promised; else as without it."""
         has_kernel = not self.device.startswith("cuda") or can_compile()
         with self._on_its_device():
-            is_captured = has_kernel and holds(self)
+            is_captured = has_kernel and holds(self, self.open_passes)
         return Proof(way="fixed", is_captured=True) if is_captured else super().prove()
 
     def _on_its_device(self) -> AbstractContextManager[object]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -14,9 +13,7 @@ from shaketable.engine.arena import NOTHING, Arena, Segment
 from shaketable.engine.batch_invariance import N_OPENING, STEPS, TOLERANCE
 from shaketable.engine.captured import N_COLUMNS, FixedPasses
 from shaketable.engine.pages import Text, pages
-
-if TYPE_CHECKING:
-    from shaketable.engine.captured_engine import CapturedEngine
+from shaketable.engine.prompt_reader import PromptReader
 
 N_PLACES = 4096
 
@@ -31,36 +28,35 @@ class Trial:
     number: int
 
 
-def holds(engine: CapturedEngine) -> bool:
-    vocabulary = engine.model.get_input_embeddings().num_embeddings
+def holds(reader: PromptReader, open_passes: Callable[[int], FixedPasses]) -> bool:
+    """For passes over a strip of as many places as are asked for."""
+    vocabulary = reader.model.get_input_embeddings().num_embeddings
     opening = [(5 * i + 2) % vocabulary for i in range(N_OPENING)]
     long, short = ([*opening, *((7 * i + n) % vocabulary for i in range(n))] for n in (67, 5))
-    cache = DynamicCache(config=engine.model.config)
+    cache = DynamicCache(config=reader.model.config)
     with torch.inference_mode():
-        expected = engine.read([*long, *(3 + step for step in range(STEPS))], cache)[0]
+        expected = reader.read([*long, *(3 + step for step in range(STEPS))], cache)[0]
+        limit = TOLERANCE[reader.dtype] * float(expected.abs().max())
         try:
-            return _agree(engine, expected, long, short)
+            passes = open_passes(N_PLACES)
+            for n_opening in (0, N_OPENING):
+                alone = _decode(passes, [Trial(long, n_opening, 0, 3)])[0]
+                if (alone - expected).abs().max() > limit:
+                    return False
+                if reader.batching == "exact" and not torch.equal(_among_others(passes, long, short, n_opening), alone):
+                    return False
         except torch.OutOfMemoryError:
             raise
         except Exception:  # The model's attention takes another road, or the kernel does not compile for its shape.
             return False
-
-
-def _agree(engine: CapturedEngine, expected: torch.Tensor, long: list[int], short: list[int]) -> bool:
-    limit = TOLERANCE[engine.dtype] * expected.abs().max()
-    passes = engine.open_passes(N_PLACES)
-    last, others = engine.n_slots - 1, range(1, engine.n_slots // 2)
-    for n_opening in (0, N_OPENING):
-        alone = _decode(passes, [Trial(long, n_opening, 0, 3)])[0]
-        if (alone - expected).abs().max() > limit:
-            return False
-        if engine.batching == "free":
-            continue
-        beside = [Trial(long if i % 3 else short, n_opening if i % 2 else 0, i, 9 + i) for i in others]
-        among = _decode(passes, [*beside, Trial(long, n_opening, last, 3)])[-1]
-        if not torch.equal(among, alone):
-            return False
     return True
+
+
+def _among_others(passes: FixedPasses, long: list[int], short: list[int], n_opening: int) -> torch.Tensor:
+    """The same row in the last slot, beside rows of its prompt and of another one."""
+    others = range(1, passes.n_slots // 2)
+    beside = [Trial(long if i % 3 else short, n_opening if i % 2 else 0, i, 9 + i) for i in others]
+    return _decode(passes, [*beside, Trial(long, n_opening, passes.n_slots - 1, 3)])[-1]
 
 
 def _decode(passes: FixedPasses, trials: Sequence[Trial]) -> list[torch.Tensor]:

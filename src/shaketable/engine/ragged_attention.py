@@ -8,31 +8,11 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from dataclasses import dataclass
 
 import torch
 
 from shaketable.engine.attention_parts import capped
-
-N_SEGMENTS = 3
-"""What several prompts begin with, the rest of a prompt, and a row's own tokens."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Seen:
-    """Which tokens of the strip each token sees: the first so many of each of its segments."""
-
-    starts: torch.Tensor
-    """(token, segment)"""
-    lengths: torch.Tensor
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Scoring:
-    scaling: float
-    softcap: float | None = None
-    window: int | None = None
-    """How many of the last tokens are seen; None: all."""
+from shaketable.engine.seen import Scoring, Seen
 
 
 @functools.cache

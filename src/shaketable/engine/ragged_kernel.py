@@ -6,7 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
-from shaketable.engine.ragged_attention import N_SEGMENTS, Scoring, Seen
+from shaketable.engine.seen import N_SEGMENTS, Scoring, Seen
 
 LEAST = 16
 """Rows and columns of a matrix product on this hardware; what has fewer is filled up."""

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 
 from shaketable.engine.attention_parts import OneRowCache
-from shaketable.engine.ragged_attention import Scoring, Seen, attend_segments
+from shaketable.engine.ragged_attention import attend_segments
+from shaketable.engine.seen import Scoring, Seen
 
 
 class Strip(OneRowCache):
