@@ -4,12 +4,16 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
-# Both are read once, before the first matrix product, so they are set before anything imports PyTorch.
+# All are read once, before the first matrix product, so they are set before anything imports PyTorch.
 # Intel's matrix library promises a row the same bits whatever the batch around it only in this mode
 # (docs/decisions/0003). Threads that wait by spinning for long stall each other on a busy machine: a short
 # spin decoded as fast as a long one on an idle machine and several times as fast beside other work.
 os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 os.environ.setdefault("GOMP_SPINCOUNT", "20000")
+# oneDNN keeps what it made for each number of rows, half a megabyte each: a few hundred numbers are a gigabyte. Making
+# one anew takes less than a millisecond.
+for _cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+    os.environ.setdefault(_cache, "64")
 
 __version__ = "0.2.0.dev0"
 

@@ -36,6 +36,10 @@ def pack_linear_layers(model: torch.nn.Module) -> None:
         for name, layer in list(parent.named_children()):
             if type(layer) is torch.nn.Linear and can_pack(layer.weight):
                 setattr(parent, name, PackedLinear(layer))
+    if any(isinstance(layer, PackedLinear) for layer in model.modules()):
+        # What is left is a view of the file of weights, which would stay in memory as a whole.
+        for parameter in model.parameters():
+            parameter.data = parameter.data.clone()
 
 
 def can_pack(weight: torch.Tensor) -> bool:
