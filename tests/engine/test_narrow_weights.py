@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from pathlib import Path
 
 import pytest
 import torch
@@ -102,6 +103,16 @@ def test_the_wide_weights_are_let_go_and_the_embedding_stays():
     assert model.get_input_embeddings().weight is embedding
 
 
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what a process holds")
+@pytest.mark.parametrize("dtype", ["float32", *NARROW])
+def test_the_file_of_the_weights_is_let_go(dtype, tmp_path):
+    """Else its pages stay in memory beside what was made of them."""
+    engine = SweepEngine(write_model("llama", tmp_path), dtype=dtype)
+    gc.collect()
+    assert engine.model is not None
+    assert str(tmp_path) not in Path("/proc/self/maps").read_text()
+
+
 @pytest.mark.parametrize("dtype", NARROW)
 @pytest.mark.parametrize("family", ["llama", "qwen2", "neox"])
 def test_a_row_keeps_its_text_in_any_batch(family, dtype, tmp_path):
@@ -125,9 +136,10 @@ def test_the_embedded_model_keeps_its_text_in_any_batch(dtype):
 
 def rounding_library(path):
     """The library's model with what goes into its linear layers and comes out of them rounded to bfloat16."""
-    model = AutoModelForCausalLM.from_pretrained(path, dtype=torch.bfloat16).float()
+    model = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32)
     for layer in model.modules():
         if isinstance(layer, torch.nn.Linear):
+            layer.weight = torch.nn.Parameter(layer.weight.detach().bfloat16().float())
             layer.register_forward_pre_hook(lambda layer, given: (given[0].bfloat16().float(),))
             layer.register_forward_hook(lambda layer, given, product: product.bfloat16().float())
     return model

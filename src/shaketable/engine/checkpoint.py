@@ -53,7 +53,10 @@ class Checkpoint:
             )
         if self.dtype == "int8" and (problem := lacks_int8(self.device)):
             raise ModelError(problem)
-        read_as = "auto" if self.dtype == "int8" else self.dtype
+        is_narrow = self.device == "cpu" and self.dtype != "float32"
+        read_as = self.dtype
+        if is_narrow:  # Layer by layer from the file's own format, so that the model is never there twice.
+            read_as = "float32" if options else "auto"
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, **options)
             model = AutoModelForCausalLM.from_pretrained(folder, dtype=read_as, **options)
@@ -64,10 +67,13 @@ class Checkpoint:
                 "weights and a tokenizer, or a .gguf file."
             ) from error
         model = model.to(self.device).eval()
-        if self.device == "cpu" and self.dtype != "float32":
+        if is_narrow:
             narrow_linear_layers(model, self.dtype)
         else:
             pack_linear_layers(model)
+        if self.device == "cpu":  # One tensor that lies in the file keeps all of the file in memory.
+            for tensor in (*model.parameters(), *model.buffers()):
+                tensor.data = tensor.data.clone()
         return model, tokenizer
 
     def _end_ids(self) -> set[int]:
