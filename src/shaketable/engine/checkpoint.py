@@ -14,7 +14,7 @@ from shaketable.engine.narrow_weights import lacks_int8, narrow_linear_layers
 from shaketable.errors import ModelError
 from shaketable.identity import digest_text
 from shaketable.text.normalization import without_surrogates
-from shaketable.text.packed_linear import pack_linear_layers
+from shaketable.text.packed_linear import let_file_go, pack_linear_layers
 from shaketable.text.thoughts import OPEN, OPENED
 from shaketable.types import Message, Prompt, Sampling
 
@@ -69,11 +69,9 @@ class Checkpoint:
         model = model.to(self.device).eval()
         if is_narrow:
             narrow_linear_layers(model, self.dtype)
+            let_file_go(model)
         else:
             pack_linear_layers(model)
-        if self.device == "cpu":  # One tensor that lies in the file keeps all of the file in memory.
-            for tensor in (*model.parameters(), *model.buffers()):
-                tensor.data = tensor.data.clone()
         return model, tokenizer
 
     def _end_ids(self) -> set[int]:

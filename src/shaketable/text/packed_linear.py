@@ -37,9 +37,13 @@ def pack_linear_layers(model: torch.nn.Module) -> None:
             if type(layer) is torch.nn.Linear and can_pack(layer.weight):
                 setattr(parent, name, PackedLinear(layer))
     if any(isinstance(layer, PackedLinear) for layer in model.modules()):
-        # What is left is a view of the file of weights, which would stay in memory as a whole.
-        for parameter in model.parameters():
-            parameter.data = parameter.data.clone()
+        let_file_go(model)
+
+
+def let_file_go(model: torch.nn.Module) -> None:
+    """One tensor that lies in the file of weights keeps all of the file in memory."""
+    for tensor in (*model.parameters(), *model.buffers()):
+        tensor.data = tensor.data.clone()
 
 
 def can_pack(weight: torch.Tensor) -> bool:
