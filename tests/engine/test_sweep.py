@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 from scipy import stats
+from sweeps import LONG, SHORT, after_an_example, in_turns, library_text, prompt, sweep, texts
 from tiny import FAMILIES, write_model
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM
 
 from shaketable import weights
 from shaketable.engine.batch_invariance import decode, prove
@@ -16,35 +17,14 @@ from shaketable.engine.completing import complete
 from shaketable.engine.row_pool import FIXED_ROWS
 from shaketable.engine.sweep import SweepEngine
 from shaketable.errors import ModelError
-from shaketable.types import Completion, Failure, Message, Prompt, Sampling
+from shaketable.types import Completion, Failure, Message
 
-LONG = "a tiny model reads letter by letter here"
-SHORT = "w5 !"
 SENTENCES = "The station opened in 1931 and closed in 2001. It was built by Ann Lee. "
 EMBEDDED = [
     (SENTENCES + "When did it open?", "chat"),
     (SENTENCES * 2 + "Who built it?", "chat"),
     ("One, two,", "plain"),
 ]
-
-
-def prompt(text, temperature, seed, *, layout="plain", max_tokens=12, wants=(), **more):
-    return Prompt(
-        messages=(Message(role="user", content=text),),
-        sampling=Sampling(temperature=temperature, max_tokens=max_tokens, **more),
-        seed=seed,
-        layout=layout,
-        wants=wants,
-    )
-
-
-def sweep(texts=(LONG, SHORT), temperatures=(0.0, 0.7, 1.0, 2.0), repeats=3, **more):
-    return [
-        prompt(text, temperature, seed=1000 * i + 10 * j + repeat, **more)
-        for i, text in enumerate(texts)
-        for j, temperature in enumerate(temperatures)
-        for repeat in range(repeats)
-    ]
 
 
 def embedded_sweep():
@@ -61,11 +41,6 @@ def forced(engine, way):
     return replace(prove(engine), way=way)
 
 
-def texts(replies):
-    assert all(isinstance(reply, Completion) for reply in replies), replies
-    return [reply.text for reply in replies]
-
-
 def token_ids(engine, prompts, monkeypatch):
     """The generated ids of each prompt, which texts of random bytes do not show."""
     seen = {}
@@ -75,13 +50,6 @@ def token_ids(engine, prompts, monkeypatch):
     )
     engine.generate(prompts)
     return [seen[ticket] for ticket in range(len(prompts))]
-
-
-def library_text(path, text):
-    model, tokenizer = AutoModelForCausalLM.from_pretrained(path), AutoTokenizer.from_pretrained(path)
-    ids = tokenizer(text, return_tensors="pt")["input_ids"]
-    made = model.generate(ids, do_sample=False, max_new_tokens=12)[0, ids.shape[1] :]
-    return tokenizer.decode(made, skip_special_tokens=True)
 
 
 @pytest.fixture(scope="module")
@@ -401,32 +369,15 @@ def test_free_batching_mixes_prompts_where_exact_batching_may_not(folder, monkey
     assert free == exact
 
 
-TURNS = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}{% if add_generation_prompt %}[a]{% endif %}"
-
-
-def after_an_example(question, temperature=1.5):
-    example = (Message(role="user", content="two and two?"), Message(role="assistant", content="four"))
-    messages = (*example, Message(role="user", content=question))
-    sampling = Sampling(temperature=temperature, max_tokens=12)
-    return [Prompt(messages=messages, sampling=sampling, seed=i) for i in range(4)]
-
-
-def in_turns(path, **more):
-    """An engine whose prompts have openings, however short."""
-    engine = SweepEngine(path, **more)
-    engine.tokenizer.chat_template = TURNS
-    return engine
-
-
 def test_an_opening_that_prompts_share_is_read_once_and_changes_no_text(folder, monkeypatch):
     """Whether its opening was read for another prompt before, or is read now, a prompt is read in two parts."""
     monkeypatch.setattr("shaketable.engine.prompt_reader.LEAST_OPENING", 8)
-    together = in_turns(folder("llama"))
+    together = in_turns(SweepEngine, folder("llama"))
     before = texts(together.generate(after_an_example("one and one?")))
     after = texts(together.generate(after_an_example("one and six?")))
     assert len(together.openings) == 1
-    assert texts(in_turns(folder("llama")).generate(after_an_example("one and six?"))) == after
-    assert texts(in_turns(folder("llama")).generate(after_an_example("one and one?"))) == before
+    assert texts(in_turns(SweepEngine, folder("llama")).generate(after_an_example("one and six?"))) == after
+    assert texts(in_turns(SweepEngine, folder("llama")).generate(after_an_example("one and one?"))) == before
     assert before != after
 
 
@@ -436,8 +387,8 @@ def test_an_opening_that_prompts_share_is_read_once_and_changes_no_text(folder, 
 def test_a_gpu_goes_on_after_shared_openings_as_a_processor_does(folder, family, batching, monkeypatch):
     monkeypatch.setattr("shaketable.engine.prompt_reader.LEAST_OPENING", 8)
     prompts = [one for n in range(6) for one in after_an_example(f"one and {n}{n * 'x'}?", temperature=0.0)]
-    on_gpu = in_turns(folder(family), device="cuda", n_rows=16, batching=batching)
-    on_processor = in_turns(folder(family), n_rows=16)
+    on_gpu = in_turns(SweepEngine, folder(family), device="cuda", n_rows=16, batching=batching)
+    on_processor = in_turns(SweepEngine, folder(family), n_rows=16)
     assert texts(on_gpu.generate(prompts)) == texts(on_processor.generate(prompts))
     assert len(on_gpu.openings) == 1 or on_gpu.invariance == "alone"
     hot = [one for n in range(6) for one in after_an_example(f"one and {n}?")]

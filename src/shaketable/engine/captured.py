@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from shaketable.engine.arena import TRASH
+from shaketable.engine.arena import TRASH, Segment
 from shaketable.engine.checkpoint import Checkpoint
 from shaketable.engine.sampling import draw_plainly
 from shaketable.engine.seen import N_SEGMENTS, Seen
@@ -192,6 +192,11 @@ class FixedPasses:
         finally:
             model.set_attn_implementation(usual)
         return logits
+
+
+def line_of(opening: Segment, text: Segment, own: Segment) -> tuple[int, ...]:
+    """A row in the table: it sees its opening and its prompt, and has room for tokens of its own."""
+    return opening.start, text.start, own.start, opening.length, text.length, 0, own.length
 
 
 def _upload(array: np.ndarray, tensor: torch.Tensor) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from transformers import DynamicCache
 
-from shaketable.engine.captured import N_COLUMNS, N_READ, FixedPasses
+from shaketable.engine.captured import N_COLUMNS, N_READ, FixedPasses, line_of
 from shaketable.engine.captured_proof import holds
 from shaketable.engine.card import free_bytes
 from shaketable.engine.checkpoint import EngineSettings
@@ -160,9 +160,7 @@ class CapturedEngine(SweepEngine):
         table = np.zeros((len(seated) + len(idle), N_COLUMNS), dtype=np.int64)
         dice = np.zeros((len(table), 1 + n_numbers))
         for i, seat in enumerate(seated.values()):
-            segments = (seat.text.before, seat.text.segment, seat.own)
-            starts, (before, length, room) = ([one.start for one in segments], [one.length for one in segments])
-            table[i] = (*starts, before, length, 0, room)
+            table[i] = line_of(seat.text.before, seat.text.segment, seat.own)
             dice[i, 0] = seat.row.sampling.temperature
             dice[i, 1 : 1 + len(seat.row.numbers)] = seat.row.numbers
         logits = [seat.text.logits for seat in seated.values() if seat.text.logits is not None]

@@ -11,7 +11,7 @@ from transformers import DynamicCache
 
 from shaketable.engine.arena import NOTHING, Arena, Segment
 from shaketable.engine.batch_invariance import N_OPENING, STEPS, TOLERANCE
-from shaketable.engine.captured import N_COLUMNS, FixedPasses
+from shaketable.engine.captured import N_COLUMNS, FixedPasses, line_of
 from shaketable.engine.pages import Text, pages
 from shaketable.engine.prompt_reader import PromptReader
 
@@ -74,10 +74,7 @@ def _decode(passes: FixedPasses, trials: Sequence[Trial]) -> list[torch.Tensor]:
                 told.append(Text(ids=trial.prompt[: trial.n_opening], segment=opening))
             told.append(Text(ids=trial.prompt[trial.n_opening :], segment=segment, opening=opening))
         opening, segment = texts[key]
-        own = _take(arena, STEPS)
-        table[trial.slot] = (
-            *(opening.start, segment.start, own.start), *(opening.length, segment.length, 0), STEPS
-        )  # fmt: skip
+        table[trial.slot] = line_of(opening, segment, _take(arena, STEPS))
     for page, ends in pages(told, passes.n_read):
         passes.read(page, ends)
     passes.seat(range(passes.n_slots), table, np.zeros((passes.n_slots, 1)), None)
