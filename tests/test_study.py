@@ -11,7 +11,7 @@ from shaketable import catalog
 from shaketable.errors import StudyError
 from shaketable.factors import judging_metric, numbers_of
 from shaketable.study import format_study, load_study, parse_study, shipped_studies, study_schema
-from shaketable.types import DatasetChoice, Study
+from shaketable.types import DatasetChoice, Gate, Study
 
 GENERATION = {
     "max_tokens": 256,
@@ -140,6 +140,20 @@ def test_a_wrong_study_is_named_with_place_finding_and_expectation(load, text, m
     with pytest.raises(StudyError) as caught:
         load(text)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("max_flip_rate = 3", "typos.toml, gate.max_flip_rate: found 3; input should be less than or equal to 1."),
+        ("max_drops = 0.1", "typos.toml, gate.max_drops: unknown key 'max_drops'. Did you mean 'max_drop'?"),
+        ("undecided = 'maybe'", "typos.toml, gate.undecided: found 'maybe'; input should be 'pass' or 'fail'."),
+        ("confidence = 0.5", "typos.toml, gate.confidence: found 0.5; input should be greater than 0.5."),
+    ],
+)
+def test_a_wrong_threshold_is_named(load, text, message):
+    with pytest.raises(StudyError, match=re.escape(message)):
+        load(f"name = 'x'\n[gate]\n{text}")
 
 
 def test_one_mistake_is_explained_in_one_line_and_two_in_two(load):
@@ -378,6 +392,13 @@ studies = st.builds(
     analyses=lists,
     main_metric=st.none() | words,
     margin=st.none() | st.floats(0.001, 9) | st.just("0.2 sd"),
+    gate=st.builds(
+        Gate,
+        min_accuracy=st.none() | st.floats(0, 1),
+        max_drop=st.none() | st.floats(0, 1),
+        max_failures=st.none() | st.floats(0, 1),
+        undecided=st.sampled_from([None, "pass", "fail"]),
+    ),
 )
 
 

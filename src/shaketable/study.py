@@ -24,7 +24,7 @@ from pydantic import (
 
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.prompts import read_own
-from shaketable.types import DatasetChoice, Scan, Study
+from shaketable.types import DatasetChoice, Gate, Scan, Study
 
 SHORT, TEMPLATE = WITHOUT_MODEL = ("short", "template")
 """The values of score.reference that name no model."""
@@ -185,6 +185,34 @@ class AnalyzeTable(_Table):
     )
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class GateTable(_Table):
+    """Thresholds of `shaketable check`. A minimum must be shown to be reached, a maximum not to be passed."""
+
+    min_accuracy: float | None = Field(None, description="Of the main metric, where nothing is shaken.")
+    max_drop: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="From there to the worst condition: 0.1 is 10 points of a share."
+    )
+    max_flip_rate: Share | None = Field(
+        None, description="How often an answer is judged otherwise in the worst condition than where nothing is shaken."
+    )
+    min_breaking_temperature: Annotated[float, Field(ge=0)] | None = Field(
+        None, description="At which known facts break, on average."
+    )
+    min_frs: float | None = Field(None, description="The mean Factual Robustness Score of known facts.")
+    max_cost: Annotated[float, Field(ge=0)] | None = Field(None, description="Dollars for an answer.")
+    max_failures: Share | None = Field(None, description="The share of trials without an answer.")
+    max_regression: float = Field(0.0, ge=0, description="With --against: how much worse than the base.")
+    confidence: float = Field(0.95, gt=0.5, lt=1, description="With which each threshold must be shown, one-sided.")
+    undecided: Literal["pass", "fail"] | None = Field(
+        None,
+        description="What counts where the data show neither. Absent: a threshold of one run fails until it is shown "
+        "to hold, and a comparison passes until the run is shown to be worse.",
+    )
+
+
 class StudyFile(_Table):
     """A Shaketable study: lists that are crossed, and what is done with the answers."""
 
@@ -198,6 +226,7 @@ class StudyFile(_Table):
     scan: ScanTable | None = Field(None, description="Facts: which are scanned, and how. Absent: all is crossed.")
     score: ScoreTable = ScoreTable()  # type: ignore[call-arg]
     analyze: AnalyzeTable = AnalyzeTable()  # type: ignore[call-arg]
+    gate: GateTable = GateTable()  # type: ignore[call-arg]
 
     @model_validator(mode="after")
     def _searching_needs_evidence(self) -> StudyFile:
@@ -217,6 +246,7 @@ TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("scan",): ScanTable,
     ("score",): ScoreTable,
     ("analyze",): AnalyzeTable,
+    ("gate",): GateTable,
 }
 """Where a table stands in a study → its keys."""
 
@@ -290,6 +320,7 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         confidence=file.analyze.confidence,
         n_resamples=file.analyze.n_resamples,
         without_flags=tuple(file.analyze.without_flags),
+        gate=Gate(**file.gate.model_dump()),
         scan=None if file.scan is None else Scan(**file.scan.model_dump() | {"known": file.scan.known or None}),
     )
 
@@ -339,6 +370,7 @@ def format_study(study: Study) -> str:
                 "without_flags": list(study.without_flags),
                 "analyses": list(study.analyses),
             },
+            "gate": _given(**dataclasses.asdict(study.gate)),
         }
     )
 

@@ -743,6 +743,32 @@ class Scan:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Gate:
+    """What a run must hold to be released. A threshold of None: not asked."""
+
+    min_accuracy: float | None = None
+    """Of the main metric, in its unit, where nothing is shaken."""
+    max_drop: float | None = None
+    """From there to the worst condition, in the unit of the main metric."""
+    max_flip_rate: float | None = None
+    """The chance that an answer in the worst condition is judged otherwise than one where nothing is shaken."""
+    min_breaking_temperature: float | None = None
+    """The mean over known facts; those that never break count at the hottest temperature."""
+    min_frs: float | None = None
+    """The mean Factual Robustness Score of known facts."""
+    max_cost: float | None = None
+    """Dollars for an answer."""
+    max_failures: float | None = None
+    """The share of trials without an answer."""
+    max_regression: float = 0.0
+    """Against a base: how much worse, in the unit of the main metric."""
+    confidence: float = 0.95
+    """One-sided: of each bound that a threshold is held against."""
+    undecided: Literal["pass", "fail"] | None = None
+    """What a threshold counts as that the interval straddles; None: a promise fails, a regression passes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Study:
     """What one experiment crosses. Parts are texts; the plan builds them."""
 
@@ -779,3 +805,4 @@ class Study:
     margin: float | str | None = None
     """How much of the main metric is too little to matter, in its unit, or in its spread as `0.2 sd`; None: 5 points
     of a share, 0.2 sd of anything else."""
+    gate: Gate = field(default_factory=Gate)

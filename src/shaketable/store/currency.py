@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from shaketable import __version__, catalog
 from shaketable.identity import digest
 from shaketable.store.score_file import ScoreSource
-from shaketable.types import Study
+from shaketable.types import Gate, Study
 
 
 def scores_source(content: str, study: Study, metrics: Sequence[str] | None) -> str:
@@ -19,4 +20,5 @@ def scores_source(content: str, study: Study, metrics: Sequence[str] | None) -> 
 def findings_source(content: str, scores: ScoreSource, study: Study, analyses: Sequence[str] | None) -> str:
     """Of what these analyses (None: the study's) would read, and of the program that reads it."""
     asked = list(analyses or study.analyses)
-    return digest([content, scores.made_from, scores.asked, asked, study, __version__])
+    read = replace(study, gate=Gate())  # No analysis reads it.
+    return digest([content, scores.made_from, scores.asked, asked, read, __version__])

@@ -21,7 +21,7 @@ STUDY = "study.toml"
 UNFINISHED = "study.tmp"
 DONE_AGAIN = (
     *("metrics", "analyses", "reference", "reference_prompt", "main_metric", "margin", "confidence", "n_resamples"),
-    "without_flags",
+    *("without_flags", "gate"),
 )
 """What of a study may change: it is done again on stored answers."""
 
