@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
 
 from shaketable.identity import seed_from
-from shaketable.statistics.intervals import Numbers
+from shaketable.statistics.intervals import Bootstrap, Numbers
+from shaketable.types import Estimate, Unit
 
 N_DRAWS = 4_000
+TOGETHER = "max-|t| over all of them, the value drawn towards their mean"
+
+
+def differences_together(
+    values: Numbers, question_ids: Sequence[str], bootstrap: Bootstrap, *, unit: Unit
+) -> list[Estimate]:
+    """Mean differences (conditions × questions, two or more of each) as some of several: the largest may be told."""
+    joint = replace(bootstrap, confidence=joint_confidence(values, question_ids, bootstrap.confidence))
+    bounds = joint.means(values, question_ids, unit=unit, is_difference=True)
+    return [
+        replace(bound, value=value, level=bootstrap.confidence, how=TOGETHER)
+        for bound, value in zip(bounds, shrink(values).tolist(), strict=True)
+    ]
 
 
 def joint_confidence(values: Numbers, question_ids: Sequence[str], confidence: float) -> float:

@@ -13,11 +13,10 @@ from shaketable.analyses.wording.measurements import Measurement
 from shaketable.factors import ORIGINAL
 from shaketable.statistics.intervals import Bootstrap, Numbers
 from shaketable.statistics.sign_flips import sign_flip
-from shaketable.statistics.simultaneous import joint_confidence, shrink
+from shaketable.statistics.simultaneous import differences_together
 from shaketable.types import Estimate
 
 NO_VALUE = "no question has a value"
-TOGETHER = "max-|t| over all rewordings, the value drawn towards their mean"
 NO_ORIGINAL = "the original wording was not asked; add original to the variations"
 
 
@@ -104,12 +103,9 @@ def _estimate_together(
     losses = [i for i, own in enumerate(measurements) if own.is_loss and not own.answered_only and of_two[i]]
     if len(losses) < 2:
         return {}
-    joint = replace(bootstrap, confidence=joint_confidence(values[losses], questions, bootstrap.confidence))
-    bounds = joint.means(values[losses], questions, unit=measurements[losses[0]].unit, is_difference=True)
-    return {
-        i: replace(bound, value=value, level=bootstrap.confidence, how=TOGETHER)
-        for i, bound, value in zip(losses, bounds, shrink(values[losses]).tolist(), strict=True)
-    }
+    unit = measurements[losses[0]].unit
+    together = differences_together(values[losses], questions, bootstrap, unit=unit)
+    return dict(zip(losses, together, strict=True))
 
 
 def _number(asked: Asked, measurement: Measurement, estimate: Estimate, p: float | None) -> WordingNumber:
