@@ -32,7 +32,7 @@ def test_settings_are_python_literals():
 
 @given(st.dictionaries(st.sampled_from(["alpha", "beta", "gamma", "delta"]), values))
 def test_what_is_written_parses_back(settings):
-    assert catalog.parse(catalog._write("part", settings)) == ("part", settings)
+    assert catalog.parse(catalog.write("part", settings)) == ("part", settings)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import dataclasses
 import functools
 import importlib
@@ -10,12 +11,13 @@ import importlib.metadata
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeVar, overload
 
 from pydantic import TypeAdapter, ValidationError
 
 from shaketable.errors import PartError, did_you_mean
 from shaketable.protocols import (
+    CalledPart,
     FileReadingPart,
     Loader,
     Method,
@@ -41,6 +43,11 @@ KINDS = {
     "analysis": "analyses",
     "section": "report.sections",
 }
+CALLED = ("model", "method", "retriever")
+"""The kinds whose parts may be given a name: what makes a system."""
+LONGEST_NAME = 60
+
+AnyPart = TypeVar("AnyPart", bound=Part)
 
 
 @functools.cache
@@ -109,6 +116,7 @@ def build(kind: str, text: str, where: str = "") -> Part:
     """The part a text names. Building is instant: weights and indexes come on first use."""
     name, settings = parse(text)
     part_class: type[Part] = find(kind, name, where)
+    given_name = settings.pop("name", None) if _may_be_called(kind, part_class) else None
     wrong: PartError | None = None
     for setting, value in settings.items():
         _refuse_unknown(part_class, name, setting, where)
@@ -125,7 +133,42 @@ def build(kind: str, text: str, where: str = "") -> Part:
         raise wrong or PartError(f"{_prefix(where)}{text}: {error}") from error
     if wrong:
         raise wrong
-    return part
+    return part if given_name is None else call(part, given_name, f"{_prefix(where)}{name}: ")
+
+
+def call(part: AnyPart, name: object, where: str = "") -> AnyPart:
+    """The same part under a name that people give it. It stands in labels; keys do not know it."""
+    if problem := _wrong_name(name):
+        raise PartError(f"{where}name is {name!r}; {problem}. Give a short name of its own, such as name='prod'.")
+    called = copy.copy(part)
+    try:
+        object.__setattr__(called, "given_name", name)
+    except AttributeError:  # A class with slots has no room for a name; a class below it has.
+        own = type(part)
+        roomy = type(own.__name__, (own,), {"__module__": own.__module__, "__doc__": own.__doc__})
+        called = roomy(**{field.name: getattr(part, field.name) for field in _fields(part) if field.init})
+        object.__setattr__(called, "given_name", name)
+    return called
+
+
+def _may_be_called(kind: str, part_class: type[Part]) -> bool:
+    """A part whose own settings have a `name` keeps that meaning."""
+    return kind in CALLED and all(field.name != "name" for field in _fields(part_class))
+
+
+def _wrong_name(name: object) -> str:
+    """What is wrong with a name; empty: nothing."""
+    if not isinstance(name, str):
+        return "a name is a text"
+    if not name.strip():
+        return "a name is not empty"
+    if name != name.strip() or not name.isprintable():
+        return "a name has no line breaks, and no white space around it"
+    if len(name) > LONGEST_NAME:
+        return f"these are {len(name)} characters, and charts have room for {LONGEST_NAME}"
+    first = name.partition("(")[0].strip()
+    kind = next((kind for kind in CALLED if first in known(kind)), None)
+    return f"'{first}' is a {kind} of the catalog, and would be taken for it" if kind else ""
 
 
 def _refuse_unknown(part_class: type[Part], name: str, setting: str, where: str) -> None:
@@ -218,13 +261,18 @@ def settings_of(part: Part) -> dict[str, Any]:
 
 
 def label(part: Part) -> str:
-    """How people see a part: only the settings that differ from their defaults."""
+    """How people see a part: by the name they gave it, else as it is written."""
+    return part.given_name if isinstance(part, CalledPart) else written(part)
+
+
+def written(part: Part) -> str:
+    """Name and the settings that differ from their defaults."""
     defaults = {
         field.name: field.default if field.default is not dataclasses.MISSING else _made_default(field)
         for field in _fields(part)
     }
     shown = {name: value for name, value in settings_of(part).items() if value != defaults[name]}
-    return _write(name_of(part), shown)
+    return write(name_of(part), shown)
 
 
 def spelled(part: Part) -> str:
@@ -235,7 +283,7 @@ def spelled(part: Part) -> str:
     templates = part.prompts if isinstance(part, PromptingPart) else ()
     prompts = "".join(f"+{template.identity}" for template in templates)
     settings = {**settings_of(part), **(part.contents() if isinstance(part, FileReadingPart) else {})}
-    return _write(name_of(part), settings) + f"@{type(part).version}{prompts}"
+    return write(name_of(part), settings) + f"@{type(part).version}{prompts}"
 
 
 def describe(part: Part) -> dict[str, Any]:
@@ -257,7 +305,8 @@ def _typed(owner: Any, setting: str, value: Any, where: str) -> Any:
         raise PartError(f"{where}: '{setting}' is {value!r}; {problem[0].lower()}{problem[1:]}.") from error
 
 
-def _write(name: str, settings: Mapping[str, Any]) -> str:
+def write(name: str, settings: Mapping[str, Any]) -> str:
+    """`name(setting=value)`."""
     written = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
     return f"{name}({written})" if written else name
 
@@ -277,6 +326,6 @@ def _prefix(where: str) -> str:
 
 
 __all__ = [
-    *("KINDS", "bind", "build", "describe", "find", "known", "label", "name_of", "parse", "settings_of", "spelled"),
-    "values_of",
+    *("CALLED", "KINDS", "bind", "build", "call", "describe", "find", "known", "label", "name_of", "parse"),
+    *("settings_of", "spelled", "values_of", "write", "written"),
 ]

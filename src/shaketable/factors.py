@@ -12,7 +12,7 @@ import polars as pl
 from shaketable import catalog
 from shaketable.errors import PartError, did_you_mean
 from shaketable.protocols import DeclaredMetric, WrittenVariation
-from shaketable.types import Measure, NotApplied
+from shaketable.types import Measure, NotApplied, Study
 
 Factor = Literal["dataset", "model", "method", "retriever", "perturbation", "variation", "temperature"]
 FACTORS: tuple[Factor, ...] = (
@@ -39,6 +39,11 @@ class System:
     retriever: str | None = None
     """None: the method does not search."""
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The labels of what it is made of."""
+        return tuple(part for part in (self.model, self.method, self.retriever) if part)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cell:
@@ -60,18 +65,30 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Labels:
-    """How the systems of one run are named: by the model, and by whatever else of it differs within the run."""
+    """How the systems of one run are named: by a name that was given and is theirs alone; else by the model, and by
+    whatever else of them differs within the run."""
 
     differing: frozenset[Factor] = frozenset()
     """The factors that have several values in the run."""
+    systems: frozenset[System] = frozenset()
+    """Those of the run."""
+    given: frozenset[str] = frozenset()
+    """The names that were given to parts."""
 
     @classmethod
-    def of(cls, table: pl.DataFrame) -> Labels:
+    def of(cls, table: pl.DataFrame, given: Iterable[str] = ()) -> Labels:
         """For a table with the columns of the factors, such as the scores of a run."""
-        return cls(differing=frozenset(name for name in FACTORS if table[name].drop_nulls().n_unique() > 1))
+        return cls(
+            differing=frozenset(name for name in FACTORS if table[name].drop_nulls().n_unique() > 1),
+            systems=frozenset(
+                System(model=model, method=method or "", retriever=retriever)
+                for model, method, retriever in table.select(SYSTEM).unique().iter_rows()
+            ),
+            given=frozenset(given),
+        )
 
     @classmethod
-    def of_cells(cls, cells: Iterable[Cell]) -> Labels:
+    def of_cells(cls, cells: Iterable[Cell], given: Iterable[str] = ()) -> Labels:
         """For the cells of a result, or of the results of several runs."""
         known = list(cells)
         systems = [cell.system for cell in known if cell.system is not None]
@@ -84,23 +101,43 @@ class Labels:
             "variation": {cell.variation for cell in known},
             "temperature": {cell.temperature for cell in known},
         }
-        return cls(differing=frozenset(name for name, several in values.items() if len(several - {None}) > 1))
+        differing = frozenset(name for name, several in values.items() if len(several - {None}) > 1)
+        return cls(differing=differing, systems=frozenset(systems), given=frozenset(given))
 
     def system(self, system: System | None) -> str:
-        """`smollm2`, or `smollm2 · closed_book` where methods differ."""
+        """`smollm2`, or `smollm2 · closed_book` where methods differ, or `prod` where that is its name."""
         if system is None:
             return "all systems"
+        if name := next(filter(self._is_of_one, system.parts), None):
+            return name
         parts = (
             system.model,
-            system.method if "method" in self.differing else "",
-            system.retriever if "retriever" in self.differing else "",
+            system.method if "method" in self.differing or system.method in self.given else "",
+            system.retriever if "retriever" in self.differing or system.retriever in self.given else "",
         )
         return " · ".join(part for part in parts if part)
+
+    def _is_of_one(self, part: str) -> bool:
+        """Whether it is a given name, and one system's alone."""
+        return part in self.given and sum(part in system.parts for system in self.systems) == 1
 
     def name(self, cell: Cell, *besides: Literal["dataset", "variation", "perturbation"]) -> str:
         """The system of a cell, and those of the other factors that differ within the run."""
         more = (getattr(cell, factor) for factor in besides if factor in self.differing)
         return " · ".join([self.system(cell.system), *(str(value) for value in more if value is not None)])
+
+
+def given_names(study: Study) -> dict[str, str]:
+    """Name that the study gives a part of its systems → how the part is written without it."""
+    names: dict[str, str] = {}
+    for text in (*study.models, *study.methods, *study.retrievers):
+        try:
+            part, settings = catalog.parse(text)
+        except PartError:  # Answers that were made elsewhere name their systems as they like.
+            continue
+        if isinstance(name := settings.pop("name", None), str):
+            names[name] = catalog.write(part, settings)
+    return names
 
 
 def is_applied(cell: Cell, not_applied: Iterable[NotApplied]) -> bool:

@@ -59,6 +59,12 @@ class NamedPart(Protocol):
 
 
 @runtime_checkable
+class CalledPart(Protocol):
+    given_name: str
+    """What people call it: the setting `name` of any model, method or retriever, which the catalog keeps here."""
+
+
+@runtime_checkable
 class RenamedSettings(Protocol):
     renamed: ClassVar[Mapping[str, str]]
     """A setting of an older version → what it is written as now."""

@@ -32,7 +32,7 @@ def find_nothing_to_lose(tables: Tables) -> tuple[NothingToLose, ...]:
     scores = _undisturbed(tables.scores)
     clean = list(systems(scores, "all"))
     shuffled = {_place(grid): grid for grid in systems(_with_baselines(scores, tables.baselines), "all")}
-    closed = _closed_book(clean)
+    closed = _closed_book(clean, tables)
     return tuple(
         entry
         for pooled in clean
@@ -97,11 +97,11 @@ def _place(grid: Grid) -> tuple[str, str, System, str]:
     return grid.metric, grid.dataset, grid.system, grid.variation
 
 
-def _closed_book(clean: Sequence[Grid]) -> Mapping[tuple[str, str, str, str], Sequence[Grid]]:
+def _closed_book(clean: Sequence[Grid], tables: Tables) -> Mapping[tuple[str, str, str, str], Sequence[Grid]]:
     """By metric, dataset, model and wording; a study may ask in several forms."""
     grids: dict[tuple[str, str, str, str], list[Grid]] = {}
     for grid in clean:
-        if grid.system.method.partition("(")[0] == CLOSED_BOOK:
+        if tables.method_of(grid.system).partition("(")[0] == CLOSED_BOOK:
             grids.setdefault(_without_method(grid), []).append(grid)
     return grids
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from shaketable.factors import judging_metric, main_metric
+from shaketable.factors import System, judging_metric, main_metric
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Curve, JudgeEffort, NotApplied, Scan, Variant
 
@@ -39,6 +39,8 @@ class Tables:
     scan: Scan = field(default_factory=Scan)
     repeats: int = 10
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
+    given_names: Mapping[str, str] = field(default_factory=dict)
+    """Name that was given to a part of a system → how the part is written without it."""
     not_applied: tuple[NotApplied, ...] = ()
     """Systems that temperature did not reach; their scores are here at one temperature alone."""
 
@@ -82,6 +84,10 @@ class Tables:
     def judging_metric(self) -> str | None:
         """The number that tells right answers from wrong ones."""
         return judging_metric(self.metrics, self.chosen_metric)
+
+    def method_of(self, system: System) -> str:
+        """The method of a system as it is written, also where it was given a name."""
+        return self.given_names.get(system.method, system.method)
 
     def done_as_asked(self) -> Tables | None:
         """The same without scores whose evidence carries a flag; None: no such score has a value."""

@@ -211,7 +211,7 @@ def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
     if result.n_done:
         remember_measures(found)
     if result.n_done and result.seconds > 1 and len(planned.study.models) == 1:
-        remember_rate(catalog.label(planned.conditions[0].model), result.n_tokens, result.seconds)
+        remember_rate(catalog.written(planned.conditions[0].model), result.n_tokens, result.seconds)
     _tell_failures(found, result, json_)
     return result
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from shaketable.factors import Labels
 from shaketable.metrics.scoring import GREEDY_ONLY
 from shaketable.report.words import name_evidence
 from shaketable.store import Run
@@ -109,16 +110,21 @@ def find_missing(run: Run, summary: RunSummary, findings: Findings) -> Missing:
     )
 
 
-def list_facts(summary: RunSummary, scores: pl.DataFrame) -> list[tuple[str, str]]:
+def list_facts(summary: RunSummary, scores: pl.DataFrame, labels: Labels) -> list[tuple[str, str]]:
     """What stood on the table, one line each."""
     lines = [
-        ("Systems", ", ".join(summary.models)),
+        ("Systems", ", ".join(_systems(summary, labels))),
         ("Data", f"{', '.join(summary.datasets)}: {_count(summary.n_questions, 'question')}"),
         ("Shaken", _shaken(scores)),
         ("Trials", f"{summary.done:,} of {summary.trials:,} answered, {summary.failed:,} failed"),
         ("When", _span(summary.created, summary.finished)),
     ]
     return [(name, text) for name, text in lines if text]
+
+
+def _systems(summary: RunSummary, labels: Labels) -> list[str]:
+    """By the names that were given to them; where none was, models tell enough."""
+    return sorted(map(labels.system, labels.systems)) if labels.given else list(summary.models)
 
 
 def _shaken(scores: pl.DataFrame) -> str:

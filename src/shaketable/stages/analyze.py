@@ -12,6 +12,7 @@ from shaketable import catalog
 from shaketable.analyses.evidence.flagged import left_out
 from shaketable.analyses.floors import find_nothing_to_lose
 from shaketable.analyses.tables import Tables
+from shaketable.factors import given_names
 from shaketable.protocols import EvidenceResult
 from shaketable.stages import score
 from shaketable.stages.heat_check import at_one_temperature, curves_that_count, not_applied
@@ -85,6 +86,7 @@ def tables_of(run: Run) -> Tables:
         scan=run.study.scan or Scan(),
         repeats=run.study.repeats,
         bootstrap=Bootstrap(confidence=run.study.confidence, n_resamples=run.study.n_resamples),
+        given_names=given_names(run.study),
         not_applied=tuple(
             NotApplied(model=model, method=method, reason=reason) for (model, method), reason in flat.items()
         ),

@@ -158,7 +158,7 @@ def _forecast(plan: Plan, model: str, method: str, conditions: Sequence[Conditio
 
 def _amount(per_trial: Measured, trials: int, model: Model) -> Amount:
     prompt_tokens, new_tokens = round(trials * per_trial.prompt_tokens), round(trials * per_trial.new_tokens)
-    rate = known_rates().get(catalog.label(model))
+    rate = known_rates().get(catalog.written(model))
     dollars = None
     if isinstance(model, PricedModel) and model.price_in is not None and model.price_out is not None:
         dollars = (prompt_tokens * model.price_in + new_tokens * model.price_out) / 1e6

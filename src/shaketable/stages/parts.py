@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from shaketable import catalog
 from shaketable.errors import StudyError
-from shaketable.protocols import Part, Variation
+from shaketable.protocols import CalledPart, Part, Variation
 from shaketable.types import Study
 
 AnyPart = TypeVar("AnyPart", bound=Part)
@@ -21,8 +21,23 @@ def each_once(name: str, texts: Sequence[str], build: Callable[[str, str], AnyPa
         part = build(text, where)
         same, _ = built.setdefault(catalog.spelled(part), (text, part))
         if same != text:
-            raise StudyError(f"{where}: '{text}' is the same part as '{same}'. Name each part once.")
+            other = " Another name makes no other part." if isinstance(part, CalledPart) else ""
+            raise StudyError(f"{where}: '{text}' is the same part as '{same}'.{other} Name each part once.")
     return [part for _, part in built.values()]
+
+
+def refuse_shared_names(parts: Mapping[str, Sequence[Part]]) -> None:
+    """A name that two parts of the systems have would make one system of two."""
+    places: dict[str, str] = {}
+    for list_name, own in parts.items():
+        for i, part in enumerate(own):
+            where, name = f"cross.{list_name}[{i}]", catalog.label(part)
+            if isinstance(part, CalledPart) and name in places:
+                raise StudyError(
+                    f"{where}: the name '{name}' is given to {catalog.written(part)}, and {places[name]} has it too. "
+                    "Give each part a name of its own."
+                )
+            places[name] = f"{where}, {catalog.written(part)},"
 
 
 def variations_of(study: Study) -> list[Variation]:

@@ -18,9 +18,9 @@ from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.factors import main_metric, numbers_of
 from shaketable.facts.scans import GREEDY, most_repeats
 from shaketable.identity import canonical, digest, seed_from, trial_key
-from shaketable.protocols import DatasetMethod, Method, Model, Perturbation, Retriever
+from shaketable.protocols import CalledPart, DatasetMethod, Method, Model, Perturbation, Retriever
 from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored
-from shaketable.stages.parts import each_once
+from shaketable.stages.parts import each_once, refuse_shared_names
 from shaketable.stages.vary import preview
 from shaketable.store.dimensions import UsedPart
 from shaketable.study import WITHOUT_MODEL
@@ -168,7 +168,9 @@ class Plan:
         assert hops is not None, "Planning refuses such questions."
         place = (condition.identity, hops)
         if place not in self._suited:
-            self._suited[place] = replace(condition, method=method.suited_to(hops), as_written=method)
+            settled = method.suited_to(hops)
+            settled = catalog.call(settled, method.given_name) if isinstance(method, CalledPart) else settled
+            self._suited[place] = replace(condition, method=settled, as_written=method)
         return self._suited[place]
 
     def by_model(self) -> list[tuple[Model, list[Condition]]]:
@@ -337,6 +339,7 @@ def _conditions(study: Study) -> tuple[Condition, ...]:
     perturbations = each_once(
         "perturbations", study.perturbations, lambda text, where: catalog.build("perturbation", text, where)
     )
+    refuse_shared_names({"models": models, "methods": methods, "retrievers": retrievers})
     _check_metrics(study)
     if study.reference not in WITHOUT_MODEL:
         catalog.build("model", study.reference, "score.reference")

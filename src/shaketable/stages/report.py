@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from shaketable.analyses.evidence.figure_table import figure_table
-from shaketable.factors import Labels
+from shaketable.factors import Labels, given_names
 from shaketable.report.about import find_missing, list_costs, list_facts, make_banner
 from shaketable.report.cards import make_cards
 from shaketable.report.case import case_of
@@ -39,7 +39,8 @@ def report(run: Run, *, band: Band = "interval", progress: Callable[[str], None]
     write_drawings(drawings, run.folder / "figures")
     if metric := run.main_metric():
         # The numbers themselves, also of systems that get no verdict on temperature.
-        figure_table(run.score_table(), metric).write_csv(run.folder / "figures" / "figure_table.csv")
+        table = figure_table(run.score_table(), metric, labels=page.labels)
+        table.write_csv(run.folder / "figures" / "figure_table.csv")
     path = run.folder / "report.html"
     path.write_text(render(run, page, sections, drawings), encoding="utf-8")
     return path
@@ -51,7 +52,7 @@ def page_of(run: Run, findings: Findings, band: Band = "interval") -> Page:
     flat = {(flat.model, flat.method) for flat in findings.not_applied}
     return Page(
         findings=findings,
-        labels=Labels.of(table),
+        labels=Labels.of(table, given_names(run.study)),
         scores=at_one_temperature(table, flat),
         band=band,
         read_records=lambda keys: list(run.store.records_of(keys)),
@@ -87,7 +88,7 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
     ]
     return environment.get_template("report.html").render(
         summary=summary,
-        facts=list_facts(summary, page.scores),
+        facts=list_facts(summary, page.scores, page.labels),
         banner=make_banner(summary, run.folder, remark),
         contents=contents(chapters, has_verdict=bool(cards or more)),
         chapters=chapters,

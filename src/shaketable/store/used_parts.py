@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from shaketable.identity import canonical
 from shaketable.store.codec import decode
 from shaketable.store.dimensions import UsedPart
 from shaketable.store.records import RecordStore
@@ -26,11 +27,10 @@ class SystemEffort:
 
 def used_parts(store: RecordStore) -> tuple[UsedPart, ...]:
     """Each once, as its first condition has it."""
-    used: dict[tuple[str, str], UsedPart] = {}
-    for (parts,) in store.rows("SELECT parts FROM conditions ORDER BY id"):
-        for part in json.loads(parts):
-            used[part["kind"], part["label"]] = decode(UsedPart, part)
-    return tuple(used.values())
+    rows = store.rows("SELECT parts FROM conditions ORDER BY id")
+    # Two may have one name: a method that is settled for each dataset.
+    used = {canonical(part): part for (parts,) in rows for part in json.loads(parts)}
+    return tuple(decode(UsedPart, part) for part in used.values())
 
 
 def environments(store: RecordStore) -> tuple[Mapping[str, Json], ...]:

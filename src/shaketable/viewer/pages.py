@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from shaketable.errors import RunError
-from shaketable.factors import judges
+from shaketable.factors import Labels, given_names, judges
 from shaketable.report.about import list_facts, make_banner
 from shaketable.report.templates import environment
 from shaketable.store import Run
@@ -97,12 +97,13 @@ class RunSite:
         with run.reading() as fresh:
             failures = fresh.failures() if summary.failed else ()
             records = first_records(fresh) if summary.done else None
+            labels = Labels() if records is None else Labels.of(records, given_names(run.study))
             # Those of a run that went on since are out of date.
             is_current = summary.is_finished and fresh.has_current_findings()
             sections = _sections(fresh) if is_current else []
         values = {
             "summary": summary,
-            "facts": [] if records is None else list_facts(summary, records),
+            "facts": [] if records is None else list_facts(summary, records, labels),
             "banner": make_banner(summary, run.folder),
             "sentences": [(section.question, section.sentences) for section in sections if section.sentences],
             "partial": first_results(run) if summary.done and not is_current else None,

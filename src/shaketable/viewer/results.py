@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shaketable import catalog
 from shaketable.analyses.evidence.correctness import Correctness, Level
-from shaketable.factors import Cell, Labels, judges, numbers_of
+from shaketable.factors import Cell, Labels, given_names, judges, numbers_of
 from shaketable.report.words import name_evidence
 from shaketable.store import RecordStore, Run
 from shaketable.types import Estimate
@@ -103,7 +103,7 @@ def side_by_side(runs: Mapping[str, Run], metric: str | None) -> SideBySide | No
         for level in of_run:
             if level.metric == chosen:
                 cells.setdefault(level.cell, {})[name] = level.mean
-    labels = Labels.of_cells(cells)
+    labels = Labels.of_cells(cells, [name for run in runs.values() for name in given_names(run.study)])
     lines = [
         Line(
             system=labels.name(cell, "dataset"),

@@ -12,7 +12,13 @@ COLUMNS = ("model", "qtype", "context", "T", "n", "mean", "sd_runs", "sd_questio
 
 
 def figure_table(
-    table: pl.DataFrame, metric: str, *, level: Level = "per_question", ddof: int = 1, pooled: bool = False
+    table: pl.DataFrame,
+    metric: str,
+    *,
+    level: Level = "per_question",
+    ddof: int = 1,
+    pooled: bool = False,
+    labels: Labels | None = None,
 ) -> pl.DataFrame:
     """One row per model, type of question, evidence and temperature: what score and spread figures draw.
 
@@ -36,7 +42,7 @@ def figure_table(
             cv=pl.lit(None, dtype=pl.Float64) if crosses else coefficient_of_variation(level, ddof),
         )
     )
-    labels = Labels.of(table)
+    labels = labels or Labels.of(table)
     names = [labels.name(cell, "dataset", "variation") for cell in cells_of(cells)]
     cells = cells.with_columns(
         model=pl.Series(names, dtype=pl.String), context=pl.col("perturbation").fill_null(UNCHANGED)

@@ -71,6 +71,8 @@ class RobustnessWithEvidence:
 class Wordings(Located):
     """One kind of evidence of one model on one dataset, in all its wordings."""
 
+    method: str
+    """Its name, whatever its settings: with passages a method has others than without."""
     facts: Mapping[str, Mapping[str, Fact]]
     """Variation → question id → fact."""
 
@@ -95,7 +97,11 @@ def robustness_with_evidence(
     models: dict[tuple[str | None, str], list[Facts]] = {}
     for facts in every:
         models.setdefault((facts.cell.dataset, facts.cell.system.model if facts.cell.system else ""), []).append(facts)
-    rows = [row for of_model in models.values() for row in _of_model(_by_evidence(of_model), rule, d, tables.bootstrap)]
+    rows = [
+        row
+        for of_model in models.values()
+        for row in _of_model(_by_evidence(of_model, tables), rule, d, tables.bootstrap)
+    ]
 
     def of(kind: Kind) -> tuple[EvidenceScore, ...]:
         return tuple(score for own, score in rows if own == kind)
@@ -110,12 +116,12 @@ def robustness_with_evidence(
     )
 
 
-def _by_evidence(of_model: Sequence[Facts]) -> list[Wordings]:
+def _by_evidence(of_model: Sequence[Facts], tables: Tables) -> list[Wordings]:
     evidence: dict[Cell, dict[str, dict[str, Fact]]] = {}
     for facts in of_model:
         wordings = evidence.setdefault(replace(facts.cell, variation=None), {})
         wordings[str(facts.cell.variation)] = {fact.question_id: fact for fact in facts.asked}
-    return [Wordings(cell=cell, facts=facts) for cell, facts in evidence.items()]
+    return [Wordings(cell=cell, method=_method(cell, tables), facts=facts) for cell, facts in evidence.items()]
 
 
 def _score(fact: Fact | None, rule: BreakingRule, d: int) -> float | None:
@@ -151,19 +157,18 @@ def _of_model(
 
 def _pairs(evidence: Sequence[Wordings]) -> Iterable[tuple[Kind, int, int]]:
     """What is compared: original evidence with the same method closed book, and with each disturbance of it."""
-    for first, original in enumerate(wordings.cell for wordings in evidence):
-        if original.perturbation != UNCHANGED:
+    for first, original in enumerate(evidence):
+        if original.cell.perturbation != UNCHANGED:
             continue
-        for second, other in enumerate(wordings.cell for wordings in evidence):
-            if other.perturbation is None and _method(other) == _method(original):
+        for second, other in enumerate(evidence):
+            if other.cell.perturbation is None and other.method == original.method:
                 yield "gains", first, second
-            elif other.system == original.system and first != second:
+            elif other.cell.system == original.cell.system and first != second:
                 yield "losses", first, second
 
 
-def _method(cell: Cell) -> str:
-    """Its name, whatever its settings: with passages a method has others than without."""
-    return cell.system.method.partition("(")[0] if cell.system else ""
+def _method(cell: Cell, tables: Tables) -> str:
+    return tables.method_of(cell.system).partition("(")[0] if cell.system else ""
 
 
 def _each(wordings: Mapping[str, Numbers], summarize: Callable[[Numbers], float]) -> Numbers:

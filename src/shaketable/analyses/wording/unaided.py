@@ -52,7 +52,12 @@ class Unaided:
 
 
 def find_unaided(
-    every: Sequence[Asked], asked: Asked, method: str, scores: Mapping[str, float | None], wording: Wording
+    every: Sequence[Asked],
+    asked: Asked,
+    method: str,
+    scores: Mapping[str, float | None],
+    wording: Wording,
+    tables: Tables,
 ) -> Unaided:
     """The closed-book answers of the same model to the same dataset at the same temperature.
 
@@ -63,7 +68,7 @@ def find_unaided(
         other
         for other in every
         if _conditions(other) == _conditions(asked)
-        and method in (other.system.method, other.system.method.partition("(")[0])
+        and method in (other.system.method, tables.method_of(other.system).partition("(")[0])
     ]
     if not candidates:
         return Unaided(
@@ -71,12 +76,16 @@ def find_unaided(
             wording=wording,
             reason=f"{method} was not asked with this model at this temperature; add it to the methods",
         )
-    own = _form(asked.system.method)
+    own = _form(tables.method_of(asked.system))
     chosen = max(
         candidates,
-        key=lambda other: ((form := _form(other.system.method)) == own, form or (0, ""), other.system.method),
+        key=lambda other: (
+            (form := _form(tables.method_of(other.system))) == own,
+            form or (0, ""),
+            other.system.method,
+        ),
     )
-    is_alike = own is not None and _form(chosen.system.method) == own
+    is_alike = own is not None and _form(tables.method_of(chosen.system)) == own
     return Unaided(
         correct=_mean_scores(chosen, scores),
         wording=wording,
@@ -127,7 +136,7 @@ def compare_with_closed_book(
     scores = read_scores(tables, correct)
     every = group_replies(tables.records)
     compared = [
-        Compared(asked=asked, unaided=find_unaided(every, asked, closed_book, scores, need))
+        Compared(asked=asked, unaided=find_unaided(every, asked, closed_book, scores, need, tables))
         for asked in every
         if asked.searches
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shaketable.errors import StudyError, did_you_mean
-from shaketable.factors import Labels
+from shaketable.factors import Labels, given_names
 from shaketable.report.published import context_temperature, factual_robustness, query_variation
 from shaketable.report.published.comparison import Claim, Comparison, Own
 from shaketable.store import Run
@@ -21,7 +21,8 @@ def compare_published(run: Run, study: str | None = None) -> dict[str, list[Comp
         raise StudyError(
             f"No published study '{study}'.{did_you_mean(study, STUDIES)} Published studies: {', '.join(STUDIES)}."
         )
-    own = Own(study=run.study, findings=run.findings(), labels=Labels.of(run.score_table()))
+    labels = Labels.of(run.score_table(), given_names(run.study))
+    own = Own(study=run.study, findings=run.findings(), labels=labels)
     compared = {
         name: [comparison for claim in claims for comparison in claim(own)]
         for name, claims in STUDIES.items()

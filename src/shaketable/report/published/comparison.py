@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from shaketable.factors import Cell, Labels
+from shaketable.factors import Cell, Labels, given_names
 from shaketable.report.grouping import SomeLocated, group_by_cell
 from shaketable.report.published.verdicts import Judgement, Verdict
 from shaketable.types import Estimate, Findings, Study
@@ -46,6 +46,10 @@ class Own:
         """What analyses gave, of evidence as it is."""
         results = (finding.result for finding in self.findings.findings if not finding.is_as_asked)
         return [result for result in results if isinstance(result, kind)]
+
+    def written(self, label: str) -> str:
+        """A part as it is written, also where it was given a name."""
+        return given_names(self.study).get(label, label)
 
     def name(self, cell: Cell) -> str:
         return self.labels.name(cell, "dataset", "variation")

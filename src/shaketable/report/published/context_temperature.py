@@ -45,7 +45,7 @@ def level(own: Own) -> Iterator[Comparison]:
     levels = [level for level in _unchanged(own) if level.metric == "bertscore" and level.cell.group is None]
     for cell, of_system in by_system(levels).items():
         system = own.name(cell)
-        model = model_of(system, MODELS)
+        model = _model(own, cell)
         span = mean_estimate([level.mean for level in of_system if (level.cell.temperature or 0.0) < HOT])
         judgement = Judgement(
             "cannot be said", NO_MODEL if model is None else "needs bertscore(encoder='roberta-large')"
@@ -82,7 +82,7 @@ def ceiling(own: Own) -> Iterator[Comparison]:
 
 
 def _temperature(own: Own, cell: Cell, estimate: Estimate, claim: str) -> Comparison:
-    model = _model(cell)
+    model = _model(own, cell)
     wanted = None if model is None else ONSETS[model]
     judgement = Judgement("cannot be said", NO_MODEL)
     if model is not None and estimate.value is None:
@@ -99,9 +99,9 @@ def _temperature(own: Own, cell: Cell, estimate: Estimate, claim: str) -> Compar
     )
 
 
-def _model(cell: Cell) -> str | None:
+def _model(own: Own, cell: Cell) -> str | None:
     """Which of the study's models it is of; None: none of them."""
-    return None if cell.system is None else model_of(cell.system.model, MODELS)
+    return None if cell.system is None else model_of(own.written(cell.system.model), MODELS)
 
 
 def masking_hurts_least_when_hot(own: Own) -> Iterator[Comparison]:

@@ -38,7 +38,7 @@ LOST = 0.6
 def mean_score(own: Own) -> Iterator[Comparison]:
     scores = table("robustness_scores")
     for mean in _scores(own):
-        model = _model(mean.cell)
+        model = _model(own, mean.cell)
         printed = scores.filter(d=mean.d)
         if printed.is_empty():
             continue
@@ -61,7 +61,7 @@ def mean_score(own: Own) -> Iterator[Comparison]:
 def order_of_models(own: Own) -> Iterator[Comparison]:
     """Every pair of the study's models that the run has too."""
     printed = table("robustness_scores").filter(d=1)
-    scores = {model: mean.score for mean in _scores(own) if mean.d == 1 and (model := _model(mean.cell))}
+    scores = {model: mean.score for mean in _scores(own) if mean.d == 1 and (model := _model(own, mean.cell))}
     for first, second in itertools.combinations(scores, 2):
         lower, higher = sorted((first, second), key=lambda name: float(printed[name][0]))
         yield compare(
@@ -126,8 +126,8 @@ def _scores(own: Own) -> list[MeanScore]:
     return [mean for mean in capped if mean.cell.dataset is None] or capped
 
 
-def _model(cell: Cell) -> str | None:
-    return model_of(cell.system.model, MODELS) if cell.system else None
+def _model(own: Own, cell: Cell) -> str | None:
+    return model_of(own.written(cell.system.model), MODELS) if cell.system else None
 
 
 def _name(own: Own, cell: Cell) -> str:

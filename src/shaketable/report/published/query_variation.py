@@ -45,7 +45,7 @@ COLUMNS = {
 def similarity(own: Own) -> Iterator[Comparison]:
     """Every printed number that the run has too."""
     for number in _similarities(own):
-        printed = _printed(number.cell, "answer_similarity", COLUMNS.get(_kind(number.cell)))
+        printed = _printed(own, number.cell, "answer_similarity", COLUMNS.get(_kind(number.cell)))
         if printed is not None:
             claim = f"Similarity of answers to {number.cell.variation}"
             yield _compare(own, number, claim, f"{printed:g}", within(number.estimate, printed))
@@ -55,7 +55,7 @@ def stability_of_searches(own: Own) -> Iterator[Comparison]:
     for number in _numbers(own.results(CostStability), "re_searches", "cvr_searches"):
         is_change, variation = number.metric == "re_searches", number.cell.variation
         column = f"re_{COLUMNS.get(_kind(number.cell))}" if is_change else "cvr"
-        printed = _printed(number.cell, "call_stability", column, target="retriever")
+        printed = _printed(own, number.cell, "call_stability", column, target="retriever")
         if printed is not None:
             claim = f"RE of searches, {variation}" if is_change else "CVR of searches"
             yield _compare(own, number, claim, f"{printed:g}", within(number.estimate, printed))
@@ -121,8 +121,8 @@ def written_queries_use_more_tokens(own: Own) -> Iterator[Comparison]:
     tokens = _numbers(own.results(CostStability), "n_tokens")
     levels = [number for number in tokens if number.cell.variation == ORIGINAL and not number.is_loss]
     usage = dict(table("token_usage").filter(model="Llama-3.1-8B").select("method", "original").iter_rows())
-    for written in (number for number in levels if _method(number.cell) == "GB"):
-        for triggered in (number for number in levels if _method(number.cell) == "LB"):
+    for written in (number for number in levels if _method(own, number.cell) == "GB"):
+        for triggered in (number for number in levels if _method(own, number.cell) == "LB"):
             if _model_and_dataset(triggered.cell) == _model_and_dataset(written.cell):
                 yield compare(
                     "Search-o1 writes many more tokens than DRAGIN",
@@ -139,7 +139,7 @@ def searches_change_more_on_several_hops(own: Own) -> Iterator[Comparison]:
     hops: dict[str, dict[bool, list[Estimate]]] = {}
     for number in changes:
         name = model_of(number.cell.dataset or "", DATASETS)
-        if _method(number.cell) == "GB" and name is not None and number.cell.system is not None:
+        if _method(own, number.cell) == "GB" and name is not None and number.cell.system is not None:
             of_model = hops.setdefault(number.cell.system.model, {True: [], False: []})
             of_model[name in SEVERAL_HOPS].append(number.estimate)
     for model, estimates in hops.items():
@@ -228,18 +228,18 @@ def _name(own: Own, cell: Cell) -> str:
     return own.labels.name(cell, "dataset", "perturbation")
 
 
-def _printed(cell: Cell, name: str, column: str | None, **wanted: str) -> float | None:
+def _printed(own: Own, cell: Cell, name: str, column: str | None, **wanted: str) -> float | None:
     """The published number for the same model, method and dataset; None: there is none that is sound."""
-    model = model_of(cell.system.model, MODELS) if cell.system else None
+    model = model_of(own.written(cell.system.model), MODELS) if cell.system else None
     dataset = model_of(cell.dataset or "", DATASETS)
     if column is None or model is None or dataset is None or column not in table(name).columns:
         return None
-    rows = table(name).filter(model=model, dataset=dataset, method=_method(cell), same_as_human_subset=0, **wanted)
+    rows = table(name).filter(model=model, dataset=dataset, method=_method(own, cell), same_as_human_subset=0, **wanted)
     return None if rows.is_empty() else float(rows[column][0])
 
 
-def _method(cell: Cell) -> str | None:
-    return METHODS.get(cell.system.method.partition("(")[0]) if cell.system else None
+def _method(own: Own, cell: Cell) -> str | None:
+    return METHODS.get(own.written(cell.system.method).partition("(")[0]) if cell.system else None
 
 
 def _kind(cell: Cell) -> str:
