@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from pydantic import TypeAdapter, ValidationError
 
-from shaketable.errors import PartError, did_you_mean
+from shaketable.errors import PartError, did_you_mean, how_to_name_model
 from shaketable.protocols import (
     CalledPart,
     FileReadingPart,
@@ -74,9 +74,8 @@ def find(kind: str, name: str, where: str = "") -> Any:
     names = known(kind)
     if name not in names:
         plural = KINDS[kind]
-        raise PartError(
-            f"{_prefix(where)}Unknown {kind} '{name}'.{did_you_mean(name, names)} Known {plural}: {', '.join(names)}."
-        )
+        hint = did_you_mean(name, names) or (how_to_name_model(name) if kind == "model" else "")
+        raise PartError(f"{_prefix(where)}Unknown {kind} '{name}'.{hint} Known {plural}: {', '.join(names)}.")
     module, _, attribute = names[name].partition(":")
     return getattr(importlib.import_module(module), attribute)
 
@@ -114,7 +113,12 @@ def build(kind: Literal["metric"], text: str, where: str = "") -> Metric: ...
 def build(kind: str, text: str, where: str = "") -> Part: ...
 def build(kind: str, text: str, where: str = "") -> Part:
     """The part a text names. Building is instant: weights and indexes come on first use."""
-    name, settings = parse(text)
+    try:
+        name, settings = parse(text)
+    except PartError as error:
+        hint = how_to_name_model(text) if kind == "model" else ""
+        problem = f"'{text}' is no part.{hint}" if hint else str(error)
+        raise PartError(f"{_prefix(where)}{problem}") from error
     part_class: type[Part] = find(kind, name, where)
     given_name = settings.pop("name", None) if _may_be_called(kind, part_class) else None
     wrong: PartError | None = None

@@ -14,6 +14,7 @@ ShaketableError            prints without a traceback, exit 1
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -57,3 +58,41 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
     """` Did you mean 'x'?` for the nearest known word, or nothing."""
     near = difflib.get_close_matches(found, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{near[0]}'?" if near else ""
+
+
+OPENAIS = re.compile(r"(chat)?gpt|o\d\b|davinci|ft:", re.IGNORECASE)
+REASONING = re.compile(r"o\d\b|gpt-5", re.IGNORECASE)
+HOSTED = {
+    # how names begin: address that speaks OpenAI's protocol, variable that holds the key
+    "claude": ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+    "deepseek": ("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    "gemini": ("https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
+    "grok": ("https://api.x.ai/v1", "XAI_API_KEY"),
+    "mistral": ("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+}
+
+
+def how_to_name_model(text: str) -> str:
+    """` For that model write …` where a model's own name stands in place of a part; else nothing."""
+    name = text.strip()
+    if positional := re.fullmatch(r"(\w+)\((['\"])([^'\"]+)\2\)", name):
+        part, name = positional[1], positional[3]
+        setting = {"openai": "model", "transformers": "path"}.get(part)
+        return f" Settings have names: {part}({setting}='{name}')." if setting else ""
+    if not re.fullmatch(r"[\w.:/@-]+", name):
+        return ""
+    if "/" in name:
+        return (
+            f" For weights on this machine or of the model hub write transformers(path='{name}'), for a server "
+            f"openai(model='{name}', base_url='http://127.0.0.1:8000/v1')."
+        )
+    if OPENAIS.match(name):
+        more = ", max_tokens_field='max_completion_tokens', send_temperature=False" if REASONING.match(name) else ""
+        return f" For that model of OpenAI's write openai(model='{name}'{more})."
+    for beginning, (address, variable) in HOSTED.items():
+        if name.lower().startswith(beginning):
+            return f" For that model write openai(model='{name}', base_url='{address}', api_key_variable='{variable}')."
+    return (
+        f" If '{name}' is a model on a server, write openai(model='{name}', base_url='http://127.0.0.1:11434/v1') with "
+        "the server's address (this is Ollama's); if it is a folder of weights, transformers(path='…')."
+    )

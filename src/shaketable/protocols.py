@@ -235,6 +235,15 @@ class ThinkingModel(Model, Protocol):
 
 
 @runtime_checkable
+class TemperatureModel(Model, Protocol):
+    """A model that says whether its temperature can be varied; of one that does not say, it can."""
+
+    @property
+    def takes_temperature(self) -> bool:
+        """False: the plan has one temperature for it, the study's lowest, and nothing is said of others."""
+
+
+@runtime_checkable
 class PricedModel(Model, Protocol):
     @property
     def price_in(self) -> float | None:

@@ -90,6 +90,8 @@ CHANGED = {
     ("judge", "rubric"): "{question} {gold} {answer}",
     ("openai", "base_url"): "http://127.0.0.1:8000/v1",
     ("openai", "api_key_variable"): "DEEPSEEK_API_KEY",
+    ("openai", "extra_body"): {"provider": {"order": ["one", "it's"]}, "thinking": True},
+    ("openai", "headers"): {"X-Team": "search", "api-key": "${TEAM_KEY}"},
 }
 """Another value for settings that take no word."""
 

@@ -23,6 +23,7 @@ class StandIn:
         self.reply: Callable[[dict[str, Any], int], Reply] = lambda body, n: said("Paris.")
         self.requests: list[dict[str, Any]] = []
         self.paths: list[str] = []
+        self.headers: list[dict[str, str]] = []
         self.arrivals: list[float] = []
         self.n_at_once = self.most_at_once = 0
         self._counting = threading.Lock()
@@ -36,6 +37,7 @@ class StandIn:
                 with stand_in._counting:
                     stand_in.requests.append(body)
                     stand_in.paths.append(self.path)
+                    stand_in.headers.append({name.lower(): value for name, value in self.headers.items()})
                     stand_in.arrivals.append(time.monotonic())
                     number = len(stand_in.requests)
                     stand_in.n_at_once += 1

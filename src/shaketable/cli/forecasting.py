@@ -63,10 +63,9 @@ def _product(planned: Plan) -> str:
     )
     crossed += f" × {len(planned.conditions)} conditions"
     if study.scan is None:
-        return (
-            f"{crossed} × {len(study.temperatures)} temperatures × {study.repeats} repeats "
-            f"= {planned.n_trials:,} trials"
-        )
+        counts = {len(planned.temperatures_of(condition)) for condition in planned.conditions}
+        temperatures = " or ".join(map(str, sorted(counts)))
+        return f"{crossed} × {temperatures} temperatures × {study.repeats} repeats = {planned.n_trials:,} trials"
     return f"{crossed} at temperature 0, then the known facts hotter: at most {planned.n_trials:,} trials"
 
 

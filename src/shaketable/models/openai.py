@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import importlib.metadata
-import ipaddress
 import json
 import os
 import re
@@ -14,19 +12,20 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal
-from urllib.parse import urlsplit
 
-from shaketable import weights
 from shaketable.errors import ModelError
+from shaketable.models.endpoint.access import Access
+from shaketable.models.endpoint.address import refuse_address
+from shaketable.models.endpoint.client import make_client
 from shaketable.models.endpoint.failures import EndpointError, backoff, endpoint_error, seconds_to_wait
+from shaketable.models.endpoint.headers import refuse_headers
 from shaketable.models.endpoint.honors import CheckError, Honors
 from shaketable.models.endpoint.line import Line
 from shaketable.models.endpoint.reply import read_reply
-from shaketable.models.endpoint.request import request_body
+from shaketable.models.endpoint.request import request_body, settle_extra_body
 from shaketable.types import Completion, EndpointFact, Failure, Json, Prompt
 
 DEFAULT_ENDPOINT = "https://api.openai.com/v1"
-PLACEHOLDER_KEY = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +41,9 @@ class Openai:
     A last message by the assistant is continued with the switches of vLLM, SGLang and llama.cpp.
     llama.cpp repeats that message in its reply; the repetition is removed (note `prefix_echoed`).
     An endpoint without these switches may answer the message instead.
+
+    A model that refuses the temperature is not asked at another one in silence: its trials fail, and say which setting
+    mends it. With `send_temperature=False` the plan has one temperature for it.
     """
 
     version: ClassVar[int] = 1
@@ -50,9 +52,20 @@ class Openai:
     model: str
     """The name the endpoint knows the model by."""
     base_url: str | None = None
-    """None: `OPENAI_BASE_URL` if set, or OpenAI's own endpoint, as in the SDK."""
+    """None: `OPENAI_BASE_URL` if set, or OpenAI's own endpoint, as in the SDK; with `api_version`,
+    `AZURE_OPENAI_ENDPOINT`."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """OpenAI's reasoning models want the second; it is for chat alone."""
+    send_temperature: bool = True
+    """False: for models that refuse it, as OpenAI's reasoning models do. Nothing is then said of temperatures."""
+    reasoning_effort: str | None = None
+    """`low`, `medium`, `high` ...; None: not sent."""
+    extra_body: Mapping[str, object] | None = field(default=None, hash=False)
+    """What else is sent with every request, such as {'provider': {'order': ['x']}}; None: nothing."""
+    headers: Mapping[str, str] | None = field(default=None, hash=False)
+    """Sent with every request; `${NAME}` stands for an environment variable, and secrets are written so."""
+    api_version: str | None = None
+    """For Azure: `base_url` is the resource, `model` a deployment. None: another endpoint, or Azure's /openai/v1."""
     extended: bool = False
     """Always spell out top_k, min_p and repetition penalty, even when neutral. vLLM, SGLang and
     llama.cpp know them and have defaults that are not neutral; OpenAI refuses them."""
@@ -60,8 +73,9 @@ class Openai:
     stop_at: Literal["server", "client"] = "server"
     top_logprobs: int = 20
     """How many alternatives per token to ask for when logprobs are wanted; OpenAI gives 20 at most."""
-    api_key_variable: str = field(default="OPENAI_API_KEY", compare=False)
-    """The environment variable that holds the key; the key itself is never a setting."""
+    api_key_variable: str | None = field(default=None, compare=False)
+    """The environment variable that holds the key, which is never a setting itself. None: OPENAI_API_KEY, or
+    AZURE_OPENAI_API_KEY with `api_version`."""
     concurrency: int = field(default=16, compare=False)
     """Requests under way at once."""
     timeout_seconds: float = field(default=120.0, compare=False)
@@ -73,16 +87,11 @@ class Openai:
 
     def __post_init__(self) -> None:
         # The values at fault may be secrets put in the wrong place, so they are not repeated here.
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.api_key_variable):
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.key_variable):
             raise ValueError("api_key_variable is the name of an environment variable, such as OPENAI_API_KEY.")
-        address = urlsplit(self.base_url or DEFAULT_ENDPOINT)
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise ValueError("base_url is not a web address, such as http://127.0.0.1:8000/v1.")
-        if address.username or address.password or address.query:
-            raise ValueError(
-                "base_url holds a user name, password or query string, which would be stored with every record. "
-                "Put the key into an environment variable and name it with api_key_variable."
-            )
+        refuse_address(self.base_url or DEFAULT_ENDPOINT)
+        refuse_headers(self.headers or {})
+        object.__setattr__(self, "extra_body", settle_extra_body(self.extra_body))
         if self.max_tokens_field not in ("max_tokens", "max_completion_tokens"):
             raise ValueError(f"max_tokens_field is '{self.max_tokens_field}'; max_tokens or max_completion_tokens.")
         if self.stop_at not in ("server", "client"):
@@ -110,14 +119,25 @@ class Openai:
         return {
             "engine": "openai-compatible",
             "version": importlib.metadata.version("openai"),
-            "endpoint": self._host,
+            "endpoint": self._access.host,
             "model": self.model,
+            **({} if self.send_temperature else {"temperature_sent": False}),
             **self._learnt,
         }
 
+    @property
+    def takes_temperature(self) -> bool:
+        return self.send_temperature
+
     def check(self) -> dict[str, EndpointFact]:
         """What the endpoint really does, by about fifteen small requests, one after another."""
-        facts = Honors(generate=self.generate, choices=self._choices, sends_seed=self.send_seed).check()
+        honors = Honors(
+            generate=self.generate,
+            choices=self._choices,
+            sends_seed=self.send_seed,
+            sends_temperature=self.send_temperature,
+        )
+        facts = honors.check()
         self._learnt["checks"] = {name: asdict(fact) for name, fact in facts.items()}
         return facts
 
@@ -129,53 +149,32 @@ class Openai:
         return {}
 
     @functools.cached_property
+    def _refused(self) -> dict[tuple[str, str], EndpointError]:
+        """Parameter and value that the endpoint does not take: it is not asked again for the same refusal."""
+        return {}
+
+    @functools.cached_property
     def _line(self) -> Line:
         if problem := self.lacks():
             raise ModelError(problem)
-        try:
-            import openai
-        except ImportError as error:
-            raise ModelError("Model 'openai' needs the package openai: pip install openai.") from error
-        # Retries are our own: the SDK's would hide them from the timing and from the failure message.
-        client = openai.AsyncOpenAI(api_key=self._key, base_url=self._endpoint, max_retries=0, timeout=None)
-        return Line(client, self.concurrency)
+        return Line(make_client(self._access, self.api_version), self.concurrency)
 
     @property
-    def _endpoint(self) -> str:
-        return self.base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_ENDPOINT
+    def key_variable(self) -> str:
+        """The environment variable that holds the key."""
+        return self.api_key_variable or ("OPENAI_API_KEY" if self.api_version is None else "AZURE_OPENAI_API_KEY")
 
     @property
-    def _host(self) -> str:
-        """Host and port alone: an address may carry secrets elsewhere."""
-        return urlsplit(self._endpoint).netloc.rpartition("@")[2]
-
-    @property
-    def _is_local(self) -> bool:
-        name = urlsplit(self._endpoint).hostname or ""
-        with contextlib.suppress(ValueError):
-            return ipaddress.ip_address(name).is_loopback
-        return name == "localhost" or name.endswith(".localhost")
+    def _access(self) -> Access:
+        if self.api_version is None:
+            endpoint = self.base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_ENDPOINT
+        else:
+            endpoint = self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT", "")
+        return Access(endpoint=endpoint, key_variable=self.key_variable, headers=self.headers or {})
 
     def lacks(self, by_chat: Collection[str] = ()) -> str | None:
         """Why a study could not use this endpoint, without asking it; only the endpoint knows whether it can chat."""
-        if self._is_local:
-            return None
-        if weights.is_offline():
-            return (
-                f"Model '{self.model}' is at {self._host} and SHAKETABLE_OFFLINE is set. "
-                "Unset it, or give the base_url of a server on this machine."
-            )
-        if not os.environ.get(self.api_key_variable, "").strip():
-            return (
-                f"Model '{self.model}' at {self._host} needs a key, and the environment variable "
-                f"{self.api_key_variable} is not set. Set it, or name another with api_key_variable='…'; "
-                "for a server that needs no key, any value will do."
-            )
-        return None
-
-    @property
-    def _key(self) -> str:
-        return os.environ.get(self.api_key_variable, "").strip() or PLACEHOLDER_KEY
+        return self._access.lacks(self.model)
 
     # --- asking ---------------------------------------------------------------------------------
 
@@ -215,6 +214,9 @@ class Openai:
 
         path = "/chat/completions" if "messages" in body else "/completions"
         async with self._line.places:
+            for name, value in body.items():
+                if (refused := self._refused.get((name, repr(value)))) is not None:
+                    raise refused
             for attempt in range(1, self.attempts + 1):
                 started = time.perf_counter()
                 try:
@@ -227,7 +229,7 @@ class Openai:
                     )
                     wait: float | None = backoff(attempt)
                 except APIError as error:
-                    failed = endpoint_error(error)
+                    failed = endpoint_error(error, body, self)
                     wait = seconds_to_wait(error, attempt)
                 except (json.JSONDecodeError, UnicodeDecodeError) as error:
                     raise EndpointError("bad_reply", f"the reply is not JSON ({error})", may_retry=True) from error
@@ -237,12 +239,10 @@ class Openai:
                 if wait is None or attempt == self.attempts:
                     break
                 await asyncio.sleep(wait)
+            if failed.parameter is not None:
+                self._refused[failed.parameter, repr(body[failed.parameter])] = failed
         raise failed
 
     def _failure(self, error: EndpointError) -> Failure:
-        # Some servers repeat the key they were given.
-        key = os.environ.get(self.api_key_variable, "").strip()
-        message = error.message.replace(key, "***") if key else error.message
-        return Failure(
-            kind=error.kind, message=f"{self._host}: {message}"[:500], step="generate", may_retry=error.may_retry
-        )
+        message = f"{self._access.host}: {self._access.hide(error.message)}"
+        return Failure(kind=error.kind, message=message[:500], step="generate", may_retry=error.may_retry)

@@ -85,7 +85,7 @@ def _tallies(plan: Plan, finished: Mapping[tuple[str | float | None, ...], int])
             usual_calls=calls.get(system_name(kind.model, kind.method), 1.0),
         )
         for condition in plan.conditions
-        for kind in (kind_of(condition, temperature) for temperature in plan.study.temperatures)
+        for kind in (kind_of(condition, temperature) for temperature in plan.temperatures_of(condition))
     }
 
 

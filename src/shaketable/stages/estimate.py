@@ -144,7 +144,7 @@ def _prompts_at_most(variation: CountedVariation, question: Question) -> Iterato
 
 
 def _forecast(plan: Plan, model: str, method: str, conditions: Sequence[Condition]) -> Forecast:
-    trials = plan.n_trials * len(conditions) // len(plan.conditions)
+    trials = plan.n_trials_of(conditions)
     measured = known_measures().get(system_name(model, method))
     most = _most(plan, conditions)
     return Forecast(

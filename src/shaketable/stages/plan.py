@@ -18,7 +18,7 @@ from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.factors import main_metric, numbers_of
 from shaketable.facts.scans import GREEDY, most_repeats
 from shaketable.identity import canonical, digest, seed_from, trial_key
-from shaketable.protocols import CalledPart, DatasetMethod, Method, Model, Perturbation, Retriever
+from shaketable.protocols import CalledPart, DatasetMethod, Method, Model, Perturbation, Retriever, TemperatureModel
 from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored
 from shaketable.stages.parts import each_once, refuse_shared_names
 from shaketable.stages.vary import preview
@@ -120,22 +120,35 @@ class Plan:
             if variant.rejected and (variant.question_id, variant.variation, variant.text) not in asked
         )
 
+    def temperatures_of(self, condition: Condition) -> tuple[float, ...]:
+        """Those that the study crosses; the lowest alone, at which it counts, of a model that takes none."""
+        crossed = self.study.temperatures
+        return crossed if _takes_temperature(condition) else (min(crossed),)
+
+    def hot_temperatures_of(self, condition: Condition) -> tuple[float, ...]:
+        """What a scan walks through."""
+        return hot_temperatures(self.study) if _takes_temperature(condition) else ()
+
     @property
     def n_cells(self) -> int:
         """Trials without their repeats."""
-        return len(self.conditions) * len(self.asked) * len(self.study.temperatures)
+        return sum(len(self.temperatures_of(condition)) for condition in self.conditions) * len(self.asked)
 
     @property
     def n_trials(self) -> int:
         """Trials in all; with a scan, the most there can be."""
-        scan = self.study.scan
+        return self.n_trials_of(self.conditions)
+
+    def n_trials_of(self, conditions: Sequence[Condition]) -> int:
+        """The same of some conditions."""
+        scan, repeats = self.study.scan, self.study.repeats
         if scan is None:
-            return self.n_cells * self.study.repeats
+            return sum(len(self.temperatures_of(condition)) for condition in conditions) * len(self.asked) * repeats
         datasets = {question.id: question.dataset for question in self.questions}
         groups = collections.Counter((datasets[variant.question_id], variant.variation) for variant in self.asked)
         facts = sum(min(n, scan.limit or n) for n in groups.values())
-        hot = len(hot_temperatures(self.study)) * most_repeats(scan, self.study.repeats)
-        return len(self.conditions) * (len(self.asked) + facts * hot)
+        n_hot = sum(len(self.hot_temperatures_of(condition)) for condition in conditions)
+        return len(conditions) * len(self.asked) + n_hot * facts * most_repeats(scan, repeats)
 
     @functools.cached_property
     def items(self) -> dict[str, str]:
@@ -190,10 +203,10 @@ class Plan:
     def trials_of(self, variant: Variant, condition: Condition) -> Iterator[tuple[Trial, Condition]]:
         scan, repeats = self.study.scan, self.study.repeats
         if scan is None:
-            asks = [(temperature, repeat) for temperature in self.study.temperatures for repeat in range(repeats)]
+            asks = [(temperature, n) for temperature in self.temperatures_of(condition) for n in range(repeats)]
         else:
             most = most_repeats(scan, repeats)
-            asks = [GREEDY, *((t, repeat) for t in hot_temperatures(self.study) for repeat in range(most))]
+            asks = [GREEDY, *((t, repeat) for t in self.hot_temperatures_of(condition) for repeat in range(most))]
         condition = self.suited(variant, condition)
         for temperature, repeat in asks:
             yield self.trial(variant, condition, temperature, repeat), condition
@@ -210,6 +223,10 @@ class Plan:
             seed=seed_from(self.study.seed, key),
             **condition.labels,  # type: ignore[arg-type]
         )
+
+
+def _takes_temperature(condition: Condition) -> bool:
+    return not isinstance(condition.model, TemperatureModel) or condition.model.takes_temperature
 
 
 def _follows_dataset(condition: Condition) -> bool:

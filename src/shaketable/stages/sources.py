@@ -10,7 +10,7 @@ from typing import Protocol
 
 from shaketable import catalog
 from shaketable.facts.scans import GREEDY, Ask, Course, Outcomes, course, most_repeats
-from shaketable.stages.plan import Condition, Plan, hot_temperatures
+from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.time_left import Kind, Survival, kind_of
 from shaketable.types import Answer, Record, Scan, Trial, Variant
 
@@ -109,7 +109,7 @@ class Scanned:
         self.questions = {question.id: question for question in plan.questions}
         self.is_known = judge_by(scan.known, plan) if scan.known else lambda record: True
         self.is_correct = judge_by(scan.correct, plan)
-        self.temperatures = hot_temperatures(plan.study)
+        self.temperatures = plan.hot_temperatures_of(conditions[0])
         self.conditions = conditions
         self.seen = _Seen()
         self.all_groups = list(self._groups(conditions))

@@ -6,6 +6,7 @@ from shaketable.store.records import RecordStore
 
 SETS_ITS_OWN = "the method sets the temperature of every generation itself"
 ASKS_NONE = "the method asks no model"
+NOT_SENT = "it is not sent to the endpoint"
 
 
 def systems_without_temperature(store: RecordStore) -> dict[tuple[str, str], str]:
@@ -24,4 +25,13 @@ def systems_without_temperature(store: RecordStore) -> dict[tuple[str, str], str
            FROM records r JOIN conditions c ON c.id = r.condition JOIN environments e ON e.id = r.environment
            WHERE json_extract(e.body, '$.checks.temperature_applied.value') = 0"""
     )
-    return {(model, method): f"the endpoint ignores it ({reason})" for model, method, reason in ignored} | reasons
+    unsent = store.rows(
+        """SELECT DISTINCT c.model, c.method
+           FROM records r JOIN conditions c ON c.id = r.condition JOIN environments e ON e.id = r.environment
+           WHERE json_extract(e.body, '$.temperature_sent') = 0"""
+    )
+    return (
+        {(model, method): f"the endpoint ignores it ({reason})" for model, method, reason in ignored}
+        | dict.fromkeys(unsent, NOT_SENT)
+        | reasons
+    )

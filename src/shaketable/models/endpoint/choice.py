@@ -21,11 +21,22 @@ def read_texts(choice: Mapping[str, Any], layout: str) -> tuple[str, str]:
         thoughts, text = "", choice["text"]
     else:
         message = choice["message"]
-        thoughts = message.get("reasoning_content") or message.get("reasoning") or ""
-        text = message.get("content") or message.get("refusal") or ""
+        in_parts, text = _join_parts(message.get("content") or message.get("refusal") or "")
+        thoughts = message.get("reasoning_content") or message.get("reasoning") or in_parts
     if not isinstance(thoughts, str) or not isinstance(text, str):
         raise TypeError("the message is not text")
     return thoughts, text
+
+
+def _join_parts(content: Any) -> tuple[str, Any]:
+    """(thoughts, text) of a content that some servers, such as Mistral's, give as a list of parts."""
+    if not isinstance(content, list):
+        return "", content
+    texts = {"text": "", "thinking": ""}
+    for part in content:
+        given = part[part["type"]]  # A part holds its text under the name of its type, thoughts as parts again.
+        texts[part["type"]] += given if isinstance(given, str) else _join_parts(given)[1]
+    return texts["thinking"], texts["text"]
 
 
 def as_written(thoughts: str, tagged: str, text: str, stop: tuple[str, ...], is_new: bool) -> str:

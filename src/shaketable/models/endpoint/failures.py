@@ -10,6 +10,10 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from shaketable.models.endpoint.hints import hint_for, hint_for_status, refused_parameter
+from shaketable.models.endpoint.request import Dialect
+from shaketable.types import Json
+
 if TYPE_CHECKING:
     from openai import APIError
 
@@ -18,6 +22,10 @@ LONGEST_BACKOFF_SECONDS = 30.0
 LONGEST_WAIT_SECONDS = 300.0
 """An endpoint that wants a longer pause (a spent daily quota) fails now; resuming tries it again."""
 
+REFUSALS = ("bad_request", "refused_setting")
+LONGEST_WORDS = 240
+"""Of the server, so that what to do about them is not cut off."""
+
 # The first is how OpenAI, vLLM, SGLang and llama.cpp word it, the second TGI.
 TOO_LONG = re.compile(r"context.?(length|size|window)|tokens.* must be <=|(prompt|input) is too long", re.IGNORECASE)
 
@@ -25,12 +33,14 @@ TOO_LONG = re.compile(r"context.?(length|size|window)|tokens.* must be <=|(promp
 class EndpointError(Exception):
     """Why there is no completion; the message may hold a secret that the endpoint repeated."""
 
-    def __init__(self, kind: str, message: str, *, may_retry: bool) -> None:
+    def __init__(self, kind: str, message: str, *, may_retry: bool, parameter: str | None = None) -> None:
         super().__init__(message)
         self.kind, self.message, self.may_retry = kind, message, may_retry
+        self.parameter = parameter
+        """Of the request, where the endpoint does not take it; None: it is about something else."""
 
 
-def endpoint_error(error: APIError) -> EndpointError:
+def endpoint_error(error: APIError, body: Mapping[str, Json], dialect: Dialect) -> EndpointError:
     from openai import APIConnectionError, APIStatusError, APITimeoutError
 
     if isinstance(error, APIConnectionError):
@@ -39,9 +49,16 @@ def endpoint_error(error: APIError) -> EndpointError:
         return EndpointError(kind, f"{type(cause).__name__}: {cause}", may_retry=True)
     if not isinstance(error, APIStatusError):
         return EndpointError("bad_reply", str(error), may_retry=True)
-    kind, may_retry = _kind(error.status_code, f"{error.body} {error.message}")
-    words = _server_words(error.body) or error.message
-    return EndpointError(kind, f"HTTP {error.status_code}: {words}", may_retry=may_retry)
+    everything = f"{error.body} {error.message}"
+    kind, may_retry = _kind(error.status_code, everything)
+    parameter = refused_parameter(everything, error.param, body) if kind in REFUSALS else None
+    if parameter is not None:
+        kind, hint = "refused_setting", hint_for(parameter, everything, dialect)
+    else:
+        hint = hint_for_status(error.status_code, dialect)
+    words = (_server_words(error.body) or error.message)[:LONGEST_WORDS]
+    message = f"HTTP {error.status_code}: {words}" + (f" → {hint}." if hint else "")
+    return EndpointError(kind, message, may_retry=may_retry, parameter=parameter)
 
 
 def backoff(attempt: int) -> float:
@@ -94,6 +111,8 @@ def _kind(status: int, words: str) -> tuple[str, bool]:
         return "too_long", False
     if "unsupported_parameter" in words or "unsupported_value" in words:
         return "refused_setting", False
+    if "content_filter" in words or "content management policy" in words:
+        return "content_filter", False
     return "bad_request", False
 
 

@@ -24,6 +24,7 @@ class Honors:
     choices: Callable[[Prompt, int], int | None]
     """How many replies come to a prompt that asks for so many at once; None: the endpoint's reply does not say."""
     sends_seed: bool
+    sends_temperature: bool
 
     def check(self) -> dict[str, EndpointFact]:
         checks = {
@@ -70,6 +71,8 @@ class Honors:
         )
 
     def temperature_applied(self) -> EndpointFact:
+        if not self.sends_temperature:
+            return EndpointFact(value=False, reason="send_temperature is off")
         cold, cold_again = (self._texts(temperature=0.0, seed=seed) for seed in (1, 2))
         hot, hot_again = (self._texts(temperature=2.0, seed=seed) for seed in (1, 2))
         if not any(cold + cold_again + hot + hot_again):

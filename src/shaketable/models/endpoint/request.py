@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+import json
+from collections.abc import Mapping
+from typing import Literal, Protocol, cast
 
+from shaketable.identity import canonical
 from shaketable.types import Json, Prompt, Sampling
+
+OWN = frozenset(
+    {
+        *("model", "messages", "prompt", "temperature", "top_p", "top_k", "min_p", "repetition_penalty"),
+        *("repeat_penalty", "seed", "max_tokens", "max_completion_tokens", "stop", "logprobs", "top_logprobs", "n"),
+        *("stream", "continue_final_message", "add_generation_prompt", "include_stop_str_in_output", "no_stop_trim"),
+        "reasoning_effort",
+    }
+)
+"""What the study and the part's settings decide; `extra_body` cannot."""
 
 # 2**32 - 1 asks llama.cpp for a random seed, and some servers read seeds as signed 32-bit numbers.
 N_SEEDS = 2**31 - 1
@@ -25,15 +38,46 @@ class Dialect(Protocol):
     def stop_at(self) -> Literal["server", "client"]: ...
     @property
     def top_logprobs(self) -> int: ...
+    @property
+    def send_temperature(self) -> bool: ...
+    @property
+    def reasoning_effort(self) -> str | None: ...
+    @property
+    def extra_body(self) -> Mapping[str, object] | None: ...
+    @property
+    def api_version(self) -> str | None: ...
+    @property
+    def key_variable(self) -> str: ...
+
+
+def settle_extra_body(given: Mapping[str, object] | None) -> Mapping[str, object] | None:
+    """With one order of its keys, so that equal settings have one spelling."""
+    if given is None:
+        return None
+    if own := sorted(OWN & given.keys()):
+        raise ValueError(
+            f"extra_body has '{own[0]}', which the study and the other settings decide. Take it out of extra_body."
+        )
+    try:
+        settled: dict[str, object] = json.loads(canonical(given))
+    except TypeError as error:
+        raise ValueError(f"extra_body cannot be sent as JSON: {error}.") from error
+    return settled
 
 
 def request_body(prompt: Prompt, dialect: Dialect) -> dict[str, Json]:
     sampling = prompt.sampling
-    body: dict[str, Json] = {"model": dialect.model, "temperature": sampling.temperature}
+    body: dict[str, Json] = {"model": dialect.model, **cast(Mapping[str, Json], dialect.extra_body or {})}
+    if dialect.send_temperature:
+        body["temperature"] = sampling.temperature
+    if dialect.reasoning_effort is not None:
+        body["reasoning_effort"] = dialect.reasoning_effort
     if dialect.send_seed:
         body["seed"] = prompt.seed % N_SEEDS
     if not sampling.library_defaults:
-        body["top_p"] = sampling.top_p
+        # Models that take no temperature refuse a neutral top_p as well.
+        if dialect.send_temperature or sampling.top_p != 1.0:
+            body["top_p"] = sampling.top_p
         body |= _more_sampling(sampling, dialect.extended)
     if sampling.stop and dialect.stop_at == "server":
         body["stop"] = list(sampling.stop)
