@@ -24,7 +24,7 @@ from pydantic import (
 
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.prompts import read_own
-from shaketable.types import DatasetChoice, Gate, Scan, Study
+from shaketable.types import DatasetChoice, Gate, Json, Scan, Study
 
 SHORT, TEMPLATE = WITHOUT_MODEL = ("short", "template")
 """The values of score.reference that name no model."""
@@ -323,6 +323,15 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         gate=Gate(**file.gate.model_dump()),
         scan=None if file.scan is None else Scan(**file.scan.model_dump() | {"known": file.scan.known or None}),
     )
+
+
+def change_gate(gate: Gate, changes: Mapping[str, Json], where: str) -> Gate:
+    """The same with some of its keys, which come from options or a marker, and are checked as those of a study are."""
+    try:
+        return Gate(**GateTable.model_validate(dataclasses.asdict(gate) | dict(changes)).model_dump())
+    except ValidationError as error:
+        problems = ({**problem, "loc": ("gate", *problem["loc"])} for problem in error.errors())
+        raise StudyError("\n".join(_explain(problem, where) for problem in problems)) from error
 
 
 def format_study(study: Study) -> str:

@@ -76,8 +76,8 @@ def measure_changes(
 ) -> tuple[Change, ...]:
     """Overall, then of each level of a factor that has several, of each condition where there are several, and of the
     worst of them."""
-    slices = list(_slices(paired.drop_nulls(["first_runs", "second_runs"]), system))
-    layout = _lay_out(slices, metric)
+    slices = list(slices_of(paired.drop_nulls(["first_runs", "second_runs"]), system))
+    layout = lay_out(slices, metric)
     ids, differences = layout.question_ids, layout.differences
     estimates = bootstrap.means(differences, ids, unit=unit, is_difference=True)
     firsts, seconds = (bootstrap.means(side, ids, unit=unit) for side in (layout.first, layout.second))
@@ -108,7 +108,7 @@ def measure_changes(
     return _with_others(changes, differences, ids, bootstrap)
 
 
-def _slices(asked: pl.DataFrame, system: System) -> Iterator[Slice]:
+def slices_of(asked: pl.DataFrame, system: System) -> Iterator[Slice]:
     datasets = asked["dataset"].unique().to_list()
     whole = Cell(system=system, dataset=datasets[0] if len(datasets) == 1 else None)
     yield Slice(kind="overall", cell=whole, rows=asked)
@@ -137,7 +137,7 @@ def _located(levels: Mapping[str, Any], whole: Cell) -> Cell:
     )
 
 
-def _lay_out(slices: Sequence[Slice], metric: str) -> Layout:
+def lay_out(slices: Sequence[Slice], metric: str) -> Layout:
     """A question under several conditions counts once: with its mean, or with its worst."""
     is_higher_better = measure_of(metric).higher_is_better is not False
     named = [own.rows.with_columns(id=pl.concat_str("dataset", "question_id", separator="/")) for own in slices]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import typer
 
 from shaketable import __version__
-from shaketable.cli import annotating, comparing, looking, running, sharing, showing, varying, viewing
+from shaketable.cli import annotating, checking, comparing, looking, running, sharing, showing, varying, viewing
 from shaketable.cli.console import INTERRUPTED, err
 
 app = typer.Typer(
@@ -29,7 +29,14 @@ LOOKING = (
     *(viewing.view, showing.show, looking.ls, looking.validate, varying.vary, looking.perturb, looking.doctor),
     looking.models,
 )
-SHARING = (comparing.compare_published, annotating.annotate, sharing.import_, sharing.export, sharing.verify)
+SHARING = (
+    comparing.compare_published,
+    checking.check,
+    annotating.annotate,
+    sharing.import_,
+    sharing.export,
+    sharing.verify,
+)
 COMMANDS: tuple[Callable[..., None], ...] = (*MAKING, *LOOKING, *SHARING)
 
 for command in COMMANDS:

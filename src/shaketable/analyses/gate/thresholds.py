@@ -1,0 +1,166 @@
+"""The numbers behind thresholds on answers: accuracy, worst-case drop, flip rate, failures."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from shaketable.analyses.claims import NOTHING_TO_LOSE
+from shaketable.analyses.floors import find_nothing_to_lose, nothing_to_lose_at
+from shaketable.analyses.gate.quantities import Quantity, Threshold
+from shaketable.analyses.gate.shaken import Shaken, shaken_systems
+from shaketable.analyses.tables import Tables
+from shaketable.errors import StudyError
+from shaketable.factors import SYSTEM, Cell, System, measure_of
+from shaketable.statistics.intervals import ROUNDING, Numbers
+from shaketable.types import Findings
+
+CLEAN = (
+    "the condition in which nothing is shaken. Add 'original' to cross.variations and 'unchanged' to "
+    "cross.perturbations"
+)
+
+
+def accuracies(tables: Tables) -> list[Quantity]:
+    """The main metric where nothing is shaken."""
+    return [
+        Quantity(
+            threshold="min_accuracy",
+            metric=shaken.metric,
+            unit=shaken.unit,
+            cells=shaken.cells[:1],
+            question_ids=shaken.question_ids,
+            values=shaken.means[:1],
+            filled=tuple(shaken.of_uncertain(own)[:1] for own in (shaken.least, shaken.greatest)),
+        )
+        for shaken in _clean_first(tables, _main_metric(tables, "min_accuracy"), "min_accuracy")
+    ]
+
+
+def drops(tables: Tables) -> list[Quantity]:
+    """What each condition loses of it, paired by question."""
+    metric = _main_metric(tables, "max_drop")
+    floors = Findings(nothing_to_lose=find_nothing_to_lose(tables))
+    every = _clean_first(tables, metric, "max_drop")
+    if not any(len(shaken.cells) > 1 for shaken in every):
+        raise StudyError(
+            "gate.max_drop: nothing is shaken in this run, so there is no drop. Add perturbations, variations or "
+            "temperatures to [cross], such as perturbations = ['unchanged', 'sentence_removal']."
+        )
+    return [_drop(shaken, floors) for shaken in every if len(shaken.cells) > 1]
+
+
+def _drop(shaken: Shaken, floors: Findings) -> Quantity:
+    def lost(means: Numbers) -> Numbers:
+        return np.round(means[:1] - means[1:], ROUNDING)
+
+    floor = nothing_to_lose_at(shaken.cells[0], floors, shaken.metric, is_of_evidence=False)
+    return Quantity(
+        threshold="max_drop",
+        metric=shaken.metric,
+        unit=shaken.unit,
+        is_difference=True,
+        cells=shaken.cells[1:],
+        question_ids=shaken.question_ids,
+        values=lost(shaken.means),
+        filled=tuple(
+            np.where(np.isnan(shaken.of_uncertain(own)[1:]), np.nan, lost(own))
+            for own in (shaken.least, shaken.greatest)
+        ),
+        reason=None if floor is None else f"{NOTHING_TO_LOSE}: answers are not shown to be better than {floor.against}",
+    )
+
+
+def flip_rates(tables: Tables) -> list[Quantity]:
+    """The chance that an answer in a condition is judged otherwise than one where nothing is shaken: p(1−p′)+p′(1−p).
+
+    Where nothing is shaken it is that of two runs, without the bias of comparing a run with itself.
+    """
+    metric = tables.judging_metric()
+    if metric is None:
+        raise StudyError(
+            "gate.max_flip_rate: no metric of this run tells right answers from wrong ones. Add one to score.metrics, "
+            "such as contains."
+        )
+    quantities = [
+        quantity for shaken in _clean_first(tables, metric, "max_flip_rate") if (quantity := _flips(shaken)).cells
+    ]
+    if not quantities:
+        raise StudyError(
+            "gate.max_flip_rate: each question has one answer in one condition, so none can flip. Add repeats = 3, "
+            "perturbations, variations or temperatures to [cross]."
+        )
+    return quantities
+
+
+def _flips(shaken: Shaken) -> Quantity:
+    def flips(means: Numbers) -> Numbers:
+        clean = means[:1]
+        rates = clean * (1 - means) + means * (1 - clean)
+        runs = shaken.n_runs[0]
+        again = np.divide(runs, runs - 1, out=np.full_like(runs, np.nan), where=runs > 1)
+        return np.round(np.vstack([rates[:1] * again, rates[1:]]), ROUNDING)
+
+    own = flips(shaken.means)
+    kept = [i for i, line in enumerate(own) if not np.isnan(line).all()]
+    return Quantity(
+        threshold="max_flip_rate",
+        metric=shaken.metric,
+        unit="share",
+        cells=tuple(shaken.cells[i] for i in kept),
+        question_ids=shaken.question_ids,
+        values=own[kept],
+        filled=tuple(
+            np.where(np.isnan(shaken.of_uncertain(filled)), np.nan, flips(filled))[kept]
+            for filled in (shaken.least, shaken.greatest)
+        ),
+    )
+
+
+def failures(tables: Tables) -> list[Quantity]:
+    """The share of a system's trials without an answer."""
+    failed = tables.records.with_columns(value=pl.col("failure").is_not_null().cast(pl.Float64))
+    return per_answer(failed, "max_failures", "failures")
+
+
+def per_answer(records: pl.DataFrame, threshold: Threshold, metric: str) -> list[Quantity]:
+    """The mean `value` over the trials of each question, for each system and dataset."""
+    quantities = []
+    for part in records.partition_by("dataset", *SYSTEM):
+        of_question = part.sort("question_id").group_by("question_id", maintain_order=True).agg(pl.col("value").mean())
+        dataset, model, method, retriever = part.select("dataset", *SYSTEM).row(0)
+        quantities.append(
+            Quantity(
+                threshold=threshold,
+                metric=metric,
+                unit="share" if threshold == "max_failures" else "count",
+                cells=(Cell(dataset=dataset, system=System(model=model, method=method, retriever=retriever)),),
+                question_ids=tuple(of_question["question_id"]),
+                values=of_question["value"].to_numpy()[None],
+            )
+        )
+    return quantities
+
+
+def _main_metric(tables: Tables, threshold: Threshold) -> str:
+    metric = tables.metric()
+    if metric is None:
+        raise StudyError(f"gate.{threshold}: nothing is scored in this run. Name a metric in score.metrics.")
+    if measure_of(metric).higher_is_better is False:
+        raise StudyError(
+            f"gate.{threshold}: the run speaks of {metric}, of which less is better. Name a number of which more is "
+            "better in analyze.metric, such as contains."
+        )
+    return metric
+
+
+def _clean_first(tables: Tables, metric: str, threshold: Threshold) -> list[Shaken]:
+    every = list(shaken_systems(tables, metric))
+    if not every:
+        raise StudyError(f"gate.{threshold}: this run has no answer with a score.")
+    for shaken in every:
+        if not shaken.has_clean:
+            system = shaken.cells[0].system
+            name = "" if system is None else f"{system.model} with {system.method} "
+            raise StudyError(f"gate.{threshold}: {name}was not asked in {CLEAN}.")
+    return every

@@ -1,0 +1,119 @@
+"""What a gate found, in words: for the terminal, a pull request and a test report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shaketable.analyses.gate.quantities import Threshold
+from shaketable.analyses.gate.verdicts import Check, Checked, Worst
+from shaketable.analyses.pairs import Unpaired
+from shaketable.factors import ORIGINAL, UNCHANGED, Cell, Labels, word_for
+from shaketable.report.words import format_difference, format_level, format_margin, format_number, name_part
+from shaketable.types import Estimate
+
+TITLES: dict[Threshold, str] = {
+    "min_accuracy": "{metric}, nothing shaken",
+    "max_drop": "worst-case drop of {metric}",
+    "max_flip_rate": "flip rate",
+    "min_breaking_temperature": "breaking temperature",
+    "min_frs": "Factual Robustness Score",
+    "max_cost": "dollars for an answer",
+    "max_failures": "answers that failed",
+    "max_regression": "{metric} lost against the base",
+}
+WHY_UNPAIRED = {
+    "question": "a question that the other run does not have",
+    "condition": "a condition that the other run does not have",
+    "not asked": "was not asked",
+    "no score": "has no score",
+}
+
+
+def name_threshold(check: Check) -> str:
+    return TITLES[check.threshold].format(metric=word_for(check.metric))
+
+
+def name_conditions(worst: Worst, labels: Labels) -> str:
+    """Which system, and where it is worst."""
+    check = worst.check
+    where = name_condition(check.cell, is_pooled=check.threshold in ("max_failures", "max_cost"))
+    is_overall = check.threshold == "max_regression" and not check.is_detail
+    more = f", the worst of {worst.n}" if worst.n > 1 and not is_overall else ""
+    return f"{labels.name(check.cell, 'dataset')}: {where}{more}"
+
+
+def name_condition(cell: Cell, *, is_pooled: bool = False) -> str:
+    """`sentence removal at temperature 0.6`, `nothing shaken`, or `all conditions`."""
+    if is_pooled or (cell.variation is None and cell.perturbation is None and cell.temperature is None):
+        return "all conditions"
+    shaken = [
+        name_part(part)
+        for part, usual in ((cell.variation, ORIGINAL), (cell.perturbation, UNCHANGED))
+        if part not in (None, usual)
+    ]
+    at = "" if cell.temperature is None else f" at temperature {cell.temperature:g}"
+    return f"{' with '.join(shaken) or 'nothing shaken'}{at}"
+
+
+def format_measured(check: Check) -> str:
+    """The number with its interval, in its unit."""
+    if check.threshold == "max_cost":
+        return _dollars(check.deciding)
+    if check.threshold == "min_breaking_temperature":
+        return format_level(replace(check.deciding, unit="ratio"))
+    is_difference = check.threshold in ("max_drop", "max_regression")
+    return format_difference(check.deciding) if is_difference else format_level(check.deciding)
+
+
+def _dollars(estimate: Estimate) -> str:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return estimate.reason or "–"
+    return f"${estimate.value:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
+
+
+def format_limit(check: Check) -> str:
+    """`at most 10 points`."""
+    side, unit = "at least" if check.is_minimum else "at most", check.estimate.unit
+    if check.threshold == "max_cost":
+        return f"{side} ${check.limit:.3g}"
+    if check.threshold in ("max_drop", "max_regression"):
+        return f"{side} {format_margin(check.limit, unit)}"
+    return f"{side} {format_number(check.limit, unit)}{' %' if unit == 'share' else ''}"
+
+
+def describe_verdict(check: Check) -> str:
+    """`passed`, `failed: shown not to hold`, `failed: not shown to hold`."""
+    if check.verdict == "holds":
+        return "passed"
+    if check.verdict == "broken":
+        return "failed: shown not to hold"
+    if check.passes:
+        return "passed: not shown to be worse" if check.threshold == "max_regression" else "passed: nothing is shown"
+    return f"failed: not shown to hold{f' ({check.reason})' if check.reason else ''}"
+
+
+def describe_checked(checked: Checked) -> str:
+    """One sentence over all."""
+    lines = checked.worst()
+    n_failing = sum(worst.n_failing > 0 for worst in lines)
+    verdict = "passed" if checked.passes else f"closed: {n_failing} of {len(lines)} checks fail"
+    return f"The gate is {verdict}, with {100 * checked.confidence:g} % confidence."
+
+
+def describe_unpaired(checked: Checked, labels: Labels) -> list[str]:
+    """What has no partner in the other run, and so has no part in the comparison."""
+    return [
+        f"{labels.system(system)}: {_count(own)} left out of the comparison."
+        for system, every in checked.unpaired.items()
+        for own in every
+    ]
+
+
+def _count(own: Unpaired) -> str:
+    side = "the base" if own.side == "first" else "this run"
+    return f"{own.n:,} pairs of question and condition in {side} ({WHY_UNPAIRED[own.why]}) are"
+
+
+def labels_of(checks: Sequence[Check]) -> Labels:
+    return Labels.of_cells(check.cell for check in checks)

@@ -1,0 +1,125 @@
+"""A run, its thresholds and perhaps a base → what is shown to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import polars as pl
+
+from shaketable import catalog
+from shaketable.analyses.gate import held_facts, thresholds
+from shaketable.analyses.gate.broken import BrokenQuestion, broken_questions
+from shaketable.analyses.gate.quantities import Quantity, Threshold, limits_of
+from shaketable.analyses.gate.regressions import regressions
+from shaketable.analyses.gate.verdicts import Checked, judge
+from shaketable.analyses.pairs import Unpaired
+from shaketable.analyses.tables import Tables
+from shaketable.errors import PartError, RunError, StudyError
+from shaketable.factors import System
+from shaketable.protocols import PricedModel
+from shaketable.stages import score
+from shaketable.stages.analyze import tables_of
+from shaketable.store import Run
+from shaketable.types import Gate
+
+
+def check_run(
+    run: Run, gate: Gate, base: Run | None = None, progress: Callable[[str], None] = lambda words: None
+) -> Checked:
+    """Hold a run against its thresholds, and against a base where there is one."""
+    wanted = limits_of(gate)
+    if not wanted and base is None:
+        raise StudyError(
+            f"{run.folder}: there is nothing to check. Give a base with --against, or a threshold such as "
+            "--max-drop 0.1, here or in the study's [gate]."
+        )
+    for own in filter(None, (run, base)):
+        _refuse_unfinished(own)
+        score.make_current(own, lambda name: progress(f"scoring {name}"))
+    tables = tables_of(run)
+    quantities = [quantity for threshold in wanted for quantity in _measure(threshold, tables, run)]
+    unpaired: Mapping[System, tuple[Unpaired, ...]] = {}
+    if base is not None:
+        against, unpaired = _regressions(run, base, tables)
+        quantities += against
+    return judge(quantities, gate, n_resamples=tables.bootstrap.n_resamples, unpaired=unpaired)
+
+
+def broken_by(run: Run, checked: Checked, base: Run | None, n: int) -> tuple[BrokenQuestion, ...]:
+    """Questions that show what failed."""
+    if checked.passes:
+        return ()
+    return broken_questions(checked, tables_of(run), None if base is None else tables_of(base), n)
+
+
+def _measure(threshold: Threshold, tables: Tables, run: Run) -> Sequence[Quantity]:
+    has_scan = run.study.scan is not None
+    match threshold:
+        case "min_accuracy":
+            return thresholds.accuracies(tables)
+        case "max_drop":
+            return thresholds.drops(tables)
+        case "max_flip_rate":
+            return thresholds.flip_rates(tables)
+        case "min_breaking_temperature":
+            return held_facts.breaking_temperatures(tables, has_scan=has_scan)
+        case "min_frs":
+            return held_facts.robustness_scores(tables, has_scan=has_scan)
+        case "max_cost":
+            return thresholds.per_answer(_priced(tables.records, run.study.models), "max_cost", "cost")
+        case _:
+            return thresholds.failures(tables)
+
+
+def _regressions(run: Run, base: Run, tables: Tables) -> tuple[list[Quantity], Mapping[System, tuple[Unpaired, ...]]]:
+    metric, others = tables.metric(), tables_of(base)
+    if metric is None or metric not in others.metrics:
+        raise StudyError(
+            f"gate.max_regression: {run.folder} speaks of {metric}, and {base.folder} has scores of "
+            f"{', '.join(others.metrics) or 'nothing'}. Score both by the same metric: shaketable score {base.folder} "
+            f"--metric {metric}."
+        )
+    return regressions(others.scores, tables.scores, metric)
+
+
+def _refuse_unfinished(run: Run) -> None:
+    summary = run.summary()
+    if summary.done + summary.failed == 0:
+        raise RunError(f"{run.folder} has no answer yet. Run it first: shaketable run {run.folder}.")
+    if summary.missing:
+        raise RunError(
+            f"{run.folder}: {summary.missing:,} of {summary.trials:,} trials are not answered, and a gate judges whole "
+            f"runs. Finish it: shaketable run {run.folder}."
+        )
+
+
+def _priced(records: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
+    """What each answer cost in dollars, by the price settings of its model in the study."""
+    prices = dict(_price(text) for text in models)
+    known = {model: price for model, price in prices.items() if price is not None}
+    for model in records["model"].unique().sort():
+        if model not in known:
+            raise StudyError(
+                f"gate.max_cost: {model} has no price. Give it one in cross.models, in dollars for a million tokens: "
+                "openai(model='…', price_in=0.5, price_out=1.5)."
+            )
+    per_token = pl.DataFrame(
+        [(model, *price) for model, price in known.items()],
+        schema={"model": pl.String, "price_in": pl.Float64, "price_out": pl.Float64},
+        orient="row",
+    )
+    read, written = pl.col("n_prompt_tokens") * pl.col("price_in"), pl.col("n_tokens") * pl.col("price_out")
+    return records.join(per_token, on="model", how="left", maintain_order="left").with_columns(
+        value=(read + written) / 1e6
+    )
+
+
+def _price(text: str) -> tuple[str, tuple[float, float] | None]:
+    """A model's name in records, and what a million tokens cost, read and written; None: it does not say."""
+    try:
+        part = catalog.build("model", text)
+    except PartError:  # Answers that were made elsewhere name their models as they like.
+        return text, None
+    if isinstance(part, PricedModel) and part.price_in is not None and part.price_out is not None:
+        return catalog.label(part), (part.price_in, part.price_out)
+    return catalog.label(part), None
