@@ -15,9 +15,9 @@ CONDITION = ("dataset", "variation", "perturbation", "temperature")
 PAIR = (*CONDITION, "question_id")
 Side = Literal["first", "second"]
 SIDES: tuple[Side, Side] = ("first", "second")
-Why = Literal["question", "condition", "not asked", "no score"]
+Why = Literal["question", "condition", "not asked", "no score", "text"]
 """The other side has no such question; no such condition; has both, but not together, as runs that were interrupted do;
-or the one side was asked and has no score."""
+the one side was asked and has no score; or a question of the same id is another one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,10 +33,15 @@ class Unpaired:
 
 
 def systems_in(scores: pl.DataFrame) -> list[System]:
-    """Those that a score table has, in a fixed order."""
-    rows = scores.select("model", "method", "retriever").unique().iter_rows()
-    found = [System(model=model, method=method, retriever=retriever) for model, method, retriever in rows]
-    return sorted(found, key=lambda system: (system.model, system.method, system.retriever or ""))
+    """Those that a score table has, as they come first in it."""
+    rows = scores.select("model", "method", "retriever").unique(maintain_order=True).iter_rows()
+    return [System(model=model, method=method, retriever=retriever) for model, method, retriever in rows]
+
+
+def is_of(system: System) -> list[pl.Expr]:
+    """Whether a row of scores or records is of a system."""
+    parts = {"model": system.model, "method": system.method, "retriever": system.retriever}
+    return [pl.col(name).eq_missing(pl.lit(value, dtype=pl.String)) for name, value in parts.items()]
 
 
 def pair(first: pl.DataFrame, second: pl.DataFrame, metric: str) -> pl.DataFrame:
@@ -46,7 +51,7 @@ def pair(first: pl.DataFrame, second: pl.DataFrame, metric: str) -> pl.DataFrame
     `first_least` and `first_greatest`: had the runs that failed scored as badly, or as well, as can be. `first_runs`
     and `first_failed`: how many have a score, and how many might have one; None: nothing was asked.
     """
-    tables = [_evidence_named(table.filter(metric=metric), first, second) for table in (first, second)]
+    tables = [table.filter(metric=metric) for table in name_evidence_alike(first, second)]
     questions = [by_question(table).with_columns(side=pl.lit(i)) for i, table in enumerate(tables)]
     filled = fill_failed(pl.concat(questions), pl.concat(tables, how="diagonal"))
     first_rows, second_rows = (
@@ -104,11 +109,12 @@ def count_unpaired(paired: pl.DataFrame) -> tuple[Unpaired, ...]:
     return tuple(Unpaired(**row) for row in counted.iter_rows(named=True))
 
 
-def _evidence_named(table: pl.DataFrame, *both: pl.DataFrame) -> pl.DataFrame:
+def name_evidence_alike(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """A method that does not search has undisturbed evidence, where the other one has evidence."""
-    has_evidence = any(own["perturbation"].count() for own in both)
     name = pl.col("perturbation").cast(pl.String)
-    return table.with_columns(perturbation=name.fill_null(UNCHANGED) if has_evidence else name)
+    has_evidence = any(own["perturbation"].count() for own in (first, second))
+    alike = name.fill_null(UNCHANGED) if has_evidence else name
+    return first.with_columns(perturbation=alike), second.with_columns(perturbation=alike)
 
 
 def _values(table: pl.DataFrame) -> pl.DataFrame:

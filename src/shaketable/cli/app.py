@@ -30,8 +30,9 @@ LOOKING = (
     looking.models,
 )
 SHARING = (
-    comparing.compare_published,
+    comparing.compare,
     checking.check,
+    comparing.compare_published,
     annotating.annotate,
     sharing.import_,
     sharing.export,

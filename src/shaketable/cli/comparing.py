@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,12 +11,65 @@ from rich.table import Table
 
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
+from shaketable.cli.telling_apart import comparison_values, tell_comparison
 from shaketable.report.published.compare import STUDIES
 from shaketable.report.published.compare import compare_published as compare_with_published
 from shaketable.stages.analyze import make_current
+from shaketable.stages.compare import compare as compare_runs
 from shaketable.store import Run
 
 COLORS = {"agrees": "green", "differs": "red", "cannot be said": "dim"}
+
+
+@guarded
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="A", help="A run.", exists=True, file_okay=False)],
+    second: Annotated[
+        Path | None,
+        typer.Argument(metavar="B", help="Another run; absent: two systems of A.", exists=True, file_okay=False),
+    ] = None,
+    systems: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--systems", metavar="X Y", help="Two systems by name: both of A, or X of A and Y of B."),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option("--metric", help="The number to compare; the runs' own if absent.")
+    ] = None,
+    margin: Annotated[
+        str | None,
+        typer.Option("--margin", help="What is too little to matter: 0.05, or '0.2 sd'; the studies' if absent."),
+    ] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Is B better than A? Two runs, or two systems of one run, paired by question and condition.
+
+    Differences are B minus A, with intervals; what is claimed is adjusted for all that could be. What is not shown
+    comes with how many questions it would take. Equal systems of two runs are compared each with itself.
+
+    Examples: `shaketable compare runs/monday runs/friday`;
+    `shaketable compare runs/prompts --systems short long`.
+    """
+    told = compare_runs(
+        Run(first),
+        None if second is None else Run(second),
+        systems=systems,
+        metric=metric,
+        margin=_read_margin(margin),
+        progress=lambda words: say(words, quiet=json_),
+    )
+    if json_:
+        print_json(comparison_values(told))
+    else:
+        for compared in told.compared:
+            tell_comparison(compared, told)
+
+
+def _read_margin(text: str | None) -> float | str | None:
+    """A number where it is one; anything else is read as studies write it."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
 
 
 @guarded

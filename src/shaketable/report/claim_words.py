@@ -32,7 +32,7 @@ def describe_unshown(claim: Claim | None) -> str:
     seen = f"an effect of {least} or more would likely have been seen"
     if claim.n_needed is None:
         return seen
-    needed = f"more than {N_MOST:,}" if claim.n_needed > N_MOST else f"about {_rounded(claim.n_needed):,}"
+    needed = f"more than {N_MOST:,}" if claim.n_needed > N_MOST else f"about {rounded(claim.n_needed):,}"
     return f"{seen}, one as small as this with {needed} questions"
 
 
@@ -51,7 +51,7 @@ def describe_failed(row: Bounded, of: Estimate) -> str:
     return f" With the answers that failed, all wrong or all right, it is between {low} and {high}."
 
 
-def _rounded(n: int) -> int:
+def rounded(n: int) -> int:
     """To two digits: it is no better known."""
     step: int = 10 ** max(0, len(str(n)) - 2)
     return -(-n // step) * step

@@ -42,3 +42,11 @@ def detectable_effect(error: float, alpha: float) -> float:
 def n_to_settle(n: int, effect: float, detectable: float) -> int | None:
     """How many questions would see this effect, where n see the detectable one; None: it is 0."""
     return None if effect == 0 else max(n + 1, math.ceil(n * (detectable / effect) ** 2))
+
+
+def n_to_see(sd: float, effect: float, alpha: float) -> int:
+    """How many questions see a mean difference this large with a power of 0.8, by a two-sided test at alpha.
+
+    `sd` is that of the differences between questions: n = ((z₁₋α⸝₂ + z₀.₈) sd / effect)².
+    """
+    return math.ceil((detectable_effect(sd, alpha) / effect) ** 2)

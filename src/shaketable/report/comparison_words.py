@@ -1,0 +1,190 @@
+"""What is said of two systems beside each other: nothing that the interval does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from shaketable.analyses.changes import Change
+from shaketable.analyses.compared import Compared, Comparisons
+from shaketable.analyses.efforts import Measured
+from shaketable.analyses.pairs import Unpaired, Why
+from shaketable.factors import Cell, measure_of, word_for
+from shaketable.report.claim_words import N_MOST, describe_failed, describe_unshown, rounded
+from shaketable.report.words import (
+    count_questions,
+    format_difference,
+    format_level,
+    format_margin,
+    format_p,
+    format_value,
+    name_evidence,
+    name_part,
+    negate,
+    sentence_case,
+)
+
+EFFORTS: dict[Measured, str] = {
+    "n_generations": "calls",
+    "n_searches": "searches",
+    "n_prompt_tokens": "tokens read",
+    "n_tokens": "tokens written",
+    "seconds": "seconds",
+}
+"""Of one answer."""
+WHY: dict[Why, str] = {
+    "question": "{n} of {side}: the other side was not asked these questions",
+    "condition": "{n} of {side}: the other side was not asked under these conditions",
+    "not asked": "{n} that {side} was not asked yet",
+    "no score": "{n} that have no score with {side}: they failed, or were left out",
+    "text": "{n} whose question has the same id on both sides, but another text or other accepted answers",
+}
+
+
+def describe_comparison(compared: Compared, told: Comparisons) -> list[str]:
+    """The verdict first, then where it differs, the worst case, flips and what is missing."""
+    comparison = compared.comparison
+    sentences = [describe_verdict(compared, told), *_levels(compared, told)]
+    if comparison.worst_case is not None:
+        sentences.append(_worst(compared, told))
+    if comparison.flips is not None:
+        sentences.append(describe_flips(compared))
+    return [*sentences, *describe_unpaired(compared)]
+
+
+def describe_verdict(compared: Compared, told: Comparisons) -> str:
+    """`long is better than short: 12 points [4, 20] of correctness more`, or that nothing is shown and what would be
+    needed."""
+    comparison = compared.comparison
+    overall, what = comparison.overall, word_for(comparison.metric)
+    sample = f"{_levels_of(compared, overall)}, {count_questions(overall.difference.n)}"
+    failed = describe_failed(overall, overall.difference)
+    if told.is_shown(compared, overall):
+        return f"{_better(compared, overall)} ({sample}).{failed}"
+    difference = format_difference(overall.difference)
+    if told.is_equivalent(compared):
+        margin = format_margin(comparison.margin.value, comparison.margin.unit)
+        return (
+            f"{compared.second.name} is as good as {compared.first.name} within {margin} of {what}: the difference is "
+            f"{difference} ({sample}).{failed}"
+        )
+    return (
+        f"No difference in {what} is shown between {compared.first.name} and {compared.second.name}: {difference} "
+        f"({sample}). {describe_power(compared, told)}{failed}"
+    )
+
+
+def describe_power(compared: Compared, told: Comparisons) -> str:
+    """How many questions would decide what is not shown."""
+    claim, power = told.claim(compared, compared.comparison.overall), compared.power
+    if claim is None or claim.detectable is None or power is None:
+        return f"{sentence_case(describe_unshown(claim))}."
+    effect = format_margin(power.effect, compared.comparison.margin.unit)
+    needed = f"more than {N_MOST:,}" if power.n_needed > N_MOST else f"about {rounded(power.n_needed):,}"
+    sentence = f"To see a difference of {effect} it would need {needed} questions."
+    if power.n_needed <= power.n:
+        sentence = f"A difference of {effect} would likely have been seen."
+    return f"{sentence} {sentence_case(claim.reason)}." if claim.reason else sentence
+
+
+def describe_flips(compared: Compared) -> str:
+    flips = compared.comparison.flips
+    assert flips is not None
+    noise = f" Between two runs of the same system {format_level(flips.noise)} flip." if flips.noise else ""
+    return (
+        f"From {compared.first.name} to {compared.second.name} {format_level(flips.lost)} of the answers turn from "
+        f"right to wrong and {format_level(flips.gained)} from wrong to right.{noise}"
+    )
+
+
+def describe_unpaired(compared: Compared) -> Iterator[str]:
+    """What could not be compared, and why."""
+    sides = {"first": compared.first.name, "second": compared.second.name}
+    told = [WHY[own.why].format(n=_count(own), side=sides[own.side]) for own in compared.comparison.unpaired]
+    if told:
+        yield f"Not compared: {'; '.join(told)}."
+
+
+def describe_moves(compared: Compared) -> str:
+    moves = compared.moves
+    n = moves.n_up + moves.n_down + moves.n_both + moves.n_same
+    both = f", {moves.n_both:,} both ways" if moves.n_both else ""
+    return (
+        f"Of {n:,} questions {moves.n_up:,} have more {word_for(compared.comparison.metric)} with "
+        f"{compared.second.name}, {moves.n_down:,} less{both}, and {moves.n_same:,} the same."
+    )
+
+
+def name_level(cell: Cell, *, is_condition: bool = False) -> str:
+    """`sentence removal`, `temperature 1`; of a condition all of it."""
+    parts = [
+        name_evidence(cell.perturbation) if cell.perturbation else "",
+        f"temperature {cell.temperature:g}" if cell.temperature is not None else "",
+        f"{name_part(cell.variation)} wording" if cell.variation else "",
+        f"{cell.group} questions" if cell.group else "",
+    ]
+    named = [part for part in parts if part]
+    return ", ".join([*named, *([cell.dataset] if cell.dataset and (is_condition or not named) else [])])
+
+
+def verdict_of(change: Change, compared: Compared, told: Comparisons) -> str:
+    """In a table: `better`, `worse`, `other`, `not shown`, or nothing where there is no verdict."""
+    claim = told.claim(compared, change)
+    if claim is None:
+        return ""
+    if not claim.is_shown:
+        return "○ not shown"
+    return {1: "▲ better", -1: "▼ worse", 0: "◆ other"}[_direction(change)]
+
+
+def format_adjusted(change: Change, compared: Compared, told: Comparisons) -> str:
+    claim = told.claim(compared, change)
+    return format_p(claim.p_adjusted) if claim is not None else "–"
+
+
+def _levels(compared: Compared, told: Comparisons) -> Iterator[str]:
+    """Those that are shown; the others are counted."""
+    levels = compared.comparison.levels
+    shown = [change for change in levels if told.is_shown(compared, change)]
+    for change in shown:
+        yield f"{sentence_case(name_level(change.cell))}: {_better(compared, change)} ({_levels_of(compared, change)})."
+    if len(levels) > len(shown):
+        others = ", ".join(name_level(change.cell) for change in levels if change not in shown)
+        yield f"One by one, no difference is shown for: {others}."
+
+
+def _worst(compared: Compared, told: Comparisons) -> str:
+    worst = compared.comparison.worst_case
+    assert worst is not None
+    start = "In the worst condition of each question"
+    if told.is_shown(compared, worst):
+        return f"{start} {_better(compared, worst)} ({_levels_of(compared, worst)})."
+    levels = _levels_of(compared, worst)
+    return f"{start} no difference is shown: {format_difference(worst.difference)} ({levels})."
+
+
+def _better(compared: Compared, change: Change) -> str:
+    """`long is better than short: 12 points [4, 20] of correctness more`."""
+    direction, what = _direction(change), word_for(change.metric)
+    is_more = (change.difference.value or 0.0) > 0
+    size = format_difference(change.difference if is_more else negate(change.difference))
+    of = f"{size}{' of' if change.difference.unit == 'share' else ''} {what} {'more' if is_more else 'less'}"
+    if direction == 0:
+        return f"{compared.second.name} has {of} than {compared.first.name}"
+    return f"{compared.second.name} is {'better' if direction > 0 else 'worse'} than {compared.first.name}: {of}"
+
+
+def _direction(change: Change) -> int:
+    """1: the second is better, -1: it is worse, 0: neither more nor less is better."""
+    is_higher_better = measure_of(change.metric).higher_is_better
+    if is_higher_better is None:
+        return 0
+    return 1 if ((change.difference.value or 0.0) > 0) == is_higher_better else -1
+
+
+def _levels_of(compared: Compared, change: Change) -> str:
+    return f"{compared.first.name} {format_value(change.first)}, {compared.second.name} {format_value(change.second)}"
+
+
+def _count(own: Unpaired) -> str:
+    n = f"{own.n:,} {'pair' if own.n == 1 else 'pairs'}"
+    return n if own.n == own.n_questions else f"{n} of {own.n_questions:,} questions"
