@@ -24,7 +24,7 @@ from pydantic import (
 
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.prompts import read_own
-from shaketable.types import DatasetChoice, Gate, Json, Scan, Study
+from shaketable.types import DatasetChoice, Gate, Json, Limits, Scan, Study
 
 SHORT, TEMPLATE = WITHOUT_MODEL = ("short", "template")
 """The values of score.reference that name no model."""
@@ -213,6 +213,16 @@ class GateTable(_Table):
     )
 
 
+class LimitsTable(_Table):
+    """Where the run stops, to be resumed; keys do not know it."""
+
+    max_cost: float | None = Field(
+        None, gt=0, description="USD that all goes at the run may spend on answers; models need their prices for it."
+    )
+    max_calls: int | None = Field(None, ge=1, description="Calls of models that all goes at the run may make.")
+    max_minutes: float | None = Field(None, gt=0, description="Minutes that all goes at answering may take.")
+
+
 class StudyFile(_Table):
     """A Shaketable study: lists that are crossed, and what is done with the answers."""
 
@@ -227,6 +237,7 @@ class StudyFile(_Table):
     score: ScoreTable = ScoreTable()  # type: ignore[call-arg]
     analyze: AnalyzeTable = AnalyzeTable()  # type: ignore[call-arg]
     gate: GateTable = GateTable()  # type: ignore[call-arg]
+    limits: LimitsTable = LimitsTable()  # type: ignore[call-arg]
 
     @model_validator(mode="after")
     def _searching_needs_evidence(self) -> StudyFile:
@@ -247,6 +258,7 @@ TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("score",): ScoreTable,
     ("analyze",): AnalyzeTable,
     ("gate",): GateTable,
+    ("limits",): LimitsTable,
 }
 """Where a table stands in a study → its keys."""
 
@@ -322,6 +334,7 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         without_flags=tuple(file.analyze.without_flags),
         gate=Gate(**file.gate.model_dump()),
         scan=None if file.scan is None else Scan(**file.scan.model_dump() | {"known": file.scan.known or None}),
+        limits=Limits(**file.limits.model_dump()),
     )
 
 
@@ -380,6 +393,7 @@ def format_study(study: Study) -> str:
                 "analyses": list(study.analyses),
             },
             "gate": _given(**dataclasses.asdict(study.gate)),
+            **({"limits": limits} if (limits := _given(**dataclasses.asdict(study.limits))) else {}),
         }
     )
 

@@ -333,6 +333,8 @@ class Completion:
     """The values really used: temperature, top_p, top_k, penalty, seed."""
     notes: tuple[str, ...] = ()
     """What the endpoint ignored, such as `seed_ignored` or `logprobs_missing`."""
+    dollars: float | None = None
+    """What the call cost, where the system says so itself; None: by the model's prices, if it has any."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -468,6 +470,8 @@ class Cost:
     n_prompt_tokens: int = 0
     n_tokens: int = 0
     seconds: float = 0.0
+    dollars: float | None = None
+    """None: not known, which is not 0: there is no price of one of its calls."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -492,6 +496,8 @@ class Record:
     cost: Cost = Cost()
     environment: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """Engine, version, dtype, threads, model revision."""
+    reused: bool = False
+    """Whether another run asked it: its cost is what it took there, and this run paid nothing for it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -769,6 +775,18 @@ class Gate:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """Where a run stops of itself, all goes at it together. None: there is no such limit."""
+
+    max_cost: float | None = None
+    """USD."""
+    max_calls: int | None = None
+    """Of models, failed ones too."""
+    max_minutes: float | None = None
+    """Of answering, loading of models included."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Study:
     """What one experiment crosses. Parts are texts; the plan builds them."""
 
@@ -806,3 +824,5 @@ class Study:
     """How much of the main metric is too little to matter, in its unit, or in its spread as `0.2 sd`; None: 5 points
     of a share, 0.2 sd of anything else."""
     gate: Gate = field(default_factory=Gate)
+    limits: Limits = Limits()
+    """They are no part of any key: what is answered does not depend on when a run stops."""

@@ -112,7 +112,7 @@ def test_run_ends_with_one_json_object_and_writes_the_whole_folder(finished):
     folder, said = finished
     records = stored(folder)
     failed = sum(record.failure is not None for record in records.values())
-    assert set(said) == {"run", "trials", "done", "failed", "reused", "seconds", "rewordings"}
+    assert set(said) == {"run", "trials", "done", "failed", "reused", "stopped", "seconds", "rewordings"}
     assert (said["run"], said["trials"], said["reused"]) == (str(folder), N_TRIALS, 0)
     assert (said["done"], said["failed"]) == (N_TRIALS - failed, failed)
     assert failed > 0
@@ -454,7 +454,8 @@ def test_brackets_in_data_are_shown_as_they_are():
         (
             "replies=",
             "replys=",
-            "cross.models[0]: scripted has no setting 'replys'. Did you mean 'replies'? Settings: replies.",
+            "cross.models[0]: scripted has no setting 'replys'. Did you mean 'replies'? Settings: replies, price_in, "
+            "price_out.",
         ),
         (
             '"sentence_removal"',

@@ -343,7 +343,10 @@ def test_a_file_of_wordings_that_changed_is_told_and_the_run_asks_what_it_asked(
 def aged(folder):
     """The run as version 4 of the format had it: without wordings."""
     with sqlite3.connect(folder.records_path) as connection:
-        connection.executescript("DROP TABLE rewordings; DROP TABLE wordings; PRAGMA user_version = 4;")
+        connection.executescript(
+            "DROP TABLE rewordings; DROP TABLE wordings; ALTER TABLE records DROP COLUMN dollars; "
+            "ALTER TABLE records DROP COLUMN reused; PRAGMA user_version = 4;"
+        )
 
 
 def test_a_run_of_an_older_format_keeps_what_a_model_worded(reworded):

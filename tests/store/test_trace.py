@@ -20,7 +20,7 @@ from shaketable.identity import canonical, digest_text
 from shaketable.stages.plan import plan
 from shaketable.store import RecordStore, trace
 from shaketable.store.record_reading import COLUMNS
-from shaketable.store.records import checksum
+from shaketable.store.records import N_OLDER, checksum
 from shaketable.store.verify import verify
 from shaketable.types import (
     Answer,
@@ -221,6 +221,8 @@ def old_file(tmp_path: Path) -> Path:
             for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
                 if table not in VERSION_4:
                     connection.execute(f"DROP TABLE {table}")
+            for column in COLUMNS[N_OLDER:]:
+                connection.execute(f"ALTER TABLE records DROP COLUMN {column}")
             connection.execute("PRAGMA user_version = 4")
     return path
 

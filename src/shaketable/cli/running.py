@@ -16,8 +16,9 @@ import typer
 from shaketable import catalog
 from shaketable.cli.console import INTERRUPTED, answering, duration, guarded, out, print_json, say, wording
 from shaketable.cli.forecasting import cell_words, forecast, notes_on_plan
+from shaketable.cli.spending import tell_stop
 from shaketable.cli.telling import tell_findings
-from shaketable.errors import RunError
+from shaketable.errors import RunError, StudyError
 from shaketable.identity import canonical, digest
 from shaketable.protocols import EndpointModel
 from shaketable.stages.analyze import analyze as analyze_stage
@@ -31,7 +32,7 @@ from shaketable.stages.score import score as score_stage
 from shaketable.stages.vary import vary
 from shaketable.store import Run
 from shaketable.study import load_study
-from shaketable.types import Study
+from shaketable.types import Limits, Study
 
 StudyArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study file (TOML), a run's folder, or the name of a study that ships.")
@@ -48,6 +49,16 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the study: --set generation.max_tokens=48."),
 ]
+MaxCostOption = Annotated[
+    float | None, typer.Option("--max-cost", min=0.0, help="Stop when answers have cost this many USD, to be resumed.")
+]
+MaxCallsOption = Annotated[
+    int | None, typer.Option("--max-calls", min=1, help="Stop after this many calls of models, to be resumed.")
+]
+MaxMinutesOption = Annotated[
+    float | None, typer.Option("--max-minutes", min=0.0, help="Stop after this many minutes of answering.")
+]
+NoLimitsOption = Annotated[bool, typer.Option("--no-limits", help="Run to the end, whatever the study limits.")]
 
 
 class Band(enum.StrEnum):
@@ -76,27 +87,64 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say trials, calls, tokens, time and money; run nothing.")
     ] = False,
+    max_cost: MaxCostOption = None,
+    max_calls: MaxCallsOption = None,
+    max_minutes: MaxMinutesOption = None,
+    no_limits: NoLimitsOption = False,
     json_: JsonOption = False,
 ) -> None:
     """Plan, answer, score, analyze and report a study. Run it again to resume.
 
+    A limit counts all goes at the run; one that is reached stops it with exit code 0 and a report of what there is.
+
     Examples: `shaketable run demo` · `shaketable run context_temperature --limit 12 --set generation.max_tokens=48`
-    · `shaketable run my.toml --dry-run`
+    · `shaketable run my.toml --dry-run` · `shaketable run my.toml --max-cost 2`
     """
-    loaded = load_study(study, set_ or (), limit)
+    loaded = with_limits(load_study(study, set_ or (), limit), max_cost, max_calls, max_minutes, none=no_limits)
     if dry_run:
         forecast(plan(_answerable(loaded)), json_)
         return
     _whole_line(loaded, out_folder or _default_folder(loaded, study, bool(set_ or limit)), json_)
 
 
+def with_limits(
+    study: Study, max_cost: float | None, max_calls: int | None, max_minutes: float | None, *, none: bool
+) -> Study:
+    """The study with the limits that were given in the place of its own."""
+    given = {"max_cost": max_cost, "max_calls": max_calls, "max_minutes": max_minutes}
+    for name, value in given.items():
+        if value == 0:
+            raise StudyError(f"--{name.replace('_', '-')} is 0, and nothing could be asked. Give more than 0.")
+    own = Limits() if none else study.limits
+    limits = Limits(
+        max_cost=own.max_cost if max_cost is None else max_cost,
+        max_calls=own.max_calls if max_calls is None else max_calls,
+        max_minutes=own.max_minutes if max_minutes is None else max_minutes,
+    )
+    return dataclasses.replace(study, limits=limits)
+
+
 @guarded
-def answer(run_folder: RunArgument, json_: JsonOption = False) -> None:
-    """Answer what a run has not answered yet."""
+def answer(
+    run_folder: RunArgument,
+    max_cost: MaxCostOption = None,
+    max_calls: MaxCallsOption = None,
+    max_minutes: MaxMinutesOption = None,
+    no_limits: NoLimitsOption = False,
+    json_: JsonOption = False,
+) -> None:
+    """Answer what a run has not answered yet, to its end or to a limit of all goes at it.
+
+    Example: `shaketable answer runs/demo --max-minutes 10`
+    """
     found = Run(run_folder)
+    study = with_limits(found.study, max_cost, max_calls, max_minutes, none=no_limits)
+    found = Run.prepare(run_folder, study)
     result = _answer(found, _word(found, plan(_answerable(found.study)), json_), json_)
     if json_:
         print_json(_summary(found, result))
+    else:
+        tell_stop(found, result)
 
 
 @guarded
@@ -172,6 +220,7 @@ def _whole_line(study: Study, folder: Path, json_: bool) -> None:
     for section in make_sections(page):
         for headline in section.headlines[:3]:
             out.print(f"• {headline.text}", highlight=False, markup=False)
+    tell_stop(found, results[0])
     say(f"Done in {duration(time.perf_counter() - start)}. The report: {found.folder / 'report.html'}")
 
 
@@ -269,6 +318,7 @@ def _summary(found: Run, result: Answered) -> dict[str, Any]:
         "done": summary.done,
         "failed": summary.failed,
         "reused": result.n_reused,
+        "stopped": None if result.stop is None else dataclasses.asdict(result.stop),
         "seconds": round(result.seconds, 3),
         "rewordings": [dataclasses.asdict(effort) for effort in summary.rewordings],
     }
@@ -280,5 +330,5 @@ def _default_folder(study: Study, given: str, changed: bool) -> Path:
     for folder in (path, path.parent):
         if (folder / "records.sqlite").is_file() and not changed:
             return folder
-    crossing = dataclasses.replace(study, metrics=(), main_metric=None, analyses=())
+    crossing = dataclasses.replace(study, metrics=(), main_metric=None, analyses=(), limits=Limits())
     return Path("runs") / (f"{study.name}-{digest(crossing)[:6]}" if changed else study.name)

@@ -114,6 +114,10 @@ class Openai:
     def collect(self) -> list[tuple[int, Completion | Failure]]:
         return self._line.collect() if "_line" in self.__dict__ else []
 
+    def forget(self) -> None:
+        if "_line" in self.__dict__:
+            self._line.forget()
+
     def environment(self) -> Mapping[str, Json]:
         """What is known of the endpoint; `reported_*` is what the server said with its last reply."""
         return {

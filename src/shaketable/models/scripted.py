@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from shaketable.types import Completion, Failure, Json, Prompt
@@ -17,6 +17,9 @@ class Scripted:
     """
 
     replies: tuple[str, ...] = ("I do not know.",)
+    price_in: float | None = field(default=None, compare=False)
+    """USD per million words of a prompt, to rehearse what a study would cost. None: not known."""
+    price_out: float | None = field(default=None, compare=False)
 
     version: ClassVar[int] = 1
     gives: ClassVar[frozenset[str]] = frozenset()

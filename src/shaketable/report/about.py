@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,6 +28,10 @@ BANNERS = {
         "This run was interrupted: all results are partial.",
         "{left:,} of {trials:,} trials are left. Go on with",
     ),
+    "stopped": (
+        "This run stopped at its limit: all results are partial.",
+        "It stopped at its limit ({limit}) after {done:,} of {trials:,} trials. Raise it to go on, such as with",
+    ),
     "finished_with_failures": ("Some trials failed.", "{failed:,} of {trials:,} have no answer. Try those again with"),
 }
 
@@ -48,13 +53,42 @@ def make_banner(summary: RunSummary, folder: Path, remark: str = "") -> Banner |
         return Banner(title="First results.", text="", command=None, remark=remark) if remark else None
     title, text = BANNERS[state]
     counts = {"trials": summary.trials, "done": summary.done, "failed": summary.failed}
-    resume = shlex.join(["shaketable", "run", str(folder / "study.toml"), "--out", str(folder)])
+    resume = resume_command(summary, folder)
     return Banner(
         title=title,
-        text=text.format(**counts, left=summary.trials - summary.done),
+        text=text.format(**counts, left=summary.trials - summary.done, limit=describe_limit(summary)),
         command=None if state in ("planning", "running") else resume,
         remark=remark,
     )
+
+
+def describe_limit(summary: RunSummary) -> str:
+    """The limit that the run has reached: `500 calls`."""
+    limits = summary.limits
+    if summary.stopped_by == "max_cost":
+        return f"{limits.max_cost or 0:,.2f} USD"
+    if summary.stopped_by == "max_calls":
+        return f"{limits.max_calls or 0:,} calls"
+    return f"{limits.max_minutes or 0:g} minutes"
+
+
+def resume_command(summary: RunSummary, folder: Path) -> str:
+    """What to go on with; at a limit, with as much more of it as the rest would take by what there is so far."""
+    words = ["shaketable", "run", str(folder / "study.toml"), "--out", str(folder)]
+    if summary.state == "stopped" and summary.stopped_by is not None:
+        limits, n_ended = summary.limits, summary.done + summary.failed
+        share = 1.1 * (summary.trials / n_ended if n_ended else 2.0)
+        spent = {
+            "max_cost": sum(system.dollars or 0.0 for system in summary.spent) + summary.lost.dollars,
+            "max_calls": summary.n_generations + summary.lost.n_calls,
+            "max_minutes": summary.seconds / 60,
+        }[summary.stopped_by]
+        least = {"max_cost": limits.max_cost, "max_calls": limits.max_calls, "max_minutes": limits.max_minutes}
+        wanted = share * max(spent, least[summary.stopped_by] or 0)
+        digits = 2 if summary.stopped_by == "max_cost" else 0
+        rounded = math.ceil(wanted * 10**digits) / 10**digits
+        words += [f"--{summary.stopped_by.replace('_', '-')}", f"{rounded:.{digits}f}"]
+    return shlex.join(words)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

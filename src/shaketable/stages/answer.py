@@ -8,14 +8,17 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from shaketable import catalog
 from shaketable.errors import RunError
 from shaketable.stages.estimate import known_measures, system_name
+from shaketable.stages.meter import Before, Meter, Spent, Stop, System, refuse_unpriced
 from shaketable.stages.plan import Plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.scheduler import Progress, Scheduler
 from shaketable.stages.sources import Listed, Scanned
 from shaketable.stages.time_left import Kind, Tally, TimeLeft, kind_of
 from shaketable.store import RecordStore
+from shaketable.store.money import lost, spent_by_system
 
 NEW_OBJECTS = 10_000
 """After so many the interpreter looks for cycles of objects."""
@@ -31,6 +34,8 @@ class Answered:
     n_tokens: int
     """New tokens of this go."""
     seconds: float
+    stop: Stop | None = None
+    """Where it stopped before its end; None: all is answered."""
 
 
 def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: None) -> Answered:
@@ -45,11 +50,34 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
     # Also when all is answered: keys do not know the accepted answers, and those may have been mended.
     store.add_questions([(question, plan.items[question.id]) for question in plan.questions])
     store.add_rejected(plan.rejected)
-    if store.meta().get("fingerprint") == plan.fingerprint and store.n_finished() == n_trials:
+    n_before = store.n_finished()
+    if store.meta().get("fingerprint") == plan.fingerprint and n_before == n_trials:
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
     refuse_unready(plan)
-    store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials)
-    scheduler = Scheduler(plan, store, progress, TimeLeft(_tallies(plan, store.n_finished_by_kind())))
+    refuse_unpriced(plan.study.limits, {catalog.label(model): model for model, _ in plan.by_model()})
+    store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials, stopped="")
+    meter = Meter(plan.study.limits, _spent(store))
+    left = TimeLeft(_tallies(plan, store.n_finished_by_kind()))
+    scheduler = Scheduler(plan, store, progress, left, meter)
+    stop = _drive(plan, store, scheduler)
+    if stop is not None:
+        store.set_meta(stopped=stop.limit, lost_calls=meter.lost.n_calls, lost_dollars=meter.lost.dollars)
+    elif plan.study.scan is not None:
+        n_trials = len(store.keys())
+        store.set_meta(n_trials=n_trials)
+    return Answered(
+        n_trials=n_trials,
+        n_reused=n_before,
+        n_done=scheduler.n_done,
+        n_failed=scheduler.n_failed,
+        n_tokens=scheduler.n_tokens,
+        seconds=time.perf_counter() - start,
+        stop=stop,
+    )
+
+
+def _drive(plan: Plan, store: RecordStore, scheduler: Scheduler) -> Stop | None:
+    """Answer with one model after the other, until all is answered or a limit is reached."""
     scan = plan.study.scan
     # Only a scan goes by what was answered; a list needs no more than the keys.
     finished = store.finished_keys() if scan is None else set()
@@ -59,19 +87,30 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
         for model, conditions in plan.by_model():
             if scan is None:
                 new = (planned for planned in plan.trials(conditions) if planned[0].key not in finished)
-                scheduler.run(model, Listed(new))
+                stop = scheduler.run(model, Listed(new))
             else:
-                scheduler.run(model, Scanned(plan, scan, conditions, answers))
-    if scan is not None:
-        n_trials = len(store.keys())
-        store.set_meta(n_trials=n_trials)
-    return Answered(
-        n_trials=n_trials,
-        n_reused=n_trials - scheduler.n_done - scheduler.n_failed,
-        n_done=scheduler.n_done,
-        n_failed=scheduler.n_failed,
-        n_tokens=scheduler.n_tokens,
-        seconds=time.perf_counter() - start,
+                stop = scheduler.run(model, Scanned(plan, scan, conditions, answers))
+            if stop is not None:
+                return stop
+    return None
+
+
+def _spent(store: RecordStore) -> Before:
+    """What earlier goes spent."""
+    gone = lost(store)
+    return Before(
+        systems={
+            System(spent.model, spent.method): Spent(
+                n_trials=spent.n_trials,
+                n_calls=spent.n_calls,
+                dollars=spent.dollars or 0.0,
+                n_priced=spent.n_priced,
+            )
+            for spent in spent_by_system(store)
+        },
+        lost_calls=gone.n_calls,
+        lost_dollars=gone.dollars,
+        seconds=float(store.meta().get("seconds", 0.0)),
     )
 
 

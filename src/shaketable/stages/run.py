@@ -27,7 +27,9 @@ def _answer(made: Run, planned: Plan) -> None:
 
 
 def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: None) -> int:
-    """Estimate the curves that the study asks for."""
+    """Estimate the curves that the study asks for; not where its answers stopped at a limit."""
+    if made.summary().state == "stopped":
+        return 0
     if planned.study.scan is None or planned.study.scan.curves == "none":
         return 0
     from shaketable.stages.curves import trace_curves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -25,6 +25,7 @@ from shaketable.protocols import (
 )
 from shaketable.stages.evidence_lookup import Asked, EvidenceLookup
 from shaketable.stages.history import continued
+from shaketable.stages.meter import Meter, Money, Stop, System, price_of, refuse_untold
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.sources import Source
 from shaketable.stages.time_left import Tally, TimeLeft, Underway
@@ -70,6 +71,8 @@ class Tick:
     """Since the first model was loaded, later ones' loading left out."""
     seconds_left: float | None = None
     """None: too little was seen to tell."""
+    money: tuple[Money, ...] = ()
+    """By system, of all goes."""
 
 
 @dataclass(slots=True)
@@ -87,6 +90,8 @@ class Flight:
     n_prompt_tokens: int = 0
     n_tokens: int = 0
     seconds: float = 0.0
+    dollars: float | None = 0.0
+    """None: a call had no price."""
     step: Step | None = None
     """The step whose reply it waits for."""
 
@@ -98,14 +103,22 @@ class Sink(Protocol):
 
 
 class Scheduler:
-    def __init__(self, plan: Plan, store: Sink, progress: Progress, left: TimeLeft | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        store: Sink,
+        progress: Progress,
+        left: TimeLeft | None = None,
+        meter: Meter | None = None,
+    ) -> None:
         self.store, self.progress = store, progress
-        self.left = left or TimeLeft({})
+        self.left, self.meter = left or TimeLeft({}), meter or Meter()
         self.questions = {question.id: question for question in plan.questions}
         self.evidence = EvidenceLookup()
         self.n_done = self.n_failed = self.n_tokens = 0
         self.forecast: float | None = None
         self.forecast_at = perf_counter()
+        self.money: tuple[Money, ...] = ()
         generation = plan.study.generation
         self.wants: tuple[str, ...] = ("logprobs", "processed_logprobs") if generation.get("logprobs") else ()
         self.greedy_wants: tuple[str, ...] = ("top_logprobs",) if generation.get("top_logprobs") else ()
@@ -114,25 +127,32 @@ class Scheduler:
         self.flights: dict[int, Flight] = {}
         self.searching: list[tuple[int, Asked]] = []
         self.probing: list[tuple[int, Probe]] = []
+        self.held: deque[tuple[int, Prompt]] = deque()
+        """Calls that a limit stands against, as long as others are under way."""
         self.finished: list[tuple[Record, Condition]] = []
 
-    def run(self, model: Model, source: Source) -> None:
-        """Drive all trials of one model to their ends."""
+    def run(self, model: Model, source: Source) -> Stop | None:
+        """Drive all trials of one model to their ends, or to a limit of the run."""
         self.engine = model if isinstance(model, StreamingModel) else Batches(model)
         self.source = source
+        self.meter.begin(model)
         try:
-            self._drive(model, source)
+            return self._drive(model, source)
         except BaseException:
             if isinstance(model, ForgettingModel):
                 model.forget()
             raise
 
-    def _drive(self, model: Model, source: Source) -> None:
+    def _drive(self, model: Model, source: Source) -> Stop | None:
         while True:
-            started = source.take(WINDOW - len(self.flights))
+            n_room = self.meter.n_to_start(WINDOW - len(self.flights), len(self.flights))
+            started = source.take(n_room)
             if not started and not self.flights:
+                is_at_end = bool(n_room) or not source.take(1)
                 self.left.end()
-                return
+                return None if is_at_end else self._stop(model)
+            if self.meter.is_late() or (self.held and not self.meter.n_pending):
+                return self._stop(model)
             for trial, condition in started:
                 ticket = next(TICKETS)
                 steps = _steps(condition.method, trial.variant.text)
@@ -157,8 +177,30 @@ class Scheduler:
                     self.flights[done].tally.note(reply, 1 / n_sharing[id(reply)])
                 self._take(done, _whole(reply))
             self._look_up()
+            self._submit_held()
             if self.finished:
                 self._store(model)
+
+    def _stop(self, model: Model) -> Stop:
+        """Let go of what is under way, at a limit: finished trials are stored, the others are asked another time."""
+        self.left.expect(self.source.expected())
+        stop = self.meter.stop(self._n_left())
+        if self.flights and isinstance(model, ForgettingModel):
+            model.forget()
+        for flight in self.flights.values():
+            flight.steps.close()
+        self.flights, self.held = {}, deque()
+        self.left.end()
+        return stop
+
+    def _n_left(self) -> Mapping[System, float]:
+        """Trials that are not answered, by system."""
+        left: Counter[System] = Counter()
+        for kind, tally in self.left.tallies.items():
+            left[System(kind.model, kind.method)] += tally.n_unstarted  # type: ignore[assignment]
+        for flight in self.flights.values():
+            left[System(flight.trial.model, flight.trial.method)] += 1
+        return left
 
     def _resume(self, ticket: int, reply: Reply) -> None:
         """Hand a method its reply and do what it asks for next."""
@@ -183,12 +225,19 @@ class Scheduler:
         elif isinstance(step, Generate):
             prompt = self._prompt(flight, step)
             flight.tally.max_tokens = max(flight.tally.max_tokens, prompt.sampling.max_tokens)
-            self.engine.submit(ticket, prompt)
+            self.held.append((ticket, prompt))
+            self._submit_held()
         elif not isinstance(step, Probe):
             flight.steps.close()
             self._finish(ticket, _broken(f"It asked for {step!r}; a step is a Search, Generate, Probe or Note."))
         else:
             self.probing.append((ticket, step))
+
+    def _submit_held(self) -> None:
+        """Call the model as far as the limits allow, the oldest first."""
+        while self.held and self.meter.may_call():
+            self.meter.n_pending += 1
+            self.engine.submit(*self.held.popleft())
 
     def _take(self, ticket: int, reply: Evidence | Completion | Reading | Failure) -> None:
         """Write a reply into the trace, count it, and go on."""
@@ -199,6 +248,7 @@ class Scheduler:
             flight.n_searches += 1
         elif isinstance(flight.step, Generate):
             flight.n_generations += 1
+            self._pay(flight, reply)
         if isinstance(reply, Failure):
             flight.steps.close()
             self._finish(ticket, reply)
@@ -208,6 +258,16 @@ class Scheduler:
             flight.n_tokens += reply.n_tokens
             flight.seconds += reply.seconds
         self._resume(ticket, reply)
+
+    def _pay(self, flight: Flight, reply: Evidence | Completion | Reading | Failure) -> None:
+        """Count what a call cost."""
+        model = flight.condition.model
+        assert isinstance(reply, Completion | Failure), "A call brings nothing else."
+        dollars = price_of(model, reply)
+        if isinstance(reply, Completion):
+            refuse_untold(self.meter.limits, model, flight.trial.model, dollars)
+        flight.dollars = None if flight.dollars is None or dollars is None else flight.dollars + dollars
+        self.meter.note(dollars)
 
     def _prompt(self, flight: Flight, step: Generate) -> Prompt:
         settings = {**flight.condition.drawing, "temperature": flight.trial.temperature, **step.sampling}
@@ -258,19 +318,22 @@ class Scheduler:
         if not isinstance(end, Answer | Failure):
             end = _broken(f"It returned {end!r}; a method returns an Answer.")
         failure = end if isinstance(end, Failure) else None
+        cost = Cost(
+            n_searches=flight.n_searches,
+            n_generations=flight.n_generations,
+            n_prompt_tokens=flight.n_prompt_tokens,
+            n_tokens=flight.n_tokens,
+            seconds=flight.seconds,
+            dollars=flight.dollars if flight.n_generations else None,
+        )
         record = Record(
             trial=flight.trial,
             answer=None if isinstance(end, Failure) else end,
             failure=failure,
             trace=tuple(flight.events),
-            cost=Cost(
-                n_searches=flight.n_searches,
-                n_generations=flight.n_generations,
-                n_prompt_tokens=flight.n_prompt_tokens,
-                n_tokens=flight.n_tokens,
-                seconds=flight.seconds,
-            ),
+            cost=cost,
         )
+        self.meter.end(System(flight.trial.model, flight.trial.method), cost)
         self.finished.append((record, flight.condition))
         self.source.done(record)
         flight.tally.calls[flight.n_generations] += 1
@@ -290,6 +353,7 @@ class Scheduler:
                 n_tokens=self.n_tokens,
                 seconds=self.left.elapsed(),
                 seconds_left=self._seconds_left(model),
+                money=self.money,
             )
         )
 
@@ -301,6 +365,7 @@ class Scheduler:
             written = model.written() if isinstance(model, TellingModel) else None
             self.forecast = self.left.seconds(self._underway(written or {}), is_told=written is not None)
             self.forecast_at = now
+            self.money = self.meter.money(self._n_left())
         return None if self.forecast is None else max(self.forecast - (now - self.forecast_at), 0.0)
 
     def _underway(self, written: Mapping[int, int]) -> Iterator[Underway]:

@@ -79,6 +79,8 @@ class Database:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = OFF")
             schema.migrate(connection, version)
+        elif version <= schema.BEFORE_MONEY:
+            connection.execute(schema.OLDER_RECORDS)
 
     def _nothing_yet(self) -> StoreError:
         return StoreError(

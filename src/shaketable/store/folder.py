@@ -21,9 +21,9 @@ STUDY = "study.toml"
 UNFINISHED = "study.tmp"
 DONE_AGAIN = (
     *("metrics", "analyses", "reference", "reference_prompt", "main_metric", "margin", "confidence", "n_resamples"),
-    *("without_flags", "gate"),
+    *("without_flags", "gate", "limits"),
 )
-"""What of a study may change: it is done again on stored answers."""
+"""What of a study may change: it is done again on stored answers, or no answer depends on it."""
 
 
 class RunFolder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from shaketable.store import trace
 from shaketable.store.shared_texts import SharedTexts
@@ -12,6 +13,7 @@ from shaketable.types import Cost, Record, Trial, Variant
 COLUMNS = (
     *("key", "variant", "condition", "temperature", "repeat", "seed", "answer", "failure", "may_retry"),
     *("n_searches", "n_generations", "n_prompt_tokens", "n_tokens", "seconds", "environment", "trace"),
+    *("dollars", "reused"),
 )
 
 
@@ -75,7 +77,7 @@ class RecordReading(SharedTexts):
         environments = {i: json.loads(body) for i, body in self.rows("SELECT id, body FROM environments")}
         columns = [f"r.{name}" for name in COLUMNS]
         if not with_trace:
-            columns[-1] = "json_set(json_remove(r.trace, '$.hits'), '$.events', json_array())"
+            columns[COLUMNS.index("trace")] = "json_set(json_remove(r.trace, '$.hits'), '$.events', json_array())"
         sql = f"""
             SELECT {", ".join(columns)}, v.question_id, v.variation, v.wording, v.provenance, v.rejected,
                    c.model, c.method, c.retriever, c.perturbation
@@ -99,10 +101,12 @@ class RecordReading(SharedTexts):
             cost = Cost(
                 n_searches=r["n_searches"], n_generations=r["n_generations"],
                 n_prompt_tokens=r["n_prompt_tokens"], n_tokens=r["n_tokens"], seconds=r["seconds"],
+                dollars=r["dollars"],
             )  # fmt: skip
-            yield trace.unpack(
+            record = trace.unpack(
                 trial, r["answer"], r["failure"], cost, environments[r["environment"]], r["trace"], self._fetch
             )
+            yield replace(record, reused=True) if r["reused"] else record
 
 
 def first_questions_where(n: int | None) -> str:

@@ -22,7 +22,11 @@ MADE_FROM = {
     "curves": "SELECT * FROM curves ORDER BY key",
 }
 """What scores and findings are made from, by table."""
-INSERT = f"INSERT OR REPLACE INTO records ({', '.join(COLUMNS)}, checksum) VALUES ({', '.join('?' * 17)})"
+N_OLDER = 16
+"""Columns of records up to version 5."""
+NOTHING_NEWER = (None, 0)
+"""Values of the columns since then where nothing is known."""
+INSERT = f"INSERT OR REPLACE INTO records ({', '.join(COLUMNS)}, checksum) VALUES ({', '.join('?' * 19)})"
 
 
 class RecordStore(RecordReading, Dimensions, Derived):
@@ -47,7 +51,7 @@ class RecordStore(RecordReading, Dimensions, Derived):
                     None if record.failure is None else canonical(record.failure),
                     int(record.failure is not None and record.failure.may_retry),
                     cost.n_searches, cost.n_generations, cost.n_prompt_tokens, cost.n_tokens, cost.seconds,
-                    environment_id, trace.pack(record, keep),
+                    environment_id, trace.pack(record, keep), cost.dollars, int(record.reused),
                 )  # fmt: skip
                 rows.append((*row, checksum(row)))
             connection.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", texts.items())
@@ -88,5 +92,7 @@ class RecordStore(RecordReading, Dimensions, Derived):
 
 
 def checksum(row: Sequence[Any]) -> str:
-    """A short digest over every stored value of a record."""
+    """A short digest over every stored value of a record; of what came with version 6 only where it says something, as
+    older records have it."""
+    row = row[:N_OLDER] if tuple(row[N_OLDER:]) == NOTHING_NEWER else row
     return digest_text("\x1f".join(map(str, row)))[:16]

@@ -151,7 +151,7 @@ class Run(RunFolder):
         """Counts, sums and state of the run; before the first record there is nothing but the study."""
         if not (self.records_path.exists() and self.records_path.stat().st_size):
             return RunSummary(run=str(self.folder), study=self.study.name, state="empty", models=self.study.models)
-        return summarize(self.store, self.folder, self.study.name, lambda: is_locked(self.folder))
+        return summarize(self.store, self.folder, self.study, lambda: is_locked(self.folder))
 
     def parts(self) -> tuple[UsedPart, ...]:
         """Every part that took part, with its settings and version."""

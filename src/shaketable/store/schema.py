@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 5
+VERSION = 6
 APPLICATION = 0x53484B54  # "SHKT": tells a run from any other SQLite file.
 
 TABLES = """
@@ -75,9 +75,16 @@ INSERT INTO wordings
 """
 """Before version 5 wordings were made anew by each go. A model would not make the same again, so its wordings are taken
 from the variants; rules make the same, and are asked once more."""
-TABLES += REFERENCES + CURVES + VERDICTS + WORDINGS
+MONEY = """
+ALTER TABLE records ADD COLUMN dollars REAL;
+ALTER TABLE records ADD COLUMN reused INTEGER NOT NULL DEFAULT 0;
+"""
+TABLES += REFERENCES + CURVES + VERDICTS + WORDINGS + MONEY
+OLDER_RECORDS = "CREATE TEMP VIEW records AS SELECT *, NULL AS dollars, 0 AS reused FROM main.records"
+"""A file of version 5 or older that is only read has the newer columns by this view, which stands before its table."""
+BEFORE_MONEY = 5
 
-MIGRATIONS: dict[int, str] = {1: REFERENCES, 2: CURVES, 3: VERDICTS, 4: WORDINGS + WORDED_BEFORE}
+MIGRATIONS: dict[int, str] = {1: REFERENCES, 2: CURVES, 3: VERDICTS, 4: WORDINGS + WORDED_BEFORE, BEFORE_MONEY: MONEY}
 """Version n → the statements that make it n + 1. Traces of version 5 keep every field of a step and its reply; those of
 older versions are read as they are."""
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from shaketable.store.money import Lost, SystemSpent, lost, spent_by_system
 from shaketable.store.records import RecordStore
 from shaketable.store.wordings import WordingEffort
-from shaketable.types import NOTHING, Json
+from shaketable.types import NOTHING, Json, Limits, Study
 
-State = Literal["empty", "planning", "running", "interrupted", "finished", "finished_with_failures"]
+State = Literal["empty", "planning", "running", "interrupted", "stopped", "finished", "finished_with_failures"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +44,12 @@ class RunSummary:
     datasets: tuple[str, ...] = ()
     selection: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """How the questions were chosen; empty: not known."""
+    stopped_by: str | None = None
+    """The limit of the study that the last go reached; None: it reached none."""
+    limits: Limits = Limits()
+    spent: tuple[SystemSpent, ...] = ()
+    """By system, answers that were taken from other runs left out."""
+    lost: Lost = Lost(n_calls=0, dollars=0.0)
     rewordings: tuple[WordingEffort, ...] = ()
     """What models took that reworded the questions; the other counts are of answering alone."""
 
@@ -51,7 +58,7 @@ class RunSummary:
         return self.state in ("finished", "finished_with_failures")
 
 
-def summarize(store: RecordStore, folder: Path, study: str, is_being_written: Callable[[], bool]) -> RunSummary:
+def summarize(store: RecordStore, folder: Path, study: Study, is_being_written: Callable[[], bool]) -> RunSummary:
     meta = store.meta()
     [(done, failed, n_prompt, n_tokens, n_generations, n_searches)] = store.rows(
         """SELECT SUM(failure IS NULL), SUM(failure IS NOT NULL), SUM(n_prompt_tokens), SUM(n_tokens),
@@ -61,8 +68,12 @@ def summarize(store: RecordStore, folder: Path, study: str, is_being_written: Ca
     trials = int(meta.get("n_trials", done + failed))
     return RunSummary(
         run=str(folder),
-        study=study,
-        state=_state(trials, done, failed, is_being_written),
+        study=study.name,
+        limits=study.limits,
+        state=_state(trials, done, failed, meta.get("stopped"), is_being_written),
+        stopped_by=meta.get("stopped") or None,
+        spent=spent_by_system(store),
+        lost=lost(store),
         created=meta.get("created"),
         finished=meta.get("finished"),
         trials=trials,
@@ -82,9 +93,9 @@ def summarize(store: RecordStore, folder: Path, study: str, is_being_written: Ca
     )
 
 
-def _state(trials: int, done: int, failed: int, is_being_written: Callable[[], bool]) -> State:
+def _state(trials: int, done: int, failed: int, stopped: str | None, is_being_written: Callable[[], bool]) -> State:
     if done + failed == 0:
         return "planning" if is_being_written() else "empty"
     if done + failed < trials:
-        return "running" if is_being_written() else "interrupted"
+        return "running" if is_being_written() else "stopped" if stopped else "interrupted"
     return "finished_with_failures" if failed else "finished"

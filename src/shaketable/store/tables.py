@@ -23,10 +23,10 @@ TEXTS = (
 RECORD_COLUMNS = (
     *("key", "dataset", "question_id", "question", "gold", "type", "n_facts", "model", "method", "retriever"),
     *("perturbation", "variation", "wording", "temperature", "repeat", "seed", "answer", "failure"),
-    *("n_searches", "n_generations", "n_prompt_tokens", "n_tokens", "seconds"),
+    *("n_searches", "n_generations", "n_prompt_tokens", "n_tokens", "seconds", "dollars", "reused"),
 )
 RECORD_SCHEMA = {
-    name: pl.String if name in TEXTS else pl.Float64 if name in ("temperature", "seconds") else pl.Int64
+    name: pl.String if name in TEXTS else pl.Float64 if name in ("temperature", "seconds", "dollars") else pl.Int64
     for name in RECORD_COLUMNS
 }
 SEARCH_SCHEMA: dict[str, Any] = {
@@ -48,7 +48,7 @@ def record_table(store: RecordStore, first_questions: int | None = None) -> pl.D
         f"""SELECT r.key, q.dataset, q.id, q.text, q.answers, json_extract(q.tags, '$.type'),
                   json_extract(q.tags, '$.n_facts'), c.model, c.method, c.retriever, c.perturbation, v.variation,
                   v.wording, r.temperature, r.repeat, r.seed, r.answer, json_extract(r.failure, '$.kind'),
-                  r.n_searches, r.n_generations, r.n_prompt_tokens, r.n_tokens, r.seconds
+                  r.n_searches, r.n_generations, r.n_prompt_tokens, r.n_tokens, r.seconds, r.dollars, r.reused
            FROM records r JOIN variants v ON v.id = r.variant JOIN questions q ON q.id = v.question_id
            JOIN conditions c ON c.id = r.condition
            WHERE {first_questions_where(first_questions)} ORDER BY q.place, c.id, v.id, r.temperature, r.repeat"""

@@ -43,7 +43,10 @@ def verify(store: RecordStore) -> Verdict:
     n_records = 0
     for row in store.rows(sql):
         n_records += 1
-        values, found, environment, identity, item, wording, variation, provenance = row[:16], *row[16:]
+        values, found, environment, identity, item, wording, variation, provenance = (
+            row[: len(COLUMNS)],
+            *row[len(COLUMNS) :],
+        )
         key, temperature, repeat = values[0], values[3], values[4]
         if checksum(values) != found:
             problems.append(f"record {key}: its content does not match its checksum")
@@ -53,7 +56,11 @@ def verify(store: RecordStore) -> Verdict:
         variant = Variant(question_id="", text=wording, variation=variation, provenance=json.loads(provenance))
         if trial_key(identity, item, variation, variant.spelled, temperature, repeat) != key:
             problems.append(f"record {key}: its key does not belong to its trial")
-        problems += [f"record {key}: text {name} is missing" for name in references(values[15]) if name not in texts]
+        problems += [
+            f"record {key}: text {name} is missing"
+            for name in references(values[COLUMNS.index("trace")])
+            if name not in texts
+        ]
     problems += altered(store.rows)
     meta = store.meta()
     problems += [

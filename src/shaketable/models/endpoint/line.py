@@ -27,6 +27,7 @@ class Line:
         self._loop = asyncio.new_event_loop()
         self._finished: queue.SimpleQueue[tuple[int, Future[Completion | Failure]]] = queue.SimpleQueue()
         self._n_waiting = 0
+        self._underway: set[Future[Completion | Failure]] = set()
         self._counting = threading.Lock()
         threading.Thread(target=self._loop.run_forever, name="shaketable-openai", daemon=True).start()
 
@@ -36,7 +37,9 @@ class Line:
     def submit(self, ticket: int, work: Coroutine[Any, Any, Completion | Failure]) -> None:
         with self._counting:
             self._n_waiting += 1
-        self.start(work).add_done_callback(lambda reply: self._finished.put((ticket, reply)))
+        reply, finished = self.start(work), self._finished
+        self._underway.add(reply)
+        reply.add_done_callback(lambda reply: finished.put((ticket, reply)))
 
     def collect(self) -> list[tuple[int, Completion | Failure]]:
         with self._counting:
@@ -48,4 +51,13 @@ class Line:
                 done.append(self._finished.get_nowait())
         with self._counting:
             self._n_waiting -= len(done)
+        self._underway.difference_update(reply for _, reply in done)
         return [(ticket, reply.result()) for ticket, reply in done]
+
+    def forget(self) -> None:
+        """Send nothing more, and take no reply to what was sent."""
+        underway, self._underway = self._underway, set()
+        with self._counting:
+            self._n_waiting, self._finished = 0, queue.SimpleQueue()
+        for reply in underway:
+            reply.cancel()

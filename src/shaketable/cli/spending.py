@@ -1,0 +1,28 @@
+"""What a run has spent, and where it stopped, in words."""
+
+from __future__ import annotations
+
+from shaketable.cli.console import duration, say
+from shaketable.report.about import describe_limit, resume_command
+from shaketable.stages.answer import Answered
+from shaketable.store import Run
+
+
+def tell_stop(run: Run, answered: Answered) -> None:
+    """Why a run stopped before its end, what is left, what that would take, and how to go on."""
+    stop = answered.stop
+    if stop is None:
+        return
+    summary = run.summary()
+    ended = summary.done + summary.failed
+    rest = [
+        *([] if stop.calls is None else [f"{stop.calls:,.0f} calls"]),
+        *([] if stop.dollars is None else [f"{stop.dollars:,.2f} USD"]),
+        *([] if stop.seconds is None else [duration(stop.seconds)]),
+    ]
+    would_take = f"; they would take about {', '.join(rest)}" if rest else ""
+    say(
+        f"Stopped at its limit ({describe_limit(summary)}) after {ended:,} of {summary.trials:,} trials: what there is "
+        f"is kept, and results are of that alone. {stop.n_left:,.0f} trials are left{would_take}.\n"
+        f"Raise the limit to go on: {resume_command(summary, run.folder)}"
+    )

@@ -1,0 +1,233 @@
+"""What a run has spent, what it may spend, and what the rest would take.
+
+No trial is begun that, as far as those before it tell, could not be ended within the limits; no call is made beyond
+`max_calls`, nor when `max_cost` is spent. What is under way then may still cost more than was expected of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Literal, NamedTuple
+
+from shaketable.errors import RunError, StudyError
+from shaketable.protocols import Model, PricedModel, WhiteBoxModel
+from shaketable.types import Completion, Cost, Failure, Limits
+
+AT_FIRST = 4
+"""Trials that are begun before it is known what one takes, where calls or money are limited."""
+
+Limit = Literal["max_cost", "max_calls", "max_minutes"]
+
+
+class System(NamedTuple):
+    model: str
+    method: str
+
+
+@dataclass(slots=True)
+class Spent:
+    """What the trials of one system took that have ended, those of other runs left out."""
+
+    n_trials: int = 0
+    n_calls: int = 0
+    dollars: float = 0.0
+    n_priced: int = 0
+    """Trials whose price is known."""
+
+    def add(self, cost: Cost) -> None:
+        self.n_trials += 1
+        self.n_calls += cost.n_generations
+        if cost.dollars is not None:
+            self.dollars += cost.dollars
+            self.n_priced += 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Money:
+    """Of one system, in USD; None: not known."""
+
+    model: str
+    method: str
+    spent: float | None
+    left: float | None
+    """What is still to come, as far as those before tell."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stop:
+    """A run that reached a limit before its end."""
+
+    limit: Limit
+    n_left: float
+    """Trials that were not answered, as many as are known."""
+    calls: float | None
+    """That they would take, as those before; so the others. None: not known."""
+    dollars: float | None
+    seconds: float | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Before:
+    """What earlier goes at the same run spent."""
+
+    systems: Mapping[System, Spent] = field(default_factory=dict)
+    lost_calls: int = 0
+    """Of trials that were let go at a limit; so the dollars."""
+    lost_dollars: float = 0.0
+    seconds: float = 0.0
+
+
+class Meter:
+    def __init__(self, limits: Limits | None = None, before: Before | None = None) -> None:
+        self.limits, before = limits or Limits(), before or Before()
+        self.systems = {system: replace(spent) for system, spent in before.systems.items()}
+        self.before = Spent(n_calls=before.lost_calls, dollars=before.lost_dollars)
+        self.n_calls = self._ended.n_calls
+        self.dollars = self._ended.dollars
+        self.n_pending = 0
+        """Calls without a reply."""
+        self.now = Spent()
+        """Of the present model, in this go: what is expected of its next trials."""
+        self.seconds_before = before.seconds
+        self.begun = perf_counter()
+        self.reached: Limit | None = None
+        """The limit that stands against the next call or trial; None: none does."""
+
+    def begin(self, model: Model) -> None:
+        """Another model is asked from now on."""
+        self.now = Spent()
+
+    def seconds(self) -> float:
+        """Of all goes."""
+        return self.seconds_before + perf_counter() - self.begun
+
+    def is_late(self) -> bool:
+        most = self.limits.max_minutes
+        late = most is not None and self.seconds() >= 60 * most
+        if late:
+            self.reached = "max_minutes"
+        return late
+
+    def n_to_start(self, n: int, n_underway: int) -> int:
+        """How many of n trials may be begun beside those under way."""
+        limits, now = self.limits, self.now
+        if limits.max_calls is None and limits.max_cost is None:
+            return n
+        if not self.may_call():
+            return 0
+        if not now.n_trials:
+            return max(min(n, AT_FIRST - n_underway), 0)
+        for limit, most, spent, a_trial in (
+            ("max_calls", limits.max_calls, self._ended.n_calls, now.n_calls / now.n_trials),
+            ("max_cost", limits.max_cost, self._ended.dollars, now.dollars / max(now.n_priced, 1)),
+        ):
+            if most is not None and a_trial > 0:
+                room = int((most - spent) / a_trial + 1e-9) - n_underway
+                if room < n:
+                    self.reached = limit  # type: ignore[assignment]
+                    n = max(room, 0)
+        return n
+
+    def may_call(self) -> bool:
+        limits = self.limits
+        if limits.max_calls is not None and self.n_calls + self.n_pending >= limits.max_calls:
+            self.reached = "max_calls"
+            return False
+        if limits.max_cost is not None and self.dollars >= limits.max_cost:
+            self.reached = "max_cost"
+            return False
+        return True
+
+    def note(self, dollars: float | None) -> None:
+        """A reply came."""
+        self.n_pending -= 1
+        self.n_calls += 1
+        self.dollars += dollars or 0.0
+
+    def end(self, system: System, cost: Cost) -> None:
+        """A trial has ended."""
+        self.systems.setdefault(system, Spent()).add(cost)
+        self.now.add(cost)
+
+    @property
+    def lost(self) -> Spent:
+        """Calls whose trials never ended, those without a reply among them."""
+        now, ended, before = self, self._ended, self.before
+        return Spent(
+            n_calls=now.n_calls + now.n_pending - ended.n_calls + before.n_calls,
+            dollars=now.dollars - ended.dollars + before.dollars,
+        )
+
+    @property
+    def _ended(self) -> Spent:
+        """All that is in records, and what earlier goes lost."""
+        every = [*self.systems.values(), self.before]
+        return Spent(
+            n_trials=sum(spent.n_trials for spent in every),
+            n_calls=sum(spent.n_calls for spent in every),
+            dollars=sum(spent.dollars for spent in every),
+        )
+
+    # --- what is told -------------------------------------------------------------------------
+
+    def money(self, left: Mapping[System, float]) -> tuple[Money, ...]:
+        """Spent and to come, by system. `left`: trials that are still to be answered."""
+        return tuple(
+            Money(
+                model=system.model,
+                method=system.method,
+                spent=spent.dollars if spent.n_priced else None,
+                left=left.get(system, 0.0) * spent.dollars / spent.n_priced if spent.n_priced else None,
+            )
+            for system, spent in self.systems.items()
+        )
+
+    def stop(self, left: Mapping[System, float]) -> Stop:
+        assert self.reached is not None
+        n_left = sum(left.values())
+        n_trials = sum(spent.n_trials for spent in self.systems.values())
+        known = [(n, self.systems.get(system, Spent())) for system, n in left.items() if n]
+        is_counted = all(spent.n_trials for _, spent in known)
+        is_priced = all(spent.n_priced for _, spent in known)
+        return Stop(
+            limit=self.reached,
+            n_left=n_left,
+            calls=sum(n * spent.n_calls / spent.n_trials for n, spent in known) if is_counted else None,
+            dollars=sum(n * spent.dollars / spent.n_priced for n, spent in known) if is_priced else None,
+            seconds=self.seconds() * n_left / n_trials if n_trials else None,
+        )
+
+
+def price_of(model: Model, reply: Completion | Failure) -> float | None:
+    """What a reply cost in USD: as the system says, else by the model's prices; None: not known. A call that failed is
+    taken to cost nothing where there are prices."""
+    if isinstance(reply, Completion) and reply.dollars is not None:
+        return reply.dollars
+    if not isinstance(model, PricedModel) or model.price_in is None or model.price_out is None:
+        return None
+    if isinstance(reply, Failure):
+        return 0.0
+    return (reply.n_prompt_tokens * model.price_in + reply.n_tokens * model.price_out) / 1e6
+
+
+def refuse_unpriced(limits: Limits, models: Mapping[str, Model]) -> None:
+    """`max_cost` means nothing where nobody knows what a call costs. Who tells its costs itself shows that later."""
+    if limits.max_cost is None:
+        return
+    for name, model in models.items():
+        if isinstance(model, PricedModel) and (model.price_in is None or model.price_out is None):
+            raise StudyError(
+                f"limits.max_cost is {limits.max_cost:g}, and the price of {name} is not known. Give price_in and "
+                "price_out, in USD per million tokens, or limit max_calls or max_minutes instead."
+            )
+
+
+def refuse_untold(limits: Limits, model: Model, name: str, dollars: float | None) -> None:
+    """The same of a system that could have told what it costs, and did not."""
+    if limits.max_cost is not None and dollars is None and not isinstance(model, WhiteBoxModel):
+        raise RunError(
+            f"limits.max_cost is {limits.max_cost:g}, and {name} does not tell what its answers cost. What was "
+            "answered is kept. Let it tell its cost, or limit max_calls or max_minutes instead."
+        )
