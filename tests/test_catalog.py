@@ -30,6 +30,11 @@ def test_settings_are_python_literals():
     assert catalog.parse("x(n=2, names=['a', 'b'], on=True)") == ("x", {"n": 2, "names": ["a", "b"], "on": True})
 
 
+def test_a_text_may_go_over_lines_and_so_may_the_settings():
+    assert catalog.parse("x(prompt='a\n\nb', n=2)") == ("x", {"prompt": "a\n\nb", "n": 2})
+    assert catalog.parse("x(\n  n=2,\n)") == ("x", {"n": 2})
+
+
 @given(st.dictionaries(st.sampled_from(["alpha", "beta", "gamma", "delta"]), values))
 def test_what_is_written_parses_back(settings):
     assert catalog.parse(catalog.write("part", settings)) == ("part", settings)
@@ -81,7 +86,7 @@ def test_an_unknown_setting_is_answered_with_the_known_ones():
         catalog.build("method", "single_retrieval(kk=3)", "cross.methods[2]")
     assert str(caught.value) == (
         "cross.methods[2]: single_retrieval has no setting 'kk'. Did you mean 'k'? "
-        "Settings: k, with_titles, n_examples, layout."
+        "Settings: prompt, system, k, with_titles, n_examples, layout."
     )
 
 

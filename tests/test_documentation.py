@@ -265,7 +265,7 @@ def settings_of(kind: str, name: str) -> tuple[str, ...]:
     """`k=5` for a setting with a default, `path` for one without."""
     part = catalog.find(kind, name)
     if dataclasses.is_dataclass(part):
-        pairs = [(field.name, field.default) for field in dataclasses.fields(part)]
+        pairs = [(field.name, field.default) for field in catalog.listed_fields(part)]
     elif kind == "analysis":
         pairs = [(name, default) for name, default in catalog.values_of(part).items() if name not in GIVEN]
     else:

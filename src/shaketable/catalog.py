@@ -24,6 +24,7 @@ from shaketable.protocols import (
     Metric,
     Model,
     NamedPart,
+    OwnTextPart,
     Part,
     Perturbation,
     PromptingPart,
@@ -46,6 +47,8 @@ KINDS = {
 CALLED = ("model", "method", "retriever")
 """The kinds whose parts may be given a name: what makes a system."""
 LONGEST_NAME = 60
+FILE_TEXTS = "file_texts"
+"""The setting in which a part keeps the texts of the files that its other settings name."""
 
 AnyPart = TypeVar("AnyPart", bound=Part)
 
@@ -81,17 +84,19 @@ def find(kind: str, name: str, where: str = "") -> Any:
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
-    """`distractors(n=2, seed=0)` → (`distractors`, {n: 2, seed: 0}). Values are Python literals."""
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-        if isinstance(tree, ast.Name):
-            return tree.id, {}
-        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:
-            settings = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in tree.keywords}
-            if "None" not in settings:
-                return tree.func.id, settings
-    except (SyntaxError, ValueError):
-        pass
+    """`distractors(n=2, seed=0)` → (`distractors`, {n: 2, seed: 0}). Values are Python literals, whose texts may have
+    line breaks: a prompt written into a study has."""
+    for written_text in dict.fromkeys((text.strip(), text.strip().replace("\n", "\\n"))):
+        try:
+            tree = ast.parse(written_text, mode="eval").body
+            if isinstance(tree, ast.Name):
+                return tree.id, {}
+            if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:
+                settings = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in tree.keywords}
+                if "None" not in settings:
+                    return tree.func.id, settings
+        except (SyntaxError, ValueError):
+            pass
     raise PartError(
         f"Cannot read the part '{text}'. Write name or name(setting=value), such as sentence_removal(seed=1)."
     )
@@ -119,6 +124,7 @@ def build(kind: str, text: str, where: str = "") -> Part:
         hint = how_to_name_model(text) if kind == "model" else ""
         problem = f"'{text}' is no part.{hint}" if hint else str(error)
         raise PartError(f"{_prefix(where)}{problem}") from error
+    text = write(name, {setting: value for setting, value in settings.items() if setting != FILE_TEXTS})
     part_class: type[Part] = find(kind, name, where)
     given_name = settings.pop("name", None) if _may_be_called(kind, part_class) else None
     wrong: PartError | None = None
@@ -138,6 +144,21 @@ def build(kind: str, text: str, where: str = "") -> Part:
     if wrong:
         raise wrong
     return part if given_name is None else call(part, given_name, f"{_prefix(where)}{name}: ")
+
+
+def hold_files(kind: str, text: str, read: Callable[[object], str | None]) -> str:
+    """The text of a part with what is in the files that it names, so that it says the same wherever it is read.
+
+    `read` gives the text behind a setting's value; None: the value names no file. What is held already is kept.
+    """
+    name, settings = parse(text)
+    if name not in known(kind) or FILE_TEXTS not in [field.name for field in _fields(find(kind, name))]:
+        return text
+    texts = dict(settings.pop(FILE_TEXTS, {}))
+    for setting, value in settings.items():
+        if setting not in texts and (read_now := read(value)) is not None:
+            texts[setting] = read_now
+    return write(name, {**settings, FILE_TEXTS: texts}) if texts else text
 
 
 def call(part: AnyPart, name: object, where: str = "") -> AnyPart:
@@ -176,9 +197,9 @@ def _wrong_name(name: object) -> str:
 
 
 def _refuse_unknown(part_class: type[Part], name: str, setting: str, where: str) -> None:
-    known_settings = [field.name for field in _fields(part_class)]
-    if setting in known_settings:
+    if setting in [field.name for field in _fields(part_class)]:
         return
+    known_settings = [field.name for field in listed_fields(part_class)]
     now = part_class.renamed.get(setting) if isinstance(part_class, RenamedSettings) else None
     hint = f" It is written {now} now." if now else did_you_mean(setting, known_settings)
     listed = ", ".join(known_settings) or "none"
@@ -287,12 +308,16 @@ def spelled(part: Part) -> str:
     templates = part.prompts if isinstance(part, PromptingPart) else ()
     prompts = "".join(f"+{template.identity}" for template in templates)
     settings = {**settings_of(part), **(part.contents() if isinstance(part, FileReadingPart) else {})}
+    for field in _fields(part):
+        if field.metadata.get("in_key_when_given") and settings[field.name] == field.default:
+            del settings[field.name]
     return write(name_of(part), settings) + f"@{type(part).version}{prompts}"
 
 
 def describe(part: Part) -> dict[str, Any]:
-    """Name, version and all settings as plain values, for the record of a run."""
-    return {"name": name_of(part), "version": type(part).version, "settings": ast.literal_eval(repr(settings_of(part)))}
+    """Name, version and all settings as plain values, prompts of files as their texts, for the record of a run."""
+    settings = settings_of(part) | dict(part.file_texts if isinstance(part, OwnTextPart) else {})
+    return {"name": name_of(part), "version": type(part).version, "settings": ast.literal_eval(repr(settings))}
 
 
 def _typed(owner: Any, setting: str, value: Any, where: str) -> Any:
@@ -321,6 +346,11 @@ def _fields(part: Part | type[Part]) -> tuple[dataclasses.Field[Any], ...]:
     return dataclasses.fields(part)
 
 
+def listed_fields(part: Any) -> tuple[dataclasses.Field[Any], ...]:
+    """The settings that people write; others the program writes itself."""
+    return tuple(field for field in _fields(part) if field.repr)
+
+
 def _made_default(field: dataclasses.Field[Any]) -> Any:
     return field.default_factory() if field.default_factory is not dataclasses.MISSING else dataclasses.MISSING
 
@@ -330,6 +360,6 @@ def _prefix(where: str) -> str:
 
 
 __all__ = [
-    *("CALLED", "KINDS", "bind", "build", "call", "describe", "find", "known", "label", "name_of", "parse"),
-    *("settings_of", "spelled", "values_of", "write", "written"),
+    *("CALLED", "KINDS", "bind", "build", "call", "describe", "find", "hold_files", "known", "label", "listed_fields"),
+    *("name_of", "parse", "settings_of", "spelled", "values_of", "write", "written"),
 ]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping, 
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from shaketable.prompts import Template
+from shaketable.prompts.own import Replaceable
 from shaketable.types import (
     Answer,
     Completion,
@@ -80,6 +81,12 @@ class PromptingPart(Protocol):
 class FileReadingPart(Protocol):
     def contents(self) -> Mapping[str, object]:
         """A setting that names a file or a part → what it holds, which counts in keys instead of the name."""
+
+
+@runtime_checkable
+class OwnTextPart(Protocol):
+    file_texts: Mapping[str, str]
+    """Setting that names a file with a text → that text, read when the study was: the file may change."""
 
 
 @runtime_checkable
@@ -308,6 +315,19 @@ class ExampleMethod(Method, Protocol):
 class FirstLineMethod(Method, Protocol):
     first_line: ClassVar[bool]
     """True: its answer is the first line of what the model wrote."""
+
+
+@runtime_checkable
+class ReplaceableMethod(Method, Protocol):
+    def replaceable(self) -> Mapping[str, Replaceable]:
+        """Setting → the prompt that it replaces by one's own."""
+
+
+@runtime_checkable
+class InstructedMethod(Method, Protocol):
+    @property
+    def system_message(self) -> str | None:
+        """What the model is told before every prompt of the method; None: nothing."""
 
 
 @runtime_checkable

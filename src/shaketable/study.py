@@ -22,8 +22,10 @@ from pydantic import (
     model_validator,
 )
 
-from shaketable.errors import StudyError, did_you_mean
+from shaketable import catalog
+from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.prompts import read_own
+from shaketable.prompts.own import names_file, read_file
 from shaketable.types import DatasetChoice, Gate, Json, Limits, Scan, Study
 
 SHORT, TEMPLATE = WITHOUT_MODEL = ("short", "template")
@@ -315,7 +317,7 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
             for table in datasets
         ),
         models=_unique(cross.models, "cross.models", where),
-        methods=_unique(cross.methods, "cross.methods", where),
+        methods=_with_prompts(_unique(cross.methods, "cross.methods", where), where),
         retrievers=_unique(cross.retrievers, "cross.retrievers", where),
         perturbations=_unique(cross.perturbations, "cross.perturbations", where),
         variations=_unique(cross.variations, "cross.variations", where),
@@ -500,6 +502,28 @@ def _reference_prompt(score: ScoreTable, where: str) -> str | None:
         return read_own(score.reference_prompt, REFERENCE_SLOTS, Path(where).parent)
     except ValueError as error:
         raise StudyError(f"{where}, score.reference_prompt: {error}.") from error
+
+
+def hold_prompts(study: Study) -> Study:
+    """The same with the texts of prompts that methods name by files, so that a frozen study holds what was asked."""
+    return dataclasses.replace(study, methods=_with_prompts(study.methods, ""))
+
+
+def _with_prompts(methods: Sequence[str], where: str) -> tuple[str, ...]:
+    folder = Path(where).parent if where else None
+
+    def read(given: object) -> str | None:
+        return read_file(given, folder) if isinstance(given, str) and names_file(given) else None
+
+    held = []
+    for i, text in enumerate(methods):
+        try:
+            held.append(catalog.hold_files("method", text, read))
+        except ValueError as error:
+            raise StudyError(f"{where or 'study'}, cross.methods[{i}]: {text}: {error}.") from error
+        except PartError:
+            held.append(text)  # The plan says what is wrong with it, as with any part.
+    return tuple(held)
 
 
 def _temperatures(given: Range | list[float], where: str) -> tuple[float, ...]:

@@ -93,7 +93,7 @@ def test_an_answer_with_nothing_after_the_phrase_says_why_it_is_empty():
 
 
 def test_every_example_ends_in_the_phrase():
-    messages = chain(WORDING, "", (), 8, "chat")
+    messages = chain(f"Question: {WORDING}", "", 8, "chat")
     assert len(messages) == 17
     assert all("So the answer is " in message.content for message in messages[1::2])
     assert all(message.content.startswith("Question: ") for message in messages[::2])

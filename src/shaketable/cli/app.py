@@ -8,7 +8,18 @@ from collections.abc import Callable
 import typer
 
 from shaketable import __version__
-from shaketable.cli import annotating, checking, comparing, looking, running, sharing, showing, varying, viewing
+from shaketable.cli import (
+    annotating,
+    checking,
+    comparing,
+    looking,
+    prompting,
+    running,
+    sharing,
+    showing,
+    varying,
+    viewing,
+)
 from shaketable.cli.console import INTERRUPTED, err
 
 app = typer.Typer(
@@ -26,7 +37,16 @@ app = typer.Typer(
 
 MAKING = (running.demo, running.run, running.answer, running.score, running.analyze, running.report)
 LOOKING = (
-    *(viewing.view, showing.show, looking.ls, looking.validate, varying.vary, looking.perturb, looking.doctor),
+    *(
+        viewing.view,
+        showing.show,
+        looking.ls,
+        prompting.prompts,
+        looking.validate,
+        varying.vary,
+        looking.perturb,
+        looking.doctor,
+    ),
     looking.models,
 )
 SHARING = (

@@ -19,6 +19,7 @@ from rich.text import Text
 from shaketable import __version__, catalog, weights
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.forecasting import notes_on_plan
+from shaketable.cli.prompting import notes_on_prompts
 from shaketable.cli.running import JsonOption, LimitOption, SetOption
 from shaketable.errors import DataError, StudyError, did_you_mean
 from shaketable.protocols import EndpointModel
@@ -34,7 +35,11 @@ def ls(
     kind: Annotated[str | None, typer.Argument(help="One kind only: models, metrics, perturbations, studies …")] = None,
     json_: JsonOption = False,
 ) -> None:
-    """The parts there are, each with its settings and what it does."""
+    """The parts there are, each with its settings and what it does.
+
+    Any model, method or retriever also takes a name of your own, such as `smollm2(name='prod')`. What methods ask is
+    shown by `shaketable prompts`.
+    """
     kinds = {folder: name for name, folder in catalog.KINDS.items() if catalog.known(name)}
     listed = [*kinds, "studies"]
     if kind is not None and kind not in listed:
@@ -70,7 +75,7 @@ def _settings(part: Any) -> str:
         return ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters.values())
     return ", ".join(
         field.name if field.default is dataclasses.MISSING else f"{field.name}={field.default!r}"
-        for field in dataclasses.fields(part)
+        for field in catalog.listed_fields(part)
     )
 
 
@@ -112,7 +117,7 @@ def validate(
         return
     said = f"{counts['questions']} questions, {counts['conditions']} conditions, {counts['trials']:,} trials"
     say(f"{study} is fine: {said}.")
-    for note in notes_on_plan(planned):
+    for note in (*notes_on_plan(planned), *notes_on_prompts(planned)):
         say(note)
 
 

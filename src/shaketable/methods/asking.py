@@ -7,7 +7,15 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import Any, Literal, cast
 
+from shaketable.prompts import ANSWER_FROM_CONTEXT
+from shaketable.prompts.own import Replaceable
 from shaketable.types import Completion, Evidence, Generate, Hit, Message, Note, Probe, Reading, Reply, Search, Step
+
+FROM_CONTEXT = Replaceable(
+    template=ANSWER_FROM_CONTEXT,
+    slots={"context": "document", "question": "question"},
+    use="the question, with the evidence that was found",
+)
 
 Layout = Literal["chat", "plain"]
 """Turns of a conversation, or one text that goes on: for models without a chat template."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from shaketable.methods.asking import Layout, converse, gathered, laid_out, numbered, search
+from shaketable.methods.prompted import OWN, Prompted
 from shaketable.prompts import CHAIN_EXAMPLES, CHAIN_QUESTION, CHAIN_QUESTION_FROM_CONTEXT, Template
+from shaketable.prompts.own import Replaceable
 from shaketable.text.language import sentences
 from shaketable.types import Answer, Completion, Effort, Hit, Message, Reply, Step
 
@@ -21,6 +23,14 @@ NO_ANSWER = "nothing_after_the_answer_phrase"
 NEXT_BLOCK = re.compile(r"(?:^|\s)(?:Question|Note):")
 
 PROMPTS = (CHAIN_EXAMPLES, CHAIN_QUESTION, CHAIN_QUESTION_FROM_CONTEXT)
+WITH_EVIDENCE = Replaceable(
+    template=CHAIN_QUESTION_FROM_CONTEXT,
+    slots={"context": "documents", "question": "question"},
+    use="the question after the worked examples, with evidence",
+)
+WITHOUT_EVIDENCE = Replaceable(
+    template=CHAIN_QUESTION, slots={"question": "question"}, use="the question after the worked examples"
+)
 
 Distribution = Literal["raw", "processed"]
 """Of each token: the model's own distribution at temperature 1, or the one really sampled, after temperature, top-p and
@@ -28,13 +38,15 @@ top-k. Raw doubt means the same at every temperature. Processed doubt shrinks wi
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChainOfThought:
+class ChainOfThought(Prompted):
     """What such methods share. The examples are our own; the DRAGIN code has other ones for each dataset.
 
     Special tokens never reach the text, and the examples are turns of a conversation unless the layout is
     `plain`; the DRAGIN code keeps the former and knows only the latter.
     """
 
+    question_prompt: str | None = field(default=None, metadata=OWN)
+    """As `prompt`, for a question that is asked without evidence."""
     max_length: int = 64
     """G: new tokens of one generation at most, and the length beyond which the text does not grow."""
     n_examples: int = 6
@@ -51,9 +63,21 @@ class ChainOfThought:
         return self.max_length
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_examples(self.n_examples)
         if self.max_length < 1:
             raise ValueError(f"max_length is {self.max_length}; it must be above 0.")
+
+    def replaceable(self) -> Mapping[str, Replaceable]:
+        return {"prompt": WITH_EVIDENCE, "question_prompt": WITHOUT_EVIDENCE}
+
+    def asked(self, wording: str, text: str = "", hits: tuple[Hit, ...] = ()) -> tuple[Message, ...]:
+        """Examples, evidence, the question, and the text to go on from."""
+        if hits:
+            question = self.fill("prompt", context=numbered(hits), question=wording)
+        else:
+            question = self.fill("question_prompt", question=wording)
+        return chain(question, text, self.n_examples, self.layout)
 
     def ask(
         self,
@@ -65,7 +89,7 @@ class ChainOfThought:
         wants: tuple[str, ...] = (),
     ) -> Generator[Step, Reply, Completion]:
         """What follows the text so far."""
-        messages = chain(wording, text, hits, self.n_examples, self.layout)
+        messages = self.asked(wording, text, hits)
         n_tokens = n_tokens or self.max_length
         reply = yield from converse(messages, layout=self.layout, max_tokens=n_tokens, wants=wants)
         if reply.thoughts and not reply.text.strip() and reply.finish_reason == "length":
@@ -101,7 +125,7 @@ class ChainOfThought:
         self, wording: str, text: str, hits: tuple[Hit, ...] = (), shown: tuple[Hit, ...] = ()
     ) -> Generator[Step, Reply, Answer]:
         """The answer that the text ends in."""
-        return (yield from conclude(wording, text, hits, shown, self.n_examples, self.layout))
+        return (yield from conclude(lambda text: self.asked(wording, text, shown), text, hits, self.layout))
 
 
 def answering(max_tokens: int, n_examples: int, n_passages: int = 0) -> Effort:
@@ -111,7 +135,7 @@ def answering(max_tokens: int, n_examples: int, n_passages: int = 0) -> Effort:
     return Effort(n_calls=2, n_tokens=max_tokens + CLOSING_TOKENS, n_passages=n_passages)
 
 
-class WithExamples:
+class WithExamples(Prompted):
     """What methods share that may reason after worked examples, or ask the bare question."""
 
     searches: ClassVar[bool] = True
@@ -121,12 +145,17 @@ class WithExamples:
     layout: Layout
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_examples(self.n_examples, least=0)
 
-    def reason(self, wording: str, hits: tuple[Hit, ...]) -> Generator[Step, Reply, Answer]:
+    def reason(self, question: str, hits: tuple[Hit, ...] = ()) -> Generator[Step, Reply, Answer]:
         """The answer that a chain of thought after the examples ends in."""
-        reply = yield from converse(chain(wording, "", hits, self.n_examples, self.layout), layout=self.layout)
-        return (yield from conclude(wording, reply.text, hits, hits, self.n_examples, self.layout))
+
+        def asked(text: str) -> tuple[Message, ...]:
+            return chain(question, text, self.n_examples, self.layout)
+
+        reply = yield from converse(asked(""), layout=self.layout)
+        return (yield from conclude(asked, reply.text, hits, self.layout))
 
 
 def check_examples(n: int, least: int = 1) -> None:
@@ -135,28 +164,20 @@ def check_examples(n: int, least: int = 1) -> None:
 
 
 def conclude(
-    wording: str, text: str, hits: tuple[Hit, ...], shown: tuple[Hit, ...], n_examples: int, layout: Layout
+    asked: Callable[[str], tuple[Message, ...]], text: str, hits: tuple[Hit, ...], layout: Layout
 ) -> Generator[Step, Reply, Answer]:
-    """The answer that the text ends in. If it has none, the model, with the `shown` evidence, is asked once more."""
+    """The answer that the text ends in. If it has none, the model is `asked` once more, to go on from the text."""
     text = NEXT_BLOCK.split(text, maxsplit=1)[0].strip()
     if PHRASE not in text:
         text = join(text, CLOSING)
-        reply = yield from converse(
-            chain(wording, text, shown, n_examples, layout),
-            layout=layout,
-            max_tokens=CLOSING_TOKENS,
-            purpose="answer_completion",
-        )
+        reply = yield from converse(asked(text), layout=layout, max_tokens=CLOSING_TOKENS, purpose="answer_completion")
         text = join(text, NEXT_BLOCK.split(reply.text, maxsplit=1)[0])
     answer = text.partition(PHRASE)[2].strip(" :\n").removesuffix(".").strip()
     return Answer(text=answer, working=text, hits=hits, reason=None if answer else NO_ANSWER)
 
 
-def chain(wording: str, text: str, hits: tuple[Hit, ...], n_examples: int, layout: Layout) -> tuple[Message, ...]:
-    """Examples, evidence, the question, and the text to go on from."""
-    question = CHAIN_QUESTION.fill(question=wording)
-    if hits:
-        question = CHAIN_QUESTION_FROM_CONTEXT.fill(documents=numbered(hits), question=wording)
+def chain(question: str, text: str, n_examples: int, layout: Layout) -> tuple[Message, ...]:
+    """Examples, the question, and the text to go on from."""
     examples = [(CHAIN_QUESTION.fill(question=asked), answer) for asked, answer in _examples()[:n_examples]]
     turns = [Message(role="user", content=question)]
     if text:

@@ -11,7 +11,6 @@ from shaketable.methods.chain_of_thought import (
     PHRASE,
     ChainOfThought,
     Distribution,
-    chain,
     first_sentence,
     join,
     of_distribution,
@@ -81,7 +80,7 @@ class Dragin(ChainOfThought):
         while True:
             length = len(text)
             reply = yield from self.ask(wording, text, shown, wants=(self._entropy, "token_ids"))
-            doubt = yield from self._doubt(reply, chain(wording, text, shown, self.n_examples, self.layout))
+            doubt = yield from self._doubt(reply, self.asked(wording, text, shown))
             if doubt is None:
                 text = join(text, reply.text)
             else:

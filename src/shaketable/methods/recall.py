@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.methods.asking import Layout, converse, document, laid_out, search
+from shaketable.methods.prompted import Prompted
 from shaketable.prompts import RECALL_QUESTION, RECALL_QUESTION_FROM_CONTEXT, Template
+from shaketable.prompts.own import Replaceable
 from shaketable.protocols import Steps
 from shaketable.types import Answer, Effort, Message
 
+FROM_MEMORY = Replaceable(
+    template=RECALL_QUESTION, slots={"question": "question"}, use="the question, and those of the two examples"
+)
+FROM_PASSAGE = Replaceable(
+    template=RECALL_QUESTION_FROM_CONTEXT,
+    slots={"context": "passage", "question": "question"},
+    use="the question with its passages, and those of the two examples",
+)
 EXEMPLARS = (
     (
         "Blue paint and yellow paint, mixed in equal parts, make green paint.",
@@ -22,7 +33,7 @@ EXEMPLARS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recall:
+class Recall(Prompted):
     """Two-shot, cut at the first line break ("From Confidence to Collapse", section 3); closed book as in the study.
 
     The study's prompt is not printed; ours labels question and answer. Set generation.max_tokens to 5 as it does.
@@ -41,10 +52,14 @@ class Recall:
     prompts: ClassVar[tuple[Template, ...]] = (RECALL_QUESTION, RECALL_QUESTION_FROM_CONTEXT)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.layout not in ("chat", "plain"):
             raise ValueError(f"layout is {self.layout!r}, expected 'chat' or 'plain'.")
         if self.k < 0:
             raise ValueError(f"k is {self.k}, expected the number of passages, 0 for none.")
+
+    def replaceable(self) -> Mapping[str, Replaceable]:
+        return {"prompt": FROM_PASSAGE if self.k else FROM_MEMORY}
 
     @property
     def searches(self) -> bool:
@@ -65,9 +80,7 @@ class Recall:
         return (*shown, Message(role="user", content=self._asked(wording, passage)))
 
     def _asked(self, question: str, passage: str) -> str:
-        if not self.k:
-            return RECALL_QUESTION.fill(question=question)
-        return RECALL_QUESTION_FROM_CONTEXT.fill(passage=passage, question=question)
+        return self.fill("prompt", question=question, **({"context": passage} if self.k else {}))
 
 
 def first_line(text: str) -> str:

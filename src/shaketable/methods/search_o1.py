@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 from shaketable.methods.asking import (
@@ -18,6 +18,7 @@ from shaketable.methods.asking import (
     own_words,
     search,
 )
+from shaketable.methods.prompted import OWN, Prompted
 from shaketable.prompts import (
     ANSWER_CLOSED_BOOK,
     CHAIN_QUESTION,
@@ -27,6 +28,7 @@ from shaketable.prompts import (
     SEARCH_O1_SINGLE_HOP,
     Template,
 )
+from shaketable.prompts.own import Replaceable
 from shaketable.protocols import Steps
 from shaketable.text.thoughts import CLOSE, OPEN
 from shaketable.types import Answer, Completion, Effort, Hit, Message, Reply, Step
@@ -39,6 +41,22 @@ MARKERS = {
     "begin_result": BEGIN_RESULT,
     "end_result": END_RESULT,
 }
+MULTI_HOP, SINGLE_HOP = (
+    Replaceable(
+        template=template,
+        slots={slot: slot for slot in ("question", *MARKERS, "limit")},
+        optional=frozenset({"begin_result", "end_result", "limit"}),
+        use="how to search, and the question",
+    )
+    for template in (SEARCH_O1_MULTI_HOP, SEARCH_O1_SINGLE_HOP)
+)
+READING = Replaceable(
+    template=SEARCH_O1_REASON,
+    slots={"query": "query", "context": "documents", "heading": "heading"}
+    | {slot: slot for slot in ("nothing", "reasoning")},
+    optional=frozenset({"nothing", "reasoning"}),
+    use="what the documents say about a query",
+)
 HEADING = "Helpful facts:"
 NOTHING = "No helpful information found."
 LIMIT = "The search limit is reached. No further search is possible."
@@ -55,7 +73,7 @@ count the blank one after the last."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchO1:
+class SearchO1(Prompted):
     """Li et al., arXiv 2501.05366, with the study's retriever in place of web search.
 
     The temperature is the study's, for both calls; the authors use 0.7, top-p 0.8 and top-k 20, and a
@@ -63,6 +81,8 @@ class SearchO1:
     endpoint that hides which stop string it met is believed when a query is open.
     """
 
+    reading_prompt: str | None = field(default=None, metadata=OWN)
+    """As `prompt`, which gives the instruction and asks, for reading the documents that were found."""
     task: Literal["multi_hop", "single_hop", "by_dataset"] = "multi_hop"
     """The instruction, its example and the limit of searches. `by_dataset`: that of the question's dataset, single_hop
     for SQuAD, NQ and TriviaQA, settled when planning; keys hold what was settled."""
@@ -106,10 +126,14 @@ class SearchO1:
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.n_examples <= len(_examples()):
             raise ValueError(f"n_examples is {self.n_examples}; give 0 to {len(_examples())}.")
         if self.max_turns < 1:
             raise ValueError(f"max_turns is {self.max_turns}; it must be above 0.")
+
+    def replaceable(self) -> Mapping[str, Replaceable]:
+        return {"prompt": SINGLE_HOP if self.task == "single_hop" else MULTI_HOP, "reading_prompt": READING}
 
     @property
     def turn_tokens(self) -> int | None:
@@ -190,11 +214,10 @@ class SearchO1:
 
     def _task(self, wording: str, limit: int) -> tuple[Message, ...]:
         """The instruction, the examples as turns after it, and the question."""
-        instruction = SEARCH_O1_MULTI_HOP if self.task == "multi_hop" else SEARCH_O1_SINGLE_HOP
         examples = _examples()[: self.n_examples]
         questions = [*(question for question, _ in examples), wording]
         asked = [CHAIN_QUESTION.fill(question=question) for question in questions]
-        asked[0] = instruction.fill(question=questions[0], limit=str(limit), **MARKERS)
+        asked[0] = self.fill("prompt", question=questions[0], limit=str(limit), **MARKERS)
         turns = [Message(role="user", content=asked[0])]
         for (_, worked), question in zip(examples, asked[1:], strict=True):
             turns += [Message(role="assistant", content=worked), Message(role="user", content=question)]
@@ -224,8 +247,13 @@ class SearchO1:
         )
         if not self.reason_in_documents:
             return documents
-        asked = SEARCH_O1_REASON.fill(
-            heading=HEADING, nothing=NOTHING, reasoning=shortened(output), query=query, documents=documents
+        asked = self.fill(
+            "reading_prompt",
+            heading=HEADING,
+            nothing=NOTHING,
+            reasoning=shortened(output),
+            query=query,
+            context=documents,
         )
         reply = yield from generate(
             asked,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.methods.asking import Layout, document, generate, search
-from shaketable.methods.chain_of_thought import PROMPTS, WithExamples, answering
-from shaketable.prompts import ANSWER_FROM_CONTEXT, Template
+from shaketable.methods.asking import FROM_CONTEXT, Layout, document, generate, numbered, search
+from shaketable.methods.chain_of_thought import PROMPTS, WITH_EVIDENCE, WithExamples, answering
+from shaketable.prompts import ANSWER_FROM_CONTEXT, CHAIN_QUESTION, Template
+from shaketable.prompts.own import Replaceable
 from shaketable.protocols import Steps
 from shaketable.types import Answer, Effort
 
@@ -26,12 +28,16 @@ class SingleRetrieval(WithExamples):
     layout: Layout = "chat"
     """`plain` asks by one text that goes on, for models without a chat template."""
 
+    def replaceable(self) -> Mapping[str, Replaceable]:
+        return {"prompt": WITH_EVIDENCE if self.n_examples else FROM_CONTEXT}
+
     def answer(self, wording: str) -> Steps:
         hits = yield from search(wording, self.k)
         if self.n_examples:
-            return (yield from self.reason(wording, hits))
+            found = self.fill("prompt", context=numbered(hits), question=wording)
+            return (yield from self.reason(found if hits else CHAIN_QUESTION.fill(question=wording), hits))
         evidence = document(hits, with_titles=self.with_titles)
-        reply = yield from generate(ANSWER_FROM_CONTEXT.fill(document=evidence, question=wording), self.layout)
+        reply = yield from generate(self.fill("prompt", context=evidence, question=wording), self.layout)
         return Answer(text=reply.text.strip(), hits=hits)
 
     def at_most(self, max_tokens: int) -> Effort:

@@ -57,7 +57,7 @@ def read_own(given: str, slots: Sequence[str], folder: Path | None = None) -> st
     wanted = " and ".join(f"{{{slot}}}" for slot in slots)
     if all(f"{{{slot}}}" in given for slot in slots):
         return given
-    file = next((file for file in (Path(given), (folder or Path()) / given) if _is_file(file)), None)
+    file = next((file for file in (Path(given), (folder or Path()) / given) if is_file(file)), None)
     if file is None:
         raise ValueError(f"found '{given}'; expected a text with {wanted}, or the path of a file that holds one")
     try:
@@ -70,7 +70,7 @@ def read_own(given: str, slots: Sequence[str], folder: Path | None = None) -> st
     return text
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
     """A prompt of many words is no file's name, and may be longer than one can be."""
     try:
         return path.is_file()

@@ -18,7 +18,16 @@ from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.factors import main_metric, numbers_of
 from shaketable.facts.scans import GREEDY, most_repeats
 from shaketable.identity import canonical, digest, seed_from, trial_key
-from shaketable.protocols import CalledPart, DatasetMethod, Method, Model, Perturbation, Retriever, TemperatureModel
+from shaketable.protocols import (
+    CalledPart,
+    DatasetMethod,
+    InstructedMethod,
+    Method,
+    Model,
+    Perturbation,
+    Retriever,
+    TemperatureModel,
+)
 from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored
 from shaketable.stages.parts import each_once, refuse_shared_names
 from shaketable.stages.vary import preview
@@ -61,6 +70,10 @@ class Condition:
     def drawing(self) -> dict[str, Any]:
         """Those that say how a reply is drawn."""
         return {name: value for name, value in self.decoding.items() if name not in KEPT}
+
+    @functools.cached_property
+    def system_message(self) -> str | None:
+        return self.method.system_message if isinstance(self.method, InstructedMethod) else None
 
     @functools.cached_property
     def labels(self) -> dict[str, str | None]:

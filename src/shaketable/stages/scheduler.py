@@ -210,7 +210,7 @@ class Scheduler:
             while isinstance(step, Note):
                 flight.events.append(Event(step=step, reply=None))
                 step = next(flight.steps)
-            step = continued(flight.trial.variant.history, step)
+            step = continued(flight.trial.variant.history, step, flight.condition.system_message)
         except StopIteration as end:
             self._finish(ticket, end.value)
             return

@@ -14,7 +14,7 @@ from shaketable.errors import RunError
 from shaketable.identity import canonical
 from shaketable.store.lock import hold_lock
 from shaketable.store.records import RecordStore
-from shaketable.study import format_study, load_study
+from shaketable.study import format_study, hold_prompts, load_study
 from shaketable.types import Study
 
 STUDY = "study.toml"
@@ -41,7 +41,7 @@ class RunFolder:
     @classmethod
     def prepare(cls, folder: str | Path, study: Study) -> Self:
         """A new run's folder, or the folder of the same study to go on with. Nothing is overwritten."""
-        _prepare(Path(folder), study)
+        _prepare(Path(folder), hold_prompts(study))
         return cls(folder)
 
     @property
