@@ -212,6 +212,21 @@ class TellingModel(Model, Protocol):
 
 
 @runtime_checkable
+class PipelineModel(Model, Protocol):
+    """A whole system behind one call: it stands where a model and a method do."""
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """Which of `context`, `history`, `temperature`, `seed`, `disturb` it takes; nothing else is varied for it."""
+
+
+@runtime_checkable
+class ClosingModel(Model, Protocol):
+    def close(self) -> None:
+        """End what it keeps running for the next prompt: the last one is answered."""
+
+
+@runtime_checkable
 class WhiteBoxModel(Model, Protocol):
     def probe(self, probes: Sequence[Probe]) -> list[Reading | Failure]: ...
 

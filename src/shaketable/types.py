@@ -304,6 +304,8 @@ class Prompt:
     seed: int
     layout: Literal["chat", "plain"] = "chat"
     """`plain` joins the contents as raw text without a chat template."""
+    hits: tuple[Hit, ...] = ()
+    """Evidence as passages, for a pipeline; a model reads the messages alone."""
     wants: tuple[str, ...] = ()
     """Extras per token: `logprobs`, `top_logprobs`, `entropy`, and `processed_logprobs`, `processed_entropy` of the
     distribution that was really sampled; `token_ids`."""
@@ -335,6 +337,12 @@ class Completion:
     """What the endpoint ignored, such as `seed_ignored` or `logprobs_missing`."""
     dollars: float | None = None
     """What the call cost, where the system says so itself; None: by the model's prices, if it has any."""
+    n_calls: int = 1
+    """Calls of a model that stand behind it; a pipeline may make several, and none yet while it waits."""
+    hits: tuple[Hit, ...] = ()
+    """What a pipeline found by itself."""
+    waits: bool = False
+    """Whether a pipeline wants these hits back, disturbed, before it goes on; there is no text yet then."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -364,6 +372,10 @@ class EndpointFact:
 class Search:
     query: str
     k: int
+    found: tuple[Hit, ...] | None = None
+    """What a pipeline found by itself, instead of what a retriever would; None: a retriever searches."""
+    is_handed_over: bool = True
+    """Whether the perturbation may act; False: what a pipeline found is told after the fact."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -375,6 +387,8 @@ class Generate:
     stop: tuple[str, ...] = ()
     sampling: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """Values that the method fixes for this step alone, such as temperature=0.7."""
+    hits: tuple[Hit, ...] = ()
+    """Evidence as passages, for a pipeline; a model reads the messages alone."""
     wants: tuple[str, ...] = ()
     purpose: str = ""
     """What a call beside the method's own is for, such as `answer_completion`; such calls can be left out of counts."""
@@ -646,6 +660,18 @@ class NotApplied:
     reason: str
 
 
+Crossed = Literal["methods", "retrievers", "evidence", "temperatures"]
+"""What a study crosses; `evidence` is retrievers and perturbations."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotVaried:
+    """What a study crosses and a pipeline cannot vary: it is left out of the plan for it."""
+
+    model: str
+    factors: tuple[Crossed, ...]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftOut:
     """Questions that are left out of the effect of a perturbation, because it changed nothing in their evidence."""
@@ -697,6 +723,7 @@ class Findings:
     n_resamples: int = 2000
     """Of the questions, behind every bootstrap interval."""
     not_applied: tuple[NotApplied, ...] = ()
+    not_varied: tuple[NotVaried, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     nothing_to_lose: tuple[NothingToLose, ...] = ()
 

@@ -37,6 +37,7 @@ NEEDED = {
     "rewrites": f"rewrites(path={str(FOLDER / 'human_rewrites.jsonl')!r})",
     "judge": "judge(model=\"scripted(replies=('VERDICT: correct',))\")",
     "openai": "openai(model='gpt-4o')",
+    "pipeline": "pipeline(http='https://example.org/ask')",
     "query_loss": "query_loss(model='smollm2')",
     "transformers": "transformers(path='smollm2')",
 }
@@ -98,8 +99,15 @@ CHANGED = {
     ("openai", "api_key_variable"): "DEEPSEEK_API_KEY",
     ("openai", "extra_body"): {"provider": {"order": ["one", "it's"]}, "thinking": True},
     ("openai", "headers"): {"X-Team": "search", "api-key": "${TEAM_KEY}"},
+    ("pipeline", "http"): "http://127.0.0.1:8000/ask",
+    ("pipeline", "template"): '{"query": "{question}", "heat": "{temperature}"}',
+    ("pipeline", "answer"): "choices[0].text",
+    ("pipeline", "contexts"): "$.passages",
+    ("pipeline", "headers"): {"Authorization": "Bearer ${MY_TOKEN}", "X-Team": "it's us"},
 }
 """Another value for settings that take no word."""
+EXCLUSIVE = {("pipeline", "python"), ("pipeline", "parameters")}
+"""Settings that cannot stand beside those of NEEDED; the part's own tests try them."""
 
 ODD_TEXTS = {
     "empty": "",

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from promises import CLASSES, FUNCTIONS, another_value, every_class, every_part, text_of
+from promises import CLASSES, EXCLUSIVE, FUNCTIONS, another_value, every_class, every_part, text_of
 
 import shaketable
 from shaketable import catalog
@@ -78,6 +78,8 @@ def test_it_prints_and_parses_back_to_itself(kind, name):
 def test_every_changed_setting_prints_and_parses_back(kind, name):
     part = build(kind, name)
     for field in dataclasses.fields(part):
+        if (name, field.name) in EXCLUSIVE:
+            continue
         changed = dataclasses.replace(part, **{field.name: another_value(part, field)})
         assert catalog.build(kind, catalog.label(changed)) == changed
         assert catalog.build(kind, spelled_settings(changed)) == changed

@@ -55,7 +55,7 @@ def generated(part, prompts):
 
 def test_every_model_is_tried_here_or_has_a_server_of_its_own():
     tried = {"scripted", "smollm2", "transformers"}
-    asked_in_their_own_tests = {"openai"}
+    asked_in_their_own_tests = {"openai", "pipeline"}
     assert catalog.known("model").keys() == tried | asked_in_their_own_tests
 
 

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from shaketable.cli.console import duration, out, print_json, say
 from shaketable.datasets.reading.select import ShortCell
+from shaketable.report.words import describe_not_varied
 from shaketable.stages.advice import advice_on
 from shaketable.stages.estimate import Amount, WordingForecast, estimate, estimate_wordings
 from shaketable.stages.plan import Plan
@@ -27,6 +28,7 @@ def forecast(planned: Plan, json_: bool) -> None:
                 "conditions": len(planned.conditions),
                 "cells": planned.n_cells,
                 "trials": planned.n_trials,
+                "not_varied": [dataclasses.asdict(remark) for remark in planned.not_varied],
                 "systems": [dataclasses.asdict(system) for system in forecasts],
                 "rewordings": [dataclasses.asdict(rewording) for rewording in rewordings],
             }
@@ -92,6 +94,7 @@ def _amount_words(amount: Amount | None, nothing: str) -> list[str]:
 def notes_on_plan(planned: Plan) -> list[str]:
     """What was left out of the data or changed, with an example, cells that have too few questions, and advice."""
     notes = [f"Note: {advice}" for advice in advice_on(planned)]
+    notes += [f"Note: {describe_not_varied(remark)}" for remark in planned.not_varied]
     if rejected := planned.rejected_rows:
         notes.append(f"Note: rows left out: {len(rejected):,}, such as {rejected[0].where}: {rejected[0].reason}")
     if remarks := planned.remarks:

@@ -1,6 +1,7 @@
 """Answering procedures, as steps."""
 
 CATALOG: dict[str, str] = {
+    "as_asked": "as_asked:AsAsked",
     "closed_book": "closed_book:ClosedBook",
     "dragin": "dragin:Dragin",
     "fixed_length": "fixed_length:FixedLength",

@@ -31,6 +31,14 @@ def search(query: str, k: int) -> Generator[Step, Reply, tuple[Hit, ...]]:
     return cast(Evidence, reply).hits
 
 
+def tell_found(
+    query: str, found: tuple[Hit, ...], *, is_handed_over: bool = True
+) -> Generator[Step, Reply, tuple[Hit, ...]]:
+    """What the perturbation left of what a pipeline found by itself; told after the fact, all of it."""
+    reply = yield Search(query=query, k=len(found), found=found, is_handed_over=is_handed_over)
+    return cast(Evidence, reply).hits
+
+
 def generate(
     text: str, layout: Layout = "chat", *, opening: str = "", **settings: Any
 ) -> Generator[Step, Reply, Completion]:

@@ -16,7 +16,12 @@ from shaketable.report.charts.bundle import load_bundle
 from shaketable.report.drawing import Drawing
 from shaketable.report.section import Chapter, Page, Section
 from shaketable.report.templates import environment
-from shaketable.report.words import describe_left_out, describe_not_applied, describe_nothing_to_lose
+from shaketable.report.words import (
+    describe_left_out,
+    describe_not_applied,
+    describe_not_varied,
+    describe_nothing_to_lose,
+)
 from shaketable.types import Finding
 
 TITLES: dict[Chapter, tuple[str, str]] = {
@@ -130,6 +135,7 @@ def group_caveats(page: Page, sections: Sequence[Section]) -> list[tuple[str, li
     """By the question they belong to; one that several sections share stands with the first."""
     shared = [
         *(describe_not_applied(flat) for flat in page.findings.not_applied),
+        *(describe_not_varied(remark) for remark in page.findings.not_varied),
         *(describe_left_out(left_out) for left_out in page.findings.left_out),
         *describe_floors(page),
     ]

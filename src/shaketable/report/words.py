@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from shaketable.factors import word_for
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.types import Estimate, LeftOut, NotApplied, NothingToLose, Unit
+from shaketable.types import Crossed, Estimate, LeftOut, NotApplied, NothingToLose, NotVaried, Unit
 
 Entry = str | int | float | None
 """What stands in a table: words and formatted numbers, or a bare count."""
@@ -189,6 +189,18 @@ def describe_not_applied(flat: NotApplied) -> str:
         f"Temperature was not applied by {flat.model} · {flat.method}: {flat.reason}. It counts at its coolest "
         "temperature alone, and nothing is said of its temperatures."
     )
+
+
+NOT_VARIED: Mapping[Crossed, str] = {
+    "methods": "it answers in its own way, so methods are not crossed with it",
+    "retrievers": "it finds its own evidence, so retrievers are not crossed with it",
+    "evidence": "it takes no context and hands none over, so its evidence is not shaken",
+    "temperatures": "it takes no temperature, so it runs with its own and is counted at the coolest",
+}
+
+
+def describe_not_varied(remark: NotVaried) -> str:
+    return f"Not varied for {remark.model}: {'; '.join(NOT_VARIED[factor] for factor in remark.factors)}."
 
 
 def describe_left_out(left_out: LeftOut) -> str:

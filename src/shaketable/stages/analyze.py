@@ -59,6 +59,7 @@ def findings_of(run: Run, analyses: Sequence[str], progress: Callable[[str], Non
         confidence=tables.bootstrap.confidence,
         n_resamples=tables.bootstrap.n_resamples,
         not_applied=tables.not_applied,
+        not_varied=run.not_varied(),
         left_out=left_out(tables.scores),
         nothing_to_lose=find_nothing_to_lose(tables),
     )

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from shaketable import catalog
 from shaketable.errors import RunError
+from shaketable.identity import canonical
+from shaketable.protocols import ClosingModel
 from shaketable.stages.estimate import known_measures, system_name
 from shaketable.stages.meter import Before, Meter, Spent, Stop, System, refuse_unpriced
 from shaketable.stages.plan import Plan
@@ -55,7 +57,7 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
     refuse_unready(plan)
     refuse_unpriced(plan.study.limits, {catalog.label(model): model for model, _ in plan.by_model()})
-    store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials, stopped="")
+    store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials, stopped="", not_varied=canonical(plan.not_varied))
     meter = Meter(plan.study.limits, _spent(store))
     left = TimeLeft(_tallies(plan, store.n_finished_by_kind()))
     scheduler = Scheduler(plan, store, progress, left, meter)
@@ -90,6 +92,8 @@ def _drive(plan: Plan, store: RecordStore, scheduler: Scheduler) -> Stop | None:
                 stop = scheduler.run(model, Listed(new))
             else:
                 stop = scheduler.run(model, Scanned(plan, scan, conditions, answers))
+            if isinstance(model, ClosingModel):
+                model.close()
             if stop is not None:
                 return stop
     return None

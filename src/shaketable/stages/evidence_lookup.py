@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from shaketable import catalog
 from shaketable.errors import PartError, RetrieverDown
+from shaketable.factors import UNCHANGED
 from shaketable.protocols import Part, RecordRetriever
+from shaketable.retrievers.corpus.passages import split_sentences
 from shaketable.stages.plan import Condition
-from shaketable.types import Evidence, Failure, Query, Question, Search
+from shaketable.types import Evidence, Failure, Hit, Passage, Query, Question, Search, Sentence
 
 KEPT_EVIDENCE = 4096
 """Searches remembered, so that one question's temperatures and repeats share one search."""
+
+NOT_HANDED_OVER = "not_handed_over"
+"""The flag of evidence that a pipeline found and kept to itself, where it should have been disturbed."""
 
 Given = TypeVar("Given")
 
@@ -39,6 +45,10 @@ class EvidenceLookup:
 
     def find(self, asked: Sequence[Asked]) -> list[Evidence | Failure]:
         """A reply for each, alike ones found together."""
+        searched = iter(self._search([one for one in asked if one.step.found is None]))
+        return [next(searched) if one.step.found is None else _own(one, one.step.found) for one in asked]
+
+    def _search(self, asked: Sequence[Asked]) -> list[Evidence | Failure]:
         keys = [_key(one) for one in asked]
         wanted = {key: one for key, one in zip(keys, asked, strict=True) if key not in self.kept}
         self._find(wanted)
@@ -76,6 +86,29 @@ class EvidenceLookup:
 def _key(asked: Asked) -> EvidenceKey:
     condition, question, step = asked
     return EvidenceKey((id(condition.retriever), id(condition.perturbation), step.k), question.id, step.query)
+
+
+def _own(asked: Asked, found: tuple[Hit, ...]) -> Evidence:
+    """What a pipeline found by itself, after the perturbation had its turn; passages that it leaves alone stay as they
+    were handed over."""
+    perturbation = asked.condition.perturbation
+    if perturbation is None:
+        return Evidence(hits=found)
+    if not asked.step.is_handed_over:
+        flags = () if catalog.label(perturbation) == UNCHANGED else (NOT_HANDED_OVER,)
+        return Evidence(hits=found, flags=flags)
+    split = [replace(hit, passage=_in_sentences(hit.passage)) for hit in found]
+    [evidence] = _for_each(perturbation, perturbation.perturb([asked.question], [split]), 1)
+    as_handed = dict(zip((hit.passage for hit in split), (hit.passage for hit in found), strict=True))
+    hits = [replace(hit, passage=as_handed.get(hit.passage, hit.passage)) for hit in evidence.hits]
+    return replace(evidence, hits=tuple(hits))
+
+
+def _in_sentences(passage: Passage) -> Passage:
+    texts = split_sentences(passage.text)
+    return replace(
+        passage, sentences=tuple(Sentence(id=f"{passage.id}#{i}", text=text) for i, text in enumerate(texts))
+    )
 
 
 def _for_each(part: Part, given: list[Given], n: int) -> list[Given]:

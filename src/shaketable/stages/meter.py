@@ -140,10 +140,10 @@ class Meter:
             return False
         return True
 
-    def note(self, dollars: float | None) -> None:
-        """A reply came."""
+    def note(self, dollars: float | None, n_calls: int = 1) -> None:
+        """A reply came; as many calls stand behind it as it says."""
         self.n_pending -= 1
-        self.n_calls += 1
+        self.n_calls += n_calls
         self.dollars += dollars or 0.0
 
     def end(self, system: System, cost: Cost) -> None:

@@ -25,15 +25,17 @@ from shaketable.protocols import (
     Method,
     Model,
     Perturbation,
+    PipelineModel,
     Retriever,
     TemperatureModel,
 )
 from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored
 from shaketable.stages.parts import each_once, refuse_shared_names
+from shaketable.stages.pipelines import AS_ASKED, Case, not_varied, pipeline_cases
 from shaketable.stages.vary import preview
 from shaketable.store.dimensions import UsedPart
 from shaketable.study import WITHOUT_MODEL
-from shaketable.types import DatasetChoice, Question, Rejected, Remark, Study, Trial, Variant
+from shaketable.types import DatasetChoice, NotVaried, Question, Rejected, Remark, Study, Trial, Variant
 
 KEPT = ("logprobs", "top_logprobs")
 """Settings of generation that say what is kept of a reply; the others say how it is drawn."""
@@ -51,8 +53,8 @@ class Condition:
     """The study's settings for this model, as canonical text."""
     seed: int
     as_written: Method | None = None
-    """The method as the study writes it, where the dataset settled one of its settings; people see this one, and keys
-    the settled one. None: it is the same."""
+    """The method as the study writes it, where the dataset or a pipeline settled one of its settings; people see this
+    one, and keys the settled one. None: it is the same."""
 
     @functools.cached_property
     def identity(self) -> str:
@@ -112,6 +114,8 @@ class Plan:
     remarks: tuple[Remark, ...] = ()
     """On rows that were kept, but not as they were read."""
     short_cells: tuple[ShortCell, ...] = ()
+    not_varied: tuple[NotVaried, ...] = ()
+    """What the study crosses and its pipelines cannot vary."""
     unworded: tuple[str, ...] = ()
     """Variations whose wordings are not made yet: the question stands in for each, to be counted, never asked."""
 
@@ -268,6 +272,7 @@ def plan(study: Study) -> Plan:
         rejected_rows=rejected,
         remarks=remarks,
         short_cells=short,
+        not_varied=not_varied(study, [condition.model for condition in conditions]),
         unworded=unworded,
     )
 
@@ -378,24 +383,33 @@ def _conditions(study: Study) -> tuple[Condition, ...]:
         catalog.bind("analysis", text, f"analyze.analyses[{i}]")
     evidence = [(retriever, perturbation) for retriever in retrievers for perturbation in perturbations]
     conditions = []
-    for text, model in zip(study.models, models, strict=True):
+    for i, (text, model) in enumerate(zip(study.models, models, strict=True)):
         generation = canonical({**study.generation, **study.generation_of.get(text, {})})
-        for method in methods:
-            missing = [want for want in method.wants if want not in model.gives]
-            if missing:
-                raise PartError(
-                    f"{catalog.label(method)} needs {', '.join(missing)} of its model, and {catalog.label(model)} "
-                    "does not give it. Use a local model (smollm2, transformers), or a method that needs only text."
-                )
-            for retriever, perturbation in evidence if method.searches else [(None, None)]:
-                conditions.append(
-                    Condition(
-                        model=model,
-                        method=method,
-                        retriever=retriever,
-                        perturbation=perturbation,
-                        generation=generation,
-                        seed=study.seed,
-                    )
-                )
+        if isinstance(model, PipelineModel):
+            cases = pipeline_cases(model, evidence, perturbations, f"cross.models[{i}]: {text}")
+        else:
+            cases = [case for method in methods for case in _cases(model, method, evidence)]
+        conditions += [
+            Condition(
+                model=model,
+                method=method,
+                retriever=retriever,
+                perturbation=perturbation,
+                generation=generation,
+                seed=study.seed,
+                as_written=AS_ASKED if isinstance(model, PipelineModel) else None,
+            )
+            for method, retriever, perturbation in cases
+        ]
     return tuple(conditions)
+
+
+def _cases(model: Model, method: Method, evidence: Sequence[tuple[Retriever, Perturbation]]) -> list[Case]:
+    """What a method is crossed with, if the model gives what it needs."""
+    missing = [want for want in method.wants if want not in model.gives]
+    if missing:
+        raise PartError(
+            f"{catalog.label(method)} needs {', '.join(missing)} of its model, and {catalog.label(model)} "
+            "does not give it. Use a local model (smollm2, transformers), or a method that needs only text."
+        )
+    return [(method, *both) for both in evidence] if method.searches else [(method, None, None)]

@@ -243,11 +243,10 @@ class Scheduler:
         """Write a reply into the trace, count it, and go on."""
         flight = self.flights[ticket]
         assert flight.step is not None, "A reply answers a step."
-        flight.events.append(Event(step=flight.step, reply=_kept_reply(reply)))
+        flight.events.append(Event(step=_kept_step(flight.step), reply=_kept_reply(reply)))
         if isinstance(flight.step, Search):
             flight.n_searches += 1
         elif isinstance(flight.step, Generate):
-            flight.n_generations += 1
             self._pay(flight, reply)
         if isinstance(reply, Failure):
             flight.steps.close()
@@ -260,14 +259,16 @@ class Scheduler:
         self._resume(ticket, reply)
 
     def _pay(self, flight: Flight, reply: Evidence | Completion | Reading | Failure) -> None:
-        """Count what a call cost."""
+        """Count a call, or those that a pipeline made, and what it cost."""
         model = flight.condition.model
         assert isinstance(reply, Completion | Failure), "A call brings nothing else."
         dollars = price_of(model, reply)
         if isinstance(reply, Completion):
             refuse_untold(self.meter.limits, model, flight.trial.model, dollars)
         flight.dollars = None if flight.dollars is None or dollars is None else flight.dollars + dollars
-        self.meter.note(dollars)
+        n_calls = reply.n_calls if isinstance(reply, Completion) else 1
+        flight.n_generations += n_calls
+        self.meter.note(dollars, n_calls)
 
     def _prompt(self, flight: Flight, step: Generate) -> Prompt:
         settings = {**flight.condition.drawing, "temperature": flight.trial.temperature, **step.sampling}
@@ -279,6 +280,7 @@ class Scheduler:
             sampling=Sampling(stop=step.stop, **settings),
             seed=seed if flight.n_generations == 0 else seed_from(seed, flight.n_generations),
             layout=step.layout,
+            hits=step.hits,
             wants=(*self._kept(flight), *step.wants),
         )
 
@@ -404,9 +406,18 @@ def _broken(message: str) -> Failure:
     return Failure(kind="method", message=message, step="method", may_retry=False)
 
 
+def _kept_step(step: Step) -> Step:
+    """What the trace keeps: passages stand in the evidence of a search already."""
+    if isinstance(step, Search) and step.found is not None:
+        return dataclasses.replace(step, found=None)
+    return dataclasses.replace(step, hits=()) if isinstance(step, Generate) and step.hits else step
+
+
 def _kept_reply(reply: Evidence | Completion | Reading | Failure) -> Evidence | Completion | Reading | Failure:
     """What the trace keeps. Attention of a reading grows with the square of its tokens; methods note what they decide
-    by it."""
+    by it. What a pipeline found stands in the evidence of a search."""
+    if isinstance(reply, Completion) and reply.hits:
+        return dataclasses.replace(reply, hits=())
     return dataclasses.replace(reply, extras={}) if isinstance(reply, Reading) else reply
 
 

@@ -205,7 +205,8 @@ class Scanned:
                 group.n_scanned += 1
                 group.is_closed = group.n_scanned == self.scan.limit
                 for cell in known:
-                    cell.course = course(self.scan, self.temperatures, self.plan.study.repeats)
+                    hot = self.plan.hot_temperatures_of(cell.condition)
+                    cell.course = course(self.scan, hot, self.plan.study.repeats)
                     self.seen.n_begun += 1
                     self.seen.walking[id(cell)] = cell
                     self._walk(group, cell, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
@@ -10,6 +11,7 @@ import polars as pl
 from shaketable.errors import PartError
 from shaketable.factors import judging_metric, main_metric
 from shaketable.store import counts, currency, score_file, tables, used_parts
+from shaketable.store.codec import decode
 from shaketable.store.dimensions import UsedPart
 from shaketable.store.evidence_flags import FlagCount, count_flags, evidence_flags
 from shaketable.store.examples import Example, choose_examples
@@ -19,7 +21,7 @@ from shaketable.store.judges import judge_efforts
 from shaketable.store.lock import is_locked
 from shaketable.store.summary import RunSummary, summarize
 from shaketable.store.temperature import systems_without_temperature
-from shaketable.types import Curve, Findings, Json, JudgeEffort, Score
+from shaketable.types import Curve, Findings, Json, JudgeEffort, NotVaried, Score
 
 
 class Run(RunFolder):
@@ -193,6 +195,11 @@ class Run(RunFolder):
     def examples(self, n: int) -> tuple[Example, ...]:
         """Questions that are right with untouched evidence and wrong with disturbed evidence, coolest first."""
         return choose_examples(self.store, self.score_table().filter(metric=self.judging_metric() or ""), n)
+
+    def not_varied(self) -> tuple[NotVaried, ...]:
+        """What the study crosses and its pipelines could not vary."""
+        stored = json.loads(self.store.meta().get("not_varied", "[]"))
+        return tuple(decode(NotVaried, one) for one in stored)
 
     def without_temperature(self) -> dict[tuple[str, str], str]:
         """Model and method → why the temperature of its trials never reached the model: the method sets its own, or

@@ -43,10 +43,10 @@ class Access:
                 f"Model '{model}' has an api_version and no address. For Azure give "
                 "base_url='https://RESOURCE.openai.azure.com', or set AZURE_OPENAI_ENDPOINT."
             )
-        named = self._variables
+        named = self.variables
         if missing := [name for name in named if not _value(name)]:
             return f"Model '{model}' at {self.host}: its headers need the environment variable {missing[0]}. Set it."
-        if self._is_local:
+        if self.is_local:
             return None
         if weights.is_offline():
             return (
@@ -63,17 +63,17 @@ class Access:
 
     def hide(self, text: str) -> str:
         """The text without secrets: some servers repeat what they were given."""
-        for name in (self.key_variable, *self._variables):
+        for name in (self.key_variable, *self.variables):
             if secret := _value(name):
                 text = text.replace(secret, "***")
         return text
 
     @property
-    def _variables(self) -> list[str]:
+    def variables(self) -> list[str]:
         return [name for value in self.headers.values() for name in VARIABLE.findall(value)]
 
     @property
-    def _is_local(self) -> bool:
+    def is_local(self) -> bool:
         name = urlsplit(self.endpoint).hostname or ""
         with contextlib.suppress(ValueError):
             return ipaddress.ip_address(name).is_loopback

@@ -50,7 +50,7 @@ def endpoint_error(error: APIError, body: Mapping[str, Json], dialect: Dialect) 
     if not isinstance(error, APIStatusError):
         return EndpointError("bad_reply", str(error), may_retry=True)
     everything = f"{error.body} {error.message}"
-    kind, may_retry = _kind(error.status_code, everything)
+    kind, may_retry = kind_of_status(error.status_code, everything)
     parameter = refused_parameter(everything, error.param, body) if kind in REFUSALS else None
     if parameter is not None:
         kind, hint = "refused_setting", hint_for(parameter, everything, dialect)
@@ -94,7 +94,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return None
 
 
-def _kind(status: int, words: str) -> tuple[str, bool]:
+def kind_of_status(status: int, words: str) -> tuple[str, bool]:
     """The kind of failure, and whether running again may help. A wrong key or name can be mended
     at the endpoint, so those trials are tried again on resume."""
     if status in (401, 403):

@@ -1,0 +1,132 @@
+"""A process of a pipeline, seen from outside: started once, asked, given up when it hangs or dies."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import IO, Any
+
+from shaketable.errors import PartError
+from shaketable.models.calling.target import Target
+from shaketable.types import Json
+
+START_SECONDS = 600.0
+"""For importing the pipeline's code, which may load weights."""
+LOOK_EVERY_SECONDS = 0.2
+"""How often a silent process is looked at: one that died may have children that keep its pipes open."""
+
+
+class Ended(Exception):  # noqa: N818 (it says what is the matter)
+    """The process gave no reply; it is gone."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind, self.message = kind, message
+
+
+class Printed:
+    """What processes printed: counted, and the last lines kept."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.last: deque[str] = deque(maxlen=20)
+
+    def read(self, pipe: IO[bytes]) -> None:
+        while line := pipe.readline(4096):
+            self.n += 1
+            self.last.append(line.decode("utf-8", "replace").rstrip())
+
+
+class Process:
+    def __init__(self, target: Target, told: tuple[str, ...] | None, printed: Printed) -> None:
+        self.printed = printed
+        self._takes: frozenset[str] | None = None
+        given = json.dumps([str(target.file) if target.is_file else target.module, target.name, told])
+        self._process = subprocess.Popen(
+            [sys.executable, "-u", "-m", "shaketable.models.calling.worker", given],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # An interrupt of the terminal is the parent's to handle; children die with it.
+        )
+        self._replies: queue.SimpleQueue[Mapping[str, Any] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+        assert self._process.stderr is not None
+        threading.Thread(target=printed.read, args=(self._process.stderr,), daemon=True).start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with contextlib.suppress(ValueError):  # A line that was cut off when the process died.
+            for line in self._process.stdout:
+                self._replies.put(json.loads(line))
+        self._replies.put(None)
+
+    def wait_until_ready(self) -> frozenset[str]:
+        """What the pipeline takes; raises PartError where it cannot be asked."""
+        if self._takes is not None:
+            return self._takes
+        try:
+            reply = self._receive(START_SECONDS)
+        except Ended as error:
+            raise PartError(f"While its code was imported, {error.message}.") from error
+        if "refused" in reply:
+            self.kill()
+            raise PartError(str(reply["refused"]))
+        self._takes = frozenset(reply["takes"])
+        return self._takes
+
+    def ask(self, message: Mapping[str, Json], seconds: float) -> Mapping[str, Any]:
+        """Raises Ended where there is no reply in time."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # It died since the last reply: receiving says how.
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.flush()
+        return self._receive(seconds)
+
+    def _receive(self, seconds: float) -> Mapping[str, Any]:
+        deadline = time.monotonic() + seconds
+        while True:
+            has_ended = self._process.poll() is not None
+            left = deadline - time.monotonic()
+            try:
+                reply = self._replies.get(timeout=max(min(left, LOOK_EVERY_SECONDS), 0.001))
+            except queue.Empty:
+                if left <= 0:
+                    self.kill()
+                    raise Ended("timeout", f"it gave no answer within {seconds:g} seconds and was ended") from None
+                reply = None if has_ended else {}
+            if reply is None:
+                raise self._ended()
+            if reply:
+                return reply
+
+    def _ended(self) -> Ended:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        code = self._process.poll()
+        self.kill()
+        if code is not None and code < 0:
+            how = f"its process was ended by {signal.Signals(-code).name}"
+        else:
+            how = f"its process ended with exit code {code}" if code is not None else "its process closed its line"
+        last = f"; the last it printed: {self.printed.last[-1]:.200}" if self.printed.last else ""
+        return Ended("exited", how + last)
+
+    def kill(self) -> None:
+        """End it and whatever it started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5.0)
