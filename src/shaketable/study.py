@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -26,13 +27,14 @@ from shaketable import catalog
 from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.prompts import read_own
 from shaketable.prompts.own import names_file, read_file
-from shaketable.types import DatasetChoice, Gate, Json, Limits, Scan, Study
+from shaketable.types import DatasetChoice, Gate, Json, Limits, Scan, Shake, Study
 
 SHORT, TEMPLATE = WITHOUT_MODEL = ("short", "template")
 """The values of score.reference that name no model."""
 REFERENCE_SLOTS = ("question", "answer")
 MARGIN = r"^\s*\d*\.?\d+\s*sd\s*$"
 """A margin in units of a metric's spread: `0.2 sd`."""
+BUDGET = re.compile(r"(?P<amount>\d+(?:\.\d+)?|\.\d+)\s*(?P<unit>calls?|usd|dollars?|min|mins|minutes?|h|hours?)")
 
 
 class _Table(BaseModel):
@@ -163,6 +165,23 @@ class ScanTable(_Table):
     )
 
 
+def parse_budget(text: str) -> Limits:
+    """`300 calls`, `2 usd` or `10 min`: where an adaptive run stops."""
+    match = BUDGET.fullmatch(text.strip().casefold())
+    amount = float(match["amount"]) if match else 0.0
+    if match is None or amount <= 0:
+        raise ValueError("give an amount above 0 and its unit: '300 calls', '2 usd' or '10 min'")
+    if (unit := match["unit"]).startswith("call"):
+        return Limits(max_calls=max(int(amount), 1))
+    if unit in ("usd", "dollar", "dollars"):
+        return Limits(max_cost=amount)
+    return Limits(max_minutes=amount * (60 if unit.startswith("h") else 1))
+
+
+class ShakeTable(_Table):
+    screened: int = Field(12, ge=1, description="Questions that each way to ask gets at first, at most.")
+
+
 class AnalyzeTable(_Table):
     analyses: list[str] = ["correctness"]
     metric: str | None = Field(
@@ -236,6 +255,9 @@ class StudyFile(_Table):
     cross: Cross = Cross()  # type: ignore[call-arg]
     generation: Generation = Generation()  # type: ignore[call-arg]
     scan: ScanTable | None = Field(None, description="Facts: which are scanned, and how. Absent: all is crossed.")
+    shake: ShakeTable | None = Field(
+        None, description="Ask adaptively, where the system seems to break, until a limit. Absent: all is crossed."
+    )
     score: ScoreTable = ScoreTable()  # type: ignore[call-arg]
     analyze: AnalyzeTable = AnalyzeTable()  # type: ignore[call-arg]
     gate: GateTable = GateTable()  # type: ignore[call-arg]
@@ -257,6 +279,7 @@ TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("generation",): Generation,
     ("generation", "models"): ModelGeneration,
     ("scan",): ScanTable,
+    ("shake",): ShakeTable,
     ("score",): ScoreTable,
     ("analyze",): AnalyzeTable,
     ("gate",): GateTable,
@@ -337,6 +360,7 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         gate=Gate(**file.gate.model_dump()),
         scan=None if file.scan is None else Scan(**file.scan.model_dump() | {"known": file.scan.known or None}),
         limits=Limits(**file.limits.model_dump()),
+        shake=None if file.shake is None else Shake(**file.shake.model_dump()),
     )
 
 
@@ -364,6 +388,7 @@ def format_study(study: Study) -> str:
             table["limit"] = choice.limit
         tables.append(table)
     scan = {} if study.scan is None else {"scan": _written(study.scan)}
+    shake = {} if study.shake is None else {"shake": dataclasses.asdict(study.shake)}
     return tomli_w.dumps(
         {
             "name": study.name,
@@ -385,6 +410,7 @@ def format_study(study: Study) -> str:
                 else {}
             ),
             **scan,
+            **shake,
             "score": {"metrics": list(study.metrics), "reference": study.reference}
             | ({} if study.reference_prompt is None else {"reference_prompt": study.reference_prompt}),
             "analyze": _given(metric=study.main_metric, margin=study.margin)

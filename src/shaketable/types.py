@@ -814,6 +814,14 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Shake:
+    """Ask adaptively, where the system seems to break, until a limit is reached."""
+
+    screened: int = 12
+    """Questions that each way to ask gets at first, at most."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Study:
     """What one experiment crosses. Parts are texts; the plan builds them."""
 
@@ -839,6 +847,8 @@ class Study:
     """What that model is asked, word for word, with the slots {question} and {answer}; None: our own prompt."""
     scan: Scan | None = None
     """None: every question is asked at every temperature."""
+    shake: Shake | None = None
+    """None: all that is crossed is asked."""
     main_metric: str | None = None
     """The number that findings, cards and pages speak of; None: the first of `metrics` of which more is better."""
     without_flags: tuple[str, ...] = ()

@@ -35,6 +35,7 @@ FILES = {
     "2wikimultihopqa": json.dumps([HOTPOT_ROW]),
     "adaptive_rag": json.dumps({"qid": "a", "question_text": "Who?", "reference": ["Beta"], "context": PARAGRAPHS}),
     "hotpotqa": json.dumps([HOTPOT_ROW]),
+    "csv": "question,answer\nWhat is the capital of Australia?,Canberra\n",
     "jsonl": json.dumps({"question": "What is the capital of Australia?", "answers": ["Canberra"]}) + "\n",
     "musique": json.dumps({"id": "2hop__1_2", "question": "Who?", "answer": "Beta", "paragraphs": PARAGRAPHS}),
     "nq_open": json.dumps({"question": "who was first", "answer": ["Beta"]}),

@@ -11,7 +11,7 @@ from promises import ODD_TEXTS, built, odd_question, questions, record
 from shaketable import catalog
 from shaketable.factors import measure_of, numbers_of
 from shaketable.identity import canonical
-from shaketable.protocols import Metric
+from shaketable.protocols import Metric, PreparingMetric
 from shaketable.types import Question
 
 ROUNDING = {"bertscore": 1e-6}
@@ -90,6 +90,8 @@ def test_a_failed_trial_never_scores_a_number(part):
 def test_some_answers_score_differently(part):
     """A metric that says the same of all of these measures nothing."""
     given = [one for one in records() if one.answer is not None]
+    if isinstance(part, PreparingMetric):
+        part.prepare(given, BY_ID)
     scored = part.score(given, BY_ID)
     for numbers in zip(*scored, strict=True):
         assert len({score.value for score in numbers}) > 1

@@ -27,6 +27,7 @@ CATALOG: dict[str, str] = {
     "robustness_with_evidence": "facts.robustness_with_evidence:robustness_with_evidence",
     "run_deviation": "wording.run_deviation:run_deviation",
     "search_decisions": "wording.search_decisions:search_decisions",
+    "shaken": "together.shaken:shaken",
     "trajectories": "wording.trajectories:trajectories",
     "trajectory_cases": "wording.trajectory_cases:trajectory_cases",
     "variability": "evidence.variability:variability",

@@ -18,4 +18,5 @@ CATALOG: dict[str, str] = {
     "margin": "margin:Margin",
     "query_loss": "query_loss:QueryLoss",
     "question_type": "question_type:QuestionType",
+    "same_answer": "same_answer:SameAnswer",
 }

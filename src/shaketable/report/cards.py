@@ -13,6 +13,7 @@ from shaketable.report.section import Headline, Section
 
 N_CARDS = 6
 KICKERS = {
+    "shaken": "Where it breaks",
     "ceiling": "Guideline",
     "heat": "Dice",
     "factual_robustness": "Facts",

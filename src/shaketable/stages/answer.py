@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shaketable import catalog
@@ -14,13 +14,15 @@ from shaketable.identity import canonical
 from shaketable.protocols import ClosingModel
 from shaketable.stages.estimate import known_measures, system_name
 from shaketable.stages.meter import Before, Meter, Spent, Stop, System, refuse_unpriced
-from shaketable.stages.plan import Plan
+from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.scheduler import Progress, Scheduler
-from shaketable.stages.sources import Listed, Scanned
+from shaketable.stages.shake_source import Shaken
+from shaketable.stages.sources import Listed, Scanned, Source
 from shaketable.stages.time_left import Kind, Tally, TimeLeft, kind_of
 from shaketable.store import RecordStore
 from shaketable.store.money import lost, spent_by_system
+from shaketable.types import Study
 
 NEW_OBJECTS = 10_000
 """After so many the interpreter looks for cycles of objects."""
@@ -64,7 +66,10 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
     stop = _drive(plan, store, scheduler)
     if stop is not None:
         store.set_meta(stopped=stop.limit, lost_calls=meter.lost.n_calls, lost_dollars=meter.lost.dollars)
-    elif plan.study.scan is not None:
+    if plan.study.shake is not None:
+        stop = None  # That the budget is spent is its end.
+        store.set_meta(stopped="")
+    if stop is None and is_adaptive(plan.study):
         n_trials = len(store.keys())
         store.set_meta(n_trials=n_trials)
     return Answered(
@@ -80,18 +85,11 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
 
 def _drive(plan: Plan, store: RecordStore, scheduler: Scheduler) -> Stop | None:
     """Answer with one model after the other, until all is answered or a limit is reached."""
-    scan = plan.study.scan
-    # Only a scan goes by what was answered; a list needs no more than the keys.
-    finished = store.finished_keys() if scan is None else set()
-    answers = {} if scan is None else store.finished_answers()
+    source = _sources(plan, store, scheduler.meter)
     with _rare_collections():
         # One model's weights are used up before the next one's are loaded.
         for model, conditions in plan.by_model():
-            if scan is None:
-                new = (planned for planned in plan.trials(conditions) if planned[0].key not in finished)
-                stop = scheduler.run(model, Listed(new))
-            else:
-                stop = scheduler.run(model, Scanned(plan, scan, conditions, answers))
+            stop = scheduler.run(model, source(conditions))
             if isinstance(model, ClosingModel):
                 model.close()
             if stop is not None:
@@ -118,9 +116,31 @@ def _spent(store: RecordStore) -> Before:
     )
 
 
+def is_adaptive(study: Study) -> bool:
+    """Whether what is asked depends on what was answered."""
+    return study.scan is not None or study.shake is not None
+
+
+def _sources(plan: Plan, store: RecordStore, meter: Meter) -> Callable[[Sequence[Condition]], Source]:
+    """Conditions of one model → where their trials come from."""
+    scan = plan.study.scan
+    # Only what is adaptive goes by what was answered; a list needs no more than the keys.
+    finished = set() if is_adaptive(plan.study) else store.finished_keys()
+    answers = store.finished_answers() if is_adaptive(plan.study) else {}
+
+    def source(conditions: Sequence[Condition]) -> Source:
+        if plan.study.shake is not None:
+            return Shaken(plan, conditions, answers, meter.n_affordable)
+        if scan is not None:
+            return Scanned(plan, scan, conditions, answers)
+        return Listed(planned for planned in plan.trials(conditions) if planned[0].key not in finished)
+
+    return source
+
+
 def _tallies(plan: Plan, finished: Mapping[tuple[str | float | None, ...], int]) -> dict[Kind, Tally]:
-    """The trials that are to be answered, by kind. What a scan asks for shows later."""
-    n_trials = 0 if plan.study.scan is not None else len(plan.asked) * plan.study.repeats
+    """The trials that are to be answered, by kind. What is asked adaptively shows later."""
+    n_trials = 0 if is_adaptive(plan.study) else len(plan.asked) * plan.study.repeats
     calls = {system: measured.calls for system, measured in known_measures().items()}
     return {
         kind: Tally(

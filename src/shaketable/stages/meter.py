@@ -6,6 +6,7 @@ No trial is begun that, as far as those before it tell, could not be ended withi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -129,6 +130,18 @@ class Meter:
                     self.reached = limit  # type: ignore[assignment]
                     n = max(room, 0)
         return n
+
+    def n_affordable(self) -> float:
+        """Trials that the limits allow in all, those before among them, at what they took on average."""
+        limits, spent = self.limits, self._ended
+        n = max(spent.n_trials, 1)
+        shares = (
+            limits.max_calls and max(spent.n_calls, n) / n / limits.max_calls,
+            limits.max_cost and spent.dollars / n / limits.max_cost,
+            limits.max_minutes and self.seconds() / n / (60 * limits.max_minutes),
+        )
+        most = max(share or 0.0 for share in shares)
+        return 1 / most if most else math.inf
 
     def may_call(self) -> bool:
         limits = self.limits

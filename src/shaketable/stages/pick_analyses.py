@@ -156,6 +156,7 @@ EVIDENCE = Need(
     is_met=lambda rows: any(row.perturbation is not None for row in rows), reason="no 'perturbation' is given"
 )
 NEVER_CERTAIN = Need(is_met=lambda rows: False, reason="a file cannot give the certainty of sampled answers")
+NEVER_SHAKEN = Need(is_met=lambda rows: False, reason="it is asked of runs by `shaketable shake`")
 NEVER_JUDGED = Need(is_met=lambda rows: False, reason="it reads the metric judge, which asks another model")
 NEVER_MEASURED = Need(
     is_met=lambda rows: False, reason="the strength of wordings is measured when they are made, by `shaketable vary`"
@@ -196,6 +197,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "robustness_with_evidence": (*ABOUT_FACTS, EVIDENCE),
     "certainty_bins": (NEVER_CERTAIN,),
     "judge_agreement": (NEVER_JUDGED,),
+    "shaken": (NEVER_SHAKEN,),
 }
 """Every shipped analysis, in the order in which they are asked."""
 METRICS = (

@@ -153,8 +153,9 @@ class Plan:
 
     @property
     def n_trials(self) -> int:
-        """Trials in all; with a scan, the most there can be."""
-        return self.n_trials_of(self.conditions)
+        """Trials in all; with a scan, or adaptively within limits, the most there can be."""
+        n, most = self.n_trials_of(self.conditions), self.study.limits.max_calls
+        return n if self.study.shake is None or most is None else min(n, most)
 
     def n_trials_of(self, conditions: Sequence[Condition]) -> int:
         """The same of some conditions."""
@@ -177,7 +178,7 @@ class Plan:
         """The digest of all trial keys there would be, without making them."""
         asked = [(self.items[variant.question_id], variant.variation, variant.spelled) for variant in self.asked]
         identities = [condition.identity for condition in self.conditions]
-        scan = [] if self.study.scan is None else [self.study.scan]
+        scan = [one for one in (self.study.scan, self.study.shake) if one is not None]
         hops = [self._hops] if any(map(_follows_dataset, self.conditions)) else []
         return digest([identities, asked, self.study.temperatures, self.study.repeats, *scan, *hops])
 

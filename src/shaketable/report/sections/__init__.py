@@ -1,6 +1,7 @@
 """One section per kind of result: what the page tells of it."""
 
 CATALOG: dict[str, str] = {
+    "Shaken": "shaken:section",
     "WordingAccuracy": "wording_accuracy:section",
     "WordingStrength": "wording_strength:section",
     "RunDeviation": "run_deviation:section",

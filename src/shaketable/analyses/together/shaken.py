@@ -1,0 +1,214 @@
+"""Where does the system break, as far as the budget could tell?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from shaketable.analyses.arms import CLEAN, Arm, Levels
+from shaketable.analyses.rows import Measured
+from shaketable.analyses.tables import Tables
+from shaketable.factors import ORIGINAL, SYSTEM, UNCHANGED, Cell, System
+from shaketable.statistics.betting import confidence_sequence, detectable_mean, is_claimed
+from shaketable.types import Estimate
+
+HOW = "confidence sequence by betting"
+FEW_FAILED = 0.05
+"""Up to this share of an arm's answers, failures cannot decide much."""
+N_EXAMPLES = 3
+LEAST_GAINS = 0.02
+"""Of questions that become right by chance, in the forecast of what could have been seen."""
+Kept = Mapping[str, float | None]
+"""Question → how good its answers are; None: all failed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Breaking(Measured):
+    """What one way to ask costs. Factors of its cell that are None are as in the clean case."""
+
+    loss: Estimate
+    """Clean minus disturbed, paired by question; its interval holds whenever the run stopped, for all ways at once."""
+    clean: float
+    """Mean over the same questions."""
+    disturbed: float
+    is_shown: bool
+    """Whether something is lost beyond doubt."""
+    n_failed: int
+    """Questions left out because the disturbed answer failed."""
+    detectable: float | None
+    """The smallest loss that so many questions would have shown in 8 of 10 runs; None: not even the largest."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BrokenAnswer:
+    """A question that is answered right when asked plainly, and not in the worst way to ask."""
+
+    question_id: str
+    clean: str
+    """Key of the record."""
+    broken: str
+    """Key of the record."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shaken:
+    """Where does the system break, as far as the budget could tell?"""
+
+    system: System | None = None
+    """None: there is nothing to tell."""
+    metric: str = ""
+    level: Estimate | None = None
+    """Of clean answers."""
+    noise: Estimate | None = None
+    """Share of questions whose clean answers are not all alike."""
+    arms: tuple[Breaking, ...] = ()
+    """The worst first: by what is lost at least."""
+    n_ways: int = 0
+    """Ways to ask that share the error, asked or not."""
+    examples: tuple[BrokenAnswer, ...] = ()
+    """Of the worst, if it is shown."""
+
+    @property
+    def worst(self) -> Breaking | None:
+        """None: nothing was shown."""
+        return next((arm for arm in self.arms if arm.is_shown), None)
+
+
+def shaken(tables: Tables) -> Shaken:
+    """Each way to ask beside the clean one, with intervals and claims that hold whenever the budget ended.
+
+    All ways share the error: the chance that any interval misses, or that anything is claimed where nothing is lost, is
+    at most 1 − confidence.
+    """
+    metric = tables.judging_metric()
+    rows = tables.scores.filter(pl.col("metric") == (metric or ""))
+    if metric is None or rows.is_empty():
+        return Shaken()
+    kept = {arm: _by_question(own) for arm, own in _by_arm(rows)}
+    clean, level = kept.pop(CLEAN, {}), tables.bootstrap.confidence
+    levels = _levels(kept)
+    error = {arm: levels.error_of(arm, 1 - level) for arm in (*levels.single, *levels.paired) if arm in kept}
+    system = System(**dict(zip(SYSTEM, rows.select(SYSTEM).row(0), strict=True)))
+    judged = {arm: _judge(arm, clean, kept[arm], error[arm], metric, level) for arm in error}
+    ranked = sorted(judged, key=lambda arm: (-_at_least(judged[arm]), bool(arm.parts), str(arm)))
+    worst = next((arm for arm in ranked if judged[arm].is_shown), None)
+    return Shaken(
+        system=system,
+        metric=metric,
+        level=_share([value for value in clean.values() if value is not None], level),
+        noise=_share(_changes(rows), level),
+        arms=tuple(judged[arm] for arm in ranked),
+        n_ways=len(levels.single) + len(levels.paired),
+        examples=() if worst is None else _examples(rows, worst, clean, kept[worst]),
+    )
+
+
+def _by_arm(rows: pl.DataFrame) -> list[tuple[Arm, pl.DataFrame]]:
+    coolest = rows["temperature"].min()
+    marked = rows.with_columns(
+        arm_variation=pl.when(pl.col("variation") != ORIGINAL).then(pl.col("variation")),
+        arm_perturbation=pl.when(pl.col("perturbation") != UNCHANGED).then(pl.col("perturbation")),
+        arm_temperature=pl.when(pl.col("temperature") != coolest).then(pl.col("temperature")),
+    )
+    names = ("arm_variation", "arm_perturbation", "arm_temperature")
+    return [
+        (Arm(variation=variation, perturbation=perturbation, temperature=temperature), own)
+        for (variation, perturbation, temperature), own in marked.group_by(*names, maintain_order=True)
+    ]
+
+
+def _by_question(rows: pl.DataFrame) -> dict[str, float | None]:
+    means = rows.group_by("question_id", maintain_order=True).agg(pl.col("value").mean())
+    return dict(means.iter_rows())
+
+
+def _levels(arms: Mapping[Arm, Kept]) -> Levels:
+    """All that occur: each is tried alone before anything else is."""
+    return Levels(
+        variations=tuple(sorted({arm.variation for arm in arms if arm.variation is not None})),
+        perturbations=tuple(sorted({arm.perturbation for arm in arms if arm.perturbation is not None})),
+        temperatures=tuple(sorted({arm.temperature for arm in arms if arm.temperature is not None})),
+    )
+
+
+def _judge(arm: Arm, clean: Kept, kept: Kept, error: float, metric: str, level: float) -> Breaking:
+    asked = {id: before for id in kept if (before := clean.get(id)) is not None}
+    pairs = [(before, after) for id, before in asked.items() if (after := kept[id]) is not None]
+    losses = [before - after for before, after in pairs]
+    n_failed = len(asked) - len(pairs)
+    is_shown = is_claimed(losses, error)
+    if n_failed > FEW_FAILED * len(asked):  # What failed may have been right: then nothing would have been lost there.
+        is_shown = is_shown and is_claimed([before - _or_right(kept[id]) for id, before in asked.items()], error)
+    n = len(losses)
+    low, high = confidence_sequence(losses, error)
+    gains = max(LEAST_GAINS, sum(max(-loss, 0.0) for loss in losses) / max(n, 1))
+    return Breaking(
+        cell=Cell(variation=arm.variation, perturbation=arm.perturbation, temperature=arm.temperature),
+        metric=metric,
+        loss=Estimate(
+            value=math.fsum(losses) / n if n else None,
+            low=low,
+            high=high,
+            level=level,
+            n=n,
+            how=HOW,
+            unit="share",
+            reason=None if n else "all failed",
+        ),
+        clean=math.fsum(before for before, _ in pairs) / n if n else 0.0,
+        disturbed=math.fsum(after for _, after in pairs) / n if n else 0.0,
+        is_shown=is_shown,
+        n_failed=n_failed,
+        detectable=detectable_mean(round(min(gains, 0.3), 2), n, error) if n else None,
+    )
+
+
+def _or_right(kept: float | None) -> float:
+    return 1.0 if kept is None else kept
+
+
+def _at_least(arm: Breaking) -> float:
+    return -1.0 if arm.loss.low is None else arm.loss.low
+
+
+def _share(values: Sequence[float], level: float) -> Estimate:
+    """A mean of numbers from 0 to 1, which may be read at any moment too."""
+    low, high = confidence_sequence([2 * value - 1 for value in values], 1 - level)
+    mean = math.fsum(values) / len(values) if values else None
+    reason = None if values else "no clean answers"
+    return Estimate(
+        value=mean,
+        low=(low + 1) / 2,
+        high=(high + 1) / 2,
+        level=level,
+        n=len(values),
+        how=HOW,
+        unit="share",
+        reason=reason,
+    )
+
+
+def _changes(rows: pl.DataFrame) -> list[float]:
+    """Of each question, whether asking it plainly once more makes the answer right or wrong, or another."""
+    own = next((own for arm, own in _by_arm(rows) if arm == CLEAN), rows.clear())
+    values = own.drop_nulls("value").group_by("question_id", maintain_order=True).agg("value")["value"].to_list()
+    several = [float(len(set(runs)) > 1) for runs in values if len(runs) > 1]
+    # Agreement is with the first answer, which has no number itself.
+    return several or [1.0 - run for (run,) in values]
+
+
+def _examples(rows: pl.DataFrame, worst: Arm, clean: Kept, kept: Kept) -> tuple[BrokenAnswer, ...]:
+    """Questions that lose most, those with the shortest name first among equals."""
+    by_arm = dict(_by_arm(rows))
+    first = {
+        name: dict(own.sort("repeat", descending=True).select("question_id", "key").iter_rows())
+        for name, own in (("clean", by_arm[CLEAN]), ("broken", by_arm[worst]))
+    }
+    losses = {id: before - after for id, before in clean.items() if before and (after := kept.get(id)) is not None}
+    lost = sorted((id for id, loss in losses.items() if loss > 0), key=lambda id: (-losses[id], id))
+    return tuple(
+        BrokenAnswer(question_id=id, clean=first["clean"][id], broken=first["broken"][id]) for id in lost[:N_EXAMPLES]
+    )

@@ -1,0 +1,93 @@
+"""Your own questions as a table (CSV) → questions: a column `question`, and if there are any `answer` and `context`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from shaketable.datasets.reading.gather import id_from
+from shaketable.datasets.reading.rows import (
+    Row,
+    check_ids,
+    corpus_of,
+    every_sentence,
+    make_question,
+    passage,
+    scan_rows,
+    split_sentences,
+)
+from shaketable.errors import DataError, did_you_mean
+from shaketable.types import Loaded, Question, Rejected
+
+KNOWN = ("question", "answer", "context", "id")
+OTHER_NAMES = {"answers": "answer", "contexts": "context", "questions": "question"}
+TAKEN = ("n_facts", "unanswerable")
+"""Tags that a column may not give."""
+ADVICE = (
+    "The first line names the columns, separated by commas: question, and if there are any answer (several accepted "
+    "ones as 'Paris | City of Light'), context (passages with an empty line between them) and id; others become tags."
+)
+
+
+def load_csv(path: str | None = None) -> Loaded:
+    """The questions of a table with a header. Nothing is rejected: what is wrong is an error.
+
+    Without a column of answers, agreement with the system's own answers is all that can be measured (`same_answer`).
+    """
+    if path is None:
+        raise DataError(f"Dataset 'csv' needs a path: path = 'questions.csv'. {ADVICE}")
+    file = Path(path).expanduser()
+    rows = [_checked(row, file.name) for row in scan_rows(file, tables=True)]
+    if not rows:
+        raise DataError(f"{file.name}: found no questions below the header. {ADVICE}")
+    questions = tuple(_question(row, cells) for row, cells in rows)
+    check_ids((row.where, question.id) for (row, _), question in zip(rows, questions, strict=True))
+    return Loaded(questions=questions, corpus=corpus_of(questions))
+
+
+def _checked(row: Row | Rejected, name: str) -> tuple[Row, dict[str, str]]:
+    """A row with its cells by our names."""
+    if isinstance(row, Rejected):
+        hint = "Put quotation marks around a cell that holds a comma" if "cells" in row.reason else "Mend the line"
+        raise DataError(f'{row.where}: {row.reason} {hint}: "Paris, France".')
+    if not row.has_cells or not isinstance(row.value, dict):
+        raise DataError(f"{name}: this is no table with a header and commas between its columns. {ADVICE}")
+    cells: dict[str, str] = {}
+    for column, cell in row.value.items():
+        plain = str(column).strip().casefold()
+        cells[OTHER_NAMES.get(plain, plain)] = "" if cell is None else str(cell).strip()
+    if "question" not in cells:
+        found = ", ".join(f"'{column}'" for column in row.value)
+        raise DataError(
+            f"{name}: no column is named 'question'.{did_you_mean('question', cells)} Found: {found}. {ADVICE}"
+        )
+    return row, cells
+
+
+def _question(row: Row, cells: Mapping[str, str]) -> Question:
+    if not cells["question"]:
+        raise DataError(f"{row.where}: 'question' is empty. Give the question's text, or take out the line.")
+    answers = [answer.strip() for answer in cells.get("answer", "").split("|") if answer.strip()]
+    if "answer" in cells and not answers:
+        raise DataError(
+            f"{row.where}: 'answer' is empty. Give an accepted answer, or take out the whole column: then agreement "
+            "with the system's own plain answers is measured."
+        )
+    if taken := next((name for name in cells if name in TAKEN), None):
+        raise DataError(f"{row.where}: a column is named '{taken}', which means something else here. Rename it.")
+    id = cells.get("id") or id_from(cells["question"])
+    texts = [text for text in re.split(r"\n\s*\n", cells.get("context", "")) if text.strip()]
+    documents = [
+        passage(f"Context {n}", split_sentences(text.strip()), id=f"{id}/{n}") for n, text in enumerate(texts, 1)
+    ]
+    return make_question(
+        id=id,
+        text=cells["question"],
+        answers=answers,
+        dataset="csv",
+        documents=documents,
+        facts=every_sentence(documents),
+        n_facts=len(documents),
+        tags={name: cell for name, cell in cells.items() if name not in KNOWN and name and cell},
+    )

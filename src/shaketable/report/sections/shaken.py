@@ -1,0 +1,185 @@
+"""Where a shaken system breaks: the worst way to ask, examples of it, and all that was tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from shaketable.analyses.together.shaken import Breaking, Shaken
+from shaketable.factors import Cell, title_of
+from shaketable.report.charts.forest import ForestStyle, forest
+from shaketable.report.charts.layout import Axis
+from shaketable.report.charts.marks import Mark, Titles
+from shaketable.report.section import Figure, Headline, Page, Section, Table
+from shaketable.report.wording_words import name_rewording
+from shaketable.report.words import (
+    count_questions,
+    format_amount,
+    format_cost,
+    format_difference,
+    format_level,
+    format_number,
+    name_part,
+    sentence_case,
+)
+from shaketable.types import Answer
+
+N_DRAWN = 15
+TITLES = Titles(panel="", x="Asked", value="Points lost")
+CAVEATS = (
+    "Which ways to ask were continued depended on what was seen; which questions they got did not: they come in one "
+    "random order. Intervals and verdicts are confidence sequences and e-values (bets that no fair game lets anyone "
+    "win), so they hold at whatever moment the budget ended.",
+    "All ways to ask share one error of 5 %, half of it among those that change one thing alone: the chance that "
+    "anything is called a weakness where nothing is lost, or that any of these intervals misses, is at most that.",
+    "The worst of many estimates is too large: trust its lower end, and confirm it with questions that were not asked "
+    "here.",
+    "Answers that failed are left out and counted; where they could decide, nothing is called a weakness.",
+)
+
+
+def section(result: Shaken, page: Page) -> Section:
+    headlines = (_headline(result, page), *_others(result, page)) if result.system is not None else ()
+    return Section(
+        chapter="together",
+        title="Where it breaks",
+        question="Where does the system break, as far as the budget could tell?",
+        headlines=headlines,
+        figures=_figures(result),
+        tables=(*_example_tables(result, page), _table(result)) if result.arms else (),
+        notes=(
+            "Each question is asked twice in its own words; a loss is what the answers to it lose when it is asked "
+            "another way. Lost at least and at most are the ends of the interval.",
+        ),
+        caveats=CAVEATS,
+    )
+
+
+def describe_way(cell: Cell) -> str:
+    """`with spelling`, `with entity masking in the evidence, at temperature 1.2`."""
+    ways = [
+        *([f"with {name_rewording(cell.variation)}"] if cell.variation is not None else []),
+        *([f"with {name_part(cell.perturbation)} in the evidence"] if cell.perturbation is not None else []),
+        *([f"at temperature {cell.temperature:g}"] if cell.temperature is not None else []),
+    ]
+    return ", ".join(ways)
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _headline(result: Shaken, page: Page) -> Headline:
+    system, worst = page.labels.system(result.system), result.worst
+    cell = Cell(system=result.system)
+    if worst is None:
+        sentence = f"No weakness of {system} was found within the budget."
+        headline = page.headline("shaken", cell, sentence, _detail_of_none(result))
+        return replace(headline, is_clear=False, number="none found", links=("losses_by_way",))
+    levels = f"from {_percent(worst.clean)} to {_percent(worst.disturbed)}"
+    headline = Headline(
+        kind="shaken",
+        cell=replace(worst.cell, system=result.system),
+        system=system,
+        sentence=f"{system} breaks {describe_way(worst.cell)}: it loses {format_cost(worst.loss, worst.metric)}.",
+        detail=f"It falls {levels} ({count_questions(worst.loss.n)}); {_noise(result)}.",
+        links=("losses_by_way",),
+    )
+    return headline.with_amount(worst.loss)
+
+
+def _noise(result: Shaken) -> str:
+    again = "unknown" if result.noise is None else format_level(result.noise)
+    return f"asked in the same words again, {again} of the questions change"
+
+
+def _detail_of_none(result: Shaken) -> str:
+    """What was seen, and what would have been."""
+    most = max(result.arms, key=lambda arm: arm.loss.value or 0.0, default=None)
+    if most is None or most.loss.value is None:
+        return "Nothing could be compared."
+    seen = f"Of {len(result.arms)} ways to ask, most was lost {describe_way(most.cell)}"
+    behind = f"{format_difference(most.loss)}, {count_questions(most.loss.n)}"
+    if most.detectable is None:
+        return f"{seen}: {behind}. With so few questions not even a loss of all answers would have been shown there."
+    least = format_amount(replace(most.loss, value=most.detectable))
+    return f"{seen}: {behind}. A loss of {least} or more would likely have been named there; {_noise(result)}."
+
+
+def _others(result: Shaken, page: Page) -> tuple[Headline, ...]:
+    """What else is shown to lose something."""
+    system = page.labels.system(result.system)
+    return tuple(
+        page.headline(
+            "shaken_too",
+            replace(arm.cell, system=result.system),
+            f"{system} also loses {format_cost(arm.loss, arm.metric)} {describe_way(arm.cell)}.",
+            f"{sentence_case(count_questions(arm.loss.n))}.",
+        )
+        for arm in result.arms
+        if arm.is_shown and arm is not result.worst
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{format_number(value, 'share')} %"
+
+
+# --- tables and picture ---------------------------------------------------------------------------
+
+
+def _figures(result: Shaken) -> tuple[Figure, ...]:
+    shown = sorted(result.arms, key=lambda arm: -(arm.loss.value or 0.0))[:N_DRAWN]
+    marks = tuple(Mark.of(arm.loss, x=sentence_case(describe_way(arm.cell))) for arm in shown)
+    if not marks:
+        return ()
+    few = f" The {len(marks)} with the largest loss of {len(result.arms)}." if len(marks) < len(result.arms) else ""
+    return (
+        Figure(
+            name="losses_by_way",
+            title=f"{title_of(result.metric)}: what each way to ask costs",
+            note=f"Points lost against the same questions asked plainly, with intervals that hold together.{few}",
+            marks=marks,
+            titles=TITLES,
+            draw=partial(forest, marks, TITLES, axis=Axis(numbers="points"), style=ForestStyle(has_zero_line=True)),
+        ),
+    )
+
+
+def _table(result: Shaken) -> Table:
+    return Table(
+        title="All that was tried",
+        columns=("Asked", "Questions", "Plain", "So", "Points lost", "Verdict", "Would have been named", "Failed"),
+        rows=tuple(_row(arm) for arm in result.arms),
+        is_folded=len(result.arms) > N_DRAWN,
+    )
+
+
+def _row(arm: Breaking) -> tuple[str | int | None, ...]:
+    least = None if arm.detectable is None else f"from {format_amount(replace(arm.loss, value=arm.detectable))}"
+    return (
+        *(sentence_case(describe_way(arm.cell)), arm.loss.n, _percent(arm.clean), _percent(arm.disturbed)),
+        *(format_difference(arm.loss), "weak" if arm.is_shown else "not shown", least, arm.n_failed),
+    )
+
+
+def _example_tables(result: Shaken, page: Page) -> tuple[Table, ...]:
+    if result.worst is None or not result.examples:
+        return ()
+    keys = [key for example in result.examples for key in (example.clean, example.broken)]
+    records = {record.trial.key: record for record in page.read_records(keys)}
+    questions = {question.id: question for question in page.read_questions()}
+    rows = []
+    for example in result.examples:
+        clean, broken = records.get(example.clean), records.get(example.broken)
+        question = questions.get(example.question_id)
+        if clean is None or broken is None or question is None:
+            continue
+        answers = ", ".join(question.answers) or None
+        rows.append(("plainly", clean.trial.variant.text, _said(clean.answer), answers))
+        rows.append((describe_way(result.worst.cell), broken.trial.variant.text, _said(broken.answer), answers))
+    columns = ("Asked", "Question", "Answer", "Accepted")
+    return (Table(title="Smallest examples of the worst case", columns=columns, rows=tuple(rows)),) if rows else ()
+
+
+def _said(answer: Answer | None) -> str:
+    return (answer.text if answer else "") or "nothing"

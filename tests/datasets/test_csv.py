@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+
+from shaketable.datasets.csv import load_csv
+from shaketable.errors import DataError
+
+
+def load(tmp_path, text):
+    file = tmp_path / "questions.csv"
+    file.write_text(text, encoding="utf-8")
+    return load_csv(str(file))
+
+
+def test_questions_with_answers_context_and_tags(tmp_path):
+    loaded = load(
+        tmp_path,
+        'Question,Answers,context,topic\n"Who wrote Emma, the novel?",Jane Austen | Austen,"Emma is a novel. It is by '
+        'Jane Austen.\n\nAusten was born in 1775.",books\n',
+    )
+    [question] = loaded.questions
+    assert question.text == "Who wrote Emma, the novel?"
+    assert question.answers == ("Jane Austen", "Austen")
+    assert [document.text for document in question.documents] == [
+        "Emma is a novel. It is by Jane Austen.",
+        "Austen was born in 1775.",
+    ]
+    assert len(question.supporting) == 3 and all(question.sentence(id) for id in question.supporting)
+    assert question.tags["topic"] == "books"
+    assert len(loaded.corpus) == 2
+
+
+def test_questions_alone_are_enough(tmp_path):
+    loaded = load(tmp_path, "question\nWho?\nWhen?\n")
+    assert [question.answers for question in loaded.questions] == [(), ()]
+
+
+def test_a_byte_order_mark_of_a_spreadsheet_is_no_part_of_a_column(tmp_path):
+    file = tmp_path / "questions.csv"
+    file.write_bytes(b"\xef\xbb\xbfquestion,answer\r\nWho?,Ann\r\n")
+    assert load_csv(str(file)).questions[0].answers == ("Ann",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("frage,answer\nWho?,Ann\n", "no column is named 'question'.*Found: 'frage', 'answer'"),
+        ("question;answer\nWho?;Ann\n", "no column is named 'question'.*'question;answer'.*separated by commas"),
+        ("question\tanswer\nWho?\tAnn\n", "no table with a header and commas"),
+        ("question,answer\n", "found no questions below the header"),
+        ("question,answer\nWho?,\n", "line 2: 'answer' is empty.*take out the whole column"),
+        ("question,answer\n,Ann\n", "line 2: 'question' is empty"),
+        ("question,answer\nWho, when?,Ann\n", "line 2: found 3 cells, expected 2.*quotation marks"),
+        ("question,answer\nWho?,Ann\nWho?,Bob\n", "line 3: the id .* was already used in questions.csv line 2"),
+        ("question,answer,n_facts\nWho?,Ann,3\n", "'n_facts', which means something else"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line_and_what_to_do(tmp_path, text, said):
+    with pytest.raises(DataError, match=said):
+        load(tmp_path, text)
+
+
+def test_a_missing_path_or_file_is_told(tmp_path):
+    with pytest.raises(DataError, match="needs a path"):
+        load_csv()
+    with pytest.raises(DataError, match=r"There is no file questions\.csv"):
+        load_csv(str(tmp_path / "questions.csv"))
