@@ -9,32 +9,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from gate_answers import answers
 from made_run import made_run
 from typer.testing import CliRunner, Result
 
 from shaketable.cli.app import app
 from shaketable.stages.import_answers import import_answers
-
-N = 40
-HOSTILE = "Rome | <script>alert(1)</script> @everyone [x](https://a.b) www.a.b \u202e`"
-
-
-def answers(file: Path, *, n_right: int, n_removed: int, n_failed: int = 0) -> Path:
-    """Two kinds of evidence; each question has its own accepted answer."""
-    with file.open("w", encoding="utf-8") as lines:
-        for i in range(N):
-            for perturbation, right in (("unchanged", n_right), ("sentence_removal", n_removed)):
-                row = {
-                    "question_id": f"q{i}",
-                    "question": f"Which city is number {i}?",
-                    "gold": [f"City{i}"],
-                    "answer": None if i >= N - n_failed else f"City{i}" if i < right else HOSTILE,
-                    "model": "prod",
-                    "method": "rag",
-                    "perturbation": perturbation,
-                }
-                lines.write(json.dumps(row) + "\n")
-    return file
 
 
 @pytest.fixture(scope="module")

@@ -101,6 +101,20 @@ def describe_checked(checked: Checked) -> str:
     return f"The gate is {verdict}, with {100 * checked.confidence:g} % confidence."
 
 
+def describe_lines(checked: Checked) -> list[str]:
+    """The sentence, and a line for each threshold and system."""
+    labels = labels_of(checked.checks)
+    return [
+        describe_checked(checked),
+        *(
+            f"{'✗' if worst.n_failing else '✓'} {name_threshold(worst.check)}, {name_conditions(worst, labels)}: "
+            f"{format_measured(worst.check)}, {format_limit(worst.check)}; {describe_verdict(worst.check)}"
+            for worst in checked.worst()
+        ),
+        *describe_unpaired(checked, labels),
+    ]
+
+
 def describe_unpaired(checked: Checked, labels: Labels) -> list[str]:
     """What has no partner in the other run, and so has no part in the comparison."""
     return [

@@ -45,14 +45,14 @@ def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: 
         return trace_curves(planned, store, told)
 
 
-def run(
+def ask(
     study: Study,
     out: str | Path,
     tell: Callable[[str], None] = lambda words: None,
     wording: Callable[[Run, Plan], Plan] = word,
     answering: Callable[[Run, Plan], object] = _answer,
 ) -> Run:
-    """Run a study into a folder, or go on with it where it stopped.
+    """Word, answer and trace a study into a folder, or go on with it where it stopped.
 
     `tell` hears what is being done; `wording` and `answering` are these stages with whatever shows their progress.
     """
@@ -63,6 +63,18 @@ def run(
     planned = wording(made, draft)
     answering(made, planned)
     trace(made, planned, tell)
+    return made
+
+
+def run(
+    study: Study,
+    out: str | Path,
+    tell: Callable[[str], None] = lambda words: None,
+    wording: Callable[[Run, Plan], Plan] = word,
+    answering: Callable[[Run, Plan], object] = _answer,
+) -> Run:
+    """Run a study into a folder: `ask`, then score, analyze and report."""
+    made = ask(study, out, tell, wording, answering)
     score(made, progress=lambda name: tell(f"scoring {name}"))
     analyze(made, progress=lambda name: tell(f"analyzing {name}"))
     # The drawing library takes a second to import; only the report needs it.
