@@ -112,3 +112,5 @@ def references(trace: str) -> Iterator[str]:
         step = _step_in(event)
         names = {step if name == FIRST[step] else name for name in STEPS[step].shared}
         yield from (event[name] for name in (*sorted(names), EVIDENCE) if name in event)
+        for reply in (name for name in REPLIES if name in event):
+            yield from (event[reply][name] for name in sorted(REPLIES[reply].shared) if name in event[reply])
