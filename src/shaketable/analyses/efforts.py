@@ -1,4 +1,4 @@
-"""What two systems take for the same questions: calls, tokens, seconds."""
+"""What two systems take for the same questions: dollars, seconds, calls, tokens."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from shaketable.factors import System
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Unit
 
-Measured = Literal["n_generations", "n_searches", "n_prompt_tokens", "n_tokens", "seconds"]
+Measured = Literal["dollars", "seconds", "n_generations", "n_searches", "n_prompt_tokens", "n_tokens"]
 MEASURED: dict[Measured, Unit] = {
+    "dollars": "score",
+    "seconds": "seconds",
     "n_generations": "count",
     "n_searches": "count",
     "n_prompt_tokens": "count",
     "n_tokens": "count",
-    "seconds": "seconds",
 }
 
 
@@ -34,11 +35,12 @@ class Effort:
 def compare_efforts(
     first: pl.DataFrame, second: pl.DataFrame, *, system: System, bootstrap: Bootstrap
 ) -> tuple[Effort, ...]:
-    """From two tables of records, of one system each; what neither takes is left out."""
+    """From two tables of records, of one system each; what neither takes, or one of them does not tell, is left out."""
     one, other = _long(first), _long(second)
     efforts = []
     for measured, unit in MEASURED.items():
-        if not any(own.filter(metric=measured)["value"].sum() for own in (one, other)):
+        values = [own.filter(metric=measured)["value"].drop_nulls() for own in (one, other)]
+        if any(own.is_empty() for own in values) or not any(own.sum() for own in values):
             continue
         paired = pair(one, other, measured)
         change, *_ = measure_changes(paired, metric=measured, unit=unit, margin=0.0, system=system, bootstrap=bootstrap)

@@ -12,6 +12,7 @@ from rich.table import Table
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
 from shaketable.cli.telling_apart import comparison_values, tell_comparison
+from shaketable.errors import StudyError
 from shaketable.report.published.compare import STUDIES
 from shaketable.report.published.compare import compare_published as compare_with_published
 from shaketable.stages.analyze import make_current
@@ -39,6 +40,9 @@ def compare(
         str | None,
         typer.Option("--margin", help="What is too little to matter: 0.05, or '0.2 sd'; the studies' if absent."),
     ] = None,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page of one file that works offline.")
+    ] = None,
     json_: JsonOption = False,
 ) -> None:
     """Is B better than A? Two runs, or two systems of one run, paired by question and condition.
@@ -46,9 +50,11 @@ def compare(
     Differences are B minus A, with intervals; what is claimed is adjusted for all that could be. What is not shown
     comes with how many questions it would take. Equal systems of two runs are compared each with itself.
 
-    Examples: `shaketable compare runs/monday runs/friday`;
+    Examples: `shaketable compare runs/monday runs/friday --out friday.html`;
     `shaketable compare runs/prompts --systems short long`.
     """
+    if out_file is not None:
+        _refuse_file(out_file)
     told = compare_runs(
         Run(first),
         None if second is None else Run(second),
@@ -57,11 +63,26 @@ def compare(
         margin=_read_margin(margin),
         progress=lambda words: say(words, quiet=json_),
     )
+    if out_file is not None:
+        from shaketable.report.comparison.page import render_comparison
+
+        out_file.parent.mkdir(parents=True, exist_ok=True)
+        out_file.write_text(render_comparison(told), "utf-8")
     if json_:
-        print_json(comparison_values(told))
-    else:
-        for compared in told.compared:
-            tell_comparison(compared, told)
+        print_json(comparison_values(told) | ({} if out_file is None else {"page": str(out_file)}))
+        return
+    for compared in told.compared:
+        tell_comparison(compared, told)
+    if out_file is not None:
+        say(f"The page: {out_file}")
+
+
+def _refuse_file(file: Path) -> None:
+    """Before anything is compared."""
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise StudyError(f"--out is '{file}'; expected the name of a page, such as '{file.with_suffix('.html')}'.")
+    if file.is_dir():
+        raise StudyError(f"--out is '{file}', which is a folder. Name a file in it, such as '{file / 'page.html'}'.")
 
 
 def _read_margin(text: str | None) -> float | str | None:

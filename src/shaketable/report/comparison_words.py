@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from shaketable.analyses.changes import Change
 from shaketable.analyses.compared import Compared, Comparisons
-from shaketable.analyses.efforts import Measured
+from shaketable.analyses.comparing import Comparison
+from shaketable.analyses.efforts import Effort, Measured
 from shaketable.analyses.pairs import Unpaired, Why
 from shaketable.factors import Cell, measure_of, word_for
 from shaketable.report.claim_words import N_MOST, describe_failed, describe_unshown, rounded
@@ -17,6 +18,7 @@ from shaketable.report.words import (
     format_margin,
     format_p,
     format_value,
+    holds_zero,
     name_evidence,
     name_part,
     negate,
@@ -24,11 +26,12 @@ from shaketable.report.words import (
 )
 
 EFFORTS: dict[Measured, str] = {
+    "dollars": "USD",
+    "seconds": "seconds",
     "n_generations": "calls",
     "n_searches": "searches",
     "n_prompt_tokens": "tokens read",
     "n_tokens": "tokens written",
-    "seconds": "seconds",
 }
 """Of one answer."""
 WHY: dict[Why, str] = {
@@ -45,7 +48,7 @@ def describe_comparison(compared: Compared, told: Comparisons) -> list[str]:
     comparison = compared.comparison
     sentences = [describe_verdict(compared, told), *_levels(compared, told)]
     if comparison.worst_case is not None:
-        sentences.append(_worst(compared, told))
+        sentences.append(describe_worst(compared, told))
     if comparison.flips is not None:
         sentences.append(describe_flips(compared))
     return [*sentences, *describe_unpaired(compared)]
@@ -54,23 +57,24 @@ def describe_comparison(compared: Compared, told: Comparisons) -> list[str]:
 def describe_verdict(compared: Compared, told: Comparisons) -> str:
     """`long is better than short: 12 points [4, 20] of correctness more`, or that nothing is shown and what would be
     needed."""
+    return ": ".join(verdict_and_evidence(compared, told))
+
+
+def verdict_and_evidence(compared: Compared, told: Comparisons) -> tuple[str, str]:
     comparison = compared.comparison
     overall, what = comparison.overall, word_for(comparison.metric)
     sample = f"{_levels_of(compared, overall)}, {count_questions(overall.difference.n)}"
     failed = describe_failed(overall, overall.difference)
     if told.is_shown(compared, overall):
-        return f"{_better(compared, overall)} ({sample}).{failed}"
+        verdict, size = _verdict_and_size(compared, overall)
+        return verdict, f"{size} ({sample}).{failed}"
     difference = format_difference(overall.difference)
     if told.is_equivalent(compared):
         margin = format_margin(comparison.margin.value, comparison.margin.unit)
-        return (
-            f"{compared.second.name} is as good as {compared.first.name} within {margin} of {what}: the difference is "
-            f"{difference} ({sample}).{failed}"
-        )
-    return (
-        f"No difference in {what} is shown between {compared.first.name} and {compared.second.name}: {difference} "
-        f"({sample}). {describe_power(compared, told)}{failed}"
-    )
+        verdict = f"{compared.second.name} is as good as {compared.first.name} within {margin} of {what}"
+        return verdict, f"the difference is {difference} ({sample}).{failed}"
+    verdict = f"No difference in {what} is shown between {compared.first.name} and {compared.second.name}"
+    return verdict, f"{difference} ({sample}). {describe_power(compared, told)}{failed}"
 
 
 def describe_power(compared: Compared, told: Comparisons) -> str:
@@ -84,6 +88,37 @@ def describe_power(compared: Compared, told: Comparisons) -> str:
     if power.n_needed <= power.n:
         sentence = f"A difference of {effect} would likely have been seen."
     return f"{sentence} {sentence_case(claim.reason)}." if claim.reason else sentence
+
+
+def describe_needed(compared: Compared, told: Comparisons) -> str:
+    """How many more questions would decide the difference overall."""
+    if told.is_shown(compared, compared.comparison.overall):
+        return "The difference over all questions is shown; it takes no more questions."
+    if told.is_equivalent(compared):
+        return "That the difference over all questions is too small to matter is shown; it takes no more questions."
+    power = compared.power
+    more = 0 if power is None else power.n_needed - power.n
+    if more <= 0 or more > N_MOST:
+        return describe_power(compared, told)
+    return f"{describe_power(compared, told)} That is about {rounded(more):,} more."
+
+
+def describe_effort(effort: Effort, compared: Compared) -> str:
+    """`An answer of long takes more tokens written than one of short: 12.0 [9.00, 15.0] (short 18.0, long 30.0).`"""
+    claim, levels = effort_and_levels(effort, compared)
+    return f"{claim}: {format_difference(effort.change.difference)} ({levels})."
+
+
+def effort_and_levels(effort: Effort, compared: Compared) -> tuple[str, str]:
+    difference, unit = effort.change.difference, EFFORTS[effort.measured]
+    one, other, is_more = compared.first.name, compared.second.name, (difference.value or 0.0) > 0
+    if holds_zero(difference):
+        claim = f"No difference in {unit} is seen between answers of {one} and {other}"
+    elif effort.measured == "dollars":
+        claim = f"An answer of {other} costs {'more' if is_more else 'less'} than one of {one}"
+    else:
+        claim = f"An answer of {other} takes {'more' if is_more else 'fewer'} {unit} than one of {one}"
+    return claim, _levels_of(compared, effort.change)
 
 
 def describe_flips(compared: Compared) -> str:
@@ -126,6 +161,20 @@ def name_level(cell: Cell, *, is_condition: bool = False) -> str:
     return ", ".join([*named, *([cell.dataset] if cell.dataset and (is_condition or not named) else [])])
 
 
+def name_condition(cell: Cell, comparison: Comparison) -> str:
+    """By what differs between the conditions that are compared; empty: there is one."""
+    cells = [change.cell for change in comparison.conditions]
+    return name_level(
+        Cell(
+            dataset=cell.dataset if len({own.dataset for own in cells}) > 1 else None,
+            variation=cell.variation if len({own.variation for own in cells}) > 1 else None,
+            perturbation=cell.perturbation if len({own.perturbation for own in cells}) > 1 else None,
+            temperature=cell.temperature if len({own.temperature for own in cells}) > 1 else None,
+        ),
+        is_condition=True,
+    )
+
+
 def verdict_of(change: Change, compared: Compared, told: Comparisons) -> str:
     """In a table: `better`, `worse`, `other`, `not shown`, or nothing where there is no verdict."""
     claim = told.claim(compared, change)
@@ -152,25 +201,32 @@ def _levels(compared: Compared, told: Comparisons) -> Iterator[str]:
         yield f"One by one, no difference is shown for: {others}."
 
 
-def _worst(compared: Compared, told: Comparisons) -> str:
+def describe_worst(compared: Compared, told: Comparisons) -> str:
+    return ": ".join(worst_and_evidence(compared, told))
+
+
+def worst_and_evidence(compared: Compared, told: Comparisons) -> tuple[str, str]:
     worst = compared.comparison.worst_case
     assert worst is not None
-    start = "In the worst condition of each question"
+    start, levels = "In the worst condition of each question", _levels_of(compared, worst)
     if told.is_shown(compared, worst):
-        return f"{start} {_better(compared, worst)} ({_levels_of(compared, worst)})."
-    levels = _levels_of(compared, worst)
-    return f"{start} no difference is shown: {format_difference(worst.difference)} ({levels})."
+        verdict, size = _verdict_and_size(compared, worst)
+        return f"{start} {verdict}", f"{size} ({levels})."
+    return f"{start} no difference is shown", f"{format_difference(worst.difference)} ({levels})."
 
 
 def _better(compared: Compared, change: Change) -> str:
     """`long is better than short: 12 points [4, 20] of correctness more`."""
+    return ": ".join(_verdict_and_size(compared, change))
+
+
+def _verdict_and_size(compared: Compared, change: Change) -> tuple[str, str]:
     direction, what = _direction(change), word_for(change.metric)
     is_more = (change.difference.value or 0.0) > 0
     size = format_difference(change.difference if is_more else negate(change.difference))
     of = f"{size}{' of' if change.difference.unit == 'share' else ''} {what} {'more' if is_more else 'less'}"
-    if direction == 0:
-        return f"{compared.second.name} has {of} than {compared.first.name}"
-    return f"{compared.second.name} is {'better' if direction > 0 else 'worse'} than {compared.first.name}: {of}"
+    verdict = {1: "is better than", -1: "is worse than", 0: "differs from"}[direction]
+    return f"{compared.second.name} {verdict} {compared.first.name}", of
 
 
 def _direction(change: Change) -> int:

@@ -12,7 +12,7 @@ from shaketable import catalog
 from shaketable.analyses.compared import Contender
 from shaketable.analyses.pairs import systems_in
 from shaketable.errors import ShaketableError, StudyError, did_you_mean
-from shaketable.factors import Labels, System
+from shaketable.factors import Labels, System, given_names
 from shaketable.store import Run
 
 Pairing = tuple[Contender, Contender]
@@ -38,7 +38,7 @@ class Entrant:
         return sorted(systems_in(self.scores), key=place)
 
     def label(self, system: System) -> str:
-        return Labels.of(self.scores).system(system)
+        return Labels.of(self.scores, given_names(self.run.study)).system(system)
 
     def find(self, text: str) -> System:
         """By its label, or by any of its parts that no other system has."""

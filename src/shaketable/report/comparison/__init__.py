@@ -1,0 +1,1 @@
+"""Two systems beside each other → a page of one file."""

@@ -1,0 +1,109 @@
+"""The numbers of a comparison as tables: quality and effort, conditions, and what would decide them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shaketable.analyses.compared import Compared, Comparisons
+from shaketable.factors import word_for
+from shaketable.report.claim_words import N_MOST, rounded
+from shaketable.report.comparison.figures import name_change
+from shaketable.report.comparison_words import EFFORTS, format_adjusted, name_condition, verdict_of
+from shaketable.report.section import Table
+from shaketable.report.words import Entry, format_amount, format_difference, format_level, format_p, format_value
+
+
+def tabulate_differences(compared: Compared, told: Comparisons) -> Table:
+    return Table(
+        columns=(
+            "Where",
+            compared.first.name,
+            compared.second.name,
+            "Difference",
+            "p, adjusted",
+            "Verdict",
+            "Questions",
+        ),
+        rows=tuple(
+            (
+                name_change(change),
+                format_value(change.first),
+                format_value(change.second),
+                format_difference(change.difference),
+                format_adjusted(change, compared, told),
+                verdict_of(change, compared, told) or "–",
+                change.difference.n,
+            )
+            for change in compared.comparison.spoken_of
+        ),
+    )
+
+
+def tabulate_conditions(compared: Compared) -> Table:
+    comparison = compared.comparison
+    columns = ("Condition", compared.first.name, compared.second.name, "Difference", "p", "As one of all", "Questions")
+    rows = (
+        (
+            name_condition(change.cell, comparison),
+            format_level(change.first),
+            format_level(change.second),
+            format_difference(change.difference),
+            format_p(change.p),
+            format_difference(change.among) if change.among else "–",
+            change.difference.n,
+        )
+        for change in comparison.conditions
+    )
+    return Table(columns=columns, rows=tuple(rows), title="Every condition, not adjusted", is_folded=True)
+
+
+def tabulate_efforts(compared: Compared, told: Comparisons) -> Table:
+    """Quality first, then what an answer takes."""
+    overall = compared.comparison.overall
+    quality = (
+        word_for(compared.comparison.metric),
+        format_level(overall.first),
+        format_level(overall.second),
+        format_difference(overall.difference),
+        overall.difference.n,
+    )
+    efforts = (
+        (
+            EFFORTS[effort.measured],
+            format_level(effort.change.first),
+            format_level(effort.change.second),
+            format_difference(effort.change.difference),
+            effort.change.difference.n,
+        )
+        for effort in compared.efforts
+    )
+    columns = ("Of an answer", compared.first.name, compared.second.name, "Difference", "Questions")
+    return Table(columns=columns, rows=(quality, *efforts))
+
+
+def tabulate_power(compared: Compared, told: Comparisons) -> Table | None:
+    """Of each line that is not shown; None: all are."""
+    rows: list[tuple[Entry, ...]] = []
+    for change in compared.comparison.spoken_of:
+        claim = told.claim(compared, change)
+        if claim is None or claim.is_shown:
+            continue
+        least = "–" if claim.detectable is None else format_amount(replace(claim.estimate, value=claim.detectable))
+        rows.append(
+            (
+                name_change(change),
+                format_difference(change.difference),
+                least,
+                change.difference.n,
+                _count(claim.n_needed),
+                claim.reason or "",
+            )
+        )
+    columns = ("Where", "Difference", "Would likely have been seen", "Questions", "To settle one as large", "Why not")
+    return Table(columns=columns, rows=tuple(rows)) if rows else None
+
+
+def _count(n: int | None) -> str:
+    if n is None:
+        return "–"
+    return f"more than {N_MOST:,}" if n > N_MOST else f"about {rounded(n):,}"
