@@ -232,8 +232,9 @@ def test_runs_stand_side_by_side(tmp_path):
         client = Client(viewer)
         words = " ".join(" ".join(Tags(client.ask("/")[2]).words).split())
         assert client.ask("/run/made%20run-2")[0] == 200
-    assert "plain unchanged original 0.6 50 % [40 %, 60 %] n = 8 75 % [40 %, 87.5 %] n = 8" in words
-    assert "plain sentence removal original 0.6 25 % [40 %, 60 %] n = 8 –" in words
+    assert "Temperature made run plain made run-2 plain unchanged" in words
+    assert "unchanged original 0.6 50 % [40 %, 60 %] n = 8 75 % [40 %, 87.5 %] n = 8" in words
+    assert "sentence removal original 0.6 25 % [40 %, 60 %] n = 8 –" in words
 
 
 # --- a run on its way -----------------------------------------------------------------------------

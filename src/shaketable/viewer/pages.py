@@ -17,12 +17,14 @@ from shaketable.store import Run
 from shaketable.store.explore import Explorer
 from shaketable.store.selection import FACTORS, OUTCOMES, OWN, Selection
 from shaketable.store.summary import RunSummary
+from shaketable.viewer.comparison import ComparisonPages
 from shaketable.viewer.first_questions import first_records
 from shaketable.viewer.live_report import LiveReport
 from shaketable.viewer.question_page import question_values
 from shaketable.viewer.record_page import record_values
 from shaketable.viewer.reply import Reply
-from shaketable.viewer.results import first_results, side_by_side
+from shaketable.viewer.results import first_results
+from shaketable.viewer.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from shaketable.report.section import Section
@@ -44,6 +46,7 @@ class RunSite:
         self.runs = _named(runs)
         self.explorers = {name: Explorer(run) for name, run in self.runs.items()}
         self.live_reports = {name: LiveReport(run) for name, run in self.runs.items()}
+        self.comparisons = ComparisonPages(self.runs)
 
     def close(self) -> None:
         for explorer in self.explorers.values():
@@ -53,6 +56,9 @@ class RunSite:
         match list(steps):
             case []:
                 return self._runs(given)
+            case ["compare"]:
+                sides = (self.comparisons.read(given.get(name, ""), name) for name in ("first", "second"))
+                return Reply(body=self.comparisons.page(*sides), policy=REPORT_POLICY)
             case ["static", *path] if "/".join(path) in FILES:
                 return _file("/".join(path))
             case ["run", name, *rest] if name in self.runs:
@@ -89,8 +95,12 @@ class RunSite:
 
     def _runs(self, given: Mapping[str, str]) -> Reply:
         summaries = {name: _summary(run) for name, run in self.runs.items()}
-        table = side_by_side(self.runs, given.get("metric")) if len(self.runs) > 1 else None
-        return self._page("runs", {"summaries": summaries, "table": table})
+        table = side_by_side(self.runs, given.get("metric"))
+        # Runs that were not analyzed are compared as wholes.
+        sides = [(name, name) for name in self.runs] if len(self.runs) > 1 else []
+        if table is not None:
+            sides = [(column.address, f"{column.run} · {column.label}") for column in table.columns]
+        return self._page("runs", {"summaries": summaries, "table": table, "sides": sides})
 
     def _run(self, name: str) -> Reply:
         run, summary = self.runs[name], _summary(self.runs[name])

@@ -1,14 +1,11 @@
-"""First results of a run that is going on, and the results of several runs side by side."""
+"""First results of a run that is going on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shaketable import catalog
-from shaketable.analyses.evidence.correctness import Correctness, Level
-from shaketable.factors import Cell, Labels, given_names, judges, numbers_of
-from shaketable.report.words import name_evidence
+from shaketable.factors import judges, numbers_of
 from shaketable.store import RecordStore, Run
 from shaketable.types import Estimate
 from shaketable.viewer.first_questions import N_FIRST, first_questions
@@ -70,62 +67,3 @@ def _share(values: list[float]) -> Estimate:
 
 def _untouched_first(system: str, evidence: str) -> tuple[str, bool, str]:
     return system, evidence != "unchanged", evidence
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
-    """One condition in several runs."""
-
-    system: str
-    evidence: str
-    variation: str
-    temperature: float
-    numbers: list[Estimate | None]
-    """One for each run; None: not in it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SideBySide:
-    metric: str
-    metrics: list[str]
-    lines: list[Line]
-
-
-def side_by_side(runs: Mapping[str, Run], metric: str | None) -> SideBySide | None:
-    """What the analysis `correctness` gave in each run, condition by condition; None: no run was analyzed."""
-    levels = {name: _levels(run) for name, run in runs.items()}
-    metrics = list(dict.fromkeys(level.metric for of_run in levels.values() for level in of_run))
-    if not metrics:
-        return None
-    chosen = metric if metric in metrics else str(next(iter(runs.values())).main_metric(metrics))
-    cells: dict[Cell, dict[str, Estimate]] = {}
-    for name, of_run in levels.items():
-        for level in of_run:
-            if level.metric == chosen:
-                cells.setdefault(level.cell, {})[name] = level.mean
-    labels = Labels.of_cells(cells, [name for run in runs.values() for name in given_names(run.study)])
-    lines = [
-        Line(
-            system=labels.name(cell, "dataset"),
-            evidence=name_evidence(cell.perturbation),
-            variation=cell.variation or "",
-            temperature=cell.temperature or 0.0,
-            numbers=[numbers.get(name) for name in runs],
-        )
-        for cell, numbers in sorted(cells.items(), key=lambda pair: _order(pair[0], labels))
-    ]
-    return SideBySide(metric=chosen, metrics=metrics, lines=lines)
-
-
-def _order(cell: Cell, labels: Labels) -> tuple[str, bool, str, str, float]:
-    """Systems by name, each with undisturbed evidence first."""
-    evidence = cell.perturbation or ""
-    return labels.name(cell, "dataset"), not cell.is_undisturbed, evidence, cell.variation or "", cell.temperature or 0
-
-
-def _levels(run: Run) -> list[Level]:
-    """Of all questions together."""
-    with run.reading() as fresh:
-        findings = fresh.findings().findings if fresh.has_current_findings() else ()
-    results = [finding.result for finding in findings if isinstance(finding.result, Correctness)]
-    return [level for result in results for level in result.levels if level.cell.group is None]

@@ -59,7 +59,7 @@ def _draw_differences(compared: Compared, told: Comparisons, name: str) -> Figur
     used = {mark.series for mark in marks}
     looks = {series: look for series, look in VERDICTS.values() if series in used}
     return Figure(
-        name=f"differences{name}",
+        name=f"forest{name}",
         title=f"{title_of(comparison.metric)}: {_names(compared)}",
         caption=describe_verdict(compared, told),
         note=f"{_direction(compared)} Bars are {100 * told.confidence:g} % intervals of each line by itself; verdicts "
@@ -122,7 +122,7 @@ def draw_flips(compared: Compared, flips: Flips, name: str) -> Figure:
     titles = Titles(panel="", x="Answers", value="Share of answers")
     style, axis = ForestStyle(has_numbers=True, step=34), Axis(domain=(0.0, 1.0))
     return Figure(
-        name=f"flips{name}",
+        name=f"flipped{name}",
         title=f"Answers that flip: {_names(compared)}",
         caption=describe_flips(compared),
         note=f"Told by {word_for(flips.metric)}, of one run of each system drawn at random. {_count(marks)}",

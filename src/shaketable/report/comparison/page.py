@@ -181,7 +181,7 @@ def _cards(own: Shown, told: Comparisons, *, is_alone: bool) -> list[Card]:
             title_of(comparison.metric) if is_alone else own.title,
             f"{verdict}.",
             comparison.overall.difference,
-            f"differences{own.id}",
+            f"forest{own.id}",
             detail=sentence_case(evidence),
         )
     ]
@@ -190,13 +190,13 @@ def _cards(own: Shown, told: Comparisons, *, is_alone: bool) -> list[Card]:
     if (worst := comparison.worst_case) is not None:
         verdict, evidence = worst_and_evidence(compared, told)
         cards.append(
-            _card("The worst case", f"{verdict}.", worst.difference, "differences", detail=sentence_case(evidence))
+            _card("The worst case", f"{verdict}.", worst.difference, "forest", detail=sentence_case(evidence))
         )
     if (flips := comparison.flips) is not None and own.flips:
         turned = (
             f"{format_value(flips.lost)} of the answers turn from right to wrong, {format_value(flips.gained)} back."
         )
-        cards.append(_written("Flips", turned, "flips", *_split(flips.lost), detail=describe_flips(compared)))
+        cards.append(_written("Flips", turned, "flipped", *_split(flips.lost), detail=describe_flips(compared)))
     moves = compared.moves
     n_moved = moves.n_up + moves.n_down + moves.n_both
     cards.append(_written("Questions", own.told_moves, "moved", f"{n_moved:,}", f"of {n_moved + moves.n_same:,} moved"))
