@@ -99,7 +99,7 @@ class RunSite:
         # Runs that were not analyzed are compared as wholes.
         sides = [(name, name) for name in self.runs] if len(self.runs) > 1 else []
         if table is not None:
-            sides = [(column.address, f"{column.run} · {column.label}") for column in table.columns]
+            sides = [(column.address, f"{column.run} · {column.label}") for column in table.every]
         return self._page("runs", {"summaries": summaries, "table": table, "sides": sides})
 
     def _run(self, name: str) -> Reply:

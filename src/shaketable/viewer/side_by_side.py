@@ -40,6 +40,9 @@ class SideBySide:
     metric: str
     metrics: list[str]
     columns: list[Column]
+    """Those that have the metric."""
+    every: list[Column]
+    """Whatever they were scored by."""
     lines: list[Line]
 
     @property
@@ -54,41 +57,50 @@ def side_by_side(runs: Mapping[str, Run], metric: str | None) -> SideBySide | No
     if not metrics:
         return None
     chosen = metric if metric in metrics else str(next(iter(runs.values())).main_metric(metrics))
-    found = [(name, level) for name, of_run in levels.items() for level in of_run if level.metric == chosen]
-    cells = [level.cell for _, level in found]
-    labels = Labels.of_cells(cells, [name for run in runs.values() for name in given_names(run.study)])
-    places = _places(found, labels, list(runs))
-    if len(places) < 2:
+    found = [(name, level) for name, of_run in levels.items() for level in of_run]
+    given = [name for run in runs.values() for name in given_names(run.study)]
+    labels = Labels.of_cells((level.cell for _, level in found), given)
+    every = _places(found, labels, list(runs))
+    if len(every) < 2:
         return None
-    has_evidence = any(cell.perturbation for cell in cells)
-    conditions: dict[Cell, list[Estimate | None]] = {}
-    for name, level in found:
-        numbers = conditions.setdefault(_condition(level.cell, has_evidence), [None] * len(places))
-        numbers[places.index((name, _system(level.cell)))] = level.mean
+    scored = [(name, level) for name, level in found if level.metric == chosen]
+    places = _places(scored, labels, list(runs))
     return SideBySide(
         metric=chosen,
         metrics=metrics,
-        columns=[
-            Column(run=name, label=labels.system(system), address=f"{name}/{' · '.join(system.parts)}")
-            for name, system in places
-        ],
-        lines=[
-            Line(
-                dataset=cell.dataset or "",
-                evidence=name_evidence(cell.perturbation),
-                variation=cell.variation or "",
-                temperature=cell.temperature or 0.0,
-                numbers=conditions[cell],
-            )
-            for cell in sorted(conditions, key=_order)
-        ],
+        columns=[_column(place, labels) for place in places],
+        every=[_column(place, labels) for place in every],
+        lines=_lines(scored, places),
     )
+
+
+def _lines(scored: Sequence[tuple[str, Level]], places: Sequence[tuple[str, System]]) -> list[Line]:
+    has_evidence = any(level.cell.perturbation for _, level in scored)
+    conditions: dict[Cell, list[Estimate | None]] = {}
+    for name, level in scored:
+        numbers = conditions.setdefault(_condition(level.cell, has_evidence), [None] * len(places))
+        numbers[places.index((name, _system(level.cell)))] = level.mean
+    return [
+        Line(
+            dataset=cell.dataset or "",
+            evidence=name_evidence(cell.perturbation),
+            variation=cell.variation or "",
+            temperature=cell.temperature or 0.0,
+            numbers=conditions[cell],
+        )
+        for cell in sorted(conditions, key=_order)
+    ]
 
 
 def _places(found: Sequence[tuple[str, Level]], labels: Labels, runs: Sequence[str]) -> list[tuple[str, System]]:
     """The columns: equal systems beside one another, each in the order of the runs."""
     every = {(name, _system(level.cell)) for name, level in found}
     return sorted(every, key=lambda place: (labels.system(place[1]), runs.index(place[0])))
+
+
+def _column(place: tuple[str, System], labels: Labels) -> Column:
+    run, system = place
+    return Column(run=run, label=labels.system(system), address=f"{run}/{' · '.join(system.parts)}")
 
 
 def _system(cell: Cell) -> System:
