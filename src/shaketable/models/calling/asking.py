@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shaketable.models.endpoint.choice import estimate_tokens
+from shaketable.text.normalization import without_surrogates
 from shaketable.types import Completion, Failure, Hit, Json, Passage, Prompt, Sentence
 
 N_SEEDS = 2**31 - 1
@@ -39,14 +40,15 @@ def unasked(prompt: Prompt, takes: frozenset[str]) -> Failure | None:
 
 
 def hits_of(passages: Sequence[Mapping[str, Any]]) -> tuple[Hit, ...]:
-    """Passages that a pipeline found, each with an id of its own; they are not split yet."""
-    ids = [str(one.get("id") or "") for one in passages]
+    """Passages that a pipeline found, each with an id of its own; they are not split yet. Half characters, which no
+    store takes, are replaced."""
+    ids = [without_surrogates(str(one.get("id") or "")) for one in passages]
     return tuple(
         Hit(
             passage=Passage(
                 id=(id := ids[i] if ids[i] and ids.count(ids[i]) == 1 else f"own-{i + 1}"),
-                title=str(one.get("title") or ""),
-                sentences=(Sentence(id=f"{id}#0", text=str(one["text"])),),
+                title=without_surrogates(str(one.get("title") or "")),
+                sentences=(Sentence(id=f"{id}#0", text=without_surrogates(str(one["text"]))),),
             ),
             rank=i + 1,
             score=one.get("score"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from shaketable.models.calling.asking import completion_of, given_by, unasked
 from shaketable.models.calling.lanes import Closed, HandOver
+from shaketable.models.calling.outcome import refuse_length
 from shaketable.models.calling.passages import NotUnderstood, read_passages
 from shaketable.models.calling.template import Template, follow
 from shaketable.models.endpoint.access import Access
@@ -19,6 +20,7 @@ from shaketable.models.endpoint.failures import (
     kind_of_status,
     retry_after,
 )
+from shaketable.text.normalization import without_surrogates
 from shaketable.types import Completion, Failure, Json, Prompt
 
 
@@ -61,7 +63,7 @@ class HttpCaller:
             reply, seconds = self._ask(self.service.template.fill(given_by(prompt)))
             return completion_of(self._read(reply), prompt, takes, seconds)
         except EndpointError as error:
-            message = self.service.access.hide(error.message)[:500]
+            message = without_surrogates(self.service.access.hide(error.message)[:500])
             return Failure(kind=error.kind, message=message, step="generate", may_retry=error.may_retry)
 
     def close(self) -> None:
@@ -110,6 +112,7 @@ class HttpCaller:
             if not isinstance(text, str) or not text.strip():
                 found = "empty" if isinstance(text, str) else f"{text!r:.80}"
                 raise LookupError(f"{'.'.join(service.answer)} is {found}; expected the answer as text")
+            refuse_length(text, f"{'.'.join(service.answer)} is a text")
             told: dict[str, Json] = {"text": text}
             if service.contexts is not None:
                 told["contexts"] = list[Json](read_passages(follow(service.contexts, reply), "contexts"))

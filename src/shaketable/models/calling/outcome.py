@@ -17,6 +17,9 @@ COUNTS = {
     "tokens": ("tokens", "n_tokens", "completion_tokens", "output_tokens"),
     "cost": ("cost", "dollars"),
 }
+LONGEST_ANSWER = 1_000_000
+"""Characters: what is longer is no answer to a question, and would lie in the run for ever."""
+LARGEST_COUNT = 1e15
 EXPECTED = (
     "expected the answer as text, or a mapping or object with text and, if it likes, contexts, calls, tokens, cost"
 )
@@ -47,7 +50,13 @@ def read_outcome(value: object) -> dict[str, Json]:
 def _answer(text: str) -> str:
     if not text.strip():
         raise NotUnderstood(f"it returned an empty text; {EXPECTED}")
+    refuse_length(text, "it returned a text")
     return text
+
+
+def refuse_length(text: str, what: str) -> None:
+    if len(text) > LONGEST_ANSWER:
+        raise NotUnderstood(f"{what} of {len(text):,} characters; expected at most {LONGEST_ANSWER:,}")
 
 
 def _counts(value: object) -> dict[str, Json]:
@@ -58,8 +67,8 @@ def _counts(value: object) -> dict[str, Json]:
         found = next((one for n in names for one in (_get(value, n), _get(usage, n)) if one is not None), None)
         if found is None or callable(found):
             continue
-        if isinstance(found, bool) or not isinstance(found, int | float) or found < 0:
-            raise NotUnderstood(f"its '{name}' is {_described(found)}; expected a number that is not below 0")
+        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= LARGEST_COUNT:
+            raise NotUnderstood(f"its '{name}' is {_described(found)}; expected a number from 0 to {LARGEST_COUNT:g}")
         counts[name] = found
     return counts
 

@@ -50,6 +50,8 @@ class Process:
     def __init__(self, target: Target, told: tuple[str, ...] | None, printed: Printed) -> None:
         self.printed = printed
         self._takes: frozenset[str] | None = None
+        self._n_asked = 0
+        """Messages that were sent; a reply says to which of them it is."""
         given = json.dumps([str(target.file) if target.is_file else target.module, target.name, told])
         self._process = subprocess.Popen(
             [sys.executable, "-u", "-m", "shaketable.models.calling.worker", given],
@@ -65,9 +67,12 @@ class Process:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        with contextlib.suppress(ValueError):  # A line that was cut off when the process died.
-            for line in self._process.stdout:
-                self._replies.put(json.loads(line))
+        for line in self._process.stdout:
+            try:
+                reply = json.loads(line)
+            except ValueError:  # Torn; the last line of a process that died is cut off.
+                reply = None
+            self._replies.put(reply if isinstance(reply, dict) else {})
         self._replies.put(None)
 
     def wait_until_ready(self) -> frozenset[str]:
@@ -87,8 +92,9 @@ class Process:
     def ask(self, message: Mapping[str, Json], seconds: float) -> Mapping[str, Any]:
         """Raises Ended where there is no reply in time."""
         assert self._process.stdin is not None
+        self._n_asked += 1
         with contextlib.suppress(OSError):  # It died since the last reply: receiving says how.
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.write(json.dumps({**message, "n": self._n_asked}).encode() + b"\n")
             self._process.stdin.flush()
         return self._receive(seconds)
 
@@ -103,11 +109,15 @@ class Process:
                 if left <= 0:
                     self.kill()
                     raise Ended("timeout", f"it gave no answer within {seconds:g} seconds and was ended") from None
-                reply = None if has_ended else {}
+                if not has_ended:
+                    continue
+                reply = None
             if reply is None:
                 raise self._ended()
-            if reply:
-                return reply
+            if reply.get("to") != self._n_asked:
+                self.kill()
+                raise Ended("exited", "something else than a reply was written where its replies go; it was ended")
+            return reply
 
     def _ended(self) -> Ended:
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -9,6 +9,7 @@ from shaketable.models.calling.asking import completion_of, given_by, unasked, w
 from shaketable.models.calling.lanes import Closed, HandOver
 from shaketable.models.calling.process import Ended, Printed, Process
 from shaketable.models.calling.target import Target
+from shaketable.text.normalization import without_surrogates
 from shaketable.types import Completion, Failure, Json, Prompt
 
 
@@ -73,4 +74,4 @@ def _placed(left: Prompt, handed: Completion) -> list[Json]:
 
 
 def _failure(kind: str, message: str, *, may_retry: bool) -> Failure:
-    return Failure(kind=kind, message=message[:500], step="generate", may_retry=may_retry)
+    return Failure(kind=kind, message=without_surrogates(message[:500]), step="generate", may_retry=may_retry)

@@ -35,7 +35,8 @@ class Line:
     def __init__(self) -> None:
         self.pid = os.getpid()
         self.out: BinaryIO = os.fdopen(os.dup(1), "wb")
-        self.messages: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._n_read = 0
         requests = os.fdopen(os.dup(0), "rb")
         os.dup2(2, 1)  # What is printed must not stand among the replies.
         with Path(os.devnull).open() as nothing:
@@ -44,13 +45,18 @@ class Line:
 
     def _read(self, requests: BinaryIO) -> None:
         for line in requests:
-            self.messages.put(json.loads(line))
+            self._messages.put(json.loads(line))
         os._exit(0)  # The parent is gone: nobody waits for an answer that is still being made.
+
+    def receive(self) -> dict[str, Any]:
+        message = self._messages.get()
+        self._n_read = message["n"]
+        return message
 
     def send(self, message: Mapping[str, Json]) -> None:
         if os.getpid() != self.pid:
             os._exit(0)  # A copy of this process that the code has forked must not answer a second time.
-        self.out.write(json.dumps(message).encode() + b"\n")
+        self.out.write(json.dumps({**message, "to": self._n_read}).encode() + b"\n")
         self.out.flush()
 
 
@@ -70,7 +76,7 @@ def serve(line: Line, module: str, name: str, told: Sequence[str] | None) -> Non
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     while True:
-        asked = line.messages.get()
+        asked = line.receive()
         line.send(_answer(line, adapted, loop, module, asked))
 
 
@@ -129,7 +135,7 @@ def _disturbed(line: Line, passages: object) -> object:
     listed = [passages] if isinstance(passages, str) or not isinstance(passages, Sequence) else list(passages)
     read = read_passages(listed, "what disturb was given")
     line.send({"disturb": [{**one, "place": i} for i, one in enumerate(read)]})
-    back = line.messages.get()["passages"]
+    back = line.receive()["passages"]
     # A passage that the perturbation brings has no place; it takes the shape of the first.
     made = [with_text(listed[one["place"] or 0], one["text"]) if listed else one["text"] for one in back]
     if isinstance(passages, str):
