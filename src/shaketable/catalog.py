@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from pydantic import TypeAdapter, ValidationError
 
-from shaketable.errors import PartError, did_you_mean, how_to_name_model
+from shaketable.errors import PartError, SecretError, did_you_mean, how_to_name_model
 from shaketable.protocols import (
     CalledPart,
     FileReadingPart,
@@ -138,9 +138,12 @@ def build(kind: str, text: str, where: str = "") -> Part:
     try:
         part = part_class(**settings)
     except ValueError as error:  # The part's own words go before those about types.
-        raise PartError(f"{_prefix(where)}{text}: {error}") from error
+        shown = name if isinstance(error, SecretError) else text
+        raise PartError(f"{_prefix(where)}{shown}: {error}") from error
     except TypeError as error:
         raise wrong or PartError(f"{_prefix(where)}{text}: {error}") from error
+    except AttributeError as error:  # Of a value that is not of the type which the part reads.
+        raise wrong or error from error
     if wrong:
         raise wrong
     return part if given_name is None else call(part, given_name, f"{_prefix(where)}{name}: ")

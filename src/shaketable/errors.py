@@ -54,6 +54,10 @@ class ModelError(ShaketableError):
     pass
 
 
+class SecretError(ValueError):
+    """What is wrong with a setting that may hold a secret: whoever tells it does not repeat the setting."""
+
+
 def did_you_mean(found: str, known: Iterable[str]) -> str:
     """` Did you mean 'x'?` for the nearest known word, or nothing."""
     near = difflib.get_close_matches(found, list(known), n=1, cutoff=0.6)

@@ -179,6 +179,8 @@ def parse_budget(text: str) -> Limits:
 
 
 class ShakeTable(_Table):
+    model_config = ConfigDict(strict=True)
+
     screened: int = Field(12, ge=1, description="Questions that each way to ask gets at first, at most.")
 
 
@@ -212,6 +214,8 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class GateTable(_Table):
     """Thresholds of `shaketable check`. A minimum must be shown to be reached, a maximum not to be passed."""
 
+    model_config = ConfigDict(strict=True)
+
     min_accuracy: float | None = Field(None, description="Of the main metric, where nothing is shaken.")
     max_drop: Annotated[float, Field(ge=0)] | None = Field(
         None, description="From there to the worst condition: 0.1 is 10 points of a share."
@@ -236,6 +240,8 @@ class GateTable(_Table):
 
 class LimitsTable(_Table):
     """Where the run stops, to be resumed; keys do not know it."""
+
+    model_config = ConfigDict(strict=True)
 
     max_cost: float | None = Field(
         None, gt=0, description="USD that all goes at the run may spend on answers; models need their prices for it."

@@ -59,6 +59,9 @@ def shake(
         marked = _of_markers(request.node)
         base = against if against is not None else marked.pop("against", None)
         marked.pop("against", None)
+        for name, path in (("its target", target), ("against", base)):
+            if not isinstance(path, str | Path) and (path is not None or name != "against"):
+                pytest.fail(f"shake: {name} is {path!r}; give a path, such as shake('runs/new').", pytrace=False)
         folder = Path(target)
         if not (folder / "study.toml").is_file():
             folder = _run_study(str(target), tmp_path_factory, _shaken_runs)

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import importlib.metadata
 import json
+import math
 import os
 import re
 import time
@@ -13,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from shaketable.errors import ModelError
+from shaketable.errors import ModelError, SecretError
 from shaketable.models.endpoint.access import Access
 from shaketable.models.endpoint.address import refuse_address
 from shaketable.models.endpoint.client import make_client
@@ -88,7 +89,7 @@ class Openai:
     def __post_init__(self) -> None:
         # The values at fault may be secrets put in the wrong place, so they are not repeated here.
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.key_variable):
-            raise ValueError("api_key_variable is the name of an environment variable, such as OPENAI_API_KEY.")
+            raise SecretError("api_key_variable is the name of an environment variable, such as OPENAI_API_KEY.")
         refuse_address(self.base_url or DEFAULT_ENDPOINT)
         refuse_headers(self.headers or {})
         object.__setattr__(self, "extra_body", settle_extra_body(self.extra_body))
@@ -96,6 +97,9 @@ class Openai:
             raise ValueError(f"max_tokens_field is '{self.max_tokens_field}'; max_tokens or max_completion_tokens.")
         if self.stop_at not in ("server", "client"):
             raise ValueError(f"stop_at is '{self.stop_at}'; server or client.")
+        for name in ("price_in", "price_out"):
+            if (price := getattr(self, name)) is not None and not 0 <= price < math.inf:
+                raise ValueError(f"{name} is {price}; expected USD for a million tokens, such as {name}=0.15.")
         for name in ("concurrency", "timeout_seconds", "attempts", "top_logprobs"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be above 0.")

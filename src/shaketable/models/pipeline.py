@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import logging
+import math
 import os
 import platform
 import weakref
@@ -14,7 +15,7 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from shaketable import weights
-from shaketable.errors import did_you_mean
+from shaketable.errors import SecretError, did_you_mean
 from shaketable.models.calling.adapters import NAMES
 from shaketable.models.calling.http import HttpCaller, Service
 from shaketable.models.calling.lanes import Caller, Lanes
@@ -29,6 +30,8 @@ from shaketable.types import Completion, Failure, Json, Prompt
 log = logging.getLogger(__name__)
 
 TEMPLATE = '{"question": "{question}"}'
+ANSWER = "$.answer"
+EXAMPLES = {"time_limit": 120.0, "concurrency": 2, "attempts": 4}
 REQUESTS = 8
 TICKETS = itertools.count(-1, -1)
 """Of prompts that no scheduler asks; its own go up from 0."""
@@ -55,7 +58,7 @@ class Pipeline:
     """The address to post to."""
     template: str | None = None
     """The body, as JSON whose texts have slots; None: `{"question": "{question}"}`."""
-    answer: str = "$.answer"
+    answer: str = ANSWER
     """Where the answer stands in the reply: a path of names and numbers."""
     contexts: str | None = None
     """Where the passages stand that it found; None: it does not tell them."""
@@ -74,8 +77,10 @@ class Pipeline:
     def __post_init__(self) -> None:
         if (self.python is None) == (self.http is None):
             raise ValueError("give python='app.py:answer' or http='https://…', and not both")
-        if self.time_limit <= 0 or self.attempts <= 0 or (self.concurrency is not None and self.concurrency <= 0):
-            raise ValueError("time_limit, concurrency and attempts must be above 0")
+        for name in ("time_limit", "concurrency", "attempts"):
+            number = getattr(self, name)
+            if number is not None and not 0 < number < math.inf:
+                raise ValueError(f"{name} is {number}; it must be above 0, such as {name}={EXAMPLES[name]}")
         if self.python is not None:
             self._check_python()
         else:
@@ -83,18 +88,23 @@ class Pipeline:
 
     def _check_python(self) -> None:
         parse_target(self.python or "")
+        if isinstance(self.parameters, str):
+            raise ValueError(f"parameters is '{self.parameters}'; expected names, such as parameters=('context',)")
         for name in self.parameters or ():
             if name not in NAMES:
                 raise ValueError(f"parameters has '{name}'.{did_you_mean(name, NAMES)} Known: {', '.join(NAMES)}")
-        if self.template is not None or self.contexts is not None or self.headers:
-            raise ValueError("template, contexts and headers are of requests; a function returns text with contexts")
+        if self.template is not None or self.contexts is not None or self.headers or self.answer != ANSWER:
+            raise ValueError(
+                "template, answer, contexts and headers are of requests; a function returns text, or text with "
+                "contexts. Take them out, or give http='https://…' in place of python"
+            )
 
     def _check_http(self) -> None:
         address = urlsplit(self.http or "")
         if address.scheme not in ("http", "https") or not address.hostname:
             raise ValueError(f"http is '{self.http}'; expected a web address, such as https://example.org/ask")
         if address.username or address.password or SECRET.search(address.query):
-            raise ValueError(
+            raise SecretError(
                 "http holds a secret, which would be stored with the run. Send it in a header: "
                 "headers={'Authorization': 'Bearer ${MY_TOKEN}'}"
             )

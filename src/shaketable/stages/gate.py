@@ -15,7 +15,7 @@ from shaketable.analyses.gate.verdicts import Checked, judge
 from shaketable.analyses.pairs import Unpaired
 from shaketable.analyses.tables import Tables
 from shaketable.errors import PartError, RunError, StudyError
-from shaketable.factors import System
+from shaketable.factors import System, word_for
 from shaketable.protocols import PricedModel
 from shaketable.stages import score
 from shaketable.stages.analyze import tables_of
@@ -42,6 +42,7 @@ def check_run(
     if base is not None:
         against, unpaired = _regressions(run, base, tables)
         quantities += against
+    _refuse_percents(quantities, wanted | {"max_regression": gate.max_regression})
     return judge(quantities, gate, n_resamples=tables.bootstrap.n_resamples, unpaired=unpaired)
 
 
@@ -80,6 +81,16 @@ def _regressions(run: Run, base: Run, tables: Tables) -> tuple[list[Quantity], M
             f"--metric {metric}."
         )
     return regressions(others.scores, tables.scores, metric)
+
+
+def _refuse_percents(quantities: Sequence[Quantity], limits: Mapping[Threshold, float]) -> None:
+    for quantity in quantities:
+        limit = limits[quantity.threshold]
+        if quantity.unit == "share" and limit > 1:
+            raise StudyError(
+                f"gate.{quantity.threshold} is {limit:g}, and {word_for(quantity.metric)} is a share, from 0 to 1. "
+                f"For {limit:g} % write {limit / 100:g}."
+            )
 
 
 def _refuse_unfinished(run: Run) -> None:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from shaketable import catalog
-from shaketable.errors import StudyError
+from shaketable.errors import PartError, StudyError
 from shaketable.protocols import CalledPart, Part, Variation
 from shaketable.types import Study
 
 AnyPart = TypeVar("AnyPart", bound=Part)
+
+
+@contextlib.contextmanager
+def told_where(where: str) -> Iterator[None]:
+    """What is wrong with a part is said with its place in the study."""
+    try:
+        yield
+    except PartError as error:
+        raise PartError(f"{where}: {error}") from error
 
 
 def each_once(name: str, texts: Sequence[str], build: Callable[[str, str], AnyPart]) -> list[AnyPart]:
@@ -19,7 +29,8 @@ def each_once(name: str, texts: Sequence[str], build: Callable[[str, str], AnyPa
     for i, text in enumerate(texts):
         where = f"cross.{name}[{i}]"
         part = build(text, where)
-        same, _ = built.setdefault(catalog.spelled(part), (text, part))
+        with told_where(f"{where}: {text}"):
+            same, _ = built.setdefault(catalog.spelled(part), (text, part))
         if same != text:
             other = " Another name makes no other part." if isinstance(part, CalledPart) else ""
             raise StudyError(f"{where}: '{text}' is the same part as '{same}'.{other} Name each part once.")

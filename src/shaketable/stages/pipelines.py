@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable import catalog
-from shaketable.errors import PartError
 from shaketable.factors import UNCHANGED
 from shaketable.protocols import Method, Model, Perturbation, PipelineModel, Retriever, TemperatureModel
 from shaketable.types import Crossed, Hit, NotVaried, Query, Study
@@ -35,14 +34,10 @@ def pipeline_cases(
     model: PipelineModel,
     evidence: Sequence[tuple[Retriever, Perturbation]],
     perturbations: Sequence[Perturbation],
-    where: str,
 ) -> list[Case]:
     """A pipeline that finds its own passages and hands them over is crossed with perturbations alone; one that takes a
     context with retrievers too; any other with neither."""
-    try:
-        takes = model.takes
-    except PartError as error:
-        raise PartError(f"{where}: {error}") from error
+    takes = model.takes
     if "disturb" in takes:
         own = catalog.build("method", "as_asked(evidence='own')")
         return [(own, OWN, perturbation) for perturbation in perturbations]

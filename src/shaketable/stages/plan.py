@@ -30,7 +30,7 @@ from shaketable.protocols import (
     TemperatureModel,
 )
 from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored
-from shaketable.stages.parts import each_once, refuse_shared_names
+from shaketable.stages.parts import each_once, refuse_shared_names, told_where
 from shaketable.stages.pipelines import AS_ASKED, Case, not_varied, pipeline_cases
 from shaketable.stages.vary import preview
 from shaketable.store.dimensions import UsedPart
@@ -386,8 +386,10 @@ def _conditions(study: Study) -> tuple[Condition, ...]:
     conditions = []
     for i, (text, model) in enumerate(zip(study.models, models, strict=True)):
         generation = canonical({**study.generation, **study.generation_of.get(text, {})})
+        with told_where(f"cross.models[{i}]: {text}"):
+            is_pipeline = isinstance(model, PipelineModel)  # Looks at what it takes, so its code is imported.
         if isinstance(model, PipelineModel):
-            cases = pipeline_cases(model, evidence, perturbations, f"cross.models[{i}]: {text}")
+            cases = pipeline_cases(model, evidence, perturbations)
         else:
             cases = [case for method in methods for case in _cases(model, method, evidence)]
         conditions += [
@@ -398,7 +400,7 @@ def _conditions(study: Study) -> tuple[Condition, ...]:
                 perturbation=perturbation,
                 generation=generation,
                 seed=study.seed,
-                as_written=AS_ASKED if isinstance(model, PipelineModel) else None,
+                as_written=AS_ASKED if is_pipeline else None,
             )
             for method, retriever, perturbation in cases
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,9 +53,9 @@ def _margin(systems: Sequence[Grid], given: float | str | None) -> Margin:
     metric, unit = systems[0].metric, systems[0].unit
     if given is None:
         given = POINTS if unit == "share" else SPREAD
-    if not isinstance(given, str):
+    if not isinstance(given, str) and 0 <= given < math.inf:
         return Margin(metric=metric, value=float(given), times=None, sd=None, unit=unit)
-    match = WRITTEN.fullmatch(given)
+    match = WRITTEN.fullmatch(given) if isinstance(given, str) else None
     if match is None:
         raise PartError(f"margin is {given!r}. Write an amount, such as 0.01, or spreads, such as '0.2 sd'.")
     times, sd = float(match[1]), _spread(systems)

@@ -48,12 +48,27 @@ def adapt(target: object, name: str, told: Iterable[str] | None = None) -> Adapt
             f"'{name}' is {type(target).__name__}, which cannot be called. Name a function that takes a question, a "
             "LangChain runnable or a LlamaIndex query engine."
         )
-    takes = frozenset(told) if told is not None else _parameters(target, name)
+    takes = _told(target, name, told) if told is not None else _parameters(target, name)
     return Adapted(takes=takes, call=lambda question, given: target(question, **given))
 
 
 def _is_of(library: str, target: object) -> bool:
     return any(one.__module__.partition(".")[0].startswith(library) for one in type(target).__mro__)
+
+
+def _told(function: Callable[..., object], name: str, told: Iterable[str]) -> frozenset[str]:
+    """Refuses what the signature rules out, where it can be seen: every trial would fail."""
+    takes = frozenset(told)
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return takes
+    takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
+    unknown = [] if takes_any else [given for given in sorted(takes) if given not in parameters]
+    if unknown:
+        listed = ", ".join(map(str, parameters.values()))
+        raise Refused(f"parameters has '{unknown[0]}', and {name}({listed}) does not take it. Take it out, or add it.")
+    return takes
 
 
 def _parameters(function: Callable[..., object], name: str) -> frozenset[str]:

@@ -86,6 +86,8 @@ STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]|\['([^']+)'\]")
 def parse_path(path: str, setting: str) -> tuple[str, ...]:
     """`$.choices[0].message.content` or `choices.0.message.content` → its steps. Raises ValueError, in words."""
     rest = path.strip().removeprefix("$")
+    if not path.strip():
+        raise ValueError(f"{setting} is empty; expected a path such as $.answer, or $ for the whole reply")
     steps: list[str] = []
     while rest:
         step = STEP.match(rest)

@@ -189,9 +189,7 @@ def _cards(own: Shown, told: Comparisons, *, is_alone: bool) -> list[Card]:
         return cards
     if (worst := comparison.worst_case) is not None:
         verdict, evidence = worst_and_evidence(compared, told)
-        cards.append(
-            _card("The worst case", f"{verdict}.", worst.difference, "forest", detail=sentence_case(evidence))
-        )
+        cards.append(_card("The worst case", f"{verdict}.", worst.difference, "forest", detail=sentence_case(evidence)))
     if (flips := comparison.flips) is not None and own.flips:
         turned = (
             f"{format_value(flips.lost)} of the answers turn from right to wrong, {format_value(flips.gained)} back."
