@@ -100,6 +100,18 @@ def test_of_the_call(shake):
         ("def test_it(shake):\n    shake(BASE, max_drops=0.1)", "shake, gate.max_drops: unknown key 'max_drops'. Did*"),
         ("def test_it(shake):\n    shake(BASE)", "*there is nothing to check. Give a base*"),
         ("def test_it(shake):\n    shake('nowhere')", "No study file nowhere.*"),
+        ("def test_it(shake):\n    shake(5)", "shake: its target is 5; give a path, such as shake('runs/new')."),
+        ("def test_it(shake):\n    shake(BASE, against=5)", "shake: against is 5; give a path, such as*"),
+        ("def test_it(shake):\n    shake(BASE, against='nowhere')", "nowhere holds no run*"),
+        ("def test_it(shake):\n    shake(BASE, min_accuracy=70)", "gate.min_accuracy is 70, and * write 0.7."),
+        (
+            "@pytest.mark.robust(max_drop='x')\ndef test_it(shake):\n    shake(BASE)",
+            "shake, gate.max_drop: found 'x'; input should be a valid number.",
+        ),
+        (
+            "@pytest.mark.robust(nothing=1)\ndef test_it(shake):\n    shake(BASE)",
+            "shake, gate.nothing: unknown key 'nothing'.*",
+        ),
         ("@pytest.mark.robust(0.1)\ndef test_it(shake):\n    shake(BASE)", "robust takes names alone*found (0.1,)."),
         (
             "@pytest.mark.robust(max_drop=0.1)\ndef test_it():\n    pass",
