@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shaketable.analyses.compared import Compared, Comparisons
+from shaketable.analyses.compared import Compared, Comparisons, Contender
 from shaketable.analyses.efforts import Measured
 from shaketable.factors import Cell, title_of, word_for
 from shaketable.report.cards import N_CARDS, Card
@@ -152,6 +152,11 @@ def _folder(run: str) -> str:
     return run.replace("\\", "/").rstrip("/").rpartition("/")[2] or run
 
 
+def _name_run(contender: Contender) -> str:
+    folder = _folder(contender.run)
+    return folder if folder == contender.study else f"{folder} ({contender.study})"
+
+
 def _facts(told: Comparisons) -> list[tuple[str, str]]:
     """What was compared, one line each."""
     facts = []
@@ -161,7 +166,7 @@ def _facts(told: Comparisons) -> list[tuple[str, str]]:
         facts.append((_name(own), f"{pairs}, {_count(comparison.n_pairs, 'pair')}"))
     first, margin = told.compared[0], told.compared[0].comparison.margin
     least = f"; less than {format_margin(margin.value, margin.unit)} is too little to matter" if margin.value else ""
-    runs = list(dict.fromkeys(f"{_folder(own.run)} ({own.study})" for own in (first.first, first.second)))
+    runs = list(dict.fromkeys(_name_run(own) for own in (first.first, first.second)))
     return [
         ("Runs" if len(runs) > 1 else "Run", " → ".join(runs)),
         *facts,
