@@ -9,7 +9,6 @@ from shaketable.analyses.efforts import MEASURED, compare_efforts
 from shaketable.factors import System
 from shaketable.statistics.intervals import Bootstrap
 
-
 TEXTS = ("dataset", "variation", "perturbation", "type", "model", "method", "retriever", "reason")
 
 

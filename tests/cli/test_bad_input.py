@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from shaketable.cli.app import app
 
+Validate = Callable[..., tuple[int, str]]
 SECRET = "sk-0123456789"
 PIPELINES = {
     "": "give python='app.py:answer' or http='https://…', and not both",
@@ -116,7 +118,7 @@ def told(*words: object) -> tuple[int, str]:
 
 
 @pytest.fixture
-def validate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+def validate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Validate:
     """Checks a study of these lines."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "any")
@@ -135,7 +137,7 @@ def validate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[n
 
 
 @pytest.mark.parametrize("settings", PIPELINES)
-def test_a_pipeline(validate, settings: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_pipeline(validate: Validate, settings: str) -> None:
     code, words = validate(models=f"pipeline({settings})")
     assert code == 2
     assert "cross.models" in words and PIPELINES[settings] in words
@@ -143,7 +145,7 @@ def test_a_pipeline(validate, settings: str) -> None:  # type: ignore[no-untyped
 
 
 @pytest.mark.parametrize("settings", ENDPOINTS)
-def test_an_endpoint(validate, settings: str) -> None:  # type: ignore[no-untyped-def]
+def test_an_endpoint(validate: Validate, settings: str) -> None:
     code, words = validate(models=f"openai(model='m', {settings})")
     assert code == 2
     assert "cross.models" in words and ENDPOINTS[settings] in words
@@ -151,14 +153,14 @@ def test_an_endpoint(validate, settings: str) -> None:  # type: ignore[no-untype
 
 
 @pytest.mark.parametrize("settings", METHODS)
-def test_a_prompt(validate, settings: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_prompt(validate: Validate, settings: str) -> None:
     code, words = validate(methods=f"single_retrieval({settings})")
     assert code == 2
     assert "cross.methods[0]" in words and METHODS[settings] in words
 
 
 @pytest.mark.parametrize("line", TABLES)
-def test_a_table_of_a_study(validate, line: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_table_of_a_study(validate: Validate, line: str) -> None:
     code, words = validate(more=line)
     assert code == 2
     assert f"study.toml, {line.split(' =')[0]}: {TABLES[line]}" in words

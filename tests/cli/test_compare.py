@@ -43,6 +43,13 @@ def test_programs_get_every_number_and_what_is_claimed(run: Path) -> None:
     assert compared["moves"]["questions"][0]["answers"][0]["first"]["text"] == "It is Oslo."
 
 
+def test_a_page_is_written_where_it_is_asked_for(run: Path, tmp_path: Path) -> None:
+    file = tmp_path / "new" / "page.html"
+    code, words, _ = invoke(run, "--out", file, "--json")
+    assert (code, json.loads(words)["page"]) == (0, str(file))
+    assert "long is better than short." in file.read_text("utf-8")
+
+
 def test_the_order_of_names_is_the_direction(run: Path) -> None:
     _, words, _ = invoke(run, "--systems", "long", "short")
     assert "short is worse than long: 54 points [" in words

@@ -52,7 +52,7 @@ def name_change(change: Change) -> str:
 def _draw_differences(compared: Compared, told: Comparisons, name: str) -> Figure:
     comparison = compared.comparison
     marks = tuple(
-        Mark.of(change.difference, x=name_change(change), series=VERDICTS[verdict_of(change, compared, told)][0])
+        Mark.of(change.difference, x=name_change(change), series=_verdict(change, compared, told))
         for change in comparison.spoken_of
     )
     titles = replace(_titles(compared), series="Verdict")
@@ -68,6 +68,10 @@ def _draw_differences(compared: Compared, told: Comparisons, name: str) -> Figur
         titles=titles,
         draw=partial(forest, marks, titles, looks=looks, axis=_axis(compared), style=ForestStyle(has_zero_line=True)),
     )
+
+
+def _verdict(change: Change, compared: Compared, told: Comparisons) -> str:
+    return VERDICTS[verdict_of(change, compared, told) or "○ not shown"][0]
 
 
 def _draw_conditions(compared: Compared, told: Comparisons, name: str) -> Figure:
