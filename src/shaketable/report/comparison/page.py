@@ -122,7 +122,9 @@ def _show(compared: Compared, told: Comparisons, place: int | None) -> Shown:
             *([tabulate_conditions(compared)] if compared.comparison.conditions else []),
         ),
         efforts=tabulate_efforts(compared, told),
-        told_efforts=tuple(describe_effort(effort, compared) for effort in compared.efforts),
+        told_efforts=tuple(
+            describe_effort(effort, compared) for effort in compared.efforts if effort.change.difference.value
+        ),
         told_moves=describe_moves(compared),
         moves=tuple(show_moves(compared)),
         needed=describe_needed(compared, told),
