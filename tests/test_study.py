@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from shaketable import catalog
 from shaketable.errors import StudyError
 from shaketable.factors import judging_metric, numbers_of
-from shaketable.study import format_study, load_study, parse_budget, parse_study, shipped_studies, study_schema
-from shaketable.types import DatasetChoice, Gate, Limits, Study
+from shaketable.study import format_study, load_study, parse_study, shipped_studies, study_schema
+from shaketable.types import DatasetChoice, Gate, Study
 
 GENERATION = {
     "max_tokens": 256,
@@ -431,27 +431,6 @@ def test_shipped_studies_judge_by_the_answer_chosen_and_the_published_one_on_fac
     }
     assert judged.pop("factual_robustness") == "contains"
     assert set(judged.values()) == {"correct"}
-
-
-@pytest.mark.parametrize(
-    ("text", "limits"),
-    [
-        ("300 calls", Limits(max_calls=300)),
-        ("1 call", Limits(max_calls=1)),
-        (" 2.5 USD ", Limits(max_cost=2.5)),
-        ("10 min", Limits(max_minutes=10)),
-        ("90minutes", Limits(max_minutes=90)),
-        ("1.5 h", Limits(max_minutes=90)),
-    ],
-)
-def test_a_budget_is_calls_money_or_time(text, limits):
-    assert parse_budget(text) == limits
-
-
-@pytest.mark.parametrize("text", ["", "300", "calls", "0 calls", "-3 usd", "5 euro", "many calls", "nan usd"])
-def test_a_budget_that_cannot_be_read_says_what_to_write(text):
-    with pytest.raises(ValueError, match="'300 calls', '2 usd' or '10 min'"):
-        parse_budget(text)
 
 
 def test_a_shake_comes_back_as_it_was_frozen():

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from shaketable import catalog
+from shaketable.analyses.shakes import Shaken
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.together.shaken import Shaken, shaken
+from shaketable.analyses.together.shaken import shaken
 from shaketable.factors import Cell
 from shaketable.identity import canonical
 from shaketable.stages.plan import Condition, Plan

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -34,7 +33,6 @@ SHORT, TEMPLATE = WITHOUT_MODEL = ("short", "template")
 REFERENCE_SLOTS = ("question", "answer")
 MARGIN = r"^\s*\d*\.?\d+\s*sd\s*$"
 """A margin in units of a metric's spread: `0.2 sd`."""
-BUDGET = re.compile(r"(?P<amount>\d+(?:\.\d+)?|\.\d+)\s*(?P<unit>calls?|usd|dollars?|min|mins|minutes?|h|hours?)")
 
 
 class _Table(BaseModel):
@@ -163,19 +161,6 @@ class ScanTable(_Table):
     curve_end: float = Field(
         4.0, ge=2.0, le=20.0, description="The hottest temperature of a curve: so far it is looked where a fact breaks."
     )
-
-
-def parse_budget(text: str) -> Limits:
-    """`300 calls`, `2 usd` or `10 min`: where an adaptive run stops."""
-    match = BUDGET.fullmatch(text.strip().casefold())
-    amount = float(match["amount"]) if match else 0.0
-    if match is None or amount <= 0:
-        raise ValueError("give an amount above 0 and its unit: '300 calls', '2 usd' or '10 min'")
-    if (unit := match["unit"]).startswith("call"):
-        return Limits(max_calls=max(int(amount), 1))
-    if unit in ("usd", "dollar", "dollars"):
-        return Limits(max_cost=amount)
-    return Limits(max_minutes=amount * (60 if unit.startswith("h") else 1))
 
 
 class ShakeTable(_Table):
@@ -315,8 +300,7 @@ def load_study(path: str | Path, overrides: Sequence[str] = (), limit: int | Non
         raise StudyError(
             f"{where}: this is not TOML: {error}. See the studies that ship: shaketable ls studies."
         ) from error
-    for override in overrides:
-        _override(tables, override)
+    override(tables, overrides)
     if limit is not None:
         for table in _dataset_tables(tables):
             table["limit"] = limit
@@ -464,6 +448,12 @@ def _read(path: str | Path) -> tuple[str, str]:
     raise StudyError(
         f"No study file {path}.{near} Give the path of a TOML file, or a study that ships: {', '.join(names)}."
     )
+
+
+def override(tables: dict[str, Any], overrides: Sequence[str]) -> None:
+    """Put `key=value` texts, as `--set` takes them, into the tables of a study."""
+    for text in overrides:
+        _override(tables, text)
 
 
 def _override(tables: dict[str, Any], override: str) -> None:

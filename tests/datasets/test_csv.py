@@ -30,6 +30,20 @@ def test_questions_with_answers_context_and_tags(tmp_path):
     assert len(loaded.corpus) == 2
 
 
+def test_columns_as_other_tools_name_them(tmp_path):
+    loaded = load(
+        tmp_path, """query,ground_truth,contexts\nWho?,"['Ann', 'A. Lee']","['Ann did it.', ""It's late.""]"\n"""
+    )
+    [question] = loaded.questions
+    assert (question.text, question.answers) == ("Who?", ("Ann", "A. Lee"))
+    assert [document.text for document in question.documents] == ["Ann did it.", "It's late."]
+
+
+def test_our_own_name_goes_before_that_of_another_tool(tmp_path):
+    [question] = load(tmp_path, "question,query,answer\nWho?,who did it,[Ann]\n").questions
+    assert (question.text, question.tags["query"], question.answers) == ("Who?", "who did it", ("[Ann]",))
+
+
 def test_questions_alone_are_enough(tmp_path):
     loaded = load(tmp_path, "question\nWho?\nWhen?\n")
     assert [question.answers for question in loaded.questions] == [(), ()]
@@ -52,6 +66,8 @@ def test_a_byte_order_mark_of_a_spreadsheet_is_no_part_of_a_column(tmp_path):
         ("question,answer\n,Ann\n", "line 2: 'question' is empty"),
         ("question,answer\nWho, when?,Ann\n", "line 2: found 3 cells, expected 2.*quotation marks"),
         ("question,answer\nWho?,Ann\nWho?,Bob\n", "line 3: the id .* was already used in questions.csv line 2"),
+        ("query,user_input\nWho?,Who?\n", "two columns are the question, the second is 'user_input'"),
+        ("question,Question\nWho?,Who?\n", "two columns are the question"),
         ("question,answer,n_facts\nWho?,Ann,3\n", "'n_facts', which means something else"),
     ],
 )

@@ -15,6 +15,7 @@ from shaketable.cli import (
     looking,
     prompting,
     running,
+    shaking,
     sharing,
     showing,
     varying,
@@ -35,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-MAKING = (running.demo, running.run, running.answer, running.score, running.analyze, running.report)
+MAKING = (running.demo, shaking.shake, running.run, running.answer, running.score, running.analyze, running.report)
 LOOKING = (
     *(
         viewing.view,

@@ -142,7 +142,7 @@ def answer(
     found = Run.prepare(run_folder, study)
     result = _answer(found, _word(found, plan(_answerable(found.study)), json_), json_)
     if json_:
-        print_json(_summary(found, result))
+        print_json(summarize(found, result))
     else:
         tell_stop(found, result)
 
@@ -198,8 +198,8 @@ def report(
 # --- parts of the way -----------------------------------------------------------------------------
 
 
-def _whole_line(study: Study, folder: Path, json_: bool) -> None:
-    start = time.perf_counter()
+def run_line(study: Study, folder: Path, json_: bool) -> tuple[Run, Answered]:
+    """The whole line, showing how it moves."""
     results: list[Answered] = []
     found = run_stage(
         _answerable(study),
@@ -208,8 +208,14 @@ def _whole_line(study: Study, folder: Path, json_: bool) -> None:
         wording=lambda made, draft: _word(made, draft, json_),
         answering=lambda made, planned: results.append(_answer(made, planned, json_)),
     )
+    return found, results[0]
+
+
+def _whole_line(study: Study, folder: Path, json_: bool) -> None:
+    start = time.perf_counter()
+    found, answered = run_line(study, folder, json_)
     if json_:
-        print_json(_summary(found, results[0]))
+        print_json(summarize(found, answered))
         return
     from shaketable.report.page import describe_floors, make_sections
     from shaketable.stages.report import page_of
@@ -220,7 +226,7 @@ def _whole_line(study: Study, folder: Path, json_: bool) -> None:
     for section in make_sections(page):
         for headline in section.headlines[:3]:
             out.print(f"• {headline.text}", highlight=False, markup=False)
-    tell_stop(found, results[0])
+    tell_stop(found, answered)
     say(f"Done in {duration(time.perf_counter() - start)}. The report: {found.folder / 'report.html'}")
 
 
@@ -309,7 +315,7 @@ def _answerable(study: Study) -> Study:
     return study
 
 
-def _summary(found: Run, result: Answered) -> dict[str, Any]:
+def summarize(found: Run, result: Answered) -> dict[str, Any]:
     """`failed` counts all failures of the run, also those of earlier goes."""
     summary = found.summary()
     return {

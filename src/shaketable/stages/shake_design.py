@@ -110,6 +110,11 @@ def screen(levels: Levels, n_questions: int, n_calls: float) -> Screening:
     return Screening(arms=single, n_questions=int(max(1, min(n, LEAST_SCREENED, n_questions))))
 
 
+def least_calls(levels: Levels, n_questions: int) -> int:
+    """Answers without which not even each factor is looked at alone, with a few questions."""
+    return (N_CLEAN + len(levels.single)) * min(LEAST_SCREENED, n_questions)
+
+
 def choose(open_arms: Sequence[Arm], losses: Mapping[Arm, Sequence[float]], n_rounds: int) -> tuple[Arm, ...]:
     """The most promising of the arms with questions left: half as many in each round, down to a few."""
     width = max(NARROWEST, math.ceil(len(losses) / 2**n_rounds))

@@ -23,6 +23,10 @@ N_HALVINGS = 24
 CLAIMING = 0.9
 """How much of the error that is allowed an interval spends on its lower end, which claims are made of; the rest bounds
 how large the mean may be."""
+LARGEST = 690.0
+"""Of the logarithm of an e-value that is told: e to it is a number still."""
+MOST_VALUES = 1000
+"""That a forecast looks at."""
 
 
 def log_evidence(values: Sequence[float], mean: float = 0.0) -> float:
@@ -58,6 +62,16 @@ def confidence_sequence(values: Sequence[float], error: float) -> tuple[float, f
     return low, max(low, high)
 
 
+def e_value(values: Sequence[float]) -> float:
+    """What a bettor who began with 1 has won against a mean of 0 or less."""
+    return math.exp(min(log_evidence(values), LARGEST))
+
+
+def e_value_needed(error: float) -> float:
+    """From which on the lower end of the confidence sequence lies above 0."""
+    return 1 / (CLAIMING * error)
+
+
 def is_claimed(values: Sequence[float], error: float) -> bool:
     """Whether the lower end of the confidence sequence lies above 0."""
     return log_evidence(values) >= -math.log(CLAIMING * error)
@@ -89,6 +103,22 @@ def detectable_mean(gains: float, n: int, error: float, power: float = 0.8) -> f
     while high - low > 0.001:
         middle = (low + high) / 2
         if chance_to_claim(middle, gains, n, error) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def n_to_claim(loss: float, gains: float, error: float, power: float = 0.9) -> int | None:
+    """Values that show such a mean with this chance; None: more than anyone would forecast."""
+    low, high = 0, 8
+    while chance_to_claim(loss, gains, high, error) < power:
+        low, high = high, 2 * high
+        if high > MOST_VALUES:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        if chance_to_claim(loss, gains, middle, error) < power:
             low = middle
         else:
             high = middle

@@ -7,8 +7,9 @@ import math
 import polars as pl
 import pytest
 
+from shaketable.analyses.shakes import Shaken
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.together.shaken import Shaken, shaken
+from shaketable.analyses.together.shaken import shaken
 from shaketable.factors import Cell
 from shaketable.statistics.betting import CLAIMING, STAKES
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
 from shaketable.analyses.arms import CLEAN, Arm, Levels
-from shaketable.analyses.rows import Measured
+from shaketable.analyses.shakes import Breaking, BrokenAnswer, Shaken
 from shaketable.analyses.tables import Tables
 from shaketable.factors import ORIGINAL, SYSTEM, UNCHANGED, Cell, System
-from shaketable.statistics.betting import confidence_sequence, detectable_mean, is_claimed
+from shaketable.statistics.betting import confidence_sequence, detectable_mean, e_value, e_value_needed
 from shaketable.types import Estimate
 
 HOW = "confidence sequence by betting"
@@ -23,58 +23,6 @@ LEAST_GAINS = 0.02
 """Of questions that become right by chance, in the forecast of what could have been seen."""
 Kept = Mapping[str, float | None]
 """Question → how good its answers are; None: all failed."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Breaking(Measured):
-    """What one way to ask costs. Factors of its cell that are None are as in the clean case."""
-
-    loss: Estimate
-    """Clean minus disturbed, paired by question; its interval holds whenever the run stopped, for all ways at once."""
-    clean: float
-    """Mean over the same questions."""
-    disturbed: float
-    is_shown: bool
-    """Whether something is lost beyond doubt."""
-    n_failed: int
-    """Questions left out because the disturbed answer failed."""
-    detectable: float | None
-    """The smallest loss that so many questions would have shown in 8 of 10 runs; None: not even the largest."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BrokenAnswer:
-    """A question that is answered right when asked plainly, and not in the worst way to ask."""
-
-    question_id: str
-    clean: str
-    """Key of the record."""
-    broken: str
-    """Key of the record."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Shaken:
-    """Where does the system break, as far as the budget could tell?"""
-
-    system: System | None = None
-    """None: there is nothing to tell."""
-    metric: str = ""
-    level: Estimate | None = None
-    """Of clean answers."""
-    noise: Estimate | None = None
-    """Share of questions whose clean answers are not all alike."""
-    arms: tuple[Breaking, ...] = ()
-    """The worst first: by what is lost at least."""
-    n_ways: int = 0
-    """Ways to ask that share the error, asked or not."""
-    examples: tuple[BrokenAnswer, ...] = ()
-    """Of the worst, if it is shown."""
-
-    @property
-    def worst(self) -> Breaking | None:
-        """None: nothing was shown."""
-        return next((arm for arm in self.arms if arm.is_shown), None)
 
 
 def shaken(tables: Tables) -> Shaken:
@@ -102,7 +50,7 @@ def shaken(tables: Tables) -> Shaken:
         noise=_share(_changes(rows), level),
         arms=tuple(judged[arm] for arm in ranked),
         n_ways=len(levels.single) + len(levels.paired),
-        examples=() if worst is None else _examples(rows, worst, clean, kept[worst]),
+        examples=() if worst is None else _examples(rows, worst, clean, kept[worst], _wordings(tables.records)),
     )
 
 
@@ -139,12 +87,13 @@ def _judge(arm: Arm, clean: Kept, kept: Kept, error: float, metric: str, level: 
     pairs = [(before, after) for id, before in asked.items() if (after := kept[id]) is not None]
     losses = [before - after for before, after in pairs]
     n_failed = len(asked) - len(pairs)
-    is_shown = is_claimed(losses, error)
+    evidence = e_value(losses)
     if n_failed > FEW_FAILED * len(asked):  # What failed may have been right: then nothing would have been lost there.
-        is_shown = is_shown and is_claimed([before - _or_right(kept[id]) for id, before in asked.items()], error)
+        evidence = min(evidence, e_value([before - _or_right(kept[id]) for id, before in asked.items()]))
+    needed = e_value_needed(error)
     n = len(losses)
     low, high = confidence_sequence(losses, error)
-    gains = max(LEAST_GAINS, sum(max(-loss, 0.0) for loss in losses) / max(n, 1))
+    gains = math.fsum(max(-loss, 0.0) for loss in losses) / max(n, 1)
     return Breaking(
         cell=Cell(variation=arm.variation, perturbation=arm.perturbation, temperature=arm.temperature),
         metric=metric,
@@ -160,9 +109,12 @@ def _judge(arm: Arm, clean: Kept, kept: Kept, error: float, metric: str, level: 
         ),
         clean=math.fsum(before for before, _ in pairs) / n if n else 0.0,
         disturbed=math.fsum(after for _, after in pairs) / n if n else 0.0,
-        is_shown=is_shown,
+        gains=gains,
+        is_shown=evidence >= needed,
+        e_value=evidence,
+        e_needed=needed,
         n_failed=n_failed,
-        detectable=detectable_mean(round(min(gains, 0.3), 2), n, error) if n else None,
+        detectable=detectable_mean(round(min(max(gains, LEAST_GAINS), 0.3), 2), n, error) if n else None,
     )
 
 
@@ -200,15 +152,36 @@ def _changes(rows: pl.DataFrame) -> list[float]:
     return several or [1.0 - run for (run,) in values]
 
 
-def _examples(rows: pl.DataFrame, worst: Arm, clean: Kept, kept: Kept) -> tuple[BrokenAnswer, ...]:
-    """Questions that lose most, those with the shortest name first among equals."""
+def _wordings(records: pl.DataFrame) -> dict[str, str]:
+    """Key of a record → what was asked; nothing where the records are not at hand."""
+    return {} if records.is_empty() else dict(records.select("key", "wording").iter_rows())
+
+
+def _examples(
+    rows: pl.DataFrame, worst: Arm, clean: Kept, kept: Kept, wordings: Mapping[str, str]
+) -> tuple[BrokenAnswer, ...]:
+    """Questions that lose most; among equals those whose wording is changed least, then the shortest."""
     by_arm = dict(_by_arm(rows))
     first = {
         name: dict(own.sort("repeat", descending=True).select("question_id", "key").iter_rows())
         for name, own in (("clean", by_arm[CLEAN]), ("broken", by_arm[worst]))
     }
     losses = {id: before - after for id, before in clean.items() if before and (after := kept.get(id)) is not None}
-    lost = sorted((id for id, loss in losses.items() if loss > 0), key=lambda id: (-losses[id], id))
-    return tuple(
-        BrokenAnswer(question_id=id, clean=first["clean"][id], broken=first["broken"][id]) for id in lost[:N_EXAMPLES]
-    )
+    lost = [
+        BrokenAnswer(question_id=id, clean=first["clean"][id], broken=first["broken"][id])
+        for id, loss in losses.items()
+        if loss > 0
+    ]
+
+    def size(example: BrokenAnswer) -> tuple[float, int, int, str]:
+        plain, broken = wordings.get(example.clean, ""), wordings.get(example.broken, "")
+        return -losses[example.question_id], n_changed(plain, broken), len(plain), example.question_id
+
+    return tuple(sorted(lost, key=size)[:N_EXAMPLES])
+
+
+def n_changed(before: str, after: str) -> int:
+    """Words that went or came."""
+    matcher = difflib.SequenceMatcher(None, first := before.split(), second := after.split(), autojunk=False)
+    n_kept = sum(block.size for block in matcher.get_matching_blocks())
+    return len(first) + len(second) - 2 * n_kept

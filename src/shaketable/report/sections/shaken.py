@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from shaketable.analyses.together.shaken import Breaking, Shaken
+from shaketable.analyses.shakes import Breaking, Shaken
 from shaketable.factors import Cell, title_of
 from shaketable.report.charts.forest import ForestStyle, forest
 from shaketable.report.charts.layout import Axis
@@ -72,7 +72,7 @@ def _headline(result: Shaken, page: Page) -> Headline:
     system, worst = page.labels.system(result.system), result.worst
     cell = Cell(system=result.system)
     if worst is None:
-        sentence = f"No weakness of {system} was found within the budget."
+        sentence = f"No weakness of {system} is shown."
         headline = page.headline("shaken", cell, sentence, _detail_of_none(result))
         return replace(headline, is_clear=False, number="none found", links=("losses_by_way",))
     levels = f"from {_percent(worst.clean)} to {_percent(worst.disturbed)}"
@@ -81,10 +81,27 @@ def _headline(result: Shaken, page: Page) -> Headline:
         cell=replace(worst.cell, system=result.system),
         system=system,
         sentence=f"{system} breaks {describe_way(worst.cell)}: it loses {format_cost(worst.loss, worst.metric)}.",
-        detail=f"It falls {levels} ({count_questions(worst.loss.n)}); {_noise(result)}.",
+        detail=f"It falls {levels} ({count_questions(worst.loss.n)}); {_noise(result)}. {describe_evidence(worst)}",
         links=("losses_by_way",),
     )
     return headline.with_amount(worst.loss)
+
+
+def describe_evidence(arm: Breaking) -> str:
+    """The e-value in plain words."""
+    return (
+        f"Were nothing lost, evidence as strong as this (an e-value of {format_odds(arm.e_value)}) would come up in at "
+        f"most 1 of {format_odds(arm.e_value)} runs, whenever one looks; 1 of {format_odds(arm.e_needed)} is asked for."
+    )
+
+
+def format_odds(value: float) -> str:
+    """`1,520`, `2.3 million`, `more than a billion`."""
+    if value >= 1e9:
+        return "more than a billion"
+    if value >= 1e6:
+        return f"{value / 1e6:.1f} million"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def _noise(result: Shaken) -> str:

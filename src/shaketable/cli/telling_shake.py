@@ -1,0 +1,200 @@
+"""What `shake` says: what it will try, the worst case it found with examples, and what would confirm it."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shaketable.analyses.arms import Levels
+from shaketable.analyses.shakes import Shaken
+from shaketable.cli.console import out, print_json, say
+from shaketable.stages.confirm import POWER, QUESTIONS, Confirmation
+from shaketable.stages.shake_design import least_calls
+from shaketable.stages.shake_study import Prepared
+from shaketable.statistics.betting import n_to_claim
+from shaketable.store import Run
+from shaketable.store.findings_file import cell_columns
+from shaketable.types import Json, Limits
+
+if TYPE_CHECKING:  # The drawing library takes a second to import; only results that are told need it.
+    from shaketable.report.section import Section
+
+
+def tell_plan(prepared: Prepared, levels: Levels, n_questions: int, *, json_: bool, is_dry: bool) -> None:
+    """What is tried of the system, and what could be shown at all."""
+    study = prepared.study
+    n_ways = len(levels.single) + len(levels.paired)
+    full = n_questions * (1 + len(levels.variations)) * (1 + len(levels.perturbations)) * (1 + len(levels.temperatures))
+    if json_:
+        if is_dry:
+            print_json(
+                {
+                    "study": study.name,
+                    "questions": n_questions,
+                    "variations": list(levels.variations),
+                    "perturbations": list(levels.perturbations),
+                    "temperatures": list(levels.temperatures),
+                    "ways": n_ways,
+                    "limits": dataclasses.asdict(study.limits),
+                    "least_calls": least_calls(levels, n_questions),
+                    "full_design": full,
+                    "left_out": [dataclasses.asdict(left_out) for left_out in prepared.left_out],
+                }
+            )
+        return
+    drawn = f" of {prepared.n_questions:,}, drawn at random" if n_questions < prepared.n_questions else ""
+    say(f"{n_questions:,} questions{drawn}; {_tried(levels)}. {describe_limits(study.limits)}.")
+    say(f"Judged by {_judged(study.metrics)}.")
+    for left_out in prepared.left_out:
+        say(f"Note: {left_out.part} is not tried. {left_out.reason}")
+    if note := _too_few(levels, n_questions, study.confidence):
+        say(note)
+    if is_dry:
+        say(
+            f"To look at each way alone takes {least_calls(levels, n_questions):,} calls; every question in every "
+            f"combination would take {full:,}. Nothing was asked."
+        )
+
+
+def _tried(levels: Levels) -> str:
+    tried = [
+        *([f"wordings: {', '.join(levels.variations)}"] if levels.variations else []),
+        *([f"evidence: {', '.join(levels.perturbations)}"] if levels.perturbations else []),
+        *([f"temperatures: {', '.join(f'{t:g}' for t in levels.temperatures)}"] if levels.temperatures else []),
+    ]
+    fixed = [
+        *([] if levels.perturbations else ["evidence"]),
+        *([] if levels.temperatures else ["temperature"]),
+    ]
+    not_varied = f" (it does not take {' or '.join(fixed)}, so that is not varied)" if fixed else ""
+    return f"{'; '.join(tried)}{not_varied}"
+
+
+def _judged(metrics: tuple[str, ...]) -> str:
+    words = {
+        "correct": "the accepted answers",
+        "same_answer": "agreement with the system's own plain answers, as the questions come without answers",
+    }
+    return ", ".join(words.get(metric, metric) for metric in metrics)
+
+
+def describe_limits(limits: Limits) -> str:
+    """`At most 300 calls`."""
+    amounts = [
+        *([f"{limits.max_calls:,} calls"] if limits.max_calls is not None else []),
+        *([f"{limits.max_cost:,.2f} USD"] if limits.max_cost is not None else []),
+        *([f"{limits.max_minutes:g} minutes"] if limits.max_minutes is not None else []),
+    ]
+    return f"At most {', '.join(amounts)}"
+
+
+def _too_few(levels: Levels, n_questions: int, confidence: float) -> str:
+    errors = [levels.error_of(arm, 1 - confidence) for arm in levels.single]
+    least = n_to_claim(1.0, 0.0, max(errors), power=1.0) if errors else None
+    if least is None or n_questions >= least:
+        return ""
+    return (
+        f"Note: with {n_questions} questions not even a loss of all answers could be shown; that takes {least}, and "
+        "smaller losses take more. Add questions, or try fewer ways to ask."
+    )
+
+
+# --- the end --------------------------------------------------------------------------------------
+
+
+def tell_shake(run: Run, confirmation: Confirmation | None, file: Path | None) -> None:
+    section = _section(run)
+    if section is None or not section.headlines:
+        say("No answer could be compared, so there is nothing to tell. The report says what is missing, and why.")
+    else:
+        for headline in section.headlines[:4]:
+            out.print(f"• {headline.text}", highlight=False, markup=False)
+        if confirmation is not None:
+            for line in _examples(section):
+                out.print(line, highlight=False, markup=False)
+    if file is not None and confirmation is not None:
+        say(f"{_needs(confirmation)}\nConfirm it: {shlex.join(['shaketable', 'run', str(file)])}")
+    elif section is not None:
+        say("Run it again with a larger --budget to look further: what was asked is kept.")
+    say(f"The report: {run.folder / 'report.html'}")
+
+
+def _examples(section: Section) -> list[str]:
+    """Of the worst case: each question plainly and as shaken, with the answers."""
+    table = next((table for table in section.tables if table.title.startswith("Smallest examples")), None)
+    if table is None:
+        return []
+    lines = [table.title + ":"]
+    for asked, question, answer, accepted in table.rows:
+        beside = f" (accepted: {accepted})" if accepted and asked == "plainly" else ""
+        lines.append(f"  {asked}: {_short(question)}\n    → {_short(answer)}{beside}")
+    return lines
+
+
+def _short(text: object) -> str:
+    flat = " ".join(str(text).split())
+    return flat if len(flat) <= 160 else f"{flat[:157]}…"
+
+
+def _needs(confirmation: Confirmation) -> str:
+    points = f"{100 * confirmation.loss:.0f} points"
+    n = confirmation.n_needed
+    needed = "more than 1,000 questions" if n is None else f"{n:,} questions"
+    if confirmation.has_enough:
+        return f"To confirm a loss of {points} takes {needed}; {QUESTIONS} has new ones, which were not asked here."
+    return (
+        f"To confirm a loss of {points} takes {needed} that were not asked here, and the table has "
+        f"{confirmation.n_fresh:,} of those: add new ones to it before."
+    )
+
+
+def describe_confirmation(run: Run, confirmation: Confirmation | None) -> str:
+    """The head of the study file."""
+    if confirmation is None:
+        return ""
+    from shaketable.report.sections.shaken import describe_way
+
+    worst = confirmation.worst
+    return "\n".join(
+        [
+            f"Would confirm what was found in {run.folder}: it breaks {describe_way(worst.cell)}.",
+            "The design is fixed before anything is asked: the same questions plainly and so, nothing else.",
+            "The worst of many estimates is too large, so it is planned for half of the loss that was seen, or for the",
+            f"lower end of its interval if that is more, and shows it in {POWER:.0%} of such studies.",
+            _needs(confirmation),
+        ]
+    )
+
+
+def values_of(run: Run, confirmation: Confirmation | None, file: Path | None) -> dict[str, Json]:
+    """For programs."""
+    results = [finding.result for finding in run.findings().findings if isinstance(finding.result, Shaken)]
+    worst = results[0].worst if results else None
+    return {
+        "report": str(run.folder / "report.html"),
+        "worst": None
+        if worst is None
+        else {
+            "way": {key: value for key, value in cell_columns(worst.cell).items() if value is not None},
+            "metric": worst.metric,
+            "loss": dataclasses.asdict(worst.loss),
+            "plain": worst.clean,
+            "shaken": worst.disturbed,
+            "e_value": worst.e_value,
+            "e_value_needed": worst.e_needed,
+        },
+        "confirm": None if file is None else str(file),
+        "questions_to_confirm": None if confirmation is None else confirmation.n_needed,
+    }
+
+
+def _section(run: Run) -> Section | None:
+    from shaketable.report.page import make_section
+    from shaketable.stages.report import page_of
+
+    findings = run.findings()
+    page = page_of(run, findings)
+    shaken = next((finding for finding in findings.findings if isinstance(finding.result, Shaken)), None)
+    return None if shaken is None else make_section(shaken, page)
