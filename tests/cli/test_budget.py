@@ -48,7 +48,7 @@ def test_a_budget_is_calls_money_or_time(texts, limits):
     ],
 )
 def test_a_budget_that_cannot_be_read_says_what_to_write(text, told):
-    with pytest.raises(StudyError, match="'300 calls', '2 usd' or '10 min'|Give each kind") as error:
+    with pytest.raises(StudyError, match=r"'300 calls', '2 usd' or '10 min'|Give each kind") as error:
         parse_budget([text])
     assert told in str(error.value)
     assert str(error.value).startswith(f"--budget '{text}'")

@@ -8,64 +8,63 @@ from typing import Annotated
 
 import typer
 
-from shaketable import catalog
 from shaketable.analyses.arms import Levels
 from shaketable.cli.budget import parse_budget
 from shaketable.cli.console import guarded, print_json
 from shaketable.cli.running import JsonOption, OutOption, SetOption, run_line, summarize
-from shaketable.cli.telling_shake import describe_confirmation, tell_plan, tell_shake, values_of
+from shaketable.cli.shake_forecast import tell_plan
+from shaketable.cli.targets import name_model
+from shaketable.cli.telling_shake import describe_confirmation, tell_shake, values_of
 from shaketable.errors import StudyError
-from shaketable.models.calling.target import model_of
 from shaketable.stages.confirm import plan_confirmation, write_confirmation
 from shaketable.stages.plan import plan
 from shaketable.stages.shake_design import least_calls
 from shaketable.stages.shake_study import prepare_shake
 from shaketable.types import Study
 
-SPEAKS_CHAT = re.compile(r"https?://.*(/v1|/openai)/?$|https?://.*/chat/completions/?$")
-OWN_NAME = re.compile(r"[\w.:/ -]+")
+TargetArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET",
+        help="A function (app.py:answer or package.module:name), the address of an endpoint, or a model as in studies "
+        "(smollm2, openai(model='…')).",
+    ),
+]
+DataOption = Annotated[
+    Path, typer.Option("--data", help="Questions: a CSV with a column question, and if there are any answer, context.")
+]
+BudgetOption = Annotated[
+    list[str],
+    typer.Option("--budget", metavar="AMOUNT", help="'300 calls', '2 usd' or '10 min'; of several the first ends it."),
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Of the order of the questions, and of all that is drawn.")]
+TemplateOption = Annotated[
+    str | None, typer.Option("--template", help="Of an endpoint: the JSON to post, with {question} in it.")
+]
+AnswerOption = Annotated[
+    str | None, typer.Option("--answer", help="Of an endpoint: where the answer stands in the reply, such as $.answer.")
+]
+HeaderOption = Annotated[
+    list[str] | None,
+    typer.Option("--header", help="Of an endpoint: 'Authorization: Bearer ${MY_TOKEN}', read from the environment."),
+]
+ModelNameOption = Annotated[
+    str | None, typer.Option("--model-name", help="Of an endpoint that speaks OpenAI's API: the model to ask.")
+]
 
 
 @guarded
 def shake(
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="TARGET",
-            help="A function (app.py:answer or package.module:name), the address of an endpoint, or a model as in "
-            "studies (smollm2, openai(model='…')).",
-        ),
-    ],
-    data: Annotated[
-        Path,
-        typer.Option("--data", help="Questions: a CSV with a column question, and if there are any answer, context."),
-    ],
-    budget: Annotated[
-        list[str],
-        typer.Option(
-            "--budget", metavar="AMOUNT", help="'300 calls', '2 usd' or '10 min'; several: the first ends it."
-        ),
-    ],
+    target: TargetArgument,
+    data: DataOption,
+    budget: BudgetOption,
     out_folder: OutOption = None,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Of the order of the questions, and of all else that is drawn.")
-    ] = 0,
+    seed: SeedOption = 0,
     set_: SetOption = None,
-    template: Annotated[
-        str | None, typer.Option("--template", help="Of an endpoint: the JSON to post, with {question} in it.")
-    ] = None,
-    answer: Annotated[
-        str | None, typer.Option("--answer", help="Of an endpoint: where the answer stands in the reply, $.answer.")
-    ] = None,
-    header: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--header", help="Of an endpoint: 'Authorization: Bearer ${MY_TOKEN}', read from the environment."
-        ),
-    ] = None,
-    model_name: Annotated[
-        str | None, typer.Option("--model-name", help="Of an endpoint that speaks OpenAI's API: the model to ask.")
-    ] = None,
+    template: TemplateOption = None,
+    answer: AnswerOption = None,
+    header: HeaderOption = None,
+    model_name: ModelNameOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be tried; ask nothing.")] = False,
     json_: JsonOption = False,
 ) -> None:
@@ -97,62 +96,6 @@ def shake(
         print_json({**summarize(run, answered), **values_of(run, confirmation, file)})
     else:
         tell_shake(run, confirmation, file)
-
-
-def name_model(
-    target: str, template: str | None, answer: str | None, headers: list[str], model_name: str | None
-) -> str:
-    """The target as a study writes it, under a name that people recognize."""
-    text = target.strip()
-    is_address = re.match(r"https?://", text) is not None
-    settings: dict[str, object] = {}
-    if headers:
-        settings["headers"] = dict(_header(header) for header in headers)
-    if is_address and template is None and (model_name is not None or SPEAKS_CHAT.match(text)):
-        if model_name is None:
-            raise StudyError(
-                f"TARGET {text} looks like an endpoint that speaks OpenAI's API, and which model to ask is not said. "
-                "Name it with --model-name; or, if it is an endpoint of your own, say what to post with --template."
-            )
-        address = re.sub(r"/chat/completions/?$", "", text)
-        return catalog.write("openai", {"model": model_name, "base_url": address, **settings})
-    settings |= {key: value for key, value in (("template", template), ("answer", answer)) if value is not None}
-    given = {"template": template, "answer": answer, "header": headers or None, "model-name": model_name}
-    if not is_address and (unused := [name for name, value in given.items() if value is not None]):
-        raise StudyError(f"--{unused[0]} is of endpoints, and TARGET {text} is none. Leave it out, or give an address.")
-    if is_address:
-        return catalog.write("pipeline", {"http": text, **settings, **_called(text)})
-    written = model_of(text)
-    if written == text:
-        _refuse_file(text)
-        return text
-    module, _, name = text.rpartition(":")
-    whole = f"{Path(module).expanduser().absolute()}:{name}" if module.endswith(".py") else text
-    return catalog.write("pipeline", {"python": whole, **_called(text)})
-
-
-def _refuse_file(text: str) -> None:
-    if text.endswith(".py"):
-        raise StudyError(
-            f"TARGET {text} names a file and no function in it. Write the function's name after a colon: {text}:answer."
-        )
-    if text.rpartition(":")[0].endswith(".py"):
-        name = text.rpartition(":")[2]
-        raise StudyError(f"TARGET {text}: '{name}' is no name of a function. Write it as in {text.rpartition(':')[0]}.")
-
-
-def _called(text: str) -> dict[str, str]:
-    """A short name for charts and sentences; none where it could be taken for something else."""
-    name = re.sub(r"^https?://", "", text).partition("?")[0]
-    is_short = len(name) <= catalog.LONGEST_NAME and OWN_NAME.fullmatch(name) is not None
-    return {"name": name} if is_short and name.partition("(")[0] not in catalog.known("model") else {}
-
-
-def _header(text: str) -> tuple[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon or not name.strip() or not value.strip():
-        raise StudyError(f"--header '{text}': write NAME: VALUE, such as 'Authorization: Bearer ${{MY_TOKEN}}'.")
-    return name.strip(), value.strip()
 
 
 def _study_name(target: str) -> str:

@@ -1,4 +1,4 @@
-"""What `shake` says: what it will try, the worst case it found with examples, and what would confirm it."""
+"""What `shake` says at its end: the worst case with examples of it, and what would confirm it."""
 
 from __future__ import annotations
 
@@ -7,101 +7,15 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shaketable.analyses.arms import Levels
 from shaketable.analyses.shakes import Shaken
-from shaketable.cli.console import out, print_json, say
+from shaketable.cli.console import out, say
 from shaketable.stages.confirm import POWER, QUESTIONS, Confirmation
-from shaketable.stages.shake_design import least_calls
-from shaketable.stages.shake_study import Prepared
-from shaketable.statistics.betting import n_to_claim
 from shaketable.store import Run
 from shaketable.store.findings_file import cell_columns
-from shaketable.types import Json, Limits
+from shaketable.types import Json
 
 if TYPE_CHECKING:  # The drawing library takes a second to import; only results that are told need it.
     from shaketable.report.section import Section
-
-
-def tell_plan(prepared: Prepared, levels: Levels, n_questions: int, *, json_: bool, is_dry: bool) -> None:
-    """What is tried of the system, and what could be shown at all."""
-    study = prepared.study
-    n_ways = len(levels.single) + len(levels.paired)
-    full = n_questions * (1 + len(levels.variations)) * (1 + len(levels.perturbations)) * (1 + len(levels.temperatures))
-    if json_:
-        if is_dry:
-            print_json(
-                {
-                    "study": study.name,
-                    "questions": n_questions,
-                    "variations": list(levels.variations),
-                    "perturbations": list(levels.perturbations),
-                    "temperatures": list(levels.temperatures),
-                    "ways": n_ways,
-                    "limits": dataclasses.asdict(study.limits),
-                    "least_calls": least_calls(levels, n_questions),
-                    "full_design": full,
-                    "left_out": [dataclasses.asdict(left_out) for left_out in prepared.left_out],
-                }
-            )
-        return
-    drawn = f" of {prepared.n_questions:,}, drawn at random" if n_questions < prepared.n_questions else ""
-    say(f"{n_questions:,} questions{drawn}; {_tried(levels)}. {describe_limits(study.limits)}.")
-    say(f"Judged by {_judged(study.metrics)}.")
-    for left_out in prepared.left_out:
-        say(f"Note: {left_out.part} is not tried. {left_out.reason}")
-    if note := _too_few(levels, n_questions, study.confidence):
-        say(note)
-    if is_dry:
-        say(
-            f"To look at each way alone takes {least_calls(levels, n_questions):,} calls; every question in every "
-            f"combination would take {full:,}. Nothing was asked."
-        )
-
-
-def _tried(levels: Levels) -> str:
-    tried = [
-        *([f"wordings: {', '.join(levels.variations)}"] if levels.variations else []),
-        *([f"evidence: {', '.join(levels.perturbations)}"] if levels.perturbations else []),
-        *([f"temperatures: {', '.join(f'{t:g}' for t in levels.temperatures)}"] if levels.temperatures else []),
-    ]
-    fixed = [
-        *([] if levels.perturbations else ["evidence"]),
-        *([] if levels.temperatures else ["temperature"]),
-    ]
-    not_varied = f" (it does not take {' or '.join(fixed)}, so that is not varied)" if fixed else ""
-    return f"{'; '.join(tried)}{not_varied}"
-
-
-def _judged(metrics: tuple[str, ...]) -> str:
-    words = {
-        "correct": "the accepted answers",
-        "same_answer": "agreement with the system's own plain answers, as the questions come without answers",
-    }
-    return ", ".join(words.get(metric, metric) for metric in metrics)
-
-
-def describe_limits(limits: Limits) -> str:
-    """`At most 300 calls`."""
-    amounts = [
-        *([f"{limits.max_calls:,} calls"] if limits.max_calls is not None else []),
-        *([f"{limits.max_cost:,.2f} USD"] if limits.max_cost is not None else []),
-        *([f"{limits.max_minutes:g} minutes"] if limits.max_minutes is not None else []),
-    ]
-    return f"At most {', '.join(amounts)}"
-
-
-def _too_few(levels: Levels, n_questions: int, confidence: float) -> str:
-    errors = [levels.error_of(arm, 1 - confidence) for arm in levels.single]
-    least = n_to_claim(1.0, 0.0, max(errors), power=1.0) if errors else None
-    if least is None or n_questions >= least:
-        return ""
-    return (
-        f"Note: with {n_questions} questions not even a loss of all answers could be shown; that takes {least}, and "
-        "smaller losses take more. Add questions, or try fewer ways to ask."
-    )
-
-
-# --- the end --------------------------------------------------------------------------------------
 
 
 def tell_shake(run: Run, confirmation: Confirmation | None, file: Path | None) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from shaketable.analyses.arms import CLEAN, Arm, Levels
+from shaketable.statistics.betting import n_to_claim
 from shaketable.types import Shake
 
 N_CLEAN = 2
@@ -113,6 +114,11 @@ def screen(levels: Levels, n_questions: int, n_calls: float) -> Screening:
 def least_calls(levels: Levels, n_questions: int) -> int:
     """Answers without which not even each factor is looked at alone, with a few questions."""
     return (N_CLEAN + len(levels.single)) * min(LEAST_SCREENED, n_questions)
+
+
+def least_questions(levels: Levels, error: float) -> int | None:
+    """With fewer, not even a factor that costs all answers could be shown to cost any."""
+    return n_to_claim(1.0, 0.0, levels.error_of(levels.single[0], error), power=1.0) if levels.single else None
 
 
 def choose(open_arms: Sequence[Arm], losses: Mapping[Arm, Sequence[float]], n_rounds: int) -> tuple[Arm, ...]:

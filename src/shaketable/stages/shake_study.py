@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shaketable import catalog
-from shaketable.errors import PartError, StudyError
+from shaketable.errors import PartError
 from shaketable.factors import UNCHANGED
 from shaketable.identity import digest
 from shaketable.protocols import ClosingModel, Model, PipelineModel, TemperatureModel, WeightReadingPart
@@ -64,7 +64,14 @@ def prepare_shake(
     loader = TABLES.get(data.suffix.casefold(), "csv")
     questions = catalog.find("dataset", loader)(path=str(data)).questions
     part = catalog.build("model", model, "TARGET")
-    abilities = _abilities(part, questions, data)
+    try:
+        spelled = catalog.spelled(part)  # Before its code is imported: a file that is not there is told as such.
+        abilities = _abilities(part, questions, data)
+    except PartError as error:
+        raise PartError(f"TARGET: {error}") from error
+    finally:
+        if isinstance(part, ClosingModel):
+            part.close()
     left_out: list[LeftOut] = []
     tables: dict[str, Any] = {
         "name": name,
@@ -85,32 +92,25 @@ def prepare_shake(
     }
     study = parse_study(tables, "shake")
     crossing = {key: value for key, value in tables.items() if key != "limits"}
-    key = digest([crossing, catalog.spelled(part), data.read_bytes().hex()])
+    key = digest([crossing, spelled, data.read_bytes().hex()])
     return Prepared(study=study, n_questions=len(questions), left_out=tuple(left_out), key=key)
 
 
 def _abilities(part: Model, questions: Sequence[Question], data: Path) -> _Abilities:
     n_passages = max(len(question.documents) for question in questions)
-    if not isinstance(part, PipelineModel):
-        temperature = not isinstance(part, TemperatureModel) or part.takes_temperature
-        return _Abilities(evidence=n_passages > 0, temperature=temperature, several_passages=n_passages > 1)
-    try:
-        takes = part.takes
-    except PartError as error:
-        raise PartError(f"TARGET: {error}") from error
-    finally:
-        if isinstance(part, ClosingModel):
-            part.close()
-    temperature = "temperature" in takes
-    if "disturb" in takes:
-        return _Abilities(evidence=True, temperature=temperature, several_passages=True)
-    if "context" in takes and not n_passages:
-        raise StudyError(
-            f"TARGET: {catalog.label(part)} takes a context, and {data.name} has no column 'context' to give it. Add "
-            "the column; or, if it finds its passages itself, let it take 'disturb' and hand them over; or name what "
-            "it takes: \"pipeline(python='app.py:answer', parameters=())\"."
+    temperature = not isinstance(part, TemperatureModel) or part.takes_temperature
+    takes = part.takes if isinstance(part, PipelineModel) else frozenset({"context"} if n_passages else ())
+    if "context" in takes and not n_passages and "disturb" not in takes:
+        raise PartError(
+            f"{catalog.label(part)} takes a context, and {data.name} has no column 'context' to give it. Add the "
+            "column; or, if it finds its passages itself, let it take 'disturb' and hand them over; or name what it "
+            "takes: \"pipeline(python='app.py:answer', parameters=())\"."
         )
-    return _Abilities(evidence="context" in takes, temperature=temperature, several_passages=n_passages > 1)
+    return _Abilities(
+        evidence="context" in takes or "disturb" in takes,
+        temperature=temperature,
+        several_passages=n_passages > 1 or "disturb" in takes,
+    )
 
 
 def _cross(

@@ -26,6 +26,14 @@ from shaketable.types import Answer
 
 N_DRAWN = 15
 TITLES = Titles(panel="", x="Asked", value="Points lost")
+WORDINGS = {
+    "spelling": "spelling errors",
+    "keywords": "keywords alone",
+    "disfluency": "a hesitant speaker",
+    "grammar": "errors of grammar",
+    "prefix_injection": "words before the question",
+}
+"""What people call a rewording that a shake tries without being told to."""
 CAVEATS = (
     "Which ways to ask were continued depended on what was seen; which questions they got did not: they come in one "
     "random order. Intervals and verdicts are confidence sequences and e-values (bets that no fair game lets anyone "
@@ -56,9 +64,9 @@ def section(result: Shaken, page: Page) -> Section:
 
 
 def describe_way(cell: Cell) -> str:
-    """`with spelling`, `with entity masking in the evidence, at temperature 1.2`."""
+    """`with spelling errors`, `with entity masking in the evidence, at temperature 1.2`."""
     ways = [
-        *([f"with {name_rewording(cell.variation)}"] if cell.variation is not None else []),
+        *([f"with {WORDINGS.get(cell.variation) or name_rewording(cell.variation)}"] if cell.variation else []),
         *([f"with {name_part(cell.perturbation)} in the evidence"] if cell.perturbation is not None else []),
         *([f"at temperature {cell.temperature:g}"] if cell.temperature is not None else []),
     ]
@@ -165,7 +173,7 @@ def _figures(result: Shaken) -> tuple[Figure, ...]:
 def _table(result: Shaken) -> Table:
     return Table(
         title="All that was tried",
-        columns=("Asked", "Questions", "Plain", "So", "Points lost", "Verdict", "Would have been named", "Failed"),
+        columns=("Asked", "Questions", "Plain", "Shaken", "Points lost", "Verdict", "Would have been named", "Failed"),
         rows=tuple(_row(arm) for arm in result.arms),
         is_folded=len(result.arms) > N_DRAWN,
     )
