@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from shaketable.analyses.arms import CLEAN, Arm, Levels
-from shaketable.stages.shake_design import N_CLEAN, choose, promise, screen, walk
+from shaketable.stages.shake_design import LEAST_SCREENED, N_CLEAN, N_FIRST, choose, least_calls, promise, screen, walk
 from shaketable.types import Shake
 
 LEVELS = Levels(variations=("a", "b"), perturbations=("p",), temperatures=(1.0,))
@@ -72,8 +72,19 @@ def test_what_breaks_only_in_a_pair_is_asked_of_all_questions():
 
 
 def test_a_budget_that_is_large_enough_asks_everything_once():
-    asks = asked_by(walk(LEVELS, 12, lambda: math.inf, Shake()), lambda ask: None, 10_000)
+    asks = asked_by(walk(LEVELS, 12, lambda: math.inf, Shake()), lambda ask: 0.0, 10_000)
     assert Counter(ask.arm for ask in asks) == {CLEAN: 24} | dict.fromkeys((*LEVELS.single, *LEVELS.paired), 12)
+
+
+def test_a_system_that_answers_none_of_the_first_questions_is_asked_no_more():
+    asks = asked_by(walk(LEVELS, 12, lambda: math.inf, Shake()), lambda ask: None, 10_000)
+    assert Counter(ask.arm for ask in asks) == {CLEAN: N_CLEAN * N_FIRST}
+    assert len({ask.place for ask in asks}) == N_FIRST
+
+
+def test_the_least_budget_looks_at_each_factor_alone():
+    assert least_calls(LEVELS, 100) == (N_CLEAN + len(LEVELS.single)) * LEAST_SCREENED
+    assert least_calls(LEVELS, 2) == (N_CLEAN + len(LEVELS.single)) * 2
 
 
 def test_a_pair_promises_what_it_loses_beyond_its_parts():

@@ -74,7 +74,7 @@ def describe_limits(limits: Limits) -> str:
     amounts = [
         *([f"{limits.max_calls:,} calls"] if limits.max_calls is not None else []),
         *([f"{limits.max_cost:,.2f} USD"] if limits.max_cost is not None else []),
-        *([f"{limits.max_minutes:g} minutes"] if limits.max_minutes is not None else []),
+        *([f"{limits.max_minutes:.3g} minutes"] if limits.max_minutes is not None else []),
     ]
     return f"At most {', '.join(amounts)}"
 

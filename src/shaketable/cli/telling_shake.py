@@ -32,7 +32,21 @@ def tell_shake(run: Run, confirmation: Confirmation | None, file: Path | None) -
         say(f"{_needs(confirmation)}\nConfirm it: {shlex.join(['shaketable', 'run', str(file)])}")
     elif section is not None:
         say("Run it again with a larger --budget to look further: what was asked is kept.")
-    say(f"The report: {run.folder / 'report.html'}")
+    say(f"{describe_spent(run)} The report: {run.folder / 'report.html'}")
+
+
+def describe_spent(run: Run) -> str:
+    """`Spent: 195 of 300 calls.`"""
+    summary, limits = run.summary(), run.study.limits
+    dollars = sum(system.dollars or 0.0 for system in summary.spent) + summary.lost.dollars
+    n_calls = summary.n_generations + summary.lost.n_calls
+    minutes = f"{summary.seconds / 60:.1f}"
+    amounts = [
+        *([f"{n_calls:,} of {limits.max_calls:,} calls"] if limits.max_calls is not None else []),
+        *([f"{dollars:,.2f} of {limits.max_cost:,.2f} USD"] if limits.max_cost is not None else []),
+        *([f"{minutes} of {limits.max_minutes:.3g} minutes"] if limits.max_minutes is not None else []),
+    ]
+    return f"Spent: {', '.join(amounts)}."
 
 
 def _examples(section: Section) -> list[str]:

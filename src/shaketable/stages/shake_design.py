@@ -80,9 +80,12 @@ class Seen:
 
 def walk(levels: Levels, n_questions: int, n_affordable: Callable[[], float], shake: Shake) -> Walk:
     """All that is asked, in batches; each is sent what became of it. It ends when every question was asked in every
-    way, and is dropped when the budget is spent. `n_affordable`: answers that the whole budget is likely to buy."""
+    way, or when the first questions all fail, and is dropped when the budget is spent. `n_affordable`: answers that the
+    whole budget is likely to buy."""
     seen = Seen(n_questions)
     yield from seen.ask((), N_FIRST)
+    if all(clean is None for clean in seen.clean):
+        return  # It answers nothing: the budget is not thrown after it.
     screening = screen(levels, min(n_questions, shake.screened), n_affordable())
     yield from seen.ask(screening.arms, screening.n_questions)
     n_rounds = 0

@@ -18,7 +18,8 @@ from shaketable.types import Limits, Question, Study
 
 WORDINGS = ("spelling", "keywords", "disfluency", "grammar", "prefix_injection")
 """Made by rules, without a language model, in a fraction of a second for each question."""
-EVIDENCE = ("sentence_removal", "entity_masking", "random_noise(sentences='all')")
+EVIDENCE = ("random_noise(sentences='all')", "synonym(sentences='all')")
+"""What leaves the facts in place: that a system fails where its facts are taken away needs no proof."""
 IN_ANOTHER_ORDER = "source_reordering"
 TEMPERATURES = (0.0, 0.7, 1.0)
 """That endpoints accept."""
@@ -101,10 +102,12 @@ def _abilities(part: Model, questions: Sequence[Question], data: Path) -> _Abili
     temperature = not isinstance(part, TemperatureModel) or part.takes_temperature
     takes = part.takes if isinstance(part, PipelineModel) else frozenset({"context"} if n_passages else ())
     if "context" in takes and not n_passages and "disturb" not in takes:
+        label = catalog.label(part)
+        without = catalog.write("pipeline", {"python": label, "parameters": tuple(sorted(takes - {"context"}))})
         raise PartError(
-            f"{catalog.label(part)} takes a context, and {data.name} has no column 'context' to give it. Add the "
-            "column; or, if it finds its passages itself, let it take 'disturb' and hand them over; or name what it "
-            "takes: \"pipeline(python='app.py:answer', parameters=())\"."
+            f"{label} takes a context, and {data.name} has no column 'context' to give it. Add the column; or, if it "
+            "finds its passages itself, let it take 'disturb' and hand them over; or, if it can do without, take the "
+            f'slot out of the template, or say what a function is given, as TARGET: "{without}".'
         )
     return _Abilities(
         evidence="context" in takes or "disturb" in takes,

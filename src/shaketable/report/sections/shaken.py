@@ -122,10 +122,11 @@ def _detail_of_none(result: Shaken) -> str:
     most = max(result.arms, key=lambda arm: arm.loss.value or 0.0, default=None)
     if most is None or most.loss.value is None:
         return "Nothing could be compared."
-    seen = f"Of {len(result.arms)} ways to ask, most was lost {describe_way(most.cell)}"
+    ways = "the one other way" if len(result.arms) == 1 else f"{len(result.arms)} other ways"
+    seen = f"Of {ways} to ask, most was lost {describe_way(most.cell)}"
     behind = f"{format_difference(most.loss)}, {count_questions(most.loss.n)}"
     if most.detectable is None:
-        return f"{seen}: {behind}. With so few questions not even a loss of all answers would have been shown there."
+        return f"{seen}: {behind}. With so few questions and such noise not even a large loss would be shown there."
     least = format_amount(replace(most.loss, value=most.detectable))
     return f"{seen}: {behind}. A loss of {least} or more would likely have been named there; {_noise(result)}."
 
