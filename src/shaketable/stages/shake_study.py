@@ -128,7 +128,7 @@ def _cross(
         "repeats": 2,
     }
     if any(question.documents for question in questions):
-        cross["retrievers"] = ["full_gold"]
+        cross["retrievers"] = ["distractor"]
     if not isinstance(part, PipelineModel):
         cross["methods"] = ["single_retrieval" if abilities.evidence else "closed_book"]
     return cross
