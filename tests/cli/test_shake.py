@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from stand_in_endpoint import StandIn
 from typer.testing import CliRunner, Result
 
 from shaketable.cli.app import app
@@ -294,3 +295,19 @@ def test_an_endpoint_that_is_not_told_enough_of(target, options, told):
     given = {"template": None, "answer": None, "headers": [], "model_name": None, **options}
     with pytest.raises(StudyError, match=told):
         name_model(target, **given)
+
+
+def test_an_endpoint_is_shaken_by_what_its_template_takes(folder):
+    endpoint = StandIn()
+    endpoint.reply = lambda body, n: (
+        *(200, {}),
+        {"text": "none" if body["heat"] >= 1 else f"number {body['query'].split()[-1].strip('?')}"},
+    )
+    options = ["--template", '{"query": "{question}", "heat": "{temperature}"}', "--answer", "$.text", "--json"]
+    try:
+        result = shake(None, *PLAIN, *options, target=endpoint.url)
+    finally:
+        endpoint.server.shutdown()
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["worst"]["way"] == {"temperature": 1.0}
+    assert {request["heat"] for request in endpoint.requests} == {0.0, 0.7, 1.0}

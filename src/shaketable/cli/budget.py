@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.types import Limits
@@ -18,6 +17,7 @@ MINUTES = {
     **dict.fromkeys(("h", "hour", "hours"), 60.0),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1 / 60),
 }
+KINDS = ("max_calls", "max_cost", "max_minutes")
 ADVICE = "Give an amount above 0 and its unit: '300 calls', '2 usd' or '10 min'; several as '500 calls, 2 usd'."
 
 
@@ -42,18 +42,23 @@ def _with(limits: Limits, amount: str, text: str) -> Limits:
         raise StudyError(f"--budget '{text}': {amount} of what? {ADVICE}")
     if unit in CALLS and number < 1:
         raise StudyError(f"--budget '{text}': this is less than one call. {ADVICE}")
-    kind, value = _limit(unit, number, text)
-    if getattr(limits, kind) is not None:
-        raise StudyError(f"--budget '{text}': {unit} is given twice. Give each kind of limit once.")
-    return replace(limits, **{kind: value})
+    own = _limit(unit, number, text)
+    for kind in KINDS:
+        if getattr(own, kind) is not None and getattr(limits, kind) is not None:
+            raise StudyError(f"--budget '{text}': {unit} is given twice. Give each kind of limit once.")
+    return Limits(
+        max_calls=own.max_calls or limits.max_calls,
+        max_cost=own.max_cost or limits.max_cost,
+        max_minutes=own.max_minutes or limits.max_minutes,
+    )
 
 
-def _limit(unit: str, number: float, text: str) -> tuple[str, float]:
+def _limit(unit: str, number: float, text: str) -> Limits:
     if unit in CALLS:
-        return "max_calls", int(number)
+        return Limits(max_calls=int(number))
     if unit in MONEY:
-        return "max_cost", number
+        return Limits(max_cost=number)
     if unit in MINUTES:
-        return "max_minutes", number * MINUTES[unit]
+        return Limits(max_minutes=number * MINUTES[unit])
     near = did_you_mean(unit, ("calls", "usd", "minutes", "hours", "seconds"))
     raise StudyError(f"--budget '{text}': unknown unit '{unit}'.{near} Units: calls, usd, s, min, h. {ADVICE}")

@@ -9,7 +9,7 @@ import pytest
 
 from shaketable.analyses.shakes import Shaken
 from shaketable.analyses.tables import Tables
-from shaketable.analyses.together.shaken import shaken
+from shaketable.analyses.together.shaken import n_changed, shaken
 from shaketable.factors import Cell
 from shaketable.statistics.betting import CLAIMING, STAKES
 
@@ -94,6 +94,27 @@ def test_examples_are_questions_that_were_right_and_broke():
     assert [example.question_id for example in result.examples] == ["q04", "q05", "q06"]
     assert result.examples[0].clean == "original 0.0 0 4"
     assert result.examples[0].broken == "spelling 0.0 0 4"
+
+
+def test_the_smallest_examples_are_those_whose_words_change_least():
+    scores = pl.DataFrame(CLEAN + rows("spelling", [1.0] * 4 + [0.0] * 16), schema_overrides={"value": pl.Float64})
+    changed = {f"spelling 0.0 0 {i}": "Who rote it hte?" if i != 9 else "Who rote it then?" for i in range(20)}
+    asked = {key: changed.get(key, "Who wrote it then?") for key in scores["key"]}
+    records = pl.DataFrame({"key": list(asked), "wording": list(asked.values())})
+    result = shaken(Tables(scores=scores, read_records=lambda: records))
+    assert [example.question_id for example in result.examples] == ["q09", "q04", "q05"]
+
+
+@pytest.mark.parametrize(("before", "after", "n"), [("a b c", "a b c", 0), ("a b c", "a x c", 2), ("a b", "a b c", 1)])
+def test_changed_words_are_those_that_went_and_came(before, after, n):
+    assert n_changed(before, after) == n
+
+
+def test_the_e_value_is_what_a_bettor_won_by_hand():
+    [arm] = shake(CLEAN, rows("spelling", [0.0] * 3 + [1.0] * 17)).arms
+    assert arm.e_value == pytest.approx(sum((1 + stake) ** 3 for stake in STAKES) / len(STAKES))
+    assert arm.e_needed == pytest.approx(1 / (CLAIMING * 0.05))
+    assert arm.gains == 0.0
 
 
 def test_a_temperature_and_a_wording_at_it_are_two_ways():

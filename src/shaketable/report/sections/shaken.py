@@ -57,7 +57,8 @@ def section(result: Shaken, page: Page) -> Section:
         tables=(*_example_tables(result, page), _table(result)) if result.arms else (),
         notes=(
             "Each question is asked twice in its own words; a loss is what the answers to it lose when it is asked "
-            "another way. Lost at least and at most are the ends of the interval.",
+            "another way. The e-value is what a bettor against 'nothing is lost' made of 1; in brackets what it takes "
+            "to call a way weak.",
         ),
         caveats=CAVEATS,
     )
@@ -163,7 +164,8 @@ def _figures(result: Shaken) -> tuple[Figure, ...]:
         Figure(
             name="losses_by_way",
             title=f"{title_of(result.metric)}: what each way to ask costs",
-            note=f"Points lost against the same questions asked plainly, with intervals that hold together.{few}",
+            note=f"Intervals hold for all ways together, at whatever moment the run ended.{few}",
+            caption="Points lost in each way to ask, against the same questions asked plainly.",
             marks=marks,
             titles=TITLES,
             draw=partial(forest, marks, TITLES, axis=Axis(numbers="points"), style=ForestStyle(has_zero_line=True)),
@@ -174,7 +176,17 @@ def _figures(result: Shaken) -> tuple[Figure, ...]:
 def _table(result: Shaken) -> Table:
     return Table(
         title="All that was tried",
-        columns=("Asked", "Questions", "Plain", "Shaken", "Points lost", "Verdict", "Would have been named", "Failed"),
+        columns=(
+            "Asked",
+            "Questions",
+            "Plain",
+            "Shaken",
+            "Points lost",
+            "e-value",
+            "Verdict",
+            "Would have been named",
+            "Failed",
+        ),
         rows=tuple(_row(arm) for arm in result.arms),
         is_folded=len(result.arms) > N_DRAWN,
     )
@@ -184,7 +196,8 @@ def _row(arm: Breaking) -> tuple[str | int | None, ...]:
     least = None if arm.detectable is None else f"from {format_amount(replace(arm.loss, value=arm.detectable))}"
     return (
         *(sentence_case(describe_way(arm.cell)), arm.loss.n, _percent(arm.clean), _percent(arm.disturbed)),
-        *(format_difference(arm.loss), "weak" if arm.is_shown else "not shown", least, arm.n_failed),
+        *(format_difference(arm.loss), f"{format_odds(arm.e_value)} ({format_odds(arm.e_needed)} needed)"),
+        *("weak" if arm.is_shown else "not shown", least, arm.n_failed),
     )
 
 
