@@ -13,7 +13,7 @@ from stand_in_endpoint import StandIn
 from typer.testing import CliRunner, Result
 
 from shaketable.cli.app import app
-from shaketable.cli.targets import name_model
+from shaketable.cli.targets import Given, name_model
 from shaketable.errors import StudyError
 from shaketable.stages.confirm import plan_confirmation
 from shaketable.statistics.betting import n_to_claim
@@ -263,11 +263,16 @@ def test_money_is_no_limit_of_a_function_that_does_not_tell_its_cost(folder):
     ("target", "options", "written"),
     [
         ("package.module:name", {}, "pipeline(python='package.module:name', name='package.module:name')"),
+        (
+            "package.module:f",
+            {"concurrency": 4},
+            "pipeline(python='package.module:f', concurrency=4, name='package.module:f')",
+        ),
         ("smollm2", {}, "smollm2"),
         ("openai(model='x')", {}, "openai(model='x')"),
         (
             "https://example.org/ask",
-            {"template": '{"q": "{question}"}', "answer": "$.a", "headers": ["X: ${T}"]},
+            {"template": '{"q": "{question}"}', "answer": "$.a", "headers": ("X: ${T}",)},
             "pipeline(http='https://example.org/ask', headers={'X': '${T}'}, template='{\"q\": \"{question}\"}', "
             "answer='$.a', name='example.org/ask')",
         ),
@@ -279,22 +284,23 @@ def test_money_is_no_limit_of_a_function_that_does_not_tell_its_cost(folder):
     ],
 )
 def test_a_target_as_a_study_writes_it(target, options, written):
-    given = {"template": None, "answer": None, "headers": [], "model_name": None, **options}
-    assert name_model(target, **given) == written
+    assert name_model(target, Given(**options)) == written
 
 
 @pytest.mark.parametrize(
     ("target", "options", "told"),
     [
         ("https://example.org/v1", {}, "--model-name"),
-        ("smollm2", {"template": "{}"}, "--template is of endpoints"),
-        ("https://example.org/ask", {"headers": ["secret"]}, "write NAME: VALUE"),
+        ("smollm2", {"template": "{}"}, "--template means nothing for TARGET smollm2"),
+        ("https://example.org/v1", {"model_name": "m", "answer": "$.a"}, "--answer means nothing"),
+        ("https://example.org/ask", {"template": "{}", "model_name": "m"}, "--model-name means nothing"),
+        ("smollm2", {"headers": ("X: y",)}, "--header means nothing"),
+        ("https://example.org/ask", {"headers": ("secret",)}, "write NAME: VALUE"),
     ],
 )
 def test_an_endpoint_that_is_not_told_enough_of(target, options, told):
-    given = {"template": None, "answer": None, "headers": [], "model_name": None, **options}
     with pytest.raises(StudyError, match=told):
-        name_model(target, **given)
+        name_model(target, Given(**options))
 
 
 def test_an_endpoint_is_shaken_by_what_its_template_takes(folder):

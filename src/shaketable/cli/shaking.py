@@ -13,7 +13,7 @@ from shaketable.cli.budget import parse_budget
 from shaketable.cli.console import guarded, print_json
 from shaketable.cli.running import JsonOption, OutOption, SetOption, run_line, summarize
 from shaketable.cli.shake_forecast import tell_plan
-from shaketable.cli.targets import name_model
+from shaketable.cli.targets import Given, name_model
 from shaketable.cli.telling_shake import describe_confirmation, tell_shake, values_of
 from shaketable.errors import StudyError
 from shaketable.stages.confirm import plan_confirmation, write_confirmation
@@ -51,6 +51,9 @@ HeaderOption = Annotated[
 ModelNameOption = Annotated[
     str | None, typer.Option("--model-name", help="Of an endpoint that speaks OpenAI's API: the model to ask.")
 ]
+ConcurrencyOption = Annotated[
+    int | None, typer.Option("--concurrency", min=1, help="Questions under way at once, each in a process of its own.")
+]
 
 
 @guarded
@@ -65,6 +68,7 @@ def shake(
     answer: AnswerOption = None,
     header: HeaderOption = None,
     model_name: ModelNameOption = None,
+    concurrency: ConcurrencyOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be tried; ask nothing.")] = False,
     json_: JsonOption = False,
 ) -> None:
@@ -78,7 +82,14 @@ def shake(
     https://example.org/ask --data my.csv --budget '2 usd' --template '{"query": "{question}"}' --answer '$.text'`
     """
     limits = parse_budget(budget)
-    model = name_model(target, template, answer, header or [], model_name)
+    given = Given(
+        template=template,
+        answer=answer,
+        headers=tuple(header or ()),
+        model_name=model_name,
+        concurrency=concurrency,
+    )
+    model = name_model(target, given)
     prepared = prepare_shake(model, data, _study_name(target), limits=limits, seed=seed, overrides=set_ or ())
     study = prepared.study
     levels = levels_of(study)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from shaketable import catalog
@@ -13,36 +14,59 @@ SPEAKS_CHAT = re.compile(r"https?://.*(/v1|/openai)/?$|https?://.*/chat/completi
 OWN_NAME = re.compile(r"[\w.:/ -]+")
 
 
-def name_model(
-    target: str, template: str | None, answer: str | None, headers: list[str], model_name: str | None
-) -> str:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Given:
+    """Options that say more of a target; None: not given."""
+
+    template: str | None = None
+    answer: str | None = None
+    headers: tuple[str, ...] = ()
+    model_name: str | None = None
+    concurrency: int | None = None
+
+    def refuse(self, text: str, *names: str) -> None:
+        """Options that mean nothing for this target."""
+        for name in names:
+            if getattr(self, name):
+                option = "--" + name.removesuffix("s").replace("_", "-")
+                raise StudyError(f"{option} means nothing for TARGET {text}. Leave it out.")
+
+    def settings(self, *names: str) -> dict[str, object]:
+        """What was given of these, as a part takes it."""
+        given = {"headers": dict(map(_header, self.headers)), "template": self.template, "answer": self.answer}
+        given["concurrency"] = self.concurrency
+        return {name: given[name] for name in names if given[name]}
+
+
+def name_model(target: str, given: Given) -> str:
     """The target as a study writes it, under a name that people recognize."""
     text = target.strip()
-    is_address = re.match(r"https?://", text) is not None
-    settings: dict[str, object] = {}
-    if headers:
-        settings["headers"] = dict(_header(header) for header in headers)
-    if is_address and template is None and (model_name is not None or SPEAKS_CHAT.match(text)):
-        if model_name is None:
-            raise StudyError(
-                f"TARGET {text} looks like an endpoint that speaks OpenAI's API, and which model to ask is not said. "
-                "Name it with --model-name; or, if it is an endpoint of your own, say what to post with --template."
-            )
-        address = re.sub(r"/chat/completions/?$", "", text)
-        return catalog.write("openai", {"model": model_name, "base_url": address, **settings})
-    settings |= {key: value for key, value in (("template", template), ("answer", answer)) if value is not None}
-    given = {"template": template, "answer": answer, "header": headers or None, "model-name": model_name}
-    if not is_address and (unused := [name for name, value in given.items() if value is not None]):
-        raise StudyError(f"--{unused[0]} is of endpoints, and TARGET {text} is none. Leave it out, or give an address.")
-    if is_address:
-        return catalog.write("pipeline", {"http": text, **settings, **_called(text)})
-    written = model_of(text)
-    if written == text:
+    if re.match(r"https?://", text):
+        return _endpoint(text, given)
+    given.refuse(text, "template", "answer", "headers", "model_name")
+    if model_of(text) == text:
         _refuse_file(text)
+        given.refuse(text, "concurrency")
         return text
     module, _, name = text.rpartition(":")
     whole = f"{Path(module).expanduser().absolute()}:{name}" if module.endswith(".py") else text
-    return catalog.write("pipeline", {"python": whole, **_called(text)})
+    return catalog.write("pipeline", {"python": whole, **given.settings("concurrency"), **_called(text)})
+
+
+def _endpoint(text: str, given: Given) -> str:
+    if given.template is not None or (given.model_name is None and not SPEAKS_CHAT.match(text)):
+        given.refuse(text, "model_name")
+        settings = given.settings("headers", "template", "answer", "concurrency")
+        return catalog.write("pipeline", {"http": text, **settings, **_called(text)})
+    if given.model_name is None:
+        raise StudyError(
+            f"TARGET {text} looks like an endpoint that speaks OpenAI's API, and which model to ask is not said. Name "
+            "it with --model-name; or, if it is an endpoint of your own, say what to post with --template."
+        )
+    given.refuse(text, "answer")
+    address = re.sub(r"/chat/completions/?$", "", text)
+    settings = given.settings("headers", "concurrency")
+    return catalog.write("openai", {"model": given.model_name, "base_url": address, **settings})
 
 
 def _refuse_file(text: str) -> None:
