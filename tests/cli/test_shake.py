@@ -89,12 +89,14 @@ def test_another_program_goes_into_another_folder(folder):
 
 
 def test_nothing_is_claimed_of_a_system_that_holds(folder):
-    result = shake(COLD.replace("temperature >= 1", "False"), *PLAIN)
+    result = shake(COLD.replace("temperature >= 1", "False"), *PLAIN, budget="90 calls")
     assert result.exit_code == 0
     assert "No weakness of app.py:answer is shown." in result.output
     assert "would likely have been named there" in result.output
     assert "larger --budget" in result.output
     assert not list((folder / "runs").glob("*/confirm*"))
+    more = shake(None, *PLAIN, budget="500 calls")
+    assert "Every question was asked in every way" in more.output and "Spent: 120 of 500 calls" in more.output
 
 
 def test_for_programs_there_is_one_object(folder):

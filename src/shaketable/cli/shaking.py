@@ -106,7 +106,7 @@ def shake(
     if json_:
         print_json({**summarize(run, answered), **values_of(run, confirmation, file)})
     else:
-        tell_shake(run, confirmation, file)
+        tell_shake(run, answered, confirmation, file)
 
 
 def _study_name(target: str) -> str:

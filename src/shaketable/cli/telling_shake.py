@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from shaketable.analyses.shakes import Shaken
 from shaketable.cli.console import out, say
+from shaketable.stages.answer import Answered
 from shaketable.stages.confirm import POWER, QUESTIONS, Confirmation
 from shaketable.store import Run
 from shaketable.store.findings_file import cell_columns
@@ -18,7 +19,7 @@ if TYPE_CHECKING:  # The drawing library takes a second to import; only results 
     from shaketable.report.section import Section
 
 
-def tell_shake(run: Run, confirmation: Confirmation | None, file: Path | None) -> None:
+def tell_shake(run: Run, answered: Answered, confirmation: Confirmation | None, file: Path | None) -> None:
     section = _section(run)
     if section is None or not section.headlines:
         say("No answer could be compared, so there is nothing to tell. The report says what is missing, and why.")
@@ -30,8 +31,10 @@ def tell_shake(run: Run, confirmation: Confirmation | None, file: Path | None) -
                 out.print(line, highlight=False, markup=False)
     if file is not None and confirmation is not None:
         say(f"{_needs(confirmation)}\nConfirm it: {shlex.join(['shaketable', 'run', str(file)])}")
-    elif section is not None:
+    elif answered.has_spent_budget or answered.n_reused == answered.n_trials:
         say("Run it again with a larger --budget to look further: what was asked is kept.")
+    else:
+        say("Every question was asked in every way: more questions would show more, a larger budget would not.")
     say(f"{describe_spent(run)} The report: {run.folder / 'report.html'}")
 
 

@@ -40,6 +40,8 @@ class Answered:
     seconds: float
     stop: Stop | None = None
     """Where it stopped before its end; None: all is answered."""
+    has_spent_budget: bool = False
+    """Whether a limit ended a shake, whose end that is: there is more that it could ask."""
 
 
 def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: None) -> Answered:
@@ -66,6 +68,7 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
     stop = _drive(plan, store, scheduler)
     if stop is not None:
         store.set_meta(stopped=stop.limit, lost_calls=meter.lost.n_calls, lost_dollars=meter.lost.dollars)
+    has_spent_budget = plan.study.shake is not None and stop is not None
     if plan.study.shake is not None:
         stop = None  # That the budget is spent is its end.
         store.set_meta(stopped="")
@@ -80,6 +83,7 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
         n_tokens=scheduler.n_tokens,
         seconds=time.perf_counter() - start,
         stop=stop,
+        has_spent_budget=has_spent_budget,
     )
 
 
