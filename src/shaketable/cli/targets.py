@@ -33,8 +33,12 @@ class Given:
 
     def settings(self, *names: str) -> dict[str, object]:
         """What was given of these, as a part takes it."""
-        given = {"headers": dict(map(_header, self.headers)), "template": self.template, "answer": self.answer}
-        given["concurrency"] = self.concurrency
+        given: dict[str, object] = {
+            "headers": dict(map(_header, self.headers)),
+            "template": self.template,
+            "answer": self.answer,
+            "concurrency": self.concurrency,
+        }
         return {name: given[name] for name in names if given[name]}
 
 

@@ -57,8 +57,7 @@ def section(result: Shaken, page: Page) -> Section:
         tables=(*_example_tables(result, page), _table(result)) if result.arms else (),
         notes=(
             "Each question is asked twice in its own words; a loss is what the answers to it lose when it is asked "
-            "another way. The e-value is what a bettor against 'nothing is lost' made of 1; in brackets what it takes "
-            "to call a way weak.",
+            f"another way. {_describe_needed(result)}",
         ),
         caveats=CAVEATS,
     )
@@ -102,6 +101,17 @@ def describe_evidence(arm: Breaking) -> str:
         f"Were nothing lost, evidence as strong as this (an e-value of {format_odds(arm.e_value)}) would come up in at "
         f"most 1 of {format_odds(arm.e_value)} runs, whenever one looks; 1 of {format_odds(arm.e_needed)} is asked for."
     )
+
+
+def _describe_needed(result: Shaken) -> str:
+    alone = [arm.e_needed for arm in result.arms if not arm.arm.parts]
+    together = [arm.e_needed for arm in result.arms if arm.arm.parts]
+    needed = [
+        *([f"from {format_odds(alone[0])} on"] if alone else []),
+        *([f"from {format_odds(together[0])} on where two things are changed at once"] if together else []),
+    ]
+    weak = f"; a way is weak {', '.join(needed)}" if needed else ""
+    return f"The e-value is what a bettor against 'nothing is lost' made of 1{weak}."
 
 
 def format_odds(value: float) -> str:
@@ -196,7 +206,7 @@ def _row(arm: Breaking) -> tuple[str | int | None, ...]:
     least = None if arm.detectable is None else f"from {format_amount(replace(arm.loss, value=arm.detectable))}"
     return (
         *(sentence_case(describe_way(arm.cell)), arm.loss.n, _percent(arm.clean), _percent(arm.disturbed)),
-        *(format_difference(arm.loss), f"{format_odds(arm.e_value)} ({format_odds(arm.e_needed)} needed)"),
+        *(format_difference(arm.loss), format_odds(arm.e_value)),
         *("weak" if arm.is_shown else "not shown", least, arm.n_failed),
     )
 
