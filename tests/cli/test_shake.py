@@ -63,7 +63,7 @@ def test_a_function_and_a_table_end_in_the_worst_case_a_report_and_a_study_that_
     assert result.exit_code == 0, result.output
     assert "app.py:answer breaks at temperature 1: it loses 100 points" in result.output
     assert "an e-value of" in result.output
-    assert "Smallest examples" in result.output and "→ nothing" in result.output
+    assert "The smallest examples of it:" in result.output and "→ nothing" in result.output
     [run] = (folder / "runs").iterdir()
     assert "breaks at temperature 1" in (run / "report.html").read_text("utf-8")
     confirm = tomllib.loads((run / "confirm.toml").read_text("utf-8"))

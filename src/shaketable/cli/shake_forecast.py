@@ -57,7 +57,7 @@ def _tried(levels: Levels) -> str:
         *([] if levels.perturbations else ["evidence"]),
         *([] if levels.temperatures else ["temperature"]),
     ]
-    not_varied = f" (it does not take {' or '.join(fixed)}, so that is not varied)" if fixed else ""
+    not_varied = f" (not varied: {', '.join(fixed)})" if fixed else ""
     return f"{'; '.join(tried)}{not_varied}"
 
 

@@ -16,6 +16,7 @@ from shaketable.cli.shake_forecast import tell_plan
 from shaketable.cli.targets import Given, name_model
 from shaketable.cli.telling_shake import describe_confirmation, tell_shake, values_of
 from shaketable.errors import StudyError
+from shaketable.factors import ORIGINAL, UNCHANGED
 from shaketable.stages.confirm import plan_confirmation, write_confirmation
 from shaketable.stages.plan import plan
 from shaketable.stages.shake_design import least_calls
@@ -95,9 +96,10 @@ def shake(
     levels = levels_of(study)
     n_questions = min(prepared.n_questions, study.datasets[0].limit or prepared.n_questions)
     _refuse_small(study, levels, n_questions, budget)
+    if dry_run:
+        plan(study)  # What is wrong with it is told now.
     tell_plan(prepared, levels, n_questions, json_=json_, is_dry=dry_run)
     if dry_run:
-        plan(study)  # What a study could not do is told now.
         return
     folder = out_folder or Path("runs") / f"{study.name}-{prepared.key[:6]}"
     run, answered = run_line(study, folder, json_)
@@ -119,8 +121,8 @@ def _study_name(target: str) -> str:
 def levels_of(study: Study) -> Levels:
     """What is tried beside the clean case."""
     return Levels(
-        variations=study.variations[1:],
-        perturbations=study.perturbations[1:],
+        variations=tuple(variation for variation in study.variations if variation != ORIGINAL),
+        perturbations=tuple(perturbation for perturbation in study.perturbations if perturbation != UNCHANGED),
         temperatures=tuple(sorted(study.temperatures))[1:],
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from shaketable.analyses.shakes import Shaken
 from shaketable.cli.console import out, say
@@ -15,20 +14,28 @@ from shaketable.store import Run
 from shaketable.store.findings_file import cell_columns
 from shaketable.types import Json
 
-if TYPE_CHECKING:  # The drawing library takes a second to import; only results that are told need it.
-    from shaketable.report.section import Section
+N_TOLD = 4
+"""Headlines; the report has all."""
 
 
 def tell_shake(run: Run, answered: Answered, confirmation: Confirmation | None, file: Path | None) -> None:
-    section = _section(run)
-    if section is None or not section.headlines:
+    # The drawing library takes a second to import; only results that are told need it.
+    from shaketable.report.sections.shaken import list_examples, section
+    from shaketable.stages.report import page_of
+
+    page, result = page_of(run, run.findings()), result_of(run)
+    headlines = section(result, page).headlines
+    if not headlines:
         say("No answer could be compared, so there is nothing to tell. The report says what is missing, and why.")
-    else:
-        for headline in section.headlines[:4]:
-            out.print(f"• {headline.text}", highlight=False, markup=False)
-        if confirmation is not None:
-            for line in _examples(section):
-                out.print(line, highlight=False, markup=False)
+    for headline in headlines[:N_TOLD]:
+        out.print(f"• {headline.text}", highlight=False, markup=False)
+    for i, (plain, shaken) in enumerate(list_examples(result, page)):
+        if i == 0:
+            out.print("The smallest examples of it:")
+        accepted = "" if plain.accepted is None else f" (accepted: {_short(plain.accepted)})"
+        for asked, beside in ((plain, accepted), (shaken, "")):
+            text = f"  {asked.way}: {_short(asked.question)}\n    → {_short(asked.answer)}{beside}"
+            out.print(text, highlight=False, markup=False)
     if file is not None and confirmation is not None:
         say(f"{_needs(confirmation)}\nConfirm it: {shlex.join(['shaketable', 'run', str(file)])}")
     elif answered.has_spent_budget or answered.n_reused == answered.n_trials:
@@ -36,6 +43,12 @@ def tell_shake(run: Run, answered: Answered, confirmation: Confirmation | None, 
     else:
         say("Every question was asked in every way: more questions would show more, a larger budget would not.")
     say(f"{describe_spent(run)} The report: {run.folder / 'report.html'}")
+
+
+def result_of(run: Run) -> Shaken:
+    """What the analysis of the run gave."""
+    results = [finding.result for finding in run.findings().findings if isinstance(finding.result, Shaken)]
+    return results[0] if results else Shaken()
 
 
 def describe_spent(run: Run) -> str:
@@ -50,18 +63,6 @@ def describe_spent(run: Run) -> str:
         *([f"{minutes} of {limits.max_minutes:.3g} minutes"] if limits.max_minutes is not None else []),
     ]
     return f"Spent: {', '.join(amounts)}."
-
-
-def _examples(section: Section) -> list[str]:
-    """Of the worst case: each question plainly and as shaken, with the answers."""
-    table = next((table for table in section.tables if table.title.startswith("Smallest examples")), None)
-    if table is None:
-        return []
-    lines = [table.title + ":"]
-    for asked, question, answer, accepted in table.rows:
-        beside = f" (accepted: {accepted})" if accepted and asked == "plainly" else ""
-        lines.append(f"  {asked}: {_short(question)}\n    → {_short(answer)}{beside}")
-    return lines
 
 
 def _short(text: object) -> str:
@@ -93,7 +94,7 @@ def describe_confirmation(run: Run, confirmation: Confirmation | None) -> str:
             f"Would confirm what was found in {run.folder}: it breaks {describe_way(worst.cell)}.",
             "The design is fixed before anything is asked: the same questions plainly and so, nothing else.",
             "The worst of many estimates is too large, so it is planned for half of the loss that was seen, or for the",
-            f"lower end of its interval if that is more, and shows it in {POWER:.0%} of such studies.",
+            f"lower end of its interval if that is more, and shows it in {10 * POWER:.0f} of 10 such studies.",
             _needs(confirmation),
         ]
     )
@@ -101,8 +102,7 @@ def describe_confirmation(run: Run, confirmation: Confirmation | None) -> str:
 
 def values_of(run: Run, confirmation: Confirmation | None, file: Path | None) -> dict[str, Json]:
     """For programs."""
-    results = [finding.result for finding in run.findings().findings if isinstance(finding.result, Shaken)]
-    worst = results[0].worst if results else None
+    worst = result_of(run).worst
     return {
         "report": str(run.folder / "report.html"),
         "worst": None
@@ -119,13 +119,3 @@ def values_of(run: Run, confirmation: Confirmation | None, file: Path | None) ->
         "confirm": None if file is None else str(file),
         "questions_to_confirm": None if confirmation is None else confirmation.n_needed,
     }
-
-
-def _section(run: Run) -> Section | None:
-    from shaketable.report.page import make_section
-    from shaketable.stages.report import page_of
-
-    findings = run.findings()
-    page = page_of(run, findings)
-    shaken = next((finding for finding in findings.findings if isinstance(finding.result, Shaken)), None)
-    return None if shaken is None else make_section(shaken, page)

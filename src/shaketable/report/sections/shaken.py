@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 from shaketable.analyses.shakes import Breaking, Shaken
 from shaketable.factors import Cell, title_of
@@ -211,24 +212,46 @@ def _row(arm: Breaking) -> tuple[str | int | None, ...]:
     )
 
 
-def _example_tables(result: Shaken, page: Page) -> tuple[Table, ...]:
-    if result.worst is None or not result.examples:
-        return ()
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """A question as it was asked, and what came back."""
+
+    way: str
+    question: str
+    answer: str
+    accepted: str | None
+    """None: it has no accepted answers."""
+
+
+def list_examples(result: Shaken, page: Page) -> list[tuple[Asked, Asked]]:
+    """Questions that break in the worst way to ask: plainly, and so."""
+    if result.worst is None:
+        return []
     keys = [key for example in result.examples for key in (example.clean, example.broken)]
     records = {record.trial.key: record for record in page.read_records(keys)}
     questions = {question.id: question for question in page.read_questions()}
-    rows = []
+    ways = ("plainly", describe_way(result.worst.cell))
+    examples = []
     for example in result.examples:
-        clean, broken = records.get(example.clean), records.get(example.broken)
+        pair = [records.get(key) for key in (example.clean, example.broken)]
         question = questions.get(example.question_id)
-        if clean is None or broken is None or question is None:
+        if question is None or None in pair:
             continue
-        answers = ", ".join(question.answers) or None
-        rows.append(("plainly", clean.trial.variant.text, _said(clean.answer), answers))
-        rows.append((describe_way(result.worst.cell), broken.trial.variant.text, _said(broken.answer), answers))
+        accepted = ", ".join(question.answers) or None
+        plain, shaken = [
+            Asked(way=way, question=record.trial.variant.text, answer=_answered(record.answer), accepted=accepted)
+            for way, record in zip(ways, pair, strict=True)
+            if record is not None
+        ]
+        examples.append((plain, shaken))
+    return examples
+
+
+def _example_tables(result: Shaken, page: Page) -> tuple[Table, ...]:
+    rows = [(asked.way, asked.question, asked.answer, asked.accepted) for asked in chain(*list_examples(result, page))]
     columns = ("Asked", "Question", "Answer", "Accepted")
     return (Table(title="Smallest examples of the worst case", columns=columns, rows=tuple(rows)),) if rows else ()
 
 
-def _said(answer: Answer | None) -> str:
+def _answered(answer: Answer | None) -> str:
     return (answer.text if answer else "") or "nothing"
