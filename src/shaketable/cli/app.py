@@ -12,6 +12,7 @@ from shaketable.cli import (
     annotating,
     checking,
     comparing,
+    explaining,
     looking,
     prompting,
     running,
@@ -41,6 +42,7 @@ LOOKING = (
     *(
         viewing.view,
         showing.show,
+        explaining.explain,
         looking.ls,
         prompting.prompts,
         looking.validate,

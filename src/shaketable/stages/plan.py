@@ -260,7 +260,7 @@ def plan(study: Study) -> Plan:
     """All that there is to answer, with the wordings that are at hand: nothing is loaded or asked. `worded` takes those
     that the stage `vary` has made."""
     questions, rejected, remarks, short = load_questions(study)
-    conditions = _conditions(study)
+    conditions = conditions_of(study)
     _check_hops(questions, conditions)
     refuse_unscored(study)
     refuse_data_without_evidence(questions, [c.retriever for c in conditions if c.retriever is not None])
@@ -368,7 +368,7 @@ def _check_metrics(study: Study) -> None:
         raise PartError(f"analyze.{error}") from error
 
 
-def _conditions(study: Study) -> tuple[Condition, ...]:
+def conditions_of(study: Study) -> tuple[Condition, ...]:
     models = each_once("models", study.models, lambda text, where: catalog.build("model", text, where))
     methods = each_once("methods", study.methods, lambda text, where: catalog.build("method", text, where))
     retrievers = each_once("retrievers", study.retrievers, lambda text, where: catalog.build("retriever", text, where))

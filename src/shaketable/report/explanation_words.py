@@ -1,0 +1,227 @@
+"""An explanation in words: what turns the answer, what keeps it, and how sure it is that nothing smaller does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from shaketable.factors import word_for
+from shaketable.report.examples import Change, word_diff
+from shaketable.store.explanations import Certainty, Explanation, GivenAnswer, Operation, SentenceSet
+
+Mark = Literal["turns", "could", "alone"]
+"""A sentence whose change turns the answer; of another set of the same size that does; of those that are enough."""
+CHANGED: dict[Operation, str] = {
+    "removal": "without {}",
+    "masking": "with the names in {} masked",
+    "replacement": "with {} replaced by another of the same record",
+    "alone": "with {} alone",
+}
+UNDONE: dict[Operation, str] = {
+    "removal": "taking sentences away",
+    "masking": "masking the names in sentences",
+    "replacement": "replacing sentences",
+    "alone": "leaving out sentences",
+}
+WITHOUT_EVIDENCE = {
+    "no_search": "{name} is asked without evidence, so only its wording can be changed.",
+    "pipeline": "{name} takes no context and hands none over to be disturbed, so only the wording can be changed. "
+    "Give its function a parameter `context` or `disturb`.",
+    "nothing_found": "Nothing was found for this question, so only its wording can be changed.",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownChange:
+    """One line of the answers side by side."""
+
+    change: str
+    answer: GivenAnswer
+    verdict: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownExplanation:
+    """As a page or a terminal shows it."""
+
+    heading: str
+    sentences: tuple[tuple[int, str, str, frozenset[Mark]], ...]
+    """Number, text, title, and what it does."""
+    changes: tuple[ShownChange, ...]
+    """The answers before and after, the first as it was."""
+    rewording: tuple[tuple[Change, str], ...]
+    """The words of the smallest rewording, beside those that were asked; empty: there is none."""
+    lines: tuple[str, ...]
+
+
+def show_explanation(explanation: Explanation) -> ShownExplanation:
+    marks = _marks(explanation)
+    flipping = explanation.rewording.flipping if explanation.rewording else None
+    return ShownExplanation(
+        heading=_heading(explanation),
+        sentences=tuple(
+            (number, own.text, own.title, frozenset(mark for mark, ids in marks.items() if own.id in ids))
+            for number, own in enumerate(explanation.sentences, 1)
+        ),
+        changes=tuple(_changes(explanation)),
+        rewording=tuple(word_diff(explanation.wording, flipping.text)) if flipping else (),
+        lines=(*_describe(explanation), *_caveats(explanation)),
+    )
+
+
+def verdict_of(answer: GivenAnswer, explanation: Explanation) -> str:
+    if answer.is_right is None:
+        return "not told"
+    if explanation.judged_by is None:
+        return "the same" if answer.is_right else "another"
+    return "right" if answer.is_right else "wrong"
+
+
+def _heading(own: Explanation) -> str:
+    judged = f", {verdict_of(own.answer, own)} by {word_for(own.judged_by)}" if own.judged_by else ""
+    repeats = f", the most of {own.repeats} answers" if own.repeats > 1 else ""
+    evidence = f", {own.perturbation}" if own.perturbation not in (None, "unchanged") else ""
+    return f"{own.name} at temperature {own.temperature:g}{evidence}{repeats}: “{own.answer.text}”{judged}."
+
+
+def _marks(own: Explanation) -> dict[Mark, Collection[str]]:
+    removal = next((sets for sets in own.flipping if sets.operation == "removal"), None)
+    turning = removal or next(iter(own.flipping), None)
+    alone = own.by("alone")
+    return {
+        "turns": set(turning.sentences or ()) if turning else set(),
+        "could": {id for other in turning.others for id in other} if turning else set(),
+        "alone": set(alone.sentences or ()) if alone else set(),
+    }
+
+
+def _changes(own: Explanation) -> Iterator[ShownChange]:
+    yield ShownChange(change="as it was asked", answer=own.answer, verdict=verdict_of(own.answer, own))
+    for sets in own.sets:
+        if sets.sentences is not None and sets.answer is not None:
+            change = "without any sentence" if not sets.sentences else CHANGED[sets.operation].format(_name(sets, own))
+            yield ShownChange(change=change, answer=sets.answer, verdict=verdict_of(sets.answer, own))
+    if own.rewording and (flipping := own.rewording.flipping):
+        verdict = verdict_of(flipping.answer, own)
+        yield ShownChange(change=f"asked as “{flipping.text}”", answer=flipping.answer, verdict=verdict)
+
+
+# --- sentences about sentences ----------------------------------------------------------------------
+
+
+def _name(sets: SentenceSet, own: Explanation) -> str:
+    return _list(sets.sentences or (), own)
+
+
+def _list(ids: Sequence[str], own: Explanation) -> str:
+    """`sentence 2`, `sentences 2 and 5`."""
+    places = {sentence.id: number for number, sentence in enumerate(own.sentences, 1)}
+    numbers = [str(places[id]) for id in ids]
+    listed = " and ".join(filter(None, [", ".join(numbers[:-1]), numbers[-1]])) if numbers else "no sentence"
+    return f"{'sentence' if len(numbers) == 1 else 'sentences'} {listed}" if numbers else listed
+
+
+def _turned(own: Explanation) -> str:
+    if own.judged_by is None:
+        return "the answer is another"
+    return "the answer turns wrong" if own.answer.is_right else "the answer turns right"
+
+
+def _describe(own: Explanation) -> Iterator[str]:
+    if own.without_evidence is not None:
+        yield WITHOUT_EVIDENCE[own.without_evidence].format(name=own.name)
+    elif own.judged_by is not None and not own.answer.is_right:
+        yield "The answer is wrong already; what follows is the smallest change that makes it right."
+    for sets in own.sets:
+        yield _describe_set(sets, own)
+    yield from _describe_rewording(own)
+
+
+def _describe_set(sets: SentenceSet, own: Explanation) -> str:
+    if sets.reason is not None:
+        return f"Not tried, {UNDONE[sets.operation]}: {sets.reason}"
+    if not sets.n_candidates:
+        return f"Not tried, {UNDONE[sets.operation]}: none of the sentences can be changed so."
+    if sets.operation == "alone":
+        return _describe_alone(sets, own)
+    if sets.sentences is None:
+        return f"By {UNDONE[sets.operation]}, nothing turns the answer: {_describe_tried(sets)}"
+    change = CHANGED[sets.operation].format(_name(sets, own))
+    others = f" So does {_others(sets, own)}." if sets.others else ""
+    turned = f"{change[0].upper()}{change[1:]} {_turned(own)}."
+    return f"{turned}{_certainty(sets.certainty, len(sets.sentences), sets.tried_up_to)}{others}"
+
+
+def _others(sets: SentenceSet, own: Explanation) -> str:
+    shown = [_list(other, own) for other in sets.others[:3]]
+    more = f", and {len(sets.others) - 3} more of that size" if len(sets.others) > 3 else ""
+    return "the same with " + ", or with ".join(shown) + more
+
+
+def _describe_alone(sets: SentenceSet, own: Explanation) -> str:
+    gives = "the same answer" if own.judged_by is None else "the right answer"
+    if sets.sentences is None:
+        return f"No few sentences alone give {gives}: {_describe_tried(sets)}"
+    if not sets.sentences:
+        return f"No sentence is needed: without any of them {own.name} gives {gives}."
+    listed, is_one = _name(sets, own), len(sets.sentences) == 1
+    kept = f"{listed[0].upper()}{listed[1:]} alone {'gives' if is_one else 'give'} {gives}."
+    others = f" So does {_others(sets, own)}." if sets.others else ""
+    return f"{kept}{_certainty(sets.certainty, len(sets.sentences), sets.tried_up_to)}{others}"
+
+
+def _describe_tried(sets: SentenceSet) -> str:
+    if sets.certainty == "none":
+        return f"all sets of the {sets.n_candidates} sentences were tried."
+    if sets.tried_up_to > 0:
+        upto = f"all of up to {sets.tried_up_to} {'sentence' if sets.tried_up_to == 1 else 'sentences'} among them"
+        return f"{sets.n_asked:,} sets were tried, {upto}."
+    return f"{sets.n_asked:,} sets were tried, not even all single sentences."
+
+
+def _certainty(certainty: Certainty, size: int, tried_up_to: int, what: str = "sets") -> str:
+    if certainty == "smallest":
+        return "" if size <= 1 else f" It is a smallest one: all smaller {what} were tried."
+    if certainty == "irreducible":
+        upto = f"those of up to {tried_up_to} were" if tried_up_to > 0 else "not even all single ones were"
+        return f" It cannot be made smaller by leaving one out; smaller {what} were not all tried ({upto})."
+    return " It may be larger than it must be: the limit of calls, or answers that failed, left it unsettled."
+
+
+def _describe_rewording(own: Explanation) -> Iterator[str]:
+    rewording = own.rewording
+    if rewording is None:
+        return
+    flipping = rewording.flipping
+    if flipping is None and rewording.n_wordings:
+        n = rewording.n_wordings
+        yield f"{'The one other wording' if n == 1 else f'None of {n} other wordings'} that {'was' if n == 1 else 'were'} " \
+            f"tried {'does not turn' if n == 1 else 'turns'} the answer."
+    elif flipping is None:
+        yield "No other wording was tried: the run has none."
+    else:
+        part = "" if flipping.text == flipping.whole else ", a part of what it made"
+        yield (
+            f"Asked as “{flipping.text}” {_turned(own)} (by {flipping.variation}{part}; "
+            f"{flipping.edit_distance:.0%} of the words differ; {rewording.n_flipping} of {rewording.n_wordings} "
+            f"wordings do it).{_certainty(flipping.certainty, len(flipping.edits), 0, 'parts of this rewording')}"
+        )
+    if rewording.n_unaffordable:
+        yield f"{rewording.n_unaffordable} more wordings were not tried: the limit of calls."
+    for reason in rewording.not_tried:
+        yield f"Wordings by rules that were not tried, {reason}"
+
+
+def _caveats(own: Explanation) -> Iterator[str]:
+    if own.stored is not None and own.stored.split() != own.answer.text.split():
+        yield f"In the run the answer was “{own.stored}”; asked anew it is another."
+    if own.is_sampled and own.repeats == 1:
+        yield (
+            "The system may answer otherwise when it is asked again, and each change was asked once: a turn may be "
+            "chance. Let the most of several answers decide: --repeats 5."
+        )
+    if n_untold := sum(sets.n_untold for sets in own.sets) + (own.rewording.n_untold if own.rewording else 0):
+        yield f"{n_untold:,} changes have no answer that can be judged, and count as tried without an outcome."
+    dollars = "" if own.dollars is None else f", {own.dollars:.4f} USD"
+    yield f"{own.n_calls:,} calls{dollars}; the limit was {own.max_calls:,}."

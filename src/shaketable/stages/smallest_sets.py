@@ -1,0 +1,186 @@
+"""Which few of n things make the difference: all sets by size as far as calls allow, then delta debugging.
+
+Nothing is taken for granted of the things: a set may do what a larger one does not. So "smallest" is said only where
+every smaller set was tried (Zeller and Hildebrandt 2002, "Simplifying and isolating failure-inducing input", for ddmin).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from shaketable.store.explanations import Certainty
+
+Items = frozenset[int]
+Ask = Callable[[Sequence[Items]], Sequence[bool | None]]
+"""Sets → whether each does it, asked together; None: it could not be told."""
+
+NOTHING: Items = frozenset()
+AT_ONCE = 64
+"""Sets that are asked together: enough to fill a batch, few enough to stop early."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SmallestSet:
+    items: Items | None
+    """None: no set that was tried does it."""
+    others: tuple[Items, ...]
+    """Of the same size that do it too, of those that were tried."""
+    certainty: Certainty
+    tried_up_to: int
+    """Every set of up to so many things was tried; −1: not even the empty one could be told."""
+    n_asked: int
+    n_untold: int
+    """Sets that were asked without an answer that can be judged."""
+
+
+class Outcomes:
+    """What is known of the sets of n things; what is not is asked, as long as the budget lasts."""
+
+    def __init__(self, n: int, ask: Ask, known: Iterable[tuple[Items, bool | None]] = ()) -> None:
+        self.n, self.ask = n, ask
+        self.known = dict(known)
+
+    def look(self, sets: Iterable[Items], budget: int) -> int:
+        """Ask those that are not known, at most so many; returns how many were asked."""
+        new = [own for own in dict.fromkeys(sets) if own not in self.known][: max(budget, 0)]
+        if new:
+            self.known.update(zip(new, self.ask(new), strict=True))
+        return len(new)
+
+
+class View:
+    """The same outcomes as a search sees them: by the sets themselves or by what they leave, for either outcome."""
+
+    def __init__(self, outcomes: Outcomes, *, other_side: bool = False, wanted: bool = True) -> None:
+        self.outcomes, self.n = outcomes, outcomes.n
+        self.wanted = wanted
+        self.everything = frozenset(range(self.n))
+        self.other_side = other_side
+
+    def turned(self, items: Items) -> Items:
+        return self.everything - items if self.other_side else items
+
+    def holds(self, items: Items) -> bool | None:
+        """Whether a set does what is looked for; None: not known."""
+        value = self.outcomes.known.get(self.turned(items))
+        return None if value is None else value == self.wanted
+
+    def holding(self) -> list[Items]:
+        """The sets that are known to do it, the smallest first."""
+        sets = [self.turned(items) for items, value in self.outcomes.known.items() if value == self.wanted]
+        return sorted(sets, key=lambda items: (len(items), sorted(items)))
+
+    def tried_up_to(self) -> int:
+        """The size up to which each set is known not to do it."""
+        failing = Counter(
+            len(items) for items, value in self.outcomes.known.items() if value is not None and value != self.wanted
+        )
+        sizes = (self.n - size if self.other_side else size for size in range(self.n + 1))
+        tried = itertools.takewhile(lambda pair: failing[pair[1]] == math.comb(self.n, pair[0]), enumerate(sizes))
+        return sum(1 for _ in tried) - 1
+
+
+def find_smallest(view: View, budget: int) -> SmallestSet:
+    """The smallest set that does it, or one that is hard to make smaller, for at most `budget` sets asked."""
+    return _Search(view, budget).run()
+
+
+class _Search:
+    def __init__(self, view: View, budget: int) -> None:
+        self.view, self.left = view, budget
+        self.asked: set[Items] = set()
+
+    def run(self) -> SmallestSet:
+        self._look([NOTHING])
+        self._by_size(share=0.5)
+        if self._best() is None:
+            self._look([self.view.everything])
+        if (start := self._best()) is not None and not self._is_irreducible(start):
+            self._shrink(start)
+        self._by_size(share=1.0)
+        return self._result()
+
+    def _look(self, sets: Iterable[Items]) -> None:
+        turned = [self.view.turned(items) for items in sets]
+        before = self.view.outcomes.known.keys() & set(turned)
+        self.left -= self.view.outcomes.look(turned, self.left)
+        self.asked |= {items for items in turned if items in self.view.outcomes.known and items not in before}
+
+    def _best(self) -> Items | None:
+        return next(iter(self.view.holding()), None)
+
+    def _is_irreducible(self, items: Items) -> bool:
+        return all(self.view.holds(items - {item}) is False for item in items)
+
+    def _by_size(self, share: float) -> None:
+        """Every set of one size after the other, below the best one, while a size takes no more than a share of the
+        budget that is left."""
+        for size in range(self.view.n + 1):
+            best = self._best()
+            if best is not None and len(best) <= size:
+                return
+            unknown = [items for items in self._of_size(size, share) if self.view.turned(items) not in self._known]
+            if len(unknown) > share * self.left:
+                return
+            for start in range(0, len(unknown), AT_ONCE):
+                batch = unknown[start : start + AT_ONCE]
+                self._look(batch)
+                if any(map(self.view.holds, batch)):
+                    return
+
+    @property
+    def _known(self) -> dict[Items, bool | None]:
+        return self.view.outcomes.known
+
+    def _of_size(self, size: int, share: float) -> Iterator[Items]:
+        """As many as could be afforded, and one more: nobody lists a million sets to leave them."""
+        most = int(share * self.left) + len(self._known) + 1
+        return map(frozenset, itertools.islice(itertools.combinations(range(self.view.n), size), most))
+
+    def _shrink(self, start: Items) -> None:
+        """Delta debugging: halves, then smaller and smaller parts, and what is left without each."""
+        items, n_parts = sorted(start), min(2, len(start))
+        while self.left and items:
+            parts = _split(items, n_parts)
+            without = [frozenset(items) - part for part in parts]
+            self._look([*parts, *without])
+            smaller = [own for own in (*parts, *without) if len(own) < len(items) and self.view.holds(own)]
+            if smaller:
+                best = min(smaller, key=lambda own: (len(own), sorted(own)))
+                n_parts = 2 if best in parts else max(n_parts - 1, 2)
+                items = sorted(best)
+                n_parts = min(n_parts, len(items))
+            elif n_parts < len(items):
+                n_parts = min(2 * n_parts, len(items))
+            else:
+                return
+
+    def _result(self) -> SmallestSet:
+        holding = self.view.holding()
+        best, tried = next(iter(holding), None), self.view.tried_up_to()
+        certainty: Certainty
+        if best is None:
+            certainty = "none" if tried == self.view.n else "not_found"
+        elif tried >= len(best) - 1:
+            certainty = "smallest"
+        else:
+            certainty = "irreducible" if self._is_irreducible(best) else "unfinished"
+        n_untold = sum(self._known[items] is None for items in self.asked)
+        return SmallestSet(
+            items=best,
+            others=tuple(items for items in holding[1:] if best is not None and len(items) == len(best)),
+            certainty=certainty,
+            tried_up_to=tried,
+            n_asked=len(self.asked),
+            n_untold=n_untold,
+        )
+
+
+def _split(items: Sequence[int], n: int) -> list[Items]:
+    """In n parts of nearly equal size, in order."""
+    bounds = [len(items) * i // n for i in range(n + 1)]
+    return [frozenset(items[low:high]) for low, high in itertools.pairwise(bounds)]
