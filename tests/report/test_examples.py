@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from shaketable.report.case import Case, CaseAnswer
-from shaketable.report.examples import show_case, word_diff
+from shaketable.report.examples import show_case
+from shaketable.report.word_diff import word_diff
 
 
 def case(*answers: CaseAnswer) -> Case:

@@ -43,7 +43,7 @@ def examples(run: Run, metrics: Sequence[str]) -> list[tuple[str, str, str]]:
         for record in run.store.records()
     ]
     run.write_scores(scores, metrics=list(run.study.metrics))
-    return [(example.question, example.perturbation, example.model) for example in run.examples(9)]
+    return [(example.question, example.perturbation, example.system.model) for example in run.examples(9)]
 
 
 def test_examples_are_the_same_in_whatever_order_metrics_were_scored(run: Run) -> None:

@@ -46,7 +46,9 @@ def explain(
     question: Annotated[
         str, typer.Argument(metavar="QUESTION", help="A question's id, a record's key, or a part of the text.")
     ],
-    system: Annotated[str | None, typer.Option("--system", help="Which system to ask, where there are several.")] = None,
+    system: Annotated[
+        str | None, typer.Option("--system", help="Which system to ask, where there are several.")
+    ] = None,
     by: Annotated[
         list[By] | None, typer.Option("--by", help="How sentences are changed; repeat it. All ways if absent.")
     ] = None,
@@ -109,8 +111,11 @@ def _tell_evidence(shown: ShownExplanation) -> None:
         line = Text("  ")
         for mark, (sign, style, _) in MARKS.items():
             if mark != "could":
-                sign, style = MARKS["could"][:2] if mark == "turns" and mark not in marks and "could" in marks else (
-                    sign if mark in marks else " ", style)
+                sign, style = (
+                    MARKS["could"][:2]
+                    if mark == "turns" and mark not in marks and "could" in marks
+                    else (sign if mark in marks else " ", style)
+                )
                 line.append(sign, style=style).append(" ")
         line.append(f"{number:>3}  ", style="dim").append(text, style="bold" if marks else "")
         out.print(line.append(f"  ({title})" if title else "", style="not bold dim"))

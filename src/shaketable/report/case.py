@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from shaketable.factors import System
 from shaketable.store.examples import Example
+from shaketable.store.explanations import Explanation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,6 +34,10 @@ class Case:
     answers: tuple[CaseAnswer, ...]
     headline: str | None = None
     """What the disturbance took; None: the case speaks for itself."""
+    question_id: str = ""
+    system: System | None = None
+    explanation: Explanation | None = None
+    """What turns the answer; None: nobody asked."""
 
 
 def case_of(example: Example) -> Case:
@@ -41,6 +48,8 @@ def case_of(example: Example) -> Case:
         evidence_before=example.evidence_before,
         evidence_after=example.evidence_after,
         perturbation=example.perturbation,
+        question_id=example.question_id,
+        system=example.system,
         answers=tuple(
             CaseAnswer(
                 temperature=answer.temperature,
@@ -50,4 +59,35 @@ def case_of(example: Example) -> Case:
             )
             for answer in example.answers
         ),
+    )
+
+
+def explain_cases(cases: Sequence[Case], explanations: Sequence[Explanation]) -> list[Case]:
+    """The same with what turns their answers; what was explained comes first, also where it was no case."""
+    newest = {(own.question_id, own.system): own for own in explanations}
+    of_cases = [(case.question_id, case.system) for case in cases]
+    explained = [
+        replace(case, explanation=newest[place])
+        for case, place in zip(cases, of_cases, strict=True)
+        if place in newest and of_cases.index(place) == cases.index(case)
+    ]
+    alone = [_case_of(own) for place, own in newest.items() if place not in of_cases]
+    shown = {id(case) for case, place in zip(cases, of_cases, strict=True) if place in newest}
+    return [*explained, *alone, *(case for case in cases if id(case) not in shown)]
+
+
+def _case_of(explanation: Explanation) -> Case:
+    """A question that is shown for its explanation alone."""
+    evidence = " ".join(sentence.text for sentence in explanation.sentences)
+    return Case(
+        question=explanation.question,
+        wording=explanation.wording,
+        gold=explanation.gold,
+        evidence_before=evidence,
+        evidence_after=evidence,
+        perturbation=explanation.perturbation or "",
+        answers=(),
+        question_id=explanation.question_id,
+        system=explanation.system,
+        explanation=explanation,
     )

@@ -67,6 +67,8 @@ def _case(
         evidence_before=_evidence(drop.original_records, records),
         evidence_after=_evidence(drop.disturbed_records, records),
         perturbation=drop.cell.perturbation or "",
+        question_id=drop.question_id,
+        system=drop.cell.system,
         headline=f"{page.name(drop.cell)}{type_}: "
         f"{name_evidence(drop.cell.perturbation)} at temperature {drop.cell.temperature:g} takes {drop.metric} from "
         f"{before} to {after}.",

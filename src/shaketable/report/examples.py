@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from shaketable.report.case import Case, CaseAnswer
 from shaketable.report.charts.few import few
+from shaketable.report.explanation_words import ShownExplanation, show_explanation
+from shaketable.report.word_diff import Change, word_diff
 from shaketable.report.words import name_evidence
-
-Change = Literal["kept", "gone", "new"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +34,8 @@ class ShownCase:
     columns: tuple[str | None, ...]
     """Perturbations, the original first."""
     lines: tuple[tuple[float, tuple[tuple[ShownAnswer, ...], ...]], ...]
-    """Temperatures, each with the answers of every column."""
+    """Temperatures, each with the answers of every column; none: it is shown for its explanation alone."""
+    explanation: ShownExplanation | None = None
 
 
 def show_case(case: Case) -> ShownCase:
@@ -54,20 +53,8 @@ def show_case(case: Case) -> ShownCase:
             (temperature, tuple(_distinct(case.answers, temperature, column) for column in columns))
             for temperature in temperatures
         ),
+        explanation=show_explanation(case.explanation) if case.explanation else None,
     )
-
-
-def word_diff(before: str, after: str) -> list[tuple[Change, str]]:
-    """Runs of words that are `kept`, `gone` or `new`, in reading order."""
-    old, new = before.split(), after.split()
-    runs: list[tuple[Change, str]] = []
-    for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            runs.append(("kept", " ".join(old[i:j])))
-            continue
-        changes: tuple[tuple[Change, list[str]], ...] = (("gone", old[i:j]), ("new", new[k:m]))
-        runs += [(change, " ".join(words)) for change, words in changes if words]
-    return runs
 
 
 def _distinct(answers: Sequence[CaseAnswer], temperature: float, perturbation: str | None) -> tuple[ShownAnswer, ...]:

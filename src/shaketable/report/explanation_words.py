@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shaketable.factors import word_for
-from shaketable.report.examples import Change, word_diff
+from shaketable.report.word_diff import Change, word_diff
 from shaketable.store.explanations import Certainty, Explanation, GivenAnswer, Operation, SentenceSet
 
 Mark = Literal["turns", "could", "alone"]
@@ -148,15 +148,17 @@ def _describe_set(sets: SentenceSet, own: Explanation) -> str:
     if sets.sentences is None:
         return f"By {UNDONE[sets.operation]}, nothing turns the answer: {_describe_tried(sets)}"
     change = CHANGED[sets.operation].format(_name(sets, own))
-    others = f" So does {_others(sets, own)}." if sets.others else ""
-    turned = f"{change[0].upper()}{change[1:]} {_turned(own)}."
-    return f"{turned}{_certainty(sets.certainty, len(sets.sentences), sets.tried_up_to)}{others}"
+    turned = f"{change[0].upper()}{change[1:]} {_turned(own)}{_others(sets, own)}."
+    return f"{turned}{_certainty(sets.certainty, len(sets.sentences), sets.tried_up_to)}"
 
 
 def _others(sets: SentenceSet, own: Explanation) -> str:
-    shown = [_list(other, own) for other in sets.others[:3]]
-    more = f", and {len(sets.others) - 3} more of that size" if len(sets.others) > 3 else ""
-    return "the same with " + ", or with ".join(shown) + more
+    """Others of the same size."""
+    if not sets.others:
+        return ""
+    shown = [CHANGED[sets.operation].format(_list(other, own)) for other in sets.others[:3]]
+    more = f", and {len(sets.others) - 3} more sets of that size" if len(sets.others) > 3 else ""
+    return f"; likewise {', or '.join(shown)}{more}"
 
 
 def _describe_alone(sets: SentenceSet, own: Explanation) -> str:
@@ -166,9 +168,8 @@ def _describe_alone(sets: SentenceSet, own: Explanation) -> str:
     if not sets.sentences:
         return f"No sentence is needed: without any of them {own.name} gives {gives}."
     listed, is_one = _name(sets, own), len(sets.sentences) == 1
-    kept = f"{listed[0].upper()}{listed[1:]} alone {'gives' if is_one else 'give'} {gives}."
-    others = f" So does {_others(sets, own)}." if sets.others else ""
-    return f"{kept}{_certainty(sets.certainty, len(sets.sentences), sets.tried_up_to)}{others}"
+    kept = f"{listed[0].upper()}{listed[1:]} alone {'gives' if is_one else 'give'} {gives}{_others(sets, own)}."
+    return f"{kept}{_certainty(sets.certainty, len(sets.sentences), sets.tried_up_to)}"
 
 
 def _describe_tried(sets: SentenceSet) -> str:
@@ -195,9 +196,7 @@ def _describe_rewording(own: Explanation) -> Iterator[str]:
         return
     flipping = rewording.flipping
     if flipping is None and rewording.n_wordings:
-        n = rewording.n_wordings
-        yield f"{'The one other wording' if n == 1 else f'None of {n} other wordings'} that {'was' if n == 1 else 'were'} " \
-            f"tried {'does not turn' if n == 1 else 'turns'} the answer."
+        yield f"No other wording turns the answer; tried: {rewording.n_wordings}."
     elif flipping is None:
         yield "No other wording was tried: the run has none."
     else:

@@ -49,10 +49,9 @@ class OneModelMeter(Meter):
 
 
 class Judge:
-    """Answers → right or wrong, by the number of the run that tells it; else whether they say what the first one says."""
+    """Answers → right or wrong, by the number of the run that tells it; else whether they say what the first says."""
 
-    def __init__(self, study: Study, metrics: Sequence[str], question: Question) -> None:
-        self.questions = {question.id: question}
+    def __init__(self, study: Study, metrics: Sequence[str]) -> None:
         names = numbers_of(metrics)
         number = judging_metric(names, study.main_metric if study.main_metric in names else None)
         self.number = None if number == SAME_ANSWER else number
@@ -62,22 +61,22 @@ class Judge:
 
     @property
     def identity(self) -> str:
-        return catalog.spelled(self.metric)
+        return catalog.spelled(self.metric) if self.number else SAME_ANSWER
 
-    def compare_with(self, first: Record) -> None:
+    def compare_with(self, first: Record, question: Question) -> None:
         """From now on, where nothing tells right from wrong."""
         self.number = None
         self.metric = catalog.build("metric", SAME_ANSWER)
         assert isinstance(self.metric, PreparingMetric)
         trial = first.trial
         plain = replace(trial, variant=replace(trial.variant, variation="original"), perturbation=None)
-        self.metric.prepare([replace(first, trial=plain)], self.questions)
+        self.metric.prepare([replace(first, trial=plain)], {question.id: question})
 
-    def judge(self, records: Sequence[Record]) -> list[bool | None]:
+    def judge(self, records: Sequence[Record], question: Question) -> list[bool | None]:
         wanted = self.number or SAME_ANSWER
         values = [
             next((score.value for score in scores if score.metric == wanted), None)
-            for scores in self.metric.score(records, self.questions)
+            for scores in self.metric.score(records, {question.id: question})
         ]
         return [None if value is None else value >= 0.5 for value in values]
 
@@ -90,7 +89,9 @@ class Asker:
         self.meter = OneModelMeter(Limits(max_calls=max_calls))
         self.max_calls = max_calls
         retriever = condition.retriever
-        self.condition = condition if retriever is None else replace(condition, retriever=Remembered(retriever=retriever))
+        self.condition = (
+            condition if retriever is None else replace(condition, retriever=Remembered(retriever=retriever))
+        )
         self.numbers = itertools.count()
 
     @property
@@ -119,7 +120,8 @@ class Asker:
 
     def ask(self, askings: Sequence[Asking]) -> list[GivenAnswer]:
         asked = self.records(askings)
-        verdicts = iter(self.judge.judge([record for own in asked for record in own]))
+        [question] = self.plan.questions
+        verdicts = iter(self.judge.judge([record for own in asked for record in own], question))
         return [summarize_repeats(own, [next(verdicts) for _ in own]) for own in asked]
 
     def _trial(self, asking: Asking, repeat: int) -> tuple[Trial, Condition]:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from shaketable import catalog
 from shaketable.errors import RunError, StudyError
-from shaketable.identity import digest
 from shaketable.protocols import ClosingModel, PipelineModel, RecordRetriever, TemperatureModel
 from shaketable.stages.asking_anew import Asker, Asking, Judge, summarize_repeats
 from shaketable.stages.changed_evidence import Changed
 from shaketable.stages.explain_evidence import EvidenceSearch
 from shaketable.stages.explain_wording import Wordings, WordingSearch
+from shaketable.stages.explained_now import made_from
 from shaketable.stages.explained_trial import ExplainedTrial, find_trial
 from shaketable.stages.readiness import refuse_unready
 from shaketable.store import Run
@@ -42,7 +42,7 @@ def explain(
     max_calls: int = MAX_CALLS,
     progress: Callable[[str], None] = lambda words: None,
 ) -> Explanation:
-    """Ask one question anew, coolest, and look for the fewest sentences and the smallest rewording that turn its answer.
+    """Ask one question anew, coolest, for the fewest sentences and the smallest rewording that turn its answer.
 
     `question`: an id, the key of a record, or a part of its text. The run keeps what comes out; its records stay as
     they are. With `repeats`, the most of so many answers decide.
@@ -54,7 +54,7 @@ def explain(
     explained = find_trial(run, question, system)
     _refuse_without_evidence(explained)
     refuse_unready(explained.plan)
-    judge = Judge(run.study, run.asked_metrics() or run.study.metrics, explained.question)
+    judge = Judge(run.study, run.asked_metrics() or run.study.metrics)
     asker = Asker(explained.plan, explained.condition, explained.trial, judge, repeats, max_calls)
     try:
         explanation = _explain(explained, asker, judge, by, wordings, progress)
@@ -116,10 +116,6 @@ def _explain(
     )
 
 
-def made_from(key: str, answers: Sequence[str], judge: str) -> str:
-    return digest([key, answers, judge])
-
-
 def _ask_plainly(
     explained: ExplainedTrial, asker: Asker, judge: Judge, watching: Changed | None
 ) -> tuple[GivenAnswer, list[Record]]:
@@ -129,9 +125,9 @@ def _ask_plainly(
     if not answered:
         why = next((record.failure.message for record in records if record.failure), "the limit of calls was reached")
         raise RunError(f"{explained.name} did not answer question {explained.question.id}: {why}")
-    verdicts = judge.judge(records) if judge.number is not None else []
+    verdicts = judge.judge(records, explained.question) if judge.number is not None else []
     if all(verdict is None for verdict in verdicts):
-        judge.compare_with(answered[0])
+        judge.compare_with(answered[0], explained.question)
         assert answered[0].answer is not None
         return GivenAnswer(text=answered[0].answer.text, is_right=True), records
     base = summarize_repeats(records, verdicts)

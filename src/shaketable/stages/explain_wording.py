@@ -1,4 +1,4 @@
-"""The smallest rewording that turns an answer: wordings of the run and of rules, the nearest first, then parts of them."""
+"""The smallest rewording that turns an answer: wordings of the run and of rules, and parts of the nearest ones."""
 
 from __future__ import annotations
 

@@ -96,7 +96,8 @@ def _question(run: Run, text: str, questions: Sequence[Question]) -> Question:
         more = f", and {len(matching) - N_LISTED} more" if len(matching) > N_LISTED else ""
         listed = "; ".join(_told(question) for question in matching[:N_LISTED])
         raise StudyError(
-            f"'{text}' is in {len(matching)} questions of {run.folder}: {listed}{more}. Give an id, or more of the text."
+            f"'{text}' is in {len(matching)} questions of {run.folder}: {listed}{more}. Give an id, or more of the "
+            "text."
         )
     near = _nearest(text, questions)
     raise StudyError(

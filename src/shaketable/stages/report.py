@@ -9,7 +9,7 @@ from shaketable.analyses.evidence.figure_table import figure_table
 from shaketable.factors import Labels, given_names
 from shaketable.report.about import find_missing, list_costs, list_facts, make_banner
 from shaketable.report.cards import make_cards
-from shaketable.report.case import case_of
+from shaketable.report.case import case_of, explain_cases
 from shaketable.report.cases import make_cases
 from shaketable.report.drawing import Drawing, draw_figures, write_drawings
 from shaketable.report.examples import show_case
@@ -18,6 +18,7 @@ from shaketable.report.section import Band, Page, Section
 from shaketable.report.templates import environment
 from shaketable.report.words import describe_not_applied
 from shaketable.stages.analyze import make_current
+from shaketable.stages.explained_now import current_explanations
 from shaketable.stages.heat_check import at_one_temperature
 from shaketable.store import Run
 from shaketable.types import Findings
@@ -81,8 +82,8 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
     targets = {drawing.figure.name for drawing in on_page}
     targets |= {section.name for section in sections if section.has_block}
     cards, more = make_cards(sections, targets)
-    cases = make_cases(page)
-    examples = [show_case(case) for case in cases or map(case_of, run.examples(N_EXAMPLES))]
+    cases = make_cases(page) or [case_of(example) for example in run.examples(N_EXAMPLES)]
+    examples = [show_case(case) for case in explain_cases(cases, current_explanations(run))]
     chapters = [
         chapter for chapter in make_chapters(sections, drawings) if chapter or (chapter.name == "evidence" and examples)
     ]

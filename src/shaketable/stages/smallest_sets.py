@@ -1,7 +1,8 @@
 """Which few of n things make the difference: all sets by size as far as calls allow, then delta debugging.
 
 Nothing is taken for granted of the things: a set may do what a larger one does not. So "smallest" is said only where
-every smaller set was tried (Zeller and Hildebrandt 2002, "Simplifying and isolating failure-inducing input", for ddmin).
+every smaller set was tried. Delta debugging is `ddmin` of Zeller and Hildebrandt (2002), "Simplifying and isolating
+failure-inducing input".
 """
 
 from __future__ import annotations
@@ -123,8 +124,10 @@ class _Search:
             best = self._best()
             if best is not None and len(best) <= size:
                 return
-            unknown = [items for items in self._of_size(size, share) if self.view.turned(items) not in self._known]
-            if len(unknown) > share * self.left:
+            # Single things do it more often than not, so they are worth more.
+            most = (max(share, 0.75) if size <= 1 else share) * self.left
+            unknown = [items for items in self._of_size(size, most) if self.view.turned(items) not in self._known]
+            if len(unknown) > most:
                 return
             for start in range(0, len(unknown), AT_ONCE):
                 batch = unknown[start : start + AT_ONCE]
@@ -136,28 +139,31 @@ class _Search:
     def _known(self) -> dict[Items, bool | None]:
         return self.view.outcomes.known
 
-    def _of_size(self, size: int, share: float) -> Iterator[Items]:
+    def _of_size(self, size: int, most: float) -> Iterator[Items]:
         """As many as could be afforded, and one more: nobody lists a million sets to leave them."""
-        most = int(share * self.left) + len(self._known) + 1
-        return map(frozenset, itertools.islice(itertools.combinations(range(self.view.n), size), most))
+        n = int(most) + len(self._known) + 1
+        return map(frozenset, itertools.islice(itertools.combinations(range(self.view.n), size), n))
 
     def _shrink(self, start: Items) -> None:
-        """Delta debugging: halves, then smaller and smaller parts, and what is left without each."""
-        items, n_parts = sorted(start), min(2, len(start))
+        """Delta debugging, a round at a time: what is left without each of n parts is asked together; parts that can go
+        one by one go together where that does it too. The parts halve until each is one thing, and none can go."""
+        items, n_parts = start, min(2, len(start))
         while self.left and items:
-            parts = _split(items, n_parts)
-            without = [frozenset(items) - part for part in parts]
-            self._look([*parts, *without])
-            smaller = [own for own in (*parts, *without) if len(own) < len(items) and self.view.holds(own)]
-            if smaller:
-                best = min(smaller, key=lambda own: (len(own), sorted(own)))
-                n_parts = 2 if best in parts else max(n_parts - 1, 2)
-                items = sorted(best)
-                n_parts = min(n_parts, len(items))
-            elif n_parts < len(items):
+            parts = _split(sorted(items), n_parts)
+            self._look(items - part for part in parts)
+            spare = [part for part in parts if self.view.holds(items - part)]
+            if not spare:
+                if n_parts == len(items):
+                    return
                 n_parts = min(2 * n_parts, len(items))
+                continue
+            together = items.difference(*spare)
+            self._look([together])
+            if self.view.holds(together):
+                items, n_parts = together, n_parts - len(spare)
             else:
-                return
+                items, n_parts = min((items - part for part in spare), key=len), n_parts - 1
+            n_parts = min(max(n_parts, 2), len(items))
 
     def _result(self) -> SmallestSet:
         holding = self.view.holding()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from shaketable.factors import SYSTEM
+from shaketable.factors import SYSTEM, System
 from shaketable.store.records import RecordStore
 from shaketable.types import Record
 
@@ -25,13 +25,14 @@ class ExampleAnswer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Example:
+    question_id: str
     question: str
     wording: str
     gold: tuple[str, ...]
     evidence_before: str
     evidence_after: str
     perturbation: str
-    model: str
+    system: System
     temperature: float
     """The coolest of the answers."""
     answers: tuple[ExampleAnswer, ...]
@@ -84,13 +85,14 @@ def _example(
     question = store.question(question_id)
     assert question is not None
     return Example(
+        question_id=question_id,
         question=question.text,
         wording=records[0].trial.variant.text,
         gold=question.answers,
         evidence_before=evidence.get("unchanged", ""),
         evidence_after=evidence.get(perturbation, ""),
         perturbation=perturbation,
-        model=model,
+        system=System(model=model, method=method, retriever=retriever),
         temperature=min(record.trial.temperature for record in records),
         answers=tuple(_answer(record, correct) for record in records),
     )

@@ -19,8 +19,9 @@ NAME = "explanations.json"
 SCHEMA = 1
 
 Certainty = Literal["smallest", "irreducible", "unfinished", "none", "not_found"]
-"""`smallest`: every smaller set was tried. `irreducible`: leaving out any one undoes it; not all smaller sets were tried.
-`unfinished`: neither could be told. `none`: all sets were tried, and none does it. `not_found`: none of those tried."""
+"""`smallest`: every smaller set was tried. `irreducible`: leaving out any one undoes it; not all smaller sets were
+tried. `unfinished`: neither could be told. `none`: all sets were tried, and none does it. `not_found`: none of those
+that were tried."""
 Operation = Literal["removal", "masking", "replacement", "alone"]
 """What happens to a set of sentences; `alone`: it stays, and all others go."""
 WithoutEvidence = Literal["no_search", "pipeline", "nothing_found", "failed"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaketable.errors import RunError
-from shaketable.report.examples import Change, word_diff
+from shaketable.report.word_diff import Change, word_diff
 from shaketable.store.explore import Explorer
 from shaketable.types import Record
 from shaketable.viewer.curve_picture import draw_curves

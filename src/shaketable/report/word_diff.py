@@ -1,0 +1,21 @@
+"""Two texts → which words one has and the other has not."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Literal
+
+Change = Literal["kept", "gone", "new"]
+
+
+def word_diff(before: str, after: str) -> list[tuple[Change, str]]:
+    """Runs of words that are `kept`, `gone` or `new`, in reading order."""
+    old, new = before.split(), after.split()
+    runs: list[tuple[Change, str]] = []
+    for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            runs.append(("kept", " ".join(old[i:j])))
+            continue
+        changes: tuple[tuple[Change, list[str]], ...] = (("gone", old[i:j]), ("new", new[k:m]))
+        runs += [(change, " ".join(words)) for change, words in changes if words]
+    return runs
