@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shaketable.stages.smallest_sets import Items, Outcomes, SmallestSet, View, find_smallest
+from shaketable.stages.set_outcomes import Items, Outcomes, View
+from shaketable.stages.smallest_sets import SmallestSet, find_smallest
 
 Rule = Callable[[Items], bool | None]
 

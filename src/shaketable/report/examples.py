@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from shaketable.report.case import Case, CaseAnswer
 from shaketable.report.charts.few import few
-from shaketable.report.explanation_words import ShownExplanation, show_explanation
+from shaketable.report.shown_explanation import ShownExplanation, show_explanation
 from shaketable.report.word_diff import Change, word_diff
 from shaketable.report.words import name_evidence
 

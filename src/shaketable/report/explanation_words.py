@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Sequence
 
-from shaketable.factors import word_for
-from shaketable.report.word_diff import Change, word_diff
 from shaketable.store.explanations import Certainty, Explanation, GivenAnswer, Operation, SentenceSet
 
-Mark = Literal["turns", "could", "alone"]
-"""A sentence whose change turns the answer; of another set of the same size that does; of those that are enough."""
 CHANGED: dict[Operation, str] = {
     "removal": "without {}",
     "masking": "with the names in {} masked",
@@ -32,44 +26,6 @@ WITHOUT_EVIDENCE = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ShownChange:
-    """One line of the answers side by side."""
-
-    change: str
-    answer: GivenAnswer
-    verdict: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ShownExplanation:
-    """As a page or a terminal shows it."""
-
-    heading: str
-    sentences: tuple[tuple[int, str, str, frozenset[Mark]], ...]
-    """Number, text, title, and what it does."""
-    changes: tuple[ShownChange, ...]
-    """The answers before and after, the first as it was."""
-    rewording: tuple[tuple[Change, str], ...]
-    """The words of the smallest rewording, beside those that were asked; empty: there is none."""
-    lines: tuple[str, ...]
-
-
-def show_explanation(explanation: Explanation) -> ShownExplanation:
-    marks = _marks(explanation)
-    flipping = explanation.rewording.flipping if explanation.rewording else None
-    return ShownExplanation(
-        heading=_heading(explanation),
-        sentences=tuple(
-            (number, own.text, own.title, frozenset(mark for mark, ids in marks.items() if own.id in ids))
-            for number, own in enumerate(explanation.sentences, 1)
-        ),
-        changes=tuple(_changes(explanation)),
-        rewording=tuple(word_diff(explanation.wording, flipping.text)) if flipping else (),
-        lines=(*_describe(explanation), *_caveats(explanation)),
-    )
-
-
 def verdict_of(answer: GivenAnswer, explanation: Explanation) -> str:
     if answer.is_right is None:
         return "not told"
@@ -78,43 +34,7 @@ def verdict_of(answer: GivenAnswer, explanation: Explanation) -> str:
     return "right" if answer.is_right else "wrong"
 
 
-def _heading(own: Explanation) -> str:
-    judged = f", {verdict_of(own.answer, own)} by {word_for(own.judged_by)}" if own.judged_by else ""
-    repeats = f", the most of {own.repeats} answers" if own.repeats > 1 else ""
-    evidence = f", {own.perturbation}" if own.perturbation not in (None, "unchanged") else ""
-    return f"{own.name} at temperature {own.temperature:g}{evidence}{repeats}: “{own.answer.text}”{judged}."
-
-
-def _marks(own: Explanation) -> dict[Mark, Collection[str]]:
-    removal = next((sets for sets in own.flipping if sets.operation == "removal"), None)
-    turning = removal or next(iter(own.flipping), None)
-    alone = own.by("alone")
-    return {
-        "turns": set(turning.sentences or ()) if turning else set(),
-        "could": {id for other in turning.others for id in other} if turning else set(),
-        "alone": set(alone.sentences or ()) if alone else set(),
-    }
-
-
-def _changes(own: Explanation) -> Iterator[ShownChange]:
-    yield ShownChange(change="as it was asked", answer=own.answer, verdict=verdict_of(own.answer, own))
-    for sets in own.sets:
-        if sets.sentences is not None and sets.answer is not None:
-            change = "without any sentence" if not sets.sentences else CHANGED[sets.operation].format(_name(sets, own))
-            yield ShownChange(change=change, answer=sets.answer, verdict=verdict_of(sets.answer, own))
-    if own.rewording and (flipping := own.rewording.flipping):
-        verdict = verdict_of(flipping.answer, own)
-        yield ShownChange(change=f"asked as “{flipping.text}”", answer=flipping.answer, verdict=verdict)
-
-
-# --- sentences about sentences ----------------------------------------------------------------------
-
-
-def _name(sets: SentenceSet, own: Explanation) -> str:
-    return _list(sets.sentences or (), own)
-
-
-def _list(ids: Sequence[str], own: Explanation) -> str:
+def name_sentences(ids: Sequence[str], own: Explanation) -> str:
     """`sentence 2`, `sentences 2 and 5`."""
     places = {sentence.id: number for number, sentence in enumerate(own.sentences, 1)}
     numbers = [str(places[id]) for id in ids]
@@ -128,7 +48,7 @@ def _turned(own: Explanation) -> str:
     return "the answer turns wrong" if own.answer.is_right else "the answer turns right"
 
 
-def _describe(own: Explanation) -> Iterator[str]:
+def describe_explanation(own: Explanation) -> Iterator[str]:
     if own.without_evidence is not None:
         yield WITHOUT_EVIDENCE[own.without_evidence].format(name=own.name)
     elif own.judged_by is not None and not own.answer.is_right:
@@ -147,7 +67,7 @@ def _describe_set(sets: SentenceSet, own: Explanation) -> str:
         return _describe_alone(sets, own)
     if sets.sentences is None:
         return f"By {UNDONE[sets.operation]}, nothing turns the answer: {_describe_tried(sets)}"
-    change = CHANGED[sets.operation].format(_name(sets, own))
+    change = CHANGED[sets.operation].format(name_sentences(sets.sentences or (), own))
     turned = f"{change[0].upper()}{change[1:]} {_turned(own)}{_others(sets, own)}."
     return f"{turned}{_certainty(sets.certainty, len(sets.sentences), sets.tried_up_to)}"
 
@@ -156,7 +76,7 @@ def _others(sets: SentenceSet, own: Explanation) -> str:
     """Others of the same size."""
     if not sets.others:
         return ""
-    shown = [CHANGED[sets.operation].format(_list(other, own)) for other in sets.others[:3]]
+    shown = [CHANGED[sets.operation].format(name_sentences(other, own)) for other in sets.others[:3]]
     more = f", and {len(sets.others) - 3} more sets of that size" if len(sets.others) > 3 else ""
     return f"; likewise {', or '.join(shown)}{more}"
 
@@ -167,7 +87,7 @@ def _describe_alone(sets: SentenceSet, own: Explanation) -> str:
         return f"No few sentences alone give {gives}: {_describe_tried(sets)}"
     if not sets.sentences:
         return f"No sentence is needed: without any of them {own.name} gives {gives}."
-    listed, is_one = _name(sets, own), len(sets.sentences) == 1
+    listed, is_one = name_sentences(sets.sentences or (), own), len(sets.sentences) == 1
     kept = f"{listed[0].upper()}{listed[1:]} alone {'gives' if is_one else 'give'} {gives}{_others(sets, own)}."
     return f"{kept}{_certainty(sets.certainty, len(sets.sentences), sets.tried_up_to)}"
 
@@ -212,7 +132,7 @@ def _describe_rewording(own: Explanation) -> Iterator[str]:
         yield f"Wordings by rules that were not tried, {reason}"
 
 
-def _caveats(own: Explanation) -> Iterator[str]:
+def describe_limits(own: Explanation) -> Iterator[str]:
     if own.stored is not None and own.stored.split() != own.answer.text.split():
         yield f"In the run the answer was “{own.stored}”; asked anew it is another."
     if own.is_sampled and own.repeats == 1:

@@ -15,7 +15,8 @@ from shaketable.stages.asking_anew import Asker, Asking
 from shaketable.stages.changed_evidence import Changed
 from shaketable.stages.check import lacks_for_wording
 from shaketable.stages.explained_trial import ExplainedTrial
-from shaketable.stages.smallest_sets import NOTHING, Items, Outcomes, View, find_smallest
+from shaketable.stages.set_outcomes import NOTHING, Items, Outcomes, View
+from shaketable.stages.smallest_sets import find_smallest
 from shaketable.stages.vary import reword
 from shaketable.store.explanations import FlippingRewording, GivenAnswer, RewordingSearch
 from shaketable.text.normalization import words

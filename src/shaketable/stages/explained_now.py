@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from shaketable.errors import PartError
 from shaketable.identity import digest
-from shaketable.stages.asking_anew import SAME_ANSWER, Judge
+from shaketable.stages.judging import SAME_ANSWER, Judge
 from shaketable.store import Run
-from shaketable.store.explanations import Explanation, load_explanations
+from shaketable.store.explanation_file import load_explanations
+from shaketable.store.explanations import Explanation
 
 
 def current_explanations(run: Run) -> tuple[Explanation, ...]:

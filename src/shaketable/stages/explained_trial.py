@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from shaketable import catalog
-from shaketable.errors import StudyError, did_you_mean
-from shaketable.factors import ORIGINAL, UNCHANGED, Cell, Labels, System, given_names
+from shaketable.errors import StudyError
+from shaketable.factors import ORIGINAL, UNCHANGED, System
+from shaketable.stages.explained_system import choose_system, labels_of, system_of
 from shaketable.stages.plan import Condition, Plan, conditions_of
 from shaketable.stages.reference import made_by
 from shaketable.store import Run
@@ -41,7 +42,7 @@ def find_trial(run: Run, text: str, system: str | None = None) -> ExplainedTrial
     wanted = text if record is None else record.trial.question_id
     question = _question(run, wanted, questions)
     conditions = conditions_of(run.study)
-    chosen = _choose_system(run, conditions, system, record)
+    chosen = choose_system(run, conditions, system, record)
     condition = _condition(conditions, chosen, record)
     variants = run.store.variants(question.id)
     plan = Plan(study=run.study, questions=(question,), variants=variants, conditions=(condition,))
@@ -55,7 +56,7 @@ def find_trial(run: Run, text: str, system: str | None = None) -> ExplainedTrial
         condition=condition,
         trial=trial,
         system=chosen,
-        name=_labels(run, conditions).system(chosen),
+        name=labels_of(run, conditions).system(chosen),
         stored=run.store.record(trial.key),
     )
 
@@ -123,50 +124,9 @@ def _told(question: Question) -> str:
     return f"{question.id} ({text})"
 
 
-def _system_of(condition: Condition) -> System:
-    labels = condition.labels
-    return System(model=labels["model"] or "", method=labels["method"] or "", retriever=labels["retriever"])
-
-
-def _labels(run: Run, conditions: Sequence[Condition]) -> Labels:
-    cells = [Cell(system=_system_of(condition)) for condition in conditions]
-    return Labels.of_cells(cells, given_names(run.study))
-
-
-def _choose_system(run: Run, conditions: Sequence[Condition], text: str | None, record: Record | None) -> System:
-    systems = list(dict.fromkeys(map(_system_of, conditions)))
-    if text is None and record is not None:
-        trial = record.trial
-        return System(model=trial.model, method=trial.method, retriever=trial.retriever)
-    if text is None and len(systems) == 1:
-        return systems[0]
-    labels = _labels(run, conditions)
-    listed = ", ".join(f"'{labels.system(system)}'" for system in systems)
-    if text is None:
-        raise StudyError(f"{run.folder} has {len(systems)} systems: {listed}. Say which to ask: --system NAME.")
-    by_name = _by_name(systems, labels)
-    if len(named := by_name.get(text, [])) == 1:
-        return named[0]
-    if named:
-        several = ", ".join(f"'{labels.system(system)}'" for system in named)
-        raise StudyError(f"--system: '{text}' is of {len(named)} systems of {run.folder}: {several}. Name one.")
-    raise StudyError(
-        f"--system: {run.folder} has no system '{text}'.{did_you_mean(text, by_name)} Its systems: {listed}."
-    )
-
-
-def _by_name(systems: Sequence[System], labels: Labels) -> Mapping[str, list[System]]:
-    """By label, or by any of its parts."""
-    names: dict[str, list[System]] = {}
-    for system in systems:
-        for name in {labels.system(system), " · ".join(system.parts), *system.parts}:
-            names.setdefault(name, []).append(system)
-    return names
-
-
 def _condition(conditions: Sequence[Condition], system: System, record: Record | None) -> Condition:
     """With the evidence as it is found, or disturbed as in the record."""
-    own = [condition for condition in conditions if _system_of(condition) == system]
+    own = [condition for condition in conditions if system_of(condition) == system]
     if not own:
         raise StudyError(
             f"The study of this run does not make the system {' · '.join(system.parts)} any more. Explain a new run."

@@ -1,22 +1,13 @@
-"""`explanations.json`: the smallest changes that flip answers of a run, each as the value that `explain` gave."""
+"""What turns an answer: the smallest changes of evidence and wording, and how sure it is that nothing smaller does."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from pydantic import TypeAdapter, ValidationError
-
-from shaketable.errors import RunError
 from shaketable.factors import System
 from shaketable.text.word_edits import WordEdit
 from shaketable.types import Edit
-
-NAME = "explanations.json"
-SCHEMA = 1
 
 Certainty = Literal["smallest", "irreducible", "unfinished", "none", "not_found"]
 """`smallest`: every smaller set was tried. `irreducible`: leaving out any one undoes it; not all smaller sets were
@@ -150,35 +141,3 @@ class Explanation:
         """Sets whose change turns the answer, the smallest first."""
         turning = [own for own in self.sets if own.operation != "alone" and own.sentences is not None]
         return tuple(sorted(turning, key=lambda own: len(own.sentences or ())))
-
-
-ADAPTER = TypeAdapter(tuple[Explanation, ...])
-
-
-def load_explanations(folder: Path) -> tuple[Explanation, ...]:
-    """All of a run, in the order they were made; none: nothing was explained, or by another version."""
-    path = folder / NAME
-    if not path.is_file():
-        return ()
-    try:
-        content = json.loads(path.read_text("utf-8"))
-        if content["schema"] != SCHEMA:
-            return ()
-        return ADAPTER.validate_python(content["explanations"])
-    except (json.JSONDecodeError, KeyError, TypeError, ValidationError) as error:
-        raise RunError(
-            f"{path} does not hold explanations: {str(error).splitlines()[0]}. Delete it, and explain again."
-        ) from error
-
-
-def write_explanation(folder: Path, explanation: Explanation) -> None:
-    """Beside the others; one of the same trial takes the place of the older."""
-    others = [own for own in load_explanations(folder) if own.key != explanation.key]
-    temporary = folder / f"{NAME}.tmp"
-    temporary.write_text(_format([*others, explanation]), "utf-8")
-    temporary.replace(folder / NAME)
-
-
-def _format(explanations: Iterable[Explanation]) -> str:
-    values = ADAPTER.dump_python(tuple(explanations), mode="json")
-    return json.dumps({"schema": SCHEMA, "explanations": values}, indent=1, ensure_ascii=False, allow_nan=False)
