@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def test_people_see_the_decisive_sentences_and_the_answers_before_and_after(run:
     assert any(line.split()[:3] == ["●", "◆", "2"] for line in lines)
     assert any(line.split()[:3] == ["○", "◆", "5"] for line in lines)
     assert any(line.split() == ["without", "sentence", "2", "Rome", "wrong"] for line in lines)
-    assert "In which old ancient town does the garden lie?" in told
+    assert "In which [-old-] {+ancient+} town does the garden lie?" in told
     assert "• Without sentence 2 the answer turns wrong; likewise without sentence 5." in told
 
 
@@ -74,3 +75,19 @@ def test_what_cannot_be_explained_is_told_with_exit_code_2(run: Path, words: tup
 def test_a_folder_without_a_run_is_told(tmp_path: Path) -> None:
     code, _, told = invoke(tmp_path, "q1")
     assert code == 2 and "holds no run" in " ".join(told.split())
+
+
+def test_the_example_runs_as_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "explain"
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "explain", folder)
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(app, ["run", "study.toml", "--out", "runs/books", "--json"])
+    assert done.exit_code == 0, done.stderr
+    told = {}
+    for question in ("salt-road", "Glass Hill"):
+        code, words, problem = invoke("runs/books", question, *ASKED, "--json")
+        assert code == 0, problem
+        told[question] = json.loads(words)["lines"]
+    assert "Without sentence 4 the answer turns wrong; likewise without sentence 7." in told["salt-road"]
+    assert "Sentence 7 alone gives the right answer." in told["salt-road"]  # It guesses.
+    assert "Without sentence 2 the answer turns right." in told["Glass Hill"]

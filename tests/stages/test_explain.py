@@ -107,6 +107,15 @@ def test_the_limit_of_calls_is_never_passed_and_what_it_leaves_open_is_told(tmp_
     assert removal is not None and removal.certainty in ("unfinished", "not_found")
 
 
+def test_calls_that_are_left_prove_what_was_left_open(tmp_path: Path) -> None:
+    """Of 49 calls a third is for taking away, which finds three sentences without all fifteen pairs; what the other
+    searches leave is enough for these."""
+    told = explain(make_run(tmp_path / "run", "birch or elm or fir"), "q1", by=REMOVAL, wordings="run", max_calls=50)
+    removal = told.by("removal")
+    assert removal is not None and (numbers(told, removal.sentences), removal.certainty) == ([2, 5, 6], "smallest")
+    assert removal.n_asked > 49 // 3 and told.n_calls <= 50
+
+
 def test_sets_that_fail_are_counted_and_never_taken_for_a_flip(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", "None if not alder else birch")
     told = explain(run, "q1", by=REMOVAL, wordings="none")

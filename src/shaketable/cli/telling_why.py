@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from shaketable.cli.console import out
 from shaketable.report.shown_explanation import Mark, ShownExplanation
+from shaketable.report.word_diff import Change
 from shaketable.store.explanations import Explanation
 
 MARKS: dict[Mark, tuple[str, str, str]] = {
@@ -15,6 +18,12 @@ MARKS: dict[Mark, tuple[str, str, str]] = {
     "could": ("○", "red", "so would this one, or others with it"),
     "alone": ("◆", "green", "enough alone"),
 }
+REWORDED: dict[Change, tuple[str, str, str]] = {
+    "kept": ("", "", ""),
+    "gone": ("[-", "-]", "red"),
+    "new": ("{+", "+}", "green"),
+}
+"""As `git diff --word-diff` writes it, so that it is seen without colors too."""
 COLORS = {"right": "green", "the same": "green", "wrong": "red", "another": "red"}
 
 
@@ -37,18 +46,10 @@ def tell_explanation(explanation: Explanation, shown: ShownExplanation) -> None:
 
 def _tell_evidence(shown: ShownExplanation) -> None:
     out.print()
-    used = set()
+    used: set[Mark] = set()
     for number, text, title, marks in shown.sentences:
         used |= marks
-        line = Text("  ")
-        for mark, (sign, style, _) in MARKS.items():
-            if mark != "could":
-                sign, style = (
-                    MARKS["could"][:2]
-                    if mark == "turns" and mark not in marks and "could" in marks
-                    else (sign if mark in marks else " ", style)
-                )
-                line.append(sign, style=style).append(" ")
+        line = Text("  ").append_text(_signs(marks))
         line.append(f"{number:>3}  ", style="dim").append(text, style="bold" if marks else "")
         out.print(line.append(f"  ({title})" if title else "", style="not bold dim"))
     legend = [f"{sign} {words}" for mark, (sign, _, words) in MARKS.items() if mark in used]
@@ -56,9 +57,19 @@ def _tell_evidence(shown: ShownExplanation) -> None:
         out.print(Text("  " + "   ".join(legend), style="dim"))
 
 
+def _signs(marks: Collection[Mark]) -> Text:
+    """Two columns: whether changing it turns the answer, and whether it is enough."""
+    text = Text()
+    columns: tuple[tuple[Mark, ...], ...] = (("turns", "could"), ("alone",))
+    for column in columns:
+        sign, style, _ = next((MARKS[mark] for mark in column if mark in marks), (" ", "", ""))
+        text.append(sign, style=style).append(" ")
+    return text
+
+
 def _tell_rewording(shown: ShownExplanation) -> None:
     line = Text("  ")
-    styles = {"kept": "", "gone": "red strike", "new": "green bold"}
     for change, words in shown.rewording:
-        line.append(words, style=styles[change]).append(" ")
+        before, after, style = REWORDED[change]
+        line.append(f"{before}{words}{after}", style=style).append(" ")
     out.print(line)

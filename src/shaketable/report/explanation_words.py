@@ -18,6 +18,12 @@ UNDONE: dict[Operation, str] = {
     "replacement": "replacing sentences",
     "alone": "leaving out sentences",
 }
+CANNOT: dict[Operation, str] = {
+    "removal": "there are none",
+    "masking": "there is no name in them",
+    "replacement": "the record has no other sentence to put in their place",
+    "alone": "there are none",
+}
 WITHOUT_EVIDENCE = {
     "no_search": "{name} is asked without evidence, so only its wording can be changed.",
     "pipeline": "{name} takes no context and hands none over to be disturbed, so only the wording can be changed. "
@@ -62,7 +68,7 @@ def _describe_set(sets: SentenceSet, own: Explanation) -> str:
     if sets.reason is not None:
         return f"Not tried, {UNDONE[sets.operation]}: {sets.reason}"
     if not sets.n_candidates:
-        return f"Not tried, {UNDONE[sets.operation]}: none of the sentences can be changed so."
+        return f"Not tried, {UNDONE[sets.operation]}: {CANNOT[sets.operation]}."
     if sets.operation == "alone":
         return _describe_alone(sets, own)
     if sets.sentences is None:
@@ -120,9 +126,9 @@ def _describe_rewording(own: Explanation) -> Iterator[str]:
     elif flipping is None:
         yield "No other wording was tried: the run has none."
     else:
-        part = "" if flipping.text == flipping.whole else ", a part of what it made"
+        part = "" if flipping.text == flipping.whole else f"a part of “{flipping.whole}” "
         yield (
-            f"Asked as “{flipping.text}” {_turned(own)} (by {flipping.variation}{part}; "
+            f"Asked as “{flipping.text}” {_turned(own)} ({part}by {flipping.variation}; "
             f"{flipping.edit_distance:.0%} of the words differ; {rewording.n_flipping} of {rewording.n_wordings} "
             f"wordings do it).{_certainty(flipping.certainty, len(flipping.edits), 0, 'parts of this rewording')}"
         )

@@ -82,11 +82,14 @@ def _explain(
     seen = list(watching.seen.values()) if watching else []
     words_too = wordings != "none"
     sets: tuple[SentenceSet, ...] = ()
+    search = None
     if watching is not None and seen:
         n_searches = max(record.cost.n_searches for record in records)
         search = EvidenceSearch(explained, asker, base, watching, n_searches=n_searches)
         sets = search.run(by, n_after=int(words_too), progress=progress)
     rewording = WordingSearch(explained, asker, base, watching).run(wordings, progress) if words_too else None
+    if search is not None:
+        sets = search.settle(sets, progress)
     trial, stored = explained.trial, explained.stored
     return Explanation(
         question_id=explained.question.id,

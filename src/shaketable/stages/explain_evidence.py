@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from shaketable.stages.asking_anew import Asker, Asking
 from shaketable.stages.changed_evidence import Changed, Edits, edits_by
@@ -17,6 +18,8 @@ DONE: dict[Operation, str] = {
     "masking": "masking names in sentences",
     "replacement": "replacing sentences",
 }
+SETTLED = ("smallest", "none")
+"""What more calls would not change."""
 
 
 class ChangedSets:
@@ -56,6 +59,7 @@ class EvidenceSearch:
         self.removal = ChangedSets(asker, base, watching, removal)
         # After several searches, taking sentences away may bring others; alone is alone then by another way.
         self.alone = ChangedSets(asker, base, watching, removal, keeps=True) if n_searches > 1 else None
+        self.searched: dict[Operation, tuple[ChangedSets, View]] = {}
 
     def run(self, by: Sequence[Operation], n_after: int, progress: Callable[[str], None]) -> tuple[SentenceSet, ...]:
         """`n_after`: searches of other kinds that want their share of the calls."""
@@ -63,25 +67,41 @@ class EvidenceSearch:
         sets = []
         for n_done, operation in enumerate(operations):
             progress(DONE[operation])
+            changed = self._changed(operation)
+            if isinstance(changed, str):
+                sets.append(SentenceSet(operation=operation, reason=changed))
+                continue
+            self.searched[operation] = changed, self._view(operation, changed)
             budget = self.asker.n_affordable() // (len(operations) - n_done + n_after)
-            sets.append(self._alone(budget) if operation == "alone" else self._turning(operation, budget))
+            sets.append(_search(operation, *self.searched[operation], budget))
         return tuple(sets)
 
-    def _turning(self, operation: Operation, budget: int) -> SentenceSet:
-        """The fewest whose change makes right wrong, or wrong right."""
-        changed = self.removal
-        if operation != "removal":
-            edits = edits_by(operation, self.explained.question, list(self.before.seen.values()))
-            if isinstance(edits, str):
-                return SentenceSet(operation=operation, reason=edits)
-            changed = ChangedSets(self.asker, self.base, self.before, edits)
-        return _search(operation, changed, View(changed.outcomes, wanted=not self.base.is_right), budget)
+    def settle(self, sets: Sequence[SentenceSet], progress: Callable[[str], None]) -> tuple[SentenceSet, ...]:
+        """The same sets, those that are not proven smallest looked for again with the calls that are left."""
+        unsettled = [own.operation for own in sets if own.reason is None and own.certainty not in SETTLED]
+        settled = []
+        for own in sets:
+            budget = self.asker.n_affordable() // len(unsettled) if own.operation in unsettled else 0
+            if budget:
+                progress(f"{DONE[own.operation]}, with the calls that are left")
+                again = _search(own.operation, *self.searched[own.operation], budget)
+                own = replace(again, n_asked=own.n_asked + again.n_asked, n_untold=own.n_untold + again.n_untold)
+                unsettled.remove(own.operation)
+            settled.append(own)
+        return tuple(settled)
 
-    def _alone(self, budget: int) -> SentenceSet:
-        """The fewest that give the right answer without the others."""
-        if self.alone is not None:
-            return _search("alone", self.alone, View(self.alone.outcomes), budget)
-        return _search("alone", self.removal, View(self.removal.outcomes, other_side=True), budget)
+    def _changed(self, operation: Operation) -> ChangedSets | str:
+        """Or why there are none."""
+        if operation in ("removal", "alone"):
+            return self.alone if operation == "alone" and self.alone else self.removal
+        edits = edits_by(operation, self.explained.question, list(self.before.seen.values()))
+        return edits if isinstance(edits, str) else ChangedSets(self.asker, self.base, self.before, edits)
+
+    def _view(self, operation: Operation, changed: ChangedSets) -> View:
+        """The fewest that give the right answer alone; else whose change makes right wrong, or wrong right."""
+        if operation == "alone":
+            return View(changed.outcomes, other_side=self.alone is None)
+        return View(changed.outcomes, wanted=not self.base.is_right)
 
 
 def _search(operation: Operation, changed: ChangedSets, view: View, budget: int) -> SentenceSet:

@@ -72,7 +72,7 @@ class _Search:
             if best is not None and len(best) <= size:
                 return
             # Single things do it more often than not, so they are worth more.
-            most = (max(share, 0.75) if size <= 1 else share) * self.left
+            most = (max(share, 0.6) if size <= 1 else share) * self.left
             unknown = [items for items in self._of_size(size, most) if self.view.turned(items) not in self._known]
             if len(unknown) > most:
                 return
