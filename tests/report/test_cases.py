@@ -8,10 +8,12 @@ import pytest
 from seen_page import SeenPage, see, small_run
 
 from shaketable.analyses.evidence.cases import Cases
+from shaketable.report.case import Case, explain_cases
 from shaketable.report.cases import make_cases
 from shaketable.report.section import Page
 from shaketable.stages.report import page_of, render
 from shaketable.store import Run
+from shaketable.store.explanations import Explanation, GivenAnswer
 
 REPLIES = (
     "New Haven, no, Toronto, Pyotr Ilyich Tchaikovsky, tram, Antonio Vivaldi, Greece",
@@ -76,3 +78,24 @@ def test_without_the_analysis_the_examples_of_the_run_are_shown(run: Run, page: 
     without = replace(page, findings=replace(page.findings, findings=()))
     assert make_cases(without) == []
     assert run.examples(1)[0].question in SeenPage(render(run, without, [], [])).text
+
+
+def explanation_of(case: Case, name: str = "q") -> Explanation:
+    assert case.system is not None
+    return Explanation(
+        question_id=case.question_id, question=case.question, gold=case.gold, system=case.system, name=name,
+        wording=case.wording, variation="original", perturbation="unchanged", temperature=0.0, repeats=1,
+        is_sampled=False, judged_by="contains", key=name, made_from="", answer=GivenAnswer(text="Oslo", is_right=True),
+    )  # fmt: skip
+
+
+def test_cases_that_are_explained_come_first_and_others_are_added(page: Page) -> None:
+    cases = make_cases(page)
+    last, stranger = cases[-1], replace(cases[0], question_id="stranger", question="Who?", wording="Who?")
+    shown = explain_cases(cases, [explanation_of(last, "old"), explanation_of(last, "new"), explanation_of(stranger)])
+    first, second, *others = shown
+    assert first.question_id == last.question_id
+    assert first.explanation is not None and first.explanation.name == "new"
+    assert (second.question, second.answers) == ("Who?", ())
+    assert sorted(case.headline or "" for case in (first, *others)) == sorted(case.headline or "" for case in cases)
+    assert explain_cases(cases, ()) == cases

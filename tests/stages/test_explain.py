@@ -54,6 +54,8 @@ def test_of_two_sentences_that_are_both_needed_each_turns_the_answer_and_both_ke
     assert (numbers(told, alone.sentences), alone.certainty) == ([2, 5], "smallest")
     assert "Without sentence 2 the answer turns wrong; likewise without sentence 5." in words(told)
     assert "Sentences 2 and 5 alone give the right answer. It is a smallest one" in words(told)
+    assert [sentence.is_supporting for sentence in told.sentences] == [False, True, False, False, True, False]
+    assert "By the dataset" not in words(told)
     assert told.n_calls == sum(ruled.n_calls) == removal.n_asked + alone.n_asked + 1
 
 
@@ -77,6 +79,7 @@ def test_a_wrong_answer_is_told_and_what_makes_it_right_is_looked_for(tmp_path: 
     assert removal.answer is not None and removal.answer.text == RIGHT
     assert alone is not None and alone.sentences == ()
     assert "The answer is wrong already" in words(told) and "Without sentence 3 the answer turns right" in words(told)
+    assert "By the dataset sentence 3 is no fact that the right answer rests on." in words(told)
 
 
 def test_an_answer_that_needs_no_evidence_says_so(tmp_path: Path) -> None:
@@ -121,7 +124,7 @@ def test_sets_that_fail_are_counted_and_never_taken_for_a_flip(tmp_path: Path) -
     told = explain(run, "q1", by=REMOVAL, wordings="none")
     removal = told.by("removal")
     assert removal is not None and numbers(told, removal.sentences) == [2] and removal.n_untold
-    assert "have no answer that can be judged" in words(told)
+    assert "brought no answer that can be judged, and do not count as tried" in words(told)
 
 
 def test_after_several_searches_what_is_left_alone_is_alone_indeed(tmp_path: Path) -> None:
@@ -185,6 +188,13 @@ def test_a_wording_that_tells_the_answer_is_not_asked(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", "old", variations=["original", f"listed(texts={(telling,)!r})"])
     told = explain(run, "q1", wordings="run", by=REMOVAL)
     assert told.rewording is not None and told.rewording.n_wordings == 0
+
+
+def test_variations_that_cannot_be_used_here_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shaketable.stages.explain_wording.lacks_for_wording", lambda variation: "no weights.")
+    told = explain(make_run(tmp_path / "run", "old"), "q1", by=REMOVAL)
+    assert told.rewording is not None and "formality: no weights." in told.rewording.not_tried
+    assert "Wordings by rules that were not tried, formality: no weights." in words(told)
 
 
 def test_a_system_without_evidence_explains_its_wording_alone_and_says_why(tmp_path: Path) -> None:
@@ -320,8 +330,9 @@ def test_the_embedded_model_is_explained_on_a_built_in_question(tmp_path: Path) 
     }
     run = ask(parse_study(tables, "test"), tmp_path / "run")
     [question] = run.store.questions()
-    told = explain(run, question.id, by=REMOVAL, wordings="none", max_calls=12)
-    assert told.stored == told.answer.text and not told.is_sampled
+    told = explain(run, question.id, by=REMOVAL, max_calls=24)
+    assert told.stored == told.answer.text and not told.is_sampled and told.n_calls <= 24
+    assert told.rewording is not None and told.rewording.n_wordings and not told.rewording.not_tried
     assert [sentence.text for sentence in told.sentences] == [question.sentence(id).text for id in question.supporting]
     for sets in told.sets:
         assert sets.answer is None or (sets.answer.is_right != told.answer.is_right) == (

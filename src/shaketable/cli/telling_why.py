@@ -47,11 +47,11 @@ def tell_explanation(explanation: Explanation, shown: ShownExplanation) -> None:
 def _tell_evidence(shown: ShownExplanation) -> None:
     out.print()
     used: set[Mark] = set()
-    for number, text, title, marks in shown.sentences:
-        used |= marks
-        line = Text("  ").append_text(_signs(marks))
-        line.append(f"{number:>3}  ", style="dim").append(text, style="bold" if marks else "")
-        out.print(line.append(f"  ({title})" if title else "", style="not bold dim"))
+    for own in shown.sentences:
+        used |= own.marks
+        line = Text("  ").append_text(_signs(own.marks))
+        line.append(f"{own.number:>3}  ", style="dim").append(own.text, style="bold" if own.marks else "")
+        out.print(line.append(f"  ({own.title})" if own.title else "", style="not bold dim"))
     legend = [f"{sign} {words}" for mark, (sign, _, words) in MARKS.items() if mark in used]
     if legend:
         out.print(Text("  " + "   ".join(legend), style="dim"))

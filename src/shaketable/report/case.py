@@ -65,15 +65,14 @@ def case_of(example: Example) -> Case:
 def explain_cases(cases: Sequence[Case], explanations: Sequence[Explanation]) -> list[Case]:
     """The same with what turns their answers; what was explained comes first, also where it was no case."""
     newest = {(own.question_id, own.system): own for own in explanations}
-    of_cases = [(case.question_id, case.system) for case in cases]
-    explained = [
-        replace(case, explanation=newest[place])
-        for case, place in zip(cases, of_cases, strict=True)
-        if place in newest and of_cases.index(place) == cases.index(case)
-    ]
-    alone = [_case_of(own) for place, own in newest.items() if place not in of_cases]
-    shown = {id(case) for case, place in zip(cases, of_cases, strict=True) if place in newest}
-    return [*explained, *alone, *(case for case in cases if id(case) not in shown)]
+    explained, others = [], []
+    for case in cases:
+        own = newest.pop((case.question_id, case.system), None) if case.system is not None else None
+        if own is None:
+            others.append(case)
+        else:
+            explained.append(replace(case, explanation=own))
+    return [*explained, *map(_case_of, newest.values()), *others]
 
 
 def _case_of(explanation: Explanation) -> Case:

@@ -57,11 +57,22 @@ def _turned(own: Explanation) -> str:
 def describe_explanation(own: Explanation) -> Iterator[str]:
     if own.without_evidence is not None:
         yield WITHOUT_EVIDENCE[own.without_evidence].format(name=own.name)
-    elif own.judged_by is not None and not own.answer.is_right:
+    if own.judged_by is not None and not own.answer.is_right:
         yield "The answer is wrong already; what follows is the smallest change that makes it right."
     for sets in own.sets:
         yield _describe_set(sets, own)
+    yield from _describe_support(own)
     yield from _describe_rewording(own)
+
+
+def _describe_support(own: Explanation) -> Iterator[str]:
+    """Where the evidence that decides is not the evidence that should."""
+    supporting = {sentence.id for sentence in own.sentences if sentence.is_supporting}
+    removal = own.by("removal")
+    if supporting and removal and removal.sentences and not supporting.intersection(removal.sentences):
+        listed = name_sentences(removal.sentences, own)
+        are = "is no fact" if len(removal.sentences) == 1 else "are no facts"
+        yield f"By the dataset {listed} {are} that the right answer rests on."
 
 
 def _describe_set(sets: SentenceSet, own: Explanation) -> str:
@@ -123,14 +134,15 @@ def _describe_rewording(own: Explanation) -> Iterator[str]:
     flipping = rewording.flipping
     if flipping is None and rewording.n_wordings:
         yield f"No other wording turns the answer; tried: {rewording.n_wordings}."
-    elif flipping is None:
-        yield "No other wording was tried: the run has none."
-    else:
+    elif flipping is None and not rewording.n_unaffordable:
+        yield "No other wording was tried: there is none."
+    elif flipping is not None:
         part = "" if flipping.text == flipping.whole else f"a part of “{flipping.whole}” "
         yield (
             f"Asked as “{flipping.text}” {_turned(own)} ({part}by {flipping.variation}; "
-            f"{flipping.edit_distance:.0%} of the words differ; {rewording.n_flipping} of {rewording.n_wordings} "
-            f"wordings do it).{_certainty(flipping.certainty, len(flipping.edits), 0, 'parts of this rewording')}"
+            f"{100 * flipping.edit_distance:.0f} % of the words differ; {rewording.n_flipping} of "
+            f"{rewording.n_wordings} wordings do it)."
+            f"{_certainty(flipping.certainty, len(flipping.edits), flipping.tried_up_to, 'parts of this rewording')}"
         )
     if rewording.n_unaffordable:
         yield f"{rewording.n_unaffordable} more wordings were not tried: the limit of calls."
@@ -147,6 +159,6 @@ def describe_limits(own: Explanation) -> Iterator[str]:
             "chance. Let the most of several answers decide: --repeats 5."
         )
     if n_untold := sum(sets.n_untold for sets in own.sets) + (own.rewording.n_untold if own.rewording else 0):
-        yield f"{n_untold:,} changes have no answer that can be judged, and count as tried without an outcome."
+        yield f"{n_untold:,} changes brought no answer that can be judged, and do not count as tried."
     dollars = "" if own.dollars is None else f", {own.dollars:.4f} USD"
     yield f"{own.n_calls:,} calls{dollars}; the limit was {own.max_calls:,}."

@@ -21,6 +21,19 @@ Mark = Literal["turns", "could", "alone"]
 """A sentence whose change turns the answer; of another set of the same size that does; of those that are enough."""
 
 
+SUPPORTING = "★ supports"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownSentence:
+    number: int
+    text: str
+    title: str
+    """With a star where the dataset says that it supports the answer."""
+    marks: frozenset[Mark]
+    """What it does."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownChange:
     """One line of the answers side by side."""
@@ -33,8 +46,7 @@ class ShownChange:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownExplanation:
     heading: str
-    sentences: tuple[tuple[int, str, str, frozenset[Mark]], ...]
-    """Number, text, title, and what it does."""
+    sentences: tuple[ShownSentence, ...]
     changes: tuple[ShownChange, ...]
     """The answers before and after, the first as it was."""
     rewording: tuple[tuple[Change, str], ...]
@@ -48,7 +60,12 @@ def show_explanation(explanation: Explanation) -> ShownExplanation:
     return ShownExplanation(
         heading=_heading(explanation),
         sentences=tuple(
-            (number, own.text, own.title, frozenset(mark for mark, ids in marks.items() if own.id in ids))
+            ShownSentence(
+                number=number,
+                text=own.text,
+                title=" ".join(filter(None, [own.title, SUPPORTING if own.is_supporting else ""])),
+                marks=frozenset(mark for mark, ids in marks.items() if own.id in ids),
+            )
             for number, own in enumerate(explanation.sentences, 1)
         ),
         changes=tuple(_changes(explanation)),

@@ -75,9 +75,12 @@ def _explain(
     wordings: Wordings,
     progress: Callable[[str], None],
 ) -> Explanation:
+    def tell(words: str) -> None:
+        progress(f"{words} ({asker.n_calls} of {asker.max_calls} calls so far)")
+
     perturbation = explained.condition.perturbation
     watching = None if perturbation is None else Changed(before=perturbation)
-    progress(f"asking {explained.name}")
+    tell(f"asking {explained.name}")
     base, records = _ask_plainly(explained, asker, judge, watching)
     seen = list(watching.seen.values()) if watching else []
     words_too = wordings != "none"
@@ -86,10 +89,10 @@ def _explain(
     if watching is not None and seen:
         n_searches = max(record.cost.n_searches for record in records)
         search = EvidenceSearch(explained, asker, base, watching, n_searches=n_searches)
-        sets = search.run(by, n_after=int(words_too), progress=progress)
-    rewording = WordingSearch(explained, asker, base, watching).run(wordings, progress) if words_too else None
+        sets = search.run(by, n_after=int(words_too), progress=tell)
+    rewording = WordingSearch(explained, asker, base, watching).run(wordings, tell) if words_too else None
     if search is not None:
-        sets = search.settle(sets, progress)
+        sets = search.settle(sets, tell)
     trial, stored = explained.trial, explained.stored
     return Explanation(
         question_id=explained.question.id,
@@ -109,7 +112,13 @@ def _explain(
         answer=base,
         stored=stored.answer.text if stored and stored.answer else None,
         sentences=tuple(
-            EvidenceSentence(id=target.sentence.id, text=target.sentence.text, title=target.title) for target in seen
+            EvidenceSentence(
+                id=target.sentence.id,
+                text=target.sentence.text,
+                title=target.title,
+                is_supporting=target.sentence.id in explained.question.supporting,
+            )
+            for target in seen
         ),
         without_evidence=None if seen else _why_none(explained),
         sets=sets,

@@ -147,6 +147,7 @@ class WordingSearch:
             whole=candidate.text,
             edit_distance=round(word_distance(self.asked, text), 4),
             certainty=smallest.certainty,
+            tried_up_to=smallest.tried_up_to,
             answer=answers[smallest.items],
         )
         return flipping, smallest.n_asked, smallest.n_untold

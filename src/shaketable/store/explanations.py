@@ -36,6 +36,8 @@ class EvidenceSentence:
     text: str
     title: str
     """Of its passage."""
+    is_supporting: bool = False
+    """Whether the dataset counts it among the facts that support the answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +78,8 @@ class FlippingRewording:
     """Words put in, taken out or replaced, as a share of the longer wording."""
     certainty: Certainty
     """Over sets of the rewording's edits."""
+    tried_up_to: int
+    """Every set of up to so many edits was tried."""
     answer: GivenAnswer
 
 
