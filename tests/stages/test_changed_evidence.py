@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from shaketable import catalog
 from shaketable.perturbations.altered import Target
-from shaketable.stages.changed_evidence import Changed, Remembered, edits_by
+from shaketable.stages.changed_evidence import Changed, Remembered
+from shaketable.stages.sentence_edits import edits_by
 from shaketable.types import Hit, Passage, Query, Question, Sentence
 
 QUESTION = Question(id="q", text="Where?", answers=("Oslo",))

@@ -15,7 +15,7 @@ from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.scheduler import Scheduler
 from shaketable.stages.sources import Listed
 from shaketable.store.explanations import GivenAnswer
-from shaketable.types import Json, Limits, Record, Trial, Variant
+from shaketable.types import Json, Limits, Record, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,12 +90,11 @@ class Asker:
 
     def _trial(self, asking: Asking, repeat: int) -> tuple[Trial, Condition]:
         """With the seeds of the first answer, so that nothing but the change makes a difference."""
-        condition = self.condition
-        if asking.perturbation is not None:
-            condition = replace(condition, perturbation=asking.perturbation)
+        perturbation = asking.perturbation
+        condition = self.condition if perturbation is None else replace(self.condition, perturbation=perturbation)
         key = digest([self.trial.key, next(self.numbers), repeat])
         seed = self.trial.seed if repeat == 0 else seed_from(self.trial.seed, repeat)
-        variant: Variant = self.trial.variant
+        variant = self.trial.variant
         if asking.wording is not None:
             variant = replace(variant, text=asking.wording)
         return replace(self.trial, key=key, variant=variant, repeat=repeat, seed=seed), condition

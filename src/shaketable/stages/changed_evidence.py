@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from shaketable import catalog
 from shaketable.perturbations.altered import Target, disturbed, remove, sentences_of
-from shaketable.protocols import Perturbation, Retriever, WeightReadingPart
+from shaketable.protocols import Perturbation, Retriever
 from shaketable.retrievers.corpus.passages import split_sentences
-from shaketable.store.explanations import Operation
-from shaketable.types import Edit, Evidence, Hit, Passage, Query, Question, Sentence
-
-PARTS = {"masking": "entity_masking", "replacement": "sentence_replacement"}
-"""Perturbations that change sentences where they stand."""
-Edits = Mapping[str, Edit]
-"""Id of a sentence → what becomes of it."""
+from shaketable.stages.sentence_edits import Edits
+from shaketable.types import Evidence, Hit, Passage, Query, Question, Sentence
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,39 +67,3 @@ class Remembered:
         for query, hits in zip(new, self.retriever.search(new, k) if new else (), strict=True):
             self.found[query.text, k] = hits
         return [self.found[query.text, k] for query in queries]
-
-
-def edits_by(operation: Operation, question: Question, targets: Sequence[Target]) -> Edits | str:
-    """What becomes of each sentence that can be changed so; or why none can be."""
-    if operation == "removal":
-        return {target.sentence.id: remove(target) for target in targets}
-    part = catalog.build("perturbation", PARTS[operation])
-    if isinstance(part, WeightReadingPart) and (problem := part.lacks()):
-        return problem
-    return _of_each(part, question, targets)
-
-
-def _of_each(part: Perturbation, question: Question, targets: Sequence[Target]) -> Edits:
-    """These parts change the later half of the supporting sentences; so every sentence supports in turn, those that
-    were not changed yet last."""
-    hits = [_hit(target, rank) for rank, target in enumerate(targets, 1)]
-    if len(targets) == 1:  # Half of one is none.
-        nothing = Target(sentence=Sentence(id="#nothing", text=""), title=targets[0].title)
-        hits = [_hit(nothing, 1), replace(hits[0], rank=2)]
-    texts = {target.sentence.text for target in targets} | {""}
-    order = [hit.passage.sentences[0].id for hit in hits]
-    waiting = [target.sentence.id for target in targets]
-    edits: dict[str, Edit] = {}
-    while waiting:
-        supporting = [*(id for id in order if id not in waiting), *waiting]
-        [evidence] = part.perturb([replace(question, supporting=tuple(supporting))], [hits])
-        turn = supporting[len(supporting) - len(supporting) // 2 :]
-        # A sentence of the evidence in the place of another would be moved, not taken away.
-        edits |= {own.sentence_id: own for own in evidence.edits if own.sentence_id in turn and own.after not in texts}
-        waiting = [id for id in waiting if id not in turn]
-    return {id: edits[id] for id in order if id in edits}
-
-
-def _hit(target: Target, rank: int) -> Hit:
-    passage = Passage(id=target.sentence.id, title=target.title, sentences=(target.sentence,))
-    return Hit(passage=passage, rank=rank, score=None, source="")

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shaketable.stages.asking_anew import Asker, Asking
-from shaketable.stages.changed_evidence import Changed, Edits, edits_by
+from shaketable.stages.changed_evidence import Changed
 from shaketable.stages.explained_trial import ExplainedTrial
+from shaketable.stages.sentence_edits import Edits, edits_by
 from shaketable.stages.set_outcomes import NOTHING, Items, Outcomes, View
 from shaketable.stages.smallest_sets import find_smallest
 from shaketable.store.explanations import GivenAnswer, Operation, SentenceSet

@@ -9,7 +9,7 @@ from shaketable.analyses.compared import Compared
 from shaketable.analyses.moves import Given, Move, TwoAnswers
 from shaketable.factors import judges
 from shaketable.report.comparison_words import name_condition
-from shaketable.report.examples import Change, word_diff
+from shaketable.report.word_diff import Change, word_diff
 from shaketable.report.words import format_amount, format_number
 from shaketable.types import Unit
 
