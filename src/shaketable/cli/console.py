@@ -26,6 +26,7 @@ from rich.progress import TimeElapsedColumn as Elapsed
 from rich.text import Text
 
 from shaketable.errors import ShaketableError
+from shaketable.stages.afterwards import WORTH_TELLING_SECONDS
 from shaketable.stages.scheduler import Tick
 from shaketable.stages.vary import WordingTick
 
@@ -115,13 +116,14 @@ def _print_error(text: str) -> None:
 
 
 @contextlib.contextmanager
-def answering(n_todo: int, *, quiet: bool = False) -> Iterator[Callable[[Tick], None]]:
-    """A bar with rate and time left on a terminal; a line every ten seconds elsewhere."""
+def answering(n_todo: int, *, quiet: bool = False, then: float = 0.0) -> Iterator[Callable[[Tick], None]]:
+    """A bar with rate and time left on a terminal; a line every ten seconds elsewhere. `then`: seconds that scores,
+    analyses and the report take afterwards, as far as is known."""
     if quiet:
         yield lambda tick: None
         return
     if not err.is_terminal:
-        yield _lines(n_todo)
+        yield _lines(n_todo, then)
         return
     columns = (
         SpinnerColumn(),
@@ -138,7 +140,7 @@ def answering(n_todo: int, *, quiet: bool = False) -> Iterator[Callable[[Tick], 
 
         def update(tick: Tick) -> None:
             failed = f"{tick.n_failed} failed" if tick.n_failed else ""
-            left = "…" if tick.seconds_left is None else f"about {duration(tick.seconds_left)} left"
+            left = time_left(tick, then) or "…"
             bar.update(task, completed=tick.n_done + tick.n_failed, rate=_rate(tick), left=left, failed=failed)
 
         yield update
@@ -188,7 +190,7 @@ def _wording_lines() -> Callable[[WordingTick], None]:
     return update
 
 
-def _lines(n_todo: int) -> Callable[[Tick], None]:
+def _lines(n_todo: int, then: float) -> Callable[[Tick], None]:
     last = time.perf_counter()
 
     def update(tick: Tick) -> None:
@@ -199,10 +201,22 @@ def _lines(n_todo: int) -> Callable[[Tick], None]:
             return
         last = now
         failed = f", {tick.n_failed} failed" if tick.n_failed else ""
-        left = "" if tick.seconds_left is None else f", about {duration(tick.seconds_left)} left"
-        say(f"answered {finished:,} of {n_todo:,}{failed}, {_rate(tick)}{left}")
+        left = time_left(tick, then)
+        say(f"answered {finished:,} of {n_todo:,}{failed}, {_rate(tick)}{left and f', {left}'}")
 
     return update
+
+
+def time_left(tick: Tick, then: float = 0.0) -> str:
+    """In words; empty: nothing can be told yet."""
+    if tick.seconds_left is None:
+        return ""
+    if tick.seconds_range is None:
+        words = f"about {duration(tick.seconds_left)} left"
+    else:
+        low, high = tick.seconds_range
+        words = f"between {duration(low)} and {duration(high)} left"
+    return f"{words}, then about {duration(then)} for scores and report" if then >= WORTH_TELLING_SECONDS else words
 
 
 def _rate(tick: Tick) -> str:

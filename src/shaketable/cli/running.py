@@ -21,6 +21,7 @@ from shaketable.cli.telling import tell_findings
 from shaketable.errors import RunError, StudyError
 from shaketable.identity import canonical, digest
 from shaketable.protocols import EndpointModel
+from shaketable.stages.afterwards import seconds_afterwards
 from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered
 from shaketable.stages.answer import answer as answer_stage
@@ -206,7 +207,8 @@ def run_line(study: Study, folder: Path, json_: bool) -> tuple[Run, Answered]:
         folder,
         tell=lambda words: say(words, quiet=json_),
         wording=lambda made, draft: _word(made, draft, json_),
-        answering=lambda made, planned: results.append(_answer(made, planned, json_)),
+        answering=lambda made, planned: results.append(_answer(made, planned, json_, is_whole=True)),
+        remembering=True,
     )
     return found, results[0]
 
@@ -244,7 +246,9 @@ def _interrupted(found: Run, kept: str) -> typer.Exit:
     return typer.Exit(INTERRUPTED)
 
 
-def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
+def _answer(found: Run, planned: Plan, json_: bool, *, is_whole: bool = False) -> Answered:
+    """`is_whole`: scores, analyses and the report follow."""
+    then = seconds_afterwards(planned.study, planned.n_trials) if is_whole else 0.0
     with found.writing() as store:
         finished = store.n_finished()
         say(
@@ -258,7 +262,7 @@ def _answer(found: Run, planned: Plan, json_: bool) -> Answered:
         if finished < planned.n_trials:
             _check_endpoints(planned, json_)
         try:
-            with answering(planned.n_trials - finished, quiet=json_) as progress:
+            with answering(planned.n_trials - finished, quiet=json_, then=then) as progress:
                 result = answer_stage(planned, store, progress)
         except KeyboardInterrupt as interrupt:
             raise _interrupted(found, "trial") from interrupt

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from shaketable import catalog
 from shaketable.errors import RunError
 from shaketable.identity import canonical
-from shaketable.protocols import ClosingModel
+from shaketable.protocols import BoundedMethod, ClosingModel
 from shaketable.stages.estimate import known_measures, system_name
 from shaketable.stages.meter import Before, Meter, Spent, Stop, System, refuse_unpriced
 from shaketable.stages.plan import Condition, Plan
@@ -19,7 +19,8 @@ from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.scheduler import Progress, Scheduler
 from shaketable.stages.shake_source import Shaken
 from shaketable.stages.sources import Listed, Scanned, Source
-from shaketable.stages.time_left import Kind, Tally, TimeLeft, kind_of
+from shaketable.stages.tally import Kind, Tally, kind_of
+from shaketable.stages.time_left import TimeLeft
 from shaketable.store import RecordStore
 from shaketable.store.money import lost, spent_by_system
 from shaketable.types import Study
@@ -149,11 +150,19 @@ def _tallies(plan: Plan, finished: Mapping[tuple[str | float | None, ...], int])
     return {
         kind: Tally(
             n_unstarted=max(n_trials - finished.get(kind, 0), 0),
-            usual_calls=calls.get(system_name(kind.model, kind.method), 1.0),
+            usual_calls=calls.get(system_name(kind.model, kind.method)),
+            max_calls=_max_calls(plan, condition),
         )
         for condition in plan.conditions
         for kind in (kind_of(condition, temperature) for temperature in plan.temperatures_of(condition))
     }
+
+
+def _max_calls(plan: Plan, condition: Condition) -> int | None:
+    """Of a trial; None: its method states no limit."""
+    if not isinstance(condition.method, BoundedMethod):
+        return None
+    return condition.method.at_most(int(str(plan.study.generation["max_tokens"]))).n_calls
 
 
 @contextlib.contextmanager

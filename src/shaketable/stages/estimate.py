@@ -266,6 +266,15 @@ def remember_measures(run: Run) -> None:
     )
 
 
+def known_afterwards() -> dict[str, list[tuple[int, float]]]:
+    """Step after answering → answers and seconds of runs on this machine, the smallest first."""
+    return {step: [(n, seconds) for n, seconds in runs] for step, runs in _remembered("afterwards").items()}
+
+
+def remember_afterwards(taken: Mapping[str, Sequence[tuple[int, float]]]) -> None:
+    _remember("afterwards", taken)
+
+
 def system_name(model: str, method: str) -> str:
     return f"{model} · {method}"
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from shaketable.stages.afterwards import REPORT, Afterwards
 from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
+from shaketable.stages.pace import Pace
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.score import score
-from shaketable.stages.time_left import Pace
 from shaketable.stages.vary import vary
 from shaketable.store import Run
 from shaketable.types import Study
@@ -72,13 +73,21 @@ def run(
     tell: Callable[[str], None] = lambda words: None,
     wording: Callable[[Run, Plan], Plan] = word,
     answering: Callable[[Run, Plan], object] = _answer,
+    *,
+    remembering: bool = False,
 ) -> Run:
-    """Run a study into a folder: `ask`, then score, analyze and report."""
+    """Run a study into a folder: `ask`, then score, analyze and report. `remembering`: what that took is kept for the
+    forecasts of later runs on this machine."""
     made = ask(study, out, tell, wording, answering)
-    score(made, progress=lambda name: tell(f"scoring {name}"))
-    analyze(made, progress=lambda name: tell(f"analyzing {name}"))
+    steps = Afterwards(made.summary().done, tell)
+    score(made, progress=lambda name: steps.begin(f"scoring {name}"))
+    analyze(made, progress=lambda name: steps.begin(f"analyzing {name}"))
+    steps.begin(REPORT)
     # The drawing library takes a second to import; only the report needs it.
     from shaketable.stages.report import report
 
     report(made)
+    steps.end()
+    if remembering:
+        steps.remember()
     return made

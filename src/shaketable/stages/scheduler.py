@@ -28,7 +28,8 @@ from shaketable.stages.history import continued
 from shaketable.stages.meter import Meter, Money, Stop, System, price_of, refuse_untold
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.sources import Source
-from shaketable.stages.time_left import Tally, TimeLeft, Underway
+from shaketable.stages.tally import Tally, Underway
+from shaketable.stages.time_left import Left, TimeLeft
 from shaketable.types import (
     Answer,
     Completion,
@@ -54,6 +55,8 @@ from shaketable.types import (
 WINDOW = 1024
 """Trials in flight: enough for a batch of 512 rows that answer several trials each, few enough to hold in memory."""
 FORECAST_EVERY_SECONDS = 2.0
+LOOKING_SHARE = 0.01
+"""Of the time, at most, that is spent on asking a model how far its rows have come."""
 TICKETS = itertools.count()
 """No number is given twice in a process: an interrupted run's replies may come when another one waits."""
 
@@ -71,6 +74,8 @@ class Tick:
     """Since the first model was loaded, later ones' loading left out."""
     seconds_left: float | None = None
     """None: too little was seen to tell."""
+    seconds_range: tuple[float, float] | None = None
+    """Where one number would say more than is known."""
     money: tuple[Money, ...] = ()
     """By system, of all goes."""
 
@@ -94,6 +99,8 @@ class Flight:
     """None: a call had no price."""
     step: Step | None = None
     """The step whose reply it waits for."""
+    max_tokens: int = 0
+    """Of the reply it waits for, or got last."""
 
 
 class Sink(Protocol):
@@ -116,8 +123,8 @@ class Scheduler:
         self.questions = {question.id: question for question in plan.questions}
         self.evidence = EvidenceLookup()
         self.n_done = self.n_failed = self.n_tokens = 0
-        self.forecast: float | None = None
-        self.forecast_at = perf_counter()
+        self.forecast: Left | None = None
+        self.forecast_at = self.told_at = self.look_at = perf_counter()
         self.money: tuple[Money, ...] = ()
         generation = plan.study.generation
         self.wants: tuple[str, ...] = ("logprobs", "processed_logprobs") if generation.get("logprobs") else ()
@@ -163,7 +170,7 @@ class Scheduler:
             if self.left.begun is None:
                 model.environment()  # Loads what is not loaded yet: the clock begins with the work.
                 self.left.begin()
-            replies = self.engine.collect()
+            replies = self._collect(model)
             if self.flights and not replies:
                 raise ModelError(
                     f"{catalog.label(model)} returned nothing while {len(self.flights)} prompts were waiting. "
@@ -174,12 +181,27 @@ class Scheduler:
                 if done not in self.flights:
                     continue  # It was asked before an interruption, and nobody waits for it any more.
                 if isinstance(reply, Completion):
-                    self.flights[done].tally.note(reply, 1 / n_sharing[id(reply)])
+                    flight, share = self.flights[done], 1 / n_sharing[id(reply)]
+                    flight.tally.note(reply, share, flight.n_generations, flight.max_tokens)
                 self._take(done, _whole(reply))
             self._look_up()
             self._submit_held()
-            if self.finished:
+            if self.finished or perf_counter() - self.told_at >= FORECAST_EVERY_SECONDS:
                 self._store(model)
+
+    def _collect(self, model: Model) -> Sequence[tuple[int, Completion | Failure]]:
+        """The next replies; now and then with a look at how far the rows have come before and after."""
+        start = perf_counter()
+        if not isinstance(model, TellingModel) or start < self.look_at:
+            return self.engine.collect()
+        before = model.written()
+        begun = perf_counter()
+        replies = self.engine.collect()
+        end = perf_counter()
+        self.left.stepping.note(before, model.written(), end - begun)
+        now = perf_counter()
+        self.look_at = now + (begun - start + now - end) / LOOKING_SHARE
+        return replies
 
     def _stop(self, model: Model) -> Stop:
         """Let go of what is under way, at a limit: finished trials are stored, the others are asked another time."""
@@ -224,7 +246,8 @@ class Scheduler:
             self.searching.append((ticket, Asked(flight.condition, flight.question, step)))
         elif isinstance(step, Generate):
             prompt = self._prompt(flight, step)
-            flight.tally.max_tokens = max(flight.tally.max_tokens, prompt.sampling.max_tokens)
+            flight.max_tokens = prompt.sampling.max_tokens
+            flight.tally.max_tokens = max(flight.tally.max_tokens, flight.max_tokens)
             self.held.append((ticket, prompt))
             self._submit_held()
         elif not isinstance(step, Probe):
@@ -338,7 +361,7 @@ class Scheduler:
         self.meter.end(System(flight.trial.model, flight.trial.method), cost)
         self.finished.append((record, flight.condition))
         self.source.done(record)
-        flight.tally.calls[flight.n_generations] += 1
+        flight.tally.end(flight.n_generations, flight.max_tokens)
         self.n_tokens += flight.n_tokens
         if failure is None:
             self.n_done += 1
@@ -346,20 +369,24 @@ class Scheduler:
             self.n_failed += 1
 
     def _store(self, model: Model) -> None:
-        self.store.append(self.finished, model.environment())
-        self.finished = []
+        if self.finished:
+            self.store.append(self.finished, model.environment())
+            self.finished = []
+        self.told_at = perf_counter()
+        left = self._left(model)
         self.progress(
             Tick(
                 n_done=self.n_done,
                 n_failed=self.n_failed,
                 n_tokens=self.n_tokens,
                 seconds=self.left.elapsed(),
-                seconds_left=self._seconds_left(model),
+                seconds_left=None if left is None else left.seconds,
+                seconds_range=None if left is None or left.is_sure else (left.low, left.high),
                 money=self.money,
             )
         )
 
-    def _seconds_left(self, model: Model) -> float | None:
+    def _left(self, model: Model) -> Left | None:
         """Worked out now and then; in between, the last one less the time since."""
         now = perf_counter()
         if now - self.forecast_at >= FORECAST_EVERY_SECONDS:
@@ -368,11 +395,11 @@ class Scheduler:
             self.forecast = self.left.seconds(self._underway(written or {}), is_told=written is not None)
             self.forecast_at = now
             self.money = self.meter.money(self._n_left())
-        return None if self.forecast is None else max(self.forecast - (now - self.forecast_at), 0.0)
+        return None if self.forecast is None else self.forecast.after(now - self.forecast_at)
 
     def _underway(self, written: Mapping[int, int]) -> Iterator[Underway]:
         for ticket, flight in self.flights.items():
-            yield Underway(flight.tally, flight.n_generations, written.get(ticket, 0))
+            yield Underway(flight.tally, flight.n_generations, written.get(ticket, 0), flight.max_tokens)
 
 
 class Batches:

@@ -14,7 +14,7 @@ from shaketable.protocols import Metric, PreparingMetric
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.shake_design import Ask, Kept, walk
 from shaketable.stages.sources import Planned
-from shaketable.stages.time_left import Kind, kind_of
+from shaketable.stages.tally import Kind, kind_of
 from shaketable.types import Answer, Question, Record, Shake
 
 

@@ -11,7 +11,8 @@ from typing import Protocol
 from shaketable import catalog
 from shaketable.facts.scans import GREEDY, Ask, Course, Outcomes, course, most_repeats
 from shaketable.stages.plan import Condition, Plan
-from shaketable.stages.time_left import Kind, Survival, kind_of
+from shaketable.stages.survival import Survival
+from shaketable.stages.tally import Kind, kind_of
 from shaketable.types import Answer, Record, Scan, Trial, Variant
 
 Planned = tuple[Trial, Condition]
