@@ -306,6 +306,15 @@ class BoundedMethod(Method, Protocol):
 
 
 @runtime_checkable
+class RoundMethod(Method, Protocol):
+    """A method that asks round after round: its limits are far above what it needs."""
+
+    @property
+    def usual_calls(self) -> float:
+        """Of a trial, on average; before a run has shown it, the time left is told by it."""
+
+
+@runtime_checkable
 class LaidOutMethod(Method, Protocol):
     @property
     def layout(self) -> Literal["chat", "plain"]:

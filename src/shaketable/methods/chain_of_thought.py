@@ -56,6 +56,8 @@ class ChainOfThought(Prompted):
     which in a chat spend `max_length` thinking."""
 
     version: ClassVar[int] = 2
+    usual_calls: ClassVar[float] = 4.0
+    """As of the embedded model: two or three rounds, some of them written twice, and a closing."""
     prompts: ClassVar[tuple[Template, ...]] = PROMPTS
 
     @property

@@ -68,6 +68,7 @@ class Dragin(ChainOfThought):
     """How a line break is told; 13 is its id in Llama 2, and a full stop's in other vocabularies."""
 
     searches: ClassVar[bool] = True
+    usual_calls: ClassVar[float] = 5.0
 
     @property
     def wants(self) -> tuple[str, ...]:

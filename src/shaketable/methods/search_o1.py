@@ -115,6 +115,8 @@ class SearchO1(Prompted):
     renamed: ClassVar[Mapping[str, str]] = {"direct_fallback": "on_missing='direct'"}
     name: ClassVar[str] = "search_o1"
     searches: ClassVar[bool] = True
+    usual_calls: ClassVar[float] = 2.5
+    """As of the embedded model; larger ones search more often."""
     wants: ClassVar[tuple[str, ...]] = ()
     prompts: ClassVar[tuple[Template, ...]] = (
         SEARCH_O1_MULTI_HOP,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from shaketable import catalog
 from shaketable.errors import RunError
 from shaketable.identity import canonical
-from shaketable.protocols import BoundedMethod, ClosingModel
+from shaketable.protocols import BoundedMethod, ClosingModel, RoundMethod
 from shaketable.stages.estimate import known_measures, system_name
 from shaketable.stages.meter import Before, Meter, Spent, Stop, System, refuse_unpriced
 from shaketable.stages.plan import Condition, Plan
@@ -150,12 +150,22 @@ def _tallies(plan: Plan, finished: Mapping[tuple[str | float | None, ...], int])
     return {
         kind: Tally(
             n_unstarted=max(n_trials - finished.get(kind, 0), 0),
-            usual_calls=calls.get(system_name(kind.model, kind.method)),
+            usual_calls=calls.get(system_name(kind.model, kind.method), _usual_calls(condition)),
             max_calls=_max_calls(plan, condition),
+            n_sharing=_n_sharing(plan, condition),
         )
         for condition in plan.conditions
         for kind in (kind_of(condition, temperature) for temperature in plan.temperatures_of(condition))
     }
+
+
+def _n_sharing(plan: Plan, condition: Condition) -> int:
+    """Rows that go on from one prompt: its repeats at each temperature, which at 0 are one."""
+    return sum(plan.study.repeats if temperature else 1 for temperature in plan.temperatures_of(condition))
+
+
+def _usual_calls(condition: Condition) -> float | None:
+    return condition.method.usual_calls if isinstance(condition.method, RoundMethod) else None
 
 
 def _max_calls(plan: Plan, condition: Condition) -> int | None:

@@ -25,6 +25,10 @@ class Kin:
     first: Endings
     """Tokens of the first reply of a trial."""
     later: Endings
+    short: Endings
+    """Of a reply that completes an answer."""
+    ends_short: float
+    """The share of trials of several calls whose last reply is such a one."""
     calls: Endings
     """Replies of a trial."""
     a_token: float
@@ -42,10 +46,10 @@ class Paused:
     n_calls: int
     n_tokens: int
     """Of the reply, so far; 0: it is not begun."""
-    max_tokens: int = 0
-    """Of the reply, where it has a lower limit than others of its kind; 0: it has not."""
+    is_short: bool = False
+    """Whether the reply has a lower limit than others of its kind, and may complete an answer."""
     last: float = 0.0
-    """The chance that the reply is the last, where more than the number of calls tells it."""
+    """The chance that it then is the last."""
 
 
 def draw_seconds(
@@ -77,12 +81,14 @@ def draw_seconds(
 def _rest(paused: Paused, rng: Random) -> tuple[int, float]:
     """Tokens that a trial will still write, and the seconds that its rows and prompts take."""
     kin, reached = paused.kin, paused.n_tokens
-    lengths = kin.later if paused.n_calls else kin.first
-    n_tokens = min(lengths.drawn(reached, rng.random()), paused.max_tokens or lengths.limit) - reached
+    lengths = kin.short if paused.is_short else kin.later if paused.n_calls else kin.first
+    n_tokens = lengths.drawn(reached, rng.random()) - reached
     n_further = kin.calls.drawn(paused.n_calls, rng.random()) - paused.n_calls - 1
-    if paused.last and rng.random() < paused.last:
+    if paused.is_short and rng.random() < paused.last:
         n_further = 0
-    n_tokens = max(n_tokens, 1) + sum(kin.later.drawn(0, rng.random()) for _ in range(n_further))
+    n_tokens = max(n_tokens, 1) + sum(kin.later.drawn(0, rng.random()) for _ in range(n_further - 1))
+    if n_further:
+        n_tokens += (kin.short if rng.random() < kin.ends_short else kin.later).drawn(0, rng.random())
     reading = n_further * kin.later_reading
     if not reached:
         reading += kin.later_reading if paused.n_calls else kin.first_reading

@@ -192,15 +192,16 @@ class Scheduler:
     def _collect(self, model: Model) -> Sequence[tuple[int, Completion | Failure]]:
         """The next replies; now and then with a look at how far the rows have come before and after."""
         start = perf_counter()
-        if not isinstance(model, TellingModel) or start < self.look_at:
-            return self.engine.collect()
-        before = model.written()
+        teller = model if isinstance(model, TellingModel) and start >= self.look_at else None
+        before = teller.written() if teller else {}
         begun = perf_counter()
         replies = self.engine.collect()
         end = perf_counter()
-        self.left.stepping.note(before, model.written(), end - begun)
-        now = perf_counter()
-        self.look_at = now + (begun - start + now - end) / LOOKING_SHARE
+        self.left.stepping.busy += end - begun
+        if teller:
+            self.left.stepping.note(before, teller.written(), end - begun)
+            now = perf_counter()
+            self.look_at = now + (begun - start + now - end) / LOOKING_SHARE
         return replies
 
     def _stop(self, model: Model) -> Stop:

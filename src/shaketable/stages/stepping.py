@@ -13,6 +13,8 @@ USUAL_RATIO = 8.0
 
 class Stepping:
     def __init__(self) -> None:
+        self.busy = 0.0
+        """Seconds in which the model worked, prompts read among them; searches come between."""
         self.most_rows = 0
         """That were under way at once."""
         self.n_steps = self.rows = self.rows_squared = self.seconds = self.rows_by_seconds = 0.0
@@ -30,6 +32,11 @@ class Stepping:
             self.rows_squared += steps * n_rows * n_rows
             self.seconds += steps * step
             self.rows_by_seconds += steps * n_rows * step
+
+    @property
+    def mean_rows(self) -> float:
+        """Of a step, of those that were seen."""
+        return self.rows / self.n_steps
 
     def costs(self) -> tuple[float, float] | None:
         """Seconds of a step itself and of each row in it: a line by least squares through what was seen, and through

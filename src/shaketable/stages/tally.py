@@ -32,8 +32,11 @@ class Replies:
     """Sums over replies. Those that answer several trials at once count once; so do their tokens and seconds."""
 
     lengths: Counter[int] = field(default_factory=Counter)
-    """New tokens → replies of this length, each counted."""
+    """New tokens → replies of this length that had the kind's own limit."""
+    n_answered: int = 0
+    """Replies, each counted."""
     n: float = 0.0
+    n_prompt_tokens: float = 0.0
     n_tokens: float = 0.0
     seconds: float = 0.0
     """That the replies took by the model's own account, reading and writing."""
@@ -41,9 +44,11 @@ class Replies:
     seconds_squared: float = 0.0
     tokens_by_seconds: float = 0.0
 
-    def note(self, n_tokens: int, seconds: float, share: float) -> None:
-        self.lengths[n_tokens] += 1
+    def note(self, reply: Completion, share: float) -> None:
+        # Of a model that does not tell its time, all tokens are taken to be alike.
+        n_tokens, seconds = reply.n_tokens, reply.seconds or reply.n_tokens + 1.0
         self.n += share
+        self.n_prompt_tokens += share * reply.n_prompt_tokens
         self.n_tokens += share * n_tokens
         self.seconds += share * seconds
         self.tokens_squared += share * n_tokens * n_tokens
@@ -64,14 +69,18 @@ class Tally:
     """Of a trial of this system in its last run on this machine; None: it has not run here."""
     max_calls: int | None = None
     """Of a trial, by the method's own limits; None: it states none."""
+    n_sharing: int = 1
+    """Rows that go on from the first prompt of a trial; later prompts hold what was written, and are a trial's own."""
     max_tokens: int = 0
     """Of one reply; 0: none was asked for yet."""
     calls: Counter[int] = field(default_factory=Counter)
     """Replies → finished trials that asked for so many."""
-    n_short: int = 0
-    """Calls with a lower limit of tokens than others of the trial: most complete an answer."""
+    short: Counter[int] = field(default_factory=Counter)
+    """Lengths of replies with a lower limit of tokens than others of the trial: most complete an answer."""
     n_short_last: int = 0
     """Of these, the last of their trial."""
+    short_limit: int = 0
+    """0: none was asked for yet."""
     first: Replies = field(default_factory=Replies)
     """To the first prompt of a trial, which its repeats share."""
     later: Replies = field(default_factory=Replies)
@@ -79,10 +88,13 @@ class Tally:
     def note(self, reply: Completion, share: float, n_calls: int, max_tokens: int) -> None:
         """`share`: of the reply, where others get the same one. `n_calls`: replies that the trial had before."""
         if max_tokens < self.max_tokens:
-            self.n_short += 1
-        # Of a model that does not tell its time, all tokens are taken to be alike.
+            self.short[reply.n_tokens] += 1
+            self.short_limit = max_tokens
         replies = self.later if n_calls else self.first
-        replies.note(reply.n_tokens, reply.seconds or reply.n_tokens + 1.0, share)
+        replies.note(reply, share)
+        replies.n_answered += 1
+        if max_tokens >= self.max_tokens:
+            replies.lengths[reply.n_tokens] += 1
 
     def end(self, n_calls: int, max_tokens: int) -> None:
         """A trial has ended with as many replies, the last of them with this limit."""
@@ -93,7 +105,7 @@ class Tally:
     @property
     def short_is_last(self) -> float:
         """The chance that a call with a lower limit is the last of its trial."""
-        return (self.n_short_last + 1) / (self.n_short + 2)
+        return (self.n_short_last + 1) / (self.short.total() + 2)
 
     @property
     def n_replies(self) -> float:
@@ -106,7 +118,7 @@ class Tally:
     @property
     def share(self) -> float:
         """Of a reply, that a trial pays for on average."""
-        n_answered = self.first.lengths.total() + self.later.lengths.total()
+        n_answered = self.first.n_answered + self.later.n_answered
         return self.n_replies / n_answered if n_answered else 1.0
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from time import perf_counter
 from typing import NamedTuple
 
@@ -18,10 +19,12 @@ from shaketable.stages.tally import Kind, Tally, Underway
 from shaketable.types import Trial
 
 MIN_REPLIES = 8
-LIKELY = 1.0
+LIKELY = 1.25
 """Standard errors to both sides that a range spans."""
 SURE = 2.25
 """A range that is not wider than this, from 1.5 times below to 1.5 times above, is told as one number."""
+NEAR_SECONDS = 10.0
+"""Less apart, nobody minds."""
 UNSURE = 12.0
 """A range that is wider than this says nothing."""
 
@@ -36,7 +39,7 @@ class Left(NamedTuple):
     @property
     def is_sure(self) -> bool:
         """Whether one number says it."""
-        return self.high <= SURE * self.low
+        return self.high <= max(SURE * self.low, self.low + NEAR_SECONDS)
 
     def after(self, seconds: float) -> Left:
         """The same forecast, told later."""
@@ -91,13 +94,9 @@ class TimeLeft:
         if elapsed < MIN_SECONDS or n_replies < MIN_REPLIES or self._is_mostly_unseen(waiting):
             return None
         rest = Remainder(self.tallies, waiting, self.stepping if is_told else None)
-        done = rest.done - self.before
-        if done <= 0:
-            return None
-        begun = rest.begun(elapsed, done)
         low, likely, high = (
-            elapsed * max(work - begun, work / 2) / (done + min(begun, work / 2))
-            for work in (rest.seconds(shift) for shift in (-LIKELY, 0.0, LIKELY))
+            work * rest.pace(elapsed, work, self.before)
+            for work in (min(rest.draws(-LIKELY)), fmean(rest.draws(0.0)), max(rest.draws(LIKELY)))
         )
         left = Left(likely, min(low, likely), max(high, likely))
         return left if left.high <= UNSURE * left.low else None
