@@ -38,18 +38,17 @@ class Remainder:
         """`stepping`: what the steps of the batch took; None: the model does not tell how far its rows have come."""
         self.tallies, self.waiting = tallies, waiting
         known = [tally for tally in tallies.values() if tally.n_replies]
-        costs = stepping.costs() if stepping else None
-        self.is_timed, self.busy = costs is not None, stepping.busy if stepping else 0.0
-        if stepping and costs:
-            self.a_step, self.a_row = costs
-            self.a_token = self.a_row + self.a_step / stepping.mean_rows
+        self.is_told, self.stepping = stepping is not None, stepping if stepping and stepping.is_seen else None
+        if self.stepping:
+            a_step, a_row, _ = self.stepping.costs()
+            self.a_token = a_row + a_step / self.stepping.mean_rows
         else:
-            self.a_step = 0.0
-            self.a_row = self.a_token = seconds_a_token(own for tally in known for own in (tally.first, tally.later))
+            self.a_token = seconds_a_token(own for tally in known for own in (tally.first, tally.later))
         self.first_reading = fmean([tally.first.reading(self.a_token) for tally in known if tally.first.n] or [0.0])
         self.n_rows = max(stepping.most_rows, 1) if stepping else len(waiting) + 1
-        self.is_told = stepping is not None
         self.kind_of_tally = {id(tally): kind for kind, tally in tallies.items()}
+        self.alike: dict[tuple[object, ...], Endings] = {}
+        """What several kinds share."""
         self._gather()
 
     def _gather(self) -> None:
@@ -86,8 +85,8 @@ class Remainder:
         model that does not tell, as many replies as are written at once are half done, on average; long ones are met
         more often.
         """
-        if self.is_timed:
-            return elapsed / self.busy
+        if self.stepping:
+            return elapsed / self.stepping.busy
         replies = [own for tally in self.tallies.values() for own in (tally.first, tally.later)]
         done = sum(own.seconds for own in replies) - before
         for trial in self.waiting:
@@ -100,7 +99,11 @@ class Remainder:
     def draws(self, shift: float) -> list[float]:
         """Work that is left, drawn a few times; `shift`: standard errors by which replies are longer and calls more
         than it looks."""
-        kin = {id(tally): self._kin(kind, tally, shift) for kind, tally in self.tallies.items() if tally.max_tokens}
+        a_step, a_row, _ = self.stepping.costs(shift) if self.stepping else (0.0, self.a_token, 0.0)
+        self.alike = {}
+        kin = {
+            id(tally): self._kin(kind, tally, a_row, shift) for kind, tally in self.tallies.items() if tally.max_tokens
+        }
         waiting = [_paused(trial, kin[id(trial.tally)]) for trial in self.waiting if id(trial.tally) in kin]
         unstarted = [(kin[id(tally)], tally.n_unstarted) for tally in self.tallies.values() if id(tally) in kin]
         # A trial of a kind that was not asked yet is taken to go as one of the others.
@@ -108,32 +111,37 @@ class Remainder:
         unstarted += [(own, n_unknown / len(kin)) for own in kin.values()]
         rng = Random(0)
         n_draws = min(max(DRAWN_TRIALS // (len(waiting) + 1), 1), N_DRAWS)
-        return [draw_seconds(waiting, unstarted, self.n_rows, self.a_step, rng) for _ in range(n_draws)]
+        return [draw_seconds(waiting, unstarted, self.n_rows, a_step, rng) for _ in range(n_draws)]
 
-    def _kin(self, kind: Kind, tally: Tally, shift: float) -> Kin:
+    def _kin(self, kind: Kind, tally: Tally, a_row: float, shift: float) -> Kin:
         return Kin(
             first=self._lengths((*_alike(kind), False), tally.max_tokens, shift),
             later=self._lengths((*_alike(kind), True), tally.max_tokens, shift),
             short=self._short(kind, shift),
             ends_short=self.ends_short[kind.model, kind.method],
             calls=self._calls(kind, tally, shift),
-            a_token=tally.share * self.a_row,
+            a_token=tally.share * a_row,
             first_reading=self._reading(tally, 0),
             later_reading=self._reading(tally, 1),
         )
 
     def _lengths(self, calls: Calls, limit: int, shift: float) -> Endings:
-        ends, reached = self.lengths[calls], self.reached_tokens[calls]
-        return Endings(
-            ends, reached, limit, shift, tail=length_tail(ends, reached, self.usual_length[calls[0]]), unseen=UNSEEN
-        )
+        key = (calls, limit)
+        if key not in self.alike:
+            ends, reached = self.lengths[calls], self.reached_tokens[calls]
+            tail = length_tail(ends, reached, self.usual_length[calls[0]])
+            self.alike[key] = Endings(ends, reached, limit, shift, tail=tail, unseen=UNSEEN)
+        return self.alike[key]
 
     def _short(self, kind: Kind, shift: float) -> Endings:
         """As of all methods of the model: they complete answers alike."""
-        known = [tally for own, tally in self.tallies.items() if own.model == kind.model and tally.short_limit]
-        ends = sum((tally.short for tally in known), Counter[int]())
-        limit = max((tally.short_limit for tally in known), default=1)
-        return Endings(ends, (), limit, shift, tail=length_tail(ends, (), limit), unseen=UNSEEN)
+        key = (kind.model,)
+        if key not in self.alike:
+            known = [tally for own, tally in self.tallies.items() if own.model == kind.model and tally.short_limit]
+            ends = sum((tally.short for tally in known), Counter[int]())
+            limit = max((tally.short_limit for tally in known), default=1)
+            self.alike[key] = Endings(ends, (), limit, shift, tail=length_tail(ends, (), limit), unseen=UNSEEN)
+        return self.alike[key]
 
     def _ends_short(self) -> dict[System, float]:
         """By method, as far as its trials have ended, and as of all methods."""
@@ -148,7 +156,8 @@ class Remainder:
     def _calls(self, kind: Kind, tally: Tally, shift: float) -> Endings:
         ended, reached = self.calls[kind.model, kind.method], self.reached_calls[kind.model, kind.method]
         limit = tally.max_calls or MOST_CALLS
-        usual, spread = (tally.usual_calls, SPREAD) if tally.usual_calls else (USUAL_CALLS, WIDE_SPREAD)
+        middle = min(USUAL_CALLS, (1 + limit) / 2)
+        usual, spread = (tally.usual_calls, SPREAD) if tally.usual_calls else (middle, WIDE_SPREAD)
         ends: dict[int, float] = dict(ended)
         for share in spread:
             place = min(max(round(usual * share), 1), limit)

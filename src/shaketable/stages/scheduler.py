@@ -99,6 +99,7 @@ class Flight:
     """None: a call had no price."""
     step: Step | None = None
     """The step whose reply it waits for."""
+    n_replies: int = 0
     max_tokens: int = 0
     """Of the reply it waits for, or got last."""
 
@@ -182,7 +183,8 @@ class Scheduler:
                     continue  # It was asked before an interruption, and nobody waits for it any more.
                 if isinstance(reply, Completion):
                     flight, share = self.flights[done], 1 / n_sharing[id(reply)]
-                    flight.tally.note(reply, share, flight.n_generations, flight.max_tokens)
+                    flight.tally.note(reply, share, flight.n_replies, flight.max_tokens)
+                    flight.n_replies += 1
                 self._take(done, _whole(reply))
             self._look_up()
             self._submit_held()
@@ -362,7 +364,7 @@ class Scheduler:
         self.meter.end(System(flight.trial.model, flight.trial.method), cost)
         self.finished.append((record, flight.condition))
         self.source.done(record)
-        flight.tally.end(flight.n_generations, flight.max_tokens)
+        flight.tally.end(flight.n_replies, flight.max_tokens)
         self.n_tokens += flight.n_tokens
         if failure is None:
             self.n_done += 1
@@ -400,7 +402,7 @@ class Scheduler:
 
     def _underway(self, written: Mapping[int, int]) -> Iterator[Underway]:
         for ticket, flight in self.flights.items():
-            yield Underway(flight.tally, flight.n_generations, written.get(ticket, 0), flight.max_tokens)
+            yield Underway(flight.tally, flight.n_replies, written.get(ticket, 0), flight.max_tokens)
 
 
 class Batches:

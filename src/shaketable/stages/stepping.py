@@ -5,10 +5,16 @@ A step takes a time of its own and some for each row, so that the last few rows 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
-USUAL_RATIO = 8.0
-"""Rows that take as long as the step itself, before it was seen: of small models on processors."""
+USUAL_RATIO = 16.0
+"""Rows that take as long as the step itself, before it was seen: of small models on processors 5 to 40."""
+RATIO_ERROR = 0.7
+USUAL_STEPS = 4.0
+"""Steps that say as much as the usual ratio."""
+
+Row = tuple[float, float, float]
 
 
 class Stepping:
@@ -17,37 +23,62 @@ class Stepping:
         """Seconds in which the model worked, prompts read among them; searches come between."""
         self.most_rows = 0
         """That were under way at once."""
-        self.n_steps = self.rows = self.rows_squared = self.seconds = self.rows_by_seconds = 0.0
-        """Sums over the steps that were seen alone, without any prompt read among them."""
+        self.products = [[0.0] * 3 for _ in range(3)]
+        self.by_seconds = [0.0] * 3
+        """Sums over what was seen: products of steps, rows in all steps and prompts read, and these by seconds."""
 
     def note(self, before: Mapping[int, int], after: Mapping[int, int], seconds: float) -> None:
         """`before` and `after` some steps: row → tokens so far."""
-        self.most_rows = max(self.most_rows, len(before), len(after))
-        advances = {n - before.get(row, n) for row, n in after.items()}
-        # A row that is new, or begun again, had its prompt read.
-        if len(advances) == 1 and (steps := advances.pop()) > 0:
-            n_rows, step = len(before), seconds / steps
-            self.n_steps += steps
-            self.rows += steps * n_rows
-            self.rows_squared += steps * n_rows * n_rows
-            self.seconds += steps * step
-            self.rows_by_seconds += steps * n_rows * step
+        n_read = sum(row not in before or n < before[row] for row, n in after.items())
+        n_rows = len(before.keys() | after.keys())
+        self.most_rows = max(self.most_rows, n_rows)
+        steps = max((n - before[row] if n >= before.get(row, n + 1) else n for row, n in after.items()), default=0)
+        # Where most rows are new, they may share their prompts.
+        if steps < 1 or n_read > len(before):
+            return
+        features = (steps, steps * n_rows, n_read)
+        for i in range(3):
+            self.by_seconds[i] += features[i] * seconds / steps
+            for j in range(3):
+                self.products[i][j] += features[i] * features[j] / steps
+
+    @property
+    def is_seen(self) -> bool:
+        return self.products[0][0] > 0
 
     @property
     def mean_rows(self) -> float:
-        """Of a step, of those that were seen."""
-        return self.rows / self.n_steps
+        """In a step."""
+        return self.products[0][1] / self.products[0][0]
 
-    def costs(self) -> tuple[float, float] | None:
-        """Seconds of a step itself and of each row in it: a line by least squares through what was seen, and through
-        the usual ratio as if a step without rows had been seen. None: no step was seen alone."""
-        if not self.n_steps:
-            return None
-        mean = self.seconds / self.n_steps
-        n_rows = self.rows / self.n_steps
-        usual = mean * USUAL_RATIO / (USUAL_RATIO + n_rows)
-        n, seconds = self.n_steps + 1, self.seconds + usual
-        spread = self.rows_squared - self.rows**2 / n
-        slope = (self.rows_by_seconds - self.rows * seconds / n) / spread if spread > 0 else 0.0
-        a_row = min(max(slope, 0.0), mean / n_rows)
-        return max(mean - a_row * n_rows, 0.0), a_row
+    def costs(self, shift: float = 0.0) -> Row:
+        """Seconds of a step itself, of each row in it, and of reading a prompt: by least squares over what was seen,
+        and the usual ratio. `shift`: standard errors by which that is off."""
+        ratio = USUAL_RATIO * math.exp(RATIO_ERROR * shift)
+        usual = (1.0, -ratio, 0.0)
+        products = [[self.products[i][j] + USUAL_STEPS * usual[i] * usual[j] for j in range(3)] for i in range(3)]
+        products[2][2] += 1e-9
+        a_step, a_row, a_prompt = _solved(products, self.by_seconds)
+        if min(a_step, a_row, a_prompt) >= 0:
+            return a_step, a_row, a_prompt
+        # More was read than steps explain, or less: the usual ratio, and what is left for reading.
+        a_prompt = max(a_prompt, 0.0)
+        step = (self.by_seconds[0] - a_prompt * self.products[0][2]) / self.products[0][0]
+        return step * ratio / (ratio + self.mean_rows), step / (ratio + self.mean_rows), a_prompt
+
+
+def _solved(products: Sequence[Sequence[float]], sums: Sequence[float]) -> Row:
+    """Three equations, by Cramer's rule."""
+
+    def determinant(m: Sequence[Sequence[float]]) -> float:
+        return sum(
+            m[0][i] * (m[1][(i + 1) % 3] * m[2][(i + 2) % 3] - m[1][(i + 2) % 3] * m[2][(i + 1) % 3]) for i in range(3)
+        )
+
+    whole = determinant(products)
+    x, y, z = (
+        determinant([[sums[row] if column == i else products[row][column] for column in range(3)] for row in range(3)])
+        / whole
+        for i in range(3)
+    )
+    return x, y, z
