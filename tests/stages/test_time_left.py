@@ -221,9 +221,9 @@ def test_methods_that_ask_several_times_are_counted_by_their_calls(tmp_path, mon
         tmp_path,
         monkeypatch,
         lambda clock: Simulated(clock, lambda prompt: 10 + prompt.seed % 20),
-        n_questions=12,
+        n_questions=60,
         methods=["closed_book", "two_steps"],
-        repeats=10,
+        repeats=2,
     )
     assert worst(told, LOADING + 30) < 1.5
 

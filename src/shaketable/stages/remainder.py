@@ -39,11 +39,14 @@ class Remainder:
         self.tallies, self.waiting = tallies, waiting
         known = [tally for tally in tallies.values() if tally.n_replies]
         self.is_told, self.stepping = stepping is not None, stepping if stepping and stepping.is_seen else None
+        self.a_token = seconds_a_token(own for tally in known for own in (tally.first, tally.later))
+        self.correction = 1.0
         if self.stepping:
             a_step, a_row, _ = self.stepping.costs()
-            self.a_token = a_row + a_step / self.stepping.mean_rows
-        else:
-            self.a_token = seconds_a_token(own for tally in known for own in (tally.first, tally.later))
+            a_token = a_row + a_step / self.stepping.mean_rows
+            # Reading may have been taken for writing where prompts differ, or rows were fewer and fewer.
+            self.a_token = min(self.a_token, a_token)
+            self.correction = self.a_token / a_token
         self.first_reading = fmean([tally.first.reading(self.a_token) for tally in known if tally.first.n] or [0.0])
         self.n_rows = max(stepping.most_rows, 1) if stepping else len(waiting) + 1
         self.kind_of_tally = {id(tally): kind for kind, tally in tallies.items()}
@@ -100,6 +103,7 @@ class Remainder:
         """Work that is left, drawn a few times; `shift`: standard errors by which replies are longer and calls more
         than it looks."""
         a_step, a_row, _ = self.stepping.costs(shift) if self.stepping else (0.0, self.a_token, 0.0)
+        a_step, a_row = self.correction * a_step, self.correction * a_row
         self.alike = {}
         kin = {
             id(tally): self._kin(kind, tally, a_row, shift) for kind, tally in self.tallies.items() if tally.max_tokens

@@ -131,6 +131,8 @@ class Scheduler:
         self.wants: tuple[str, ...] = ("logprobs", "processed_logprobs") if generation.get("logprobs") else ()
         self.greedy_wants: tuple[str, ...] = ("top_logprobs",) if generation.get("top_logprobs") else ()
         self.engine: ReplyLine
+        self.teller: TellingModel | None = None
+        """The model, where it tells how far its rows have come."""
         self.source: Source
         self.flights: dict[int, Flight] = {}
         self.searching: list[tuple[int, Asked]] = []
@@ -143,6 +145,7 @@ class Scheduler:
         """Drive all trials of one model to their ends, or to a limit of the run."""
         self.engine = model if isinstance(model, StreamingModel) else Batches(model)
         self.source = source
+        self.teller = model if isinstance(model, TellingModel) else None
         self.meter.begin(model)
         try:
             return self._drive(model, source)
@@ -171,7 +174,7 @@ class Scheduler:
             if self.left.begun is None:
                 model.environment()  # Loads what is not loaded yet: the clock begins with the work.
                 self.left.begin()
-            replies = self._collect(model)
+            replies = self._collect()
             if self.flights and not replies:
                 raise ModelError(
                     f"{catalog.label(model)} returned nothing while {len(self.flights)} prompts were waiting. "
@@ -191,10 +194,10 @@ class Scheduler:
             if self.finished or perf_counter() - self.told_at >= FORECAST_EVERY_SECONDS:
                 self._store(model)
 
-    def _collect(self, model: Model) -> Sequence[tuple[int, Completion | Failure]]:
+    def _collect(self) -> Sequence[tuple[int, Completion | Failure]]:
         """The next replies; now and then with a look at how far the rows have come before and after."""
         start = perf_counter()
-        teller = model if isinstance(model, TellingModel) and start >= self.look_at else None
+        teller = self.teller if start >= self.look_at else None
         before = teller.written() if teller else {}
         begun = perf_counter()
         replies = self.engine.collect()
@@ -376,7 +379,7 @@ class Scheduler:
             self.store.append(self.finished, model.environment())
             self.finished = []
         self.told_at = perf_counter()
-        left = self._left(model)
+        left = self._left()
         self.progress(
             Tick(
                 n_done=self.n_done,
@@ -389,12 +392,12 @@ class Scheduler:
             )
         )
 
-    def _left(self, model: Model) -> Left | None:
+    def _left(self) -> Left | None:
         """Worked out now and then; in between, the last one less the time since."""
         now = perf_counter()
         if now - self.forecast_at >= FORECAST_EVERY_SECONDS:
             self.left.expect(self.source.expected())
-            written = model.written() if isinstance(model, TellingModel) else None
+            written = self.teller.written() if self.teller else None
             self.forecast = self.left.seconds(self._underway(written or {}), is_told=written is not None)
             self.forecast_at = now
             self.money = self.meter.money(self._n_left())
