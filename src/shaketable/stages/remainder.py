@@ -19,7 +19,7 @@ USUAL_CALLS = 3.0
 SPREAD = (0.5, 0.8, 1.1, 1.6)
 """Before trials have ended, four stand for them, with so many times the usual calls."""
 WIDE_SPREAD = (0.6, 1.0, 2.0, 4.0)
-"""Of a method that does not say how often it asks, and has not run on this machine."""
+"""Of a method that does not say how often it asks, and has not run on this machine: each stands for half a trial."""
 FEW = 16
 """Replies that say as much as what is usual."""
 MOST_CALLS = 64
@@ -165,7 +165,7 @@ class Remainder:
         ends: dict[int, float] = dict(ended)
         for share in spread:
             place = min(max(round(usual * share), 1), limit)
-            ends[place] = ends.get(place, 0) + 1
+            ends[place] = ends.get(place, 0) + (1.0 if tally.usual_calls else 0.5)
         unseen = 0.0 if tally.usual_calls else UNSEEN
         return Endings(ends, reached, limit, shift, tail=length_tail(ended, reached, usual), unseen=unseen)
 
