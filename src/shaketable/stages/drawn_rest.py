@@ -57,8 +57,7 @@ def draw_seconds(
 ) -> float:
     """What one drawing of the rest takes. `waiting`: in the order in which they get rows."""
     ends: list[int] = []
-    seconds = 0.0
-    n_steps = 0
+    seconds, n_steps = 0.0, 0
     for paused in waiting:
         n_tokens, cost = _rest(paused, rng)
         seconds += cost
@@ -66,8 +65,7 @@ def draw_seconds(
     n_trials = sum(n for _, n in unstarted)
     if n_trials < 0.5:
         return seconds + a_step * n_steps
-    n_drawn = min(max(round(n_trials), 1), DRAWN_TRIALS)
-    tokens = 0
+    n_drawn, tokens = min(max(round(n_trials), 1), DRAWN_TRIALS), 0
     for kin in rng.choices([kin for kin, _ in unstarted], [n for _, n in unstarted], k=n_drawn):
         n_tokens, cost = _rest(Paused(kin, 0, 0), rng)
         seconds += cost * n_trials / n_drawn

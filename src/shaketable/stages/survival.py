@@ -20,10 +20,8 @@ class Survival:
     limit."""
 
     def __init__(self, ends: Mapping[int, int], underway: Sequence[int], limit: int) -> None:
-        self.places = sorted(ends)
-        waiting = sorted(underway)
-        last = max([*self.places[-1:], *waiting[-1:], 0])
-        self.limit = max(limit, last)
+        self.places, waiting = sorted(ends), sorted(underway)
+        self.limit = max([limit, *self.places[-1:], *waiting[-1:]])
         self.shares = _shares(self.places, ends, waiting, 0.0)
         """Of all that go beyond each place."""
 
