@@ -230,8 +230,8 @@ def test_other_metrics_and_analyses_go_into_the_same_run(tmp_path):
     ("changed", "message"),
     [
         ({"seed": 4}, "seed was 3, now 4"),
-        ({"repeats": 3}, "repeats was 2, now 3"),
-        ({"temperatures": (0.0,)}, "temperatures was [0.0,1.0], now [0.0]"),
+        ({"repeats": 1}, "repeats was 2, now 1 (fewer than there are answers of)"),
+        ({"temperatures": (0.0,)}, "temperatures was [0.0,1.0], now [0.0] (what is left out is answered already"),
         ({"name": "other"}, 'name was "small", now "other"'),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from shaketable.report.words import name_evidence
 from shaketable.store import Run
 from shaketable.store.counts import EmptyCount, FailureCount, ReferenceFlagCount, RejectedCount, UnscoredCount
 from shaketable.store.evidence_flags import FlagCount
+from shaketable.store.extension import Change
 from shaketable.store.summary import RunSummary
 from shaketable.store.wordings import WordingEffort
 from shaketable.types import Finding, Findings
@@ -177,11 +179,12 @@ def _shaken(scores: pl.DataFrame) -> str:
     return "; ".join(shaken)
 
 
-def list_costs(summary: RunSummary, seed: int) -> list[tuple[str, object]]:
+def list_costs(summary: RunSummary, seed: int, extensions: Sequence[Sequence[Change]] = ()) -> list[tuple[str, object]]:
     """What the run took, one line each."""
     return [
         ("Selection", summary.selection or "all questions"),
         ("Seed", seed),
+        *(("Extended", "; ".join(map(str, changes))) for changes in extensions),
         ("Time", _duration(summary.seconds)),
         (
             "Calls",

@@ -53,7 +53,7 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
         raise RunError(
             f"The wordings by {', '.join(plan.unworded)} are not made yet. Make them first: plan.worded(vary(…))."
         )
-    _refuse_strangers(plan, store)
+    refuse_strangers(plan, store)
     # Also when all is answered: keys do not know the accepted answers, and those may have been mended.
     store.add_questions([(question, plan.items[question.id]) for question in plan.questions])
     store.add_rejected(plan.rejected)
@@ -186,9 +186,10 @@ def _rare_collections() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def _refuse_strangers(plan: Plan, store: RecordStore) -> None:
-    """Records of another version of a part, a prompt or the data must not be averaged with new ones."""
-    stored = store.keys()
+def refuse_strangers(plan: Plan, store: RecordStore) -> None:
+    """Records of another version of a part, a prompt or the data must not be averaged with new ones. Those of wordings
+    that are not made yet, in a draft of a plan, are not looked at."""
+    stored = store.keys(plan.unworded)
     if not stored or store.meta().get("fingerprint") == plan.fingerprint:
         return
     strangers = stored - {trial.key for trial, _ in plan.trials()}

@@ -104,7 +104,7 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
         caveats=group_caveats(page, sections),
         parts=run.parts(),
         environments=run.environments(),
-        costs=list_costs(summary, run.study.seed),
+        costs=list_costs(summary, run.study.seed, run.extensions()),
         study_text=run.study_text,
         scripts=make_scripts(has_figures=bool(on_page)),
     )

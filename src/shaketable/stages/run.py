@@ -7,13 +7,14 @@ from pathlib import Path
 
 from shaketable.stages.afterwards import REPORT, Afterwards
 from shaketable.stages.analyze import analyze
-from shaketable.stages.answer import answer
+from shaketable.stages.answer import answer, refuse_strangers
 from shaketable.stages.pace import Pace
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.score import score
 from shaketable.stages.vary import vary
-from shaketable.store import Run
+from shaketable.store import RecordStore, Run
+from shaketable.store.folder import find_growth
 from shaketable.types import Study
 
 
@@ -46,6 +47,22 @@ def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: 
         return trace_curves(planned, store, told)
 
 
+def _prepare(draft: Plan, out: Path, tell: Callable[[str], None]) -> Run:
+    """The run's folder; where it grows, only after it is known that all its answers are among those that are planned,
+    and as unfinished from now on."""
+    growth = find_growth(out, draft.study)
+    if not growth or not (out / "records.sqlite").exists():
+        return Run.prepare(out, draft.study)
+    refuse_unready(draft)
+    with RecordStore(out / "records.sqlite", read_only=True) as store:
+        refuse_strangers(draft, store)
+    made = Run.prepare(out, draft.study)
+    tell(f"This run is extended: {'; '.join(map(str, growth))}.")
+    with made.writing() as store:
+        store.set_meta(n_trials=max(draft.n_trials, len(store.keys())), stopped="")
+    return made
+
+
 def ask(
     study: Study,
     out: str | Path,
@@ -60,7 +77,7 @@ def ask(
     draft = plan(study)
     if not (Path(out) / "records.sqlite").exists():
         refuse_unready(draft)
-    made = Run.prepare(out, study)
+    made = _prepare(draft, Path(out), tell)
     planned = wording(made, draft)
     answering(made, planned)
     trace(made, planned, tell)

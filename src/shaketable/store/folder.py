@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import datetime
+import itertools
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
 from shaketable.errors import RunError
-from shaketable.identity import canonical
+from shaketable.store.extension import Change, compare_studies
 from shaketable.store.lock import hold_lock
 from shaketable.store.records import RecordStore
 from shaketable.study import format_study, hold_prompts, load_study
@@ -19,11 +19,8 @@ from shaketable.types import Study
 
 STUDY = "study.toml"
 UNFINISHED = "study.tmp"
-DONE_AGAIN = (
-    *("metrics", "analyses", "reference", "reference_prompt", "main_metric", "margin", "confidence", "n_resamples"),
-    *("without_flags", "gate", "limits"),
-)
-"""What of a study may change: it is done again on stored answers, or no answer depends on it."""
+EARLIER = "study.{}.toml"
+"""What a run was made of before it was extended, from 1 on."""
 
 
 class RunFolder:
@@ -40,7 +37,8 @@ class RunFolder:
 
     @classmethod
     def prepare(cls, folder: str | Path, study: Study) -> Self:
-        """A new run's folder, or the folder of the same study to go on with. Nothing is overwritten."""
+        """A new run's folder, or that of the same study to go on with, or of one with less: it grows, and what it was
+        made of is kept beside. No answer is overwritten."""
         _prepare(Path(folder), hold_prompts(study))
         return cls(folder)
 
@@ -51,6 +49,15 @@ class RunFolder:
     @cached_property
     def study(self) -> Study:
         return load_study(self.folder / STUDY)
+
+    def earlier_studies(self) -> tuple[Study, ...]:
+        """Those that the run was made of before it was extended, the first one first."""
+        return tuple(map(load_study, _earlier_files(self.folder)))
+
+    def extensions(self) -> tuple[tuple[Change, ...], ...]:
+        """What each extension added, the first one first."""
+        studies = (*self.earlier_studies(), self.study)
+        return tuple(compare_studies(before, after) for before, after in itertools.pairwise(studies))
 
     @cached_property
     def study_text(self) -> str:
@@ -82,13 +89,11 @@ class RunFolder:
 def _prepare(folder: Path, study: Study) -> None:
     frozen = folder / STUDY
     if frozen.is_file():
-        differing = _differences(load_study(frozen), study)
-        if differing:
-            raise RunError(
-                f"{folder} holds the run of another study: {'; '.join(differing)}. Nothing was changed. "
-                "Give another folder with --out, or go on with the old study: "
-                f"shaketable run {frozen} --out {folder}."
-            )
+        if find_growth(folder, study):
+            with hold_lock(folder):  # Not beside a process that answers the study as it was.
+                _keep_earlier(folder)
+                _freeze(folder, study)
+            return
     elif folder.is_file():
         raise RunError(f"{folder} is a file, and a run is a folder. Give an empty or new folder with --out.")
     elif names := _strange_names(folder):
@@ -98,21 +103,44 @@ def _prepare(folder: Path, study: Study) -> None:
         )
     folder.mkdir(parents=True, exist_ok=True)
     if not frozen.is_file() or load_study(frozen) != study:
+        _freeze(folder, study)
+
+
+def find_growth(folder: Path, study: Study) -> tuple[Change, ...]:
+    """What a study would add to the run in a folder: nothing where there is none. Refuses where it is another study."""
+    frozen = folder / STUDY
+    if not frozen.is_file():
+        return ()
+    changes = compare_studies(load_study(frozen), hold_prompts(study))
+    if refused := [str(change) for change in changes if change.problem is not None]:
+        raise RunError(
+            f"{folder} holds the run of another study: {'; '.join(refused)}. Nothing was changed. "
+            "Give another folder with --out, or go on with the old study: "
+            f"shaketable run {frozen} --out {folder}."
+        )
+    return changes
+
+
+def _freeze(folder: Path, study: Study) -> None:
+    temporary = folder / UNFINISHED
+    temporary.write_text(format_study(study), "utf-8")
+    temporary.replace(folder / STUDY)
+
+
+def _keep_earlier(folder: Path) -> None:
+    """The study as it is now, under the next number; once, where a process was killed right after it."""
+    text, earlier = (folder / STUDY).read_bytes(), list(_earlier_files(folder))
+    if not earlier or earlier[-1].read_bytes() != text:
         temporary = folder / UNFINISHED
-        temporary.write_text(format_study(study), "utf-8")
-        temporary.replace(frozen)
+        temporary.write_bytes(text)
+        temporary.replace(folder / EARLIER.format(len(earlier) + 1))
+
+
+def _earlier_files(folder: Path) -> Iterator[Path]:
+    files = (folder / EARLIER.format(number) for number in itertools.count(1))
+    return itertools.takewhile(Path.is_file, files)
 
 
 def _strange_names(folder: Path) -> list[str]:
     """What a new folder should not hold; half a study is left there by a run that was killed in its first moment."""
     return sorted(entry.name for entry in folder.iterdir() if entry.name != UNFINISHED) if folder.exists() else []
-
-
-def _differences(frozen: Study, wanted: Study) -> list[str]:
-    """Keys whose values differ."""
-    names = [field.name for field in dataclasses.fields(Study) if field.name not in DONE_AGAIN]
-    return [
-        f"{name} was {canonical(getattr(frozen, name))}, now {canonical(getattr(wanted, name))}"
-        for name in names
-        if canonical(getattr(frozen, name)) != canonical(getattr(wanted, name))
-    ]

@@ -58,8 +58,13 @@ class RecordStore(RecordReading, Dimensions, Derived):
             connection.executemany(INSERT, rows)
         self._known_texts.update(texts)
 
-    def keys(self) -> set[str]:
-        return {key for (key,) in self.rows("SELECT key FROM records")}
+    def keys(self, without: Sequence[str] = ()) -> set[str]:
+        """Of all records; those of some variations left out."""
+        if not without:
+            return {key for (key,) in self.rows("SELECT key FROM records")}
+        sql = f"""SELECT r.key FROM records r JOIN variants v ON v.id = r.variant
+                  WHERE v.variation NOT IN ({", ".join("?" * len(without))})"""
+        return {key for (key,) in self.rows(sql, *without)}
 
     def finished_keys(self) -> set[str]:
         """Keys that need no further run: answered, or failed for good."""
