@@ -282,6 +282,15 @@ class EndpointModel(Model, Protocol):
         """What the endpoint really does, by a few small requests."""
 
 
+@runtime_checkable
+class AddressedModel(Model, Protocol):
+    """A model that may be asked at several places under one key."""
+
+    @property
+    def address(self) -> str:
+        """Where it is asked now."""
+
+
 # --- methods ------------------------------------------------------------------------------------
 
 

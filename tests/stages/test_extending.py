@@ -31,6 +31,12 @@ JOIN conditions c ON c.id = r.condition JOIN environments e ON e.id = r.environm
 """Every stored value of a record but its seconds, and what it refers to instead of the numbers of rows."""
 
 
+@pytest.fixture(autouse=True)
+def no_strength(monkeypatch):
+    """How strong a rewording is takes a model to tell; each wording is measured alone."""
+    monkeypatch.setattr("shaketable.stages.vary.with_strength", lambda batch: batch)
+
+
 def rows_of(folder: Path) -> list[tuple[object, ...]]:
     with RecordStore(folder / "records.sqlite", read_only=True) as store:
         assert verify(store).problems == ()
@@ -149,7 +155,7 @@ def study_from(step: dict[str, object], path: Path) -> object:
     return parse_study(tables, "test")
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=growing())
 def test_any_extension_ends_with_the_records_of_a_run_made_at_once(steps, with_fake_parts, tmp_path_factory):
     folder = tmp_path_factory.mktemp("extension")

@@ -10,6 +10,7 @@ import typer
 from shaketable import __version__
 from shaketable.cli import (
     annotating,
+    caching,
     checking,
     comparing,
     explaining,
@@ -60,6 +61,7 @@ SHARING = (
     sharing.import_,
     sharing.export,
     sharing.verify,
+    caching.cache,
 )
 COMMANDS: tuple[Callable[..., None], ...] = (*MAKING, *LOOKING, *SHARING)
 

@@ -9,7 +9,7 @@ import logging
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import typer
@@ -26,7 +26,9 @@ from rich.progress import TimeElapsedColumn as Elapsed
 from rich.text import Text
 
 from shaketable.errors import ShaketableError
+from shaketable.report.money_words import format_dollars
 from shaketable.stages.afterwards import WORTH_TELLING_SECONDS
+from shaketable.stages.meter import Money
 from shaketable.stages.scheduler import Tick
 from shaketable.stages.vary import WordingTick
 
@@ -133,15 +135,17 @@ def answering(n_todo: int, *, quiet: bool = False, then: float = 0.0) -> Iterato
         TextColumn("{task.fields[rate]}"),
         Elapsed(),
         TextColumn("{task.fields[left]}"),
+        TextColumn("{task.fields[money]}", markup=False),
         TextColumn("[red]{task.fields[failed]}"),
     )
     with Progress(*columns, console=err) as bar:
-        task = bar.add_task("answering", total=n_todo, rate="", left="", failed="")
+        task = bar.add_task("answering", total=n_todo, rate="", left="", money="", failed="")
 
         def update(tick: Tick) -> None:
             failed = f"{tick.n_failed} failed" if tick.n_failed else ""
             left = time_left(tick, then) or "…"
-            bar.update(task, completed=tick.n_done + tick.n_failed, rate=_rate(tick), left=left, failed=failed)
+            words = {"rate": _rate(tick), "left": left, "money": money_words(tick.money), "failed": failed}
+            bar.update(task, completed=tick.n_done + tick.n_failed + tick.n_shared, **words)
 
         yield update
 
@@ -196,13 +200,14 @@ def _lines(n_todo: int, then: float) -> Callable[[Tick], None]:
     def update(tick: Tick) -> None:
         nonlocal last
         now = time.perf_counter()
-        finished = tick.n_done + tick.n_failed
+        finished = tick.n_done + tick.n_failed + tick.n_shared
         if now - last < LINE_EVERY_SECONDS and finished < n_todo:
             return
         last = now
         failed = f", {tick.n_failed} failed" if tick.n_failed else ""
         left = time_left(tick, then)
-        say(f"answered {finished:,} of {n_todo:,}{failed}, {_rate(tick)}{left and f', {left}'}")
+        spent = f", {words}" if (words := money_words(tick.money)) else ""
+        say(f"answered {finished:,} of {n_todo:,}{failed}, {_rate(tick)}{left and f', {left}'}{spent}")
 
     return update
 
@@ -221,6 +226,19 @@ def time_left(tick: Tick, then: float = 0.0) -> str:
 
 def _rate(tick: Tick) -> str:
     return f"{tick.n_tokens / max(tick.seconds, 1e-6):,.0f} tokens/s"
+
+
+def money_words(money: Sequence[Money]) -> str:
+    """Spent and expected in all, by system: `0.12 USD of about 0.50 USD`; empty: nobody is paid."""
+    lines = []
+    for system in money:
+        name = f"{system.model} · {system.method}: " if len(money) > 1 else ""
+        if system.spent is None:
+            lines.append(f"{name}cost not known")
+        else:
+            in_all = "" if not system.left else f" of about {format_dollars(system.spent + system.left)}"
+            lines.append(f"{name}{format_dollars(system.spent)}{in_all}")
+    return "; ".join(lines)
 
 
 def duration(seconds: float) -> str:

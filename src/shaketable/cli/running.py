@@ -14,24 +14,27 @@ import polars as pl
 import typer
 
 from shaketable import catalog
+from shaketable.cli.caching import CacheOption
 from shaketable.cli.console import INTERRUPTED, answering, duration, guarded, out, print_json, say, wording
 from shaketable.cli.forecasting import cell_words, forecast, notes_on_plan
-from shaketable.cli.spending import tell_stop
+from shaketable.cli.spending import say_spent, tell_stop
 from shaketable.cli.telling import tell_findings
 from shaketable.errors import RunError, StudyError
 from shaketable.identity import canonical, digest
 from shaketable.protocols import EndpointModel
 from shaketable.stages.afterwards import seconds_afterwards
 from shaketable.stages.analyze import analyze as analyze_stage
-from shaketable.stages.answer import Answered
+from shaketable.stages.answer import Answered, is_adaptive
 from shaketable.stages.answer import answer as answer_stage
 from shaketable.stages.estimate import remember_measures, remember_rate
 from shaketable.stages.plan import Plan, plan
+from shaketable.stages.reuse import count_shared
 from shaketable.stages.run import run as run_stage
 from shaketable.stages.score import make_current as make_scores_current
 from shaketable.stages.score import score as score_stage
 from shaketable.stages.vary import vary
 from shaketable.store import Run
+from shaketable.store.answer_cache import open_cache
 from shaketable.study import load_study
 from shaketable.types import Limits, Study
 
@@ -92,10 +95,12 @@ def run(
     max_calls: MaxCallsOption = None,
     max_minutes: MaxMinutesOption = None,
     no_limits: NoLimitsOption = False,
+    cache: CacheOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Plan, answer, score, analyze and report a study. Run it again to resume.
 
+    More questions, repeats, temperatures or parts into the same folder (--out) extend the run: what is new is asked.
     A limit counts all goes at the run; one that is reached stops it with exit code 0 and a report of what there is.
 
     Examples: `shaketable run demo` · `shaketable run context_temperature --limit 12 --set generation.max_tokens=48`
@@ -105,7 +110,7 @@ def run(
     if dry_run:
         forecast(plan(_answerable(loaded)), json_)
         return
-    _whole_line(loaded, out_folder or _default_folder(loaded, study, bool(set_ or limit)), json_)
+    _whole_line(loaded, out_folder or _default_folder(loaded, study, bool(set_ or limit)), json_, cache)
 
 
 def with_limits(
@@ -132,6 +137,7 @@ def answer(
     max_calls: MaxCallsOption = None,
     max_minutes: MaxMinutesOption = None,
     no_limits: NoLimitsOption = False,
+    cache: CacheOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Answer what a run has not answered yet, to its end or to a limit of all goes at it.
@@ -141,7 +147,7 @@ def answer(
     found = Run(run_folder)
     study = with_limits(found.study, max_cost, max_calls, max_minutes, none=no_limits)
     found = Run.prepare(run_folder, study)
-    result = _answer(found, _word(found, plan(_answerable(found.study)), json_), json_)
+    result = _answer(found, _word(found, plan(_answerable(found.study)), json_), json_, cache)
     if json_:
         print_json(summarize(found, result))
     else:
@@ -199,7 +205,7 @@ def report(
 # --- parts of the way -----------------------------------------------------------------------------
 
 
-def run_line(study: Study, folder: Path, json_: bool) -> tuple[Run, Answered]:
+def run_line(study: Study, folder: Path, json_: bool, cache: bool | None = None) -> tuple[Run, Answered]:
     """The whole line, showing how it moves."""
     results: list[Answered] = []
     found = run_stage(
@@ -207,15 +213,15 @@ def run_line(study: Study, folder: Path, json_: bool) -> tuple[Run, Answered]:
         folder,
         tell=lambda words: say(words, quiet=json_),
         wording=lambda made, draft: _word(made, draft, json_),
-        answering=lambda made, planned: results.append(_answer(made, planned, json_, is_whole=True)),
+        answering=lambda made, planned: results.append(_answer(made, planned, json_, cache, is_whole=True)),
         remembering=True,
     )
     return found, results[0]
 
 
-def _whole_line(study: Study, folder: Path, json_: bool) -> None:
+def _whole_line(study: Study, folder: Path, json_: bool, cache: bool | None = None) -> None:
     start = time.perf_counter()
-    found, answered = run_line(study, folder, json_)
+    found, answered = run_line(study, folder, json_, cache)
     if json_:
         print_json(summarize(found, answered))
         return
@@ -246,24 +252,27 @@ def _interrupted(found: Run, kept: str) -> typer.Exit:
     return typer.Exit(INTERRUPTED)
 
 
-def _answer(found: Run, planned: Plan, json_: bool, *, is_whole: bool = False) -> Answered:
+def _answer(found: Run, planned: Plan, json_: bool, cached: bool | None, *, is_whole: bool = False) -> Answered:
     """`is_whole`: scores, analyses and the report follow."""
     then = seconds_afterwards(planned.study, planned.n_trials) if is_whole else 0.0
-    with found.writing() as store:
+    with found.writing() as store, open_cache(cached) as cache:
         finished = store.n_finished()
+        shared = 0 if cache is None or is_adaptive(planned.study) else count_shared(planned, store, cache)
         say(
             f"{planned.study.name}: {len(planned.questions)} questions, {len(planned.conditions)} conditions, "
-            f"{planned.n_trials:,} trials" + (f", {finished:,} already there" if finished else ""),
+            f"{planned.n_trials:,} trials"
+            + (f", {finished:,} already there" if finished else "")
+            + (f", {shared:,} asked by other runs" if shared else ""),
             quiet=json_,
         )
         for note in notes_on_plan(planned):
             say(note, quiet=json_)
         store.set_meta(selection=json.dumps(_selection(planned)))
-        if finished < planned.n_trials:
+        if finished + shared < planned.n_trials:
             _check_endpoints(planned, json_)
         try:
             with answering(planned.n_trials - finished, quiet=json_, then=then) as progress:
-                result = answer_stage(planned, store, progress)
+                result = answer_stage(planned, store, progress, cache)
         except KeyboardInterrupt as interrupt:
             raise _interrupted(found, "trial") from interrupt
         store.note_time(result.seconds)
@@ -272,6 +281,7 @@ def _answer(found: Run, planned: Plan, json_: bool, *, is_whole: bool = False) -
     if result.n_done and result.seconds > 1 and len(planned.study.models) == 1:
         remember_rate(catalog.written(planned.conditions[0].model), result.n_tokens, result.seconds)
     _tell_failures(found, result, json_)
+    say_spent(found, json_)
     return result
 
 
@@ -328,6 +338,8 @@ def summarize(found: Run, result: Answered) -> dict[str, Any]:
         "done": summary.done,
         "failed": summary.failed,
         "reused": result.n_reused,
+        "shared": result.n_shared,
+        "spent": [dataclasses.asdict(system) for system in summary.spent],
         "stopped": None if result.stop is None else dataclasses.asdict(result.stop),
         "seconds": round(result.seconds, 3),
         "rewordings": [dataclasses.asdict(effort) for effort in summary.rewordings],

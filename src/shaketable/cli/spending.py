@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shaketable.cli.console import duration, say
 from shaketable.report.about import describe_limit, resume_command
+from shaketable.report.money_words import NO_PRICE, describe_money, describe_reused, format_dollars
 from shaketable.stages.answer import Answered
 from shaketable.store import Run
 
@@ -17,7 +18,7 @@ def tell_stop(run: Run, answered: Answered) -> None:
     ended = summary.done + summary.failed
     rest = [
         *([] if stop.calls is None else [f"{stop.calls:,.0f} calls"]),
-        *([] if stop.dollars is None else [f"{stop.dollars:,.2f} USD"]),
+        *([] if stop.dollars is None else [format_dollars(stop.dollars)]),
         *([] if stop.seconds is None else [duration(stop.seconds)]),
     ]
     would_take = f"; they would take about {', '.join(rest)}" if rest else ""
@@ -26,3 +27,13 @@ def tell_stop(run: Run, answered: Answered) -> None:
         f"is kept, and results are of that alone. {stop.n_left:,.0f} trials are left{would_take}.\n"
         f"Raise the limit to go on: {resume_command(summary, run.folder)}"
     )
+
+
+def say_spent(run: Run, json_: bool) -> None:
+    """What the answers cost, where a price is known, and how many were taken from other runs."""
+    summary = run.summary()
+    money, reused = describe_money(summary), describe_reused(summary)
+    if money not in ("", NO_PRICE):
+        say(f"Spent on answers: {money}.", quiet=json_)
+    if reused:
+        say(f"Taken from the cache: {reused}.", quiet=json_)

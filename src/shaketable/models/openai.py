@@ -180,6 +180,11 @@ class Openai:
             endpoint = self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT", "")
         return Access(endpoint=endpoint, key_variable=self.key_variable, headers=self.headers or {})
 
+    @property
+    def address(self) -> str:
+        """Where it is asked now, by its settings or the environment."""
+        return self._access.endpoint
+
     def lacks(self, by_chat: Collection[str] = ()) -> str | None:
         """Why a study could not use this endpoint, without asking it; only the endpoint knows whether it can chat."""
         return self._access.lacks(self.model)

@@ -13,6 +13,7 @@ import polars as pl
 
 from shaketable.factors import Labels
 from shaketable.metrics.scoring import GREEDY_ONLY
+from shaketable.report.money_words import describe_money, describe_reused
 from shaketable.report.words import name_evidence
 from shaketable.store import Run
 from shaketable.store.counts import EmptyCount, FailureCount, ReferenceFlagCount, RejectedCount, UnscoredCount
@@ -82,7 +83,7 @@ def resume_command(summary: RunSummary, folder: Path) -> str:
         share = 1.1 * (summary.trials / n_ended if n_ended else 2.0)
         spent = {
             "max_cost": sum(system.dollars or 0.0 for system in summary.spent) + summary.lost.dollars,
-            "max_calls": summary.n_generations + summary.lost.n_calls,
+            "max_calls": sum(system.n_calls for system in summary.spent) + summary.lost.n_calls,
             "max_minutes": summary.seconds / 60,
         }[summary.stopped_by]
         least = {"max_cost": limits.max_cost, "max_calls": limits.max_calls, "max_minutes": limits.max_minutes}
@@ -153,6 +154,8 @@ def list_facts(summary: RunSummary, scores: pl.DataFrame, labels: Labels) -> lis
         ("Data", f"{', '.join(summary.datasets)}: {_count(summary.n_questions, 'question')}"),
         ("Shaken", _shaken(scores)),
         ("Trials", f"{summary.done:,} of {summary.trials:,} answered, {summary.failed:,} failed"),
+        ("Money", describe_money(summary)),
+        ("Reused", describe_reused(summary)),
         ("When", _span(summary.created, summary.finished)),
     ]
     return [(name, text) for name, text in lines if text]

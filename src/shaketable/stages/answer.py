@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,13 +17,15 @@ from shaketable.stages.estimate import known_measures, system_name
 from shaketable.stages.meter import Before, Meter, Spent, Stop, System, refuse_unpriced
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.readiness import refuse_unready
+from shaketable.stages.reuse import Reusing, Sharing, is_shared
 from shaketable.stages.scheduler import Progress, Scheduler
 from shaketable.stages.shake_source import Shaken
 from shaketable.stages.sources import Listed, Scanned, Source
 from shaketable.stages.tally import Kind, Tally, kind_of
 from shaketable.stages.time_left import TimeLeft
 from shaketable.store import RecordStore
-from shaketable.store.money import lost, spent_by_system
+from shaketable.store.answer_cache import AnswerCache
+from shaketable.store.money import lost, note_planned, spent_by_system
 from shaketable.types import Study
 
 NEW_OBJECTS = 10_000
@@ -43,10 +46,20 @@ class Answered:
     """Where it stopped before its end; None: all is answered."""
     has_spent_budget: bool = False
     """Whether a limit ended a shake, whose end that is: there is more that it could ask."""
+    n_shared: int = 0
+    """Taken from other runs now."""
 
 
-def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: None) -> Answered:
-    """Answer what is not answered yet. Finished trials are committed before the next model call."""
+def answer(
+    plan: Plan,
+    store: RecordStore,
+    progress: Progress = lambda tick: None,
+    cache: AnswerCache | None = None,
+) -> Answered:
+    """Answer what is not answered yet. Finished trials are committed before the next model call.
+
+    With a cache, what other runs asked by the same keys is taken from it, and what is asked now is put there.
+    """
     start = time.perf_counter()
     n_trials = plan.n_trials
     if plan.unworded:
@@ -62,11 +75,18 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
     refuse_unready(plan)
     refuse_unpriced(plan.study.limits, {catalog.label(model): model for model, _ in plan.by_model()})
-    store.set_meta(fingerprint=plan.fingerprint, n_trials=n_trials, stopped="", not_varied=canonical(plan.not_varied))
+    store.set_meta(
+        fingerprint=plan.fingerprint,
+        n_trials=n_trials,
+        stopped="",
+        not_varied=canonical(plan.not_varied),
+        **note_planned(_planned(plan)),
+    )
     meter = Meter(plan.study.limits, _spent(store))
     left = TimeLeft(_tallies(plan, store.n_finished_by_kind()))
-    scheduler = Scheduler(plan, store, progress, left, meter)
-    stop = _drive(plan, store, scheduler)
+    sink = store if cache is None else Sharing(store, cache, plan.study.name)
+    scheduler = Scheduler(plan, sink, progress, left, meter)
+    stop = _drive(plan, store, scheduler, cache)
     if stop is not None:
         store.set_meta(stopped=stop.limit, lost_calls=meter.lost.n_calls, lost_dollars=meter.lost.dollars)
     has_spent_budget = plan.study.shake is not None and stop is not None
@@ -82,24 +102,39 @@ def answer(plan: Plan, store: RecordStore, progress: Progress = lambda tick: Non
         n_done=scheduler.n_done,
         n_failed=scheduler.n_failed,
         n_tokens=scheduler.n_tokens,
+        n_shared=scheduler.n_shared,
         seconds=time.perf_counter() - start,
         stop=stop,
         has_spent_budget=has_spent_budget,
     )
 
 
-def _drive(plan: Plan, store: RecordStore, scheduler: Scheduler) -> Stop | None:
+def _drive(plan: Plan, store: RecordStore, scheduler: Scheduler, cache: AnswerCache | None) -> Stop | None:
     """Answer with one model after the other, until all is answered or a limit is reached."""
     source = _sources(plan, store, scheduler.meter)
     with _rare_collections():
         # One model's weights are used up before the next one's are loaded.
         for model, conditions in plan.by_model():
-            stop = scheduler.run(model, source(conditions))
+            own = source(conditions)
+            if cache is not None and is_shared(model):
+                own = Reusing(own, cache, scheduler.take_over)
+            stop = scheduler.run(model, own)
             if isinstance(model, ClosingModel):
                 model.close()
             if stop is not None:
                 return stop
     return None
+
+
+def _planned(plan: Plan) -> dict[tuple[str, str], int] | None:
+    """Trials by system; None: what is asked shows on the way."""
+    if is_adaptive(plan.study):
+        return None
+    planned: Counter[tuple[str, str]] = Counter()
+    for condition in plan.conditions:
+        kind = kind_of(condition, 0.0)
+        planned[kind.model, kind.method] += plan.n_trials_of([condition])
+    return planned
 
 
 def _spent(store: RecordStore) -> Before:
@@ -114,6 +149,7 @@ def _spent(store: RecordStore) -> Before:
                 n_priced=spent.n_priced,
             )
             for spent in spent_by_system(store)
+            if spent.n_trials
         },
         lost_calls=gone.n_calls,
         lost_dollars=gone.dollars,

@@ -93,12 +93,16 @@ class Meter:
         """Of the present model, in this go: what is expected of its next trials."""
         self.seconds_before = before.seconds
         self.begun = perf_counter()
+        self.is_local = False
+        self.unpaid: set[System] = set()
+        """Systems of models that run here: nobody is paid for them."""
         self.reached: Limit | None = None
         """The limit that stands against the next call or trial; None: none does."""
 
     def begin(self, model: Model) -> None:
         """Another model is asked from now on."""
         self.now = Spent()
+        self.is_local = isinstance(model, WhiteBoxModel)
 
     def seconds(self) -> float:
         """Of all goes."""
@@ -163,6 +167,8 @@ class Meter:
         """A trial has ended."""
         self.systems.setdefault(system, Spent()).add(cost)
         self.now.add(cost)
+        if self.is_local:
+            self.unpaid.add(system)
 
     @property
     def lost(self) -> Spent:
@@ -186,7 +192,7 @@ class Meter:
     # --- what is told -------------------------------------------------------------------------
 
     def money(self, left: Mapping[System, float]) -> tuple[Money, ...]:
-        """Spent and to come, by system. `left`: trials that are still to be answered."""
+        """Spent and to come, by system that may be paid for. `left`: trials that are still to be answered."""
         return tuple(
             Money(
                 model=system.model,
@@ -195,6 +201,7 @@ class Meter:
                 left=left.get(system, 0.0) * spent.dollars / spent.n_priced if spent.n_priced else None,
             )
             for system, spent in self.systems.items()
+            if system not in self.unpaid
         )
 
     def stop(self, left: Mapping[System, float]) -> Stop:

@@ -14,6 +14,7 @@ from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.score import score
 from shaketable.stages.vary import vary
 from shaketable.store import RecordStore, Run
+from shaketable.store.answer_cache import open_cache
 from shaketable.store.folder import find_growth
 from shaketable.types import Study
 
@@ -24,8 +25,8 @@ def word(made: Run, draft: Plan) -> Plan:
 
 
 def _answer(made: Run, planned: Plan) -> None:
-    with made.writing() as store:
-        store.note_time(answer(planned, store).seconds)
+    with made.writing() as store, open_cache() as cache:
+        store.note_time(answer(planned, store, cache=cache).seconds)
 
 
 def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: None) -> int:

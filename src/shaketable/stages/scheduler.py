@@ -78,6 +78,8 @@ class Tick:
     """Where one number would say more than is known."""
     money: tuple[Money, ...] = ()
     """By system, of all goes."""
+    n_shared: int = 0
+    """Answers that were taken from other runs; not among those done."""
 
 
 @dataclass(slots=True)
@@ -123,7 +125,7 @@ class Scheduler:
         self.left, self.meter = left or TimeLeft({}), meter or Meter()
         self.questions = {question.id: question for question in plan.questions}
         self.evidence = EvidenceLookup()
-        self.n_done = self.n_failed = self.n_tokens = 0
+        self.n_done = self.n_failed = self.n_tokens = self.n_shared = 0
         self.forecast: Left | None = None
         self.forecast_at = self.told_at = self.look_at = perf_counter()
         self.money: tuple[Money, ...] = ()
@@ -380,6 +382,20 @@ class Scheduler:
             self.finished = []
         self.told_at = perf_counter()
         left = self._left()
+        if not self.flights:  # This may be the last that is told.
+            self.money = self.meter.money(self._n_left())
+        self._tell(left)
+
+    def take_over(self, records: Sequence[tuple[Record, Condition]]) -> None:
+        """Store what other runs have asked: nothing is asked or paid for it."""
+        for environment, own in itertools.groupby(records, lambda taken: taken[0].environment):
+            self.store.append(list(own), environment)
+        for record, _ in records:
+            self.left.start(record.trial)
+        self.n_shared += len(records)
+        self._tell(None)
+
+    def _tell(self, left: Left | None) -> None:
         self.progress(
             Tick(
                 n_done=self.n_done,
@@ -389,6 +405,7 @@ class Scheduler:
                 seconds_left=None if left is None else left.seconds,
                 seconds_range=None if left is None or left.is_sure else (left.low, left.high),
                 money=self.money,
+                n_shared=self.n_shared,
             )
         )
 

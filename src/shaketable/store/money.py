@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from shaketable.identity import canonical
 from shaketable.store.database import Database
+
+PLANNED = "planned_by_system"
+"""Where the plan's numbers of trials stand: a list of model, method and number."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,6 +29,21 @@ class SystemSpent:
     """Trials whose cost is known."""
     dollars: float | None
     """Of those; None: of none."""
+    dollars_reused: float | None = None
+    """What the answers of other runs had cost them; None: not known of any."""
+    n_planned: int | None = None
+    """Trials in all; None: not known, or asked adaptively."""
+
+    @property
+    def n_left(self) -> int | None:
+        return None if self.n_planned is None else max(self.n_planned - self.n_trials - self.n_reused, 0)
+
+    @property
+    def dollars_left(self) -> float | None:
+        """What the trials that are left would cost, as those before on average; None: not known."""
+        if self.n_left is None or self.dollars is None:
+            return None
+        return self.n_left * self.dollars / self.n_priced
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,14 +55,27 @@ class Lost:
 
 
 def spent_by_system(store: Database) -> tuple[SystemSpent, ...]:
+    """Those that were asked, and those of the plan that were not yet."""
     rows = store.rows(
         """SELECT c.model, c.method, SUM(NOT r.reused), SUM(r.reused), SUM(r.n_generations * (NOT r.reused)),
                   SUM((r.n_prompt_tokens + r.n_tokens) * (NOT r.reused)),
-                  SUM(NOT r.reused AND r.dollars IS NOT NULL), SUM(CASE WHEN r.reused THEN NULL ELSE r.dollars END)
+                  SUM(NOT r.reused AND r.dollars IS NOT NULL), SUM(CASE WHEN r.reused THEN NULL ELSE r.dollars END),
+                  SUM(CASE WHEN r.reused THEN r.dollars END)
            FROM records r JOIN conditions c ON c.id = r.condition GROUP BY 1, 2 ORDER BY MIN(c.id)"""
     )
-    names = ("model", "method", "n_trials", "n_reused", "n_calls", "n_tokens", "n_priced", "dollars")
-    return tuple(SystemSpent(**dict(zip(names, row, strict=True))) for row in rows)
+    planned = {(model, method): n for model, method, n in json.loads(store.meta().get(PLANNED, "[]"))}
+    names = ("model", "method", "n_trials", "n_reused", "n_calls", "n_tokens", "n_priced", "dollars", "dollars_reused")
+    asked = {(row[0], row[1]): dict(zip(names, row, strict=True)) for row in rows}
+    nothing = dict.fromkeys(names[2:7], 0) | {"dollars": None}
+    return tuple(
+        SystemSpent(**(nothing | {"model": model, "method": method} | asked.get((model, method), {})), n_planned=n)
+        for (model, method), n in ((system, planned.get(system)) for system in dict.fromkeys((*asked, *planned)))
+    )
+
+
+def note_planned(planned: Mapping[tuple[str, str], int] | None) -> dict[str, str]:
+    """What the plan's numbers of trials are noted as; None: they show on the way."""
+    return {PLANNED: canonical([[*system, n] for system, n in (planned or {}).items()])}
 
 
 def lost(store: Database) -> Lost:
