@@ -22,6 +22,8 @@ from shaketable.identity import digest_text
 SWITCH = "SHAKETABLE_CACHE"
 SIZE = "SHAKETABLE_CACHE_MB"
 DEFAULT_MB = 1024
+BROKEN = (sqlite3.Error, UnicodeError)
+"""What is raised of a file that cannot be read; SQLite's own words about it may be broken too."""
 APPLICATION = 0x53484B43  # "SHKC": tells the cache from a run and any other SQLite file.
 WAIT_SECONDS = 30.0
 """For another process that writes."""
@@ -103,7 +105,7 @@ class AnswerCache:
         """After a first problem the run goes on without the cache."""
         try:
             yield
-        except (sqlite3.Error, OSError, StoreError) as error:
+        except (*BROKEN, OSError, StoreError) as error:
             self.close()
             self._connection = None
             warnings.warn(
@@ -181,7 +183,7 @@ def cache_size() -> CacheSize:
     try:
         with contextlib.closing(_open(cache_path())) as connection:
             n_answers, n_bytes = connection.execute("SELECT n, n_bytes FROM totals").fetchone()
-    except (sqlite3.Error, StoreError) as error:
+    except (*BROKEN, StoreError) as error:
         raise StoreError(f"{cache_path()} cannot be read: {error}. Empty it with: shaketable cache clear.") from error
     return CacheSize(n_answers=n_answers, n_bytes=n_bytes, most_bytes=most)
 
@@ -199,7 +201,7 @@ def clear_cache() -> None:
         raise StoreError(
             f"{path} cannot be emptied now: {error}. Wait for the runs that use it, or remove the file."
         ) from error
-    except sqlite3.DatabaseError:
+    except BROKEN:
         for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
             file.unlink(missing_ok=True)
 
@@ -255,4 +257,6 @@ def _checksum(name: str, packed: bytes) -> str:
 
 
 def _unpacked(name: str, checksum: str, packed: bytes) -> bytes | None:
-    return zlib.decompress(packed) if checksum == _checksum(name, packed) else None
+    """None: it was altered, its type perhaps too."""
+    is_sound = isinstance(packed, bytes) and checksum == _checksum(name, packed)
+    return zlib.decompress(packed) if is_sound else None
