@@ -112,7 +112,8 @@ def test_run_ends_with_one_json_object_and_writes_the_whole_folder(finished):
     folder, said = finished
     records = stored(folder)
     failed = sum(record.failure is not None for record in records.values())
-    assert set(said) == {"run", "trials", "done", "failed", "reused", "stopped", "seconds", "rewordings"}
+    counts = {"trials", "done", "failed", "reused", "shared", "stopped", "seconds", "spent", "rewordings"}
+    assert set(said) == {"run", *counts}
     assert (said["run"], said["trials"], said["reused"]) == (str(folder), N_TRIALS, 0)
     assert (said["done"], said["failed"]) == (N_TRIALS - failed, failed)
     assert failed > 0

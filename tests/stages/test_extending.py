@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 from shaketable.cli.app import app
 from shaketable.errors import RunError
+from shaketable.report.money_words import format_dollars
 from shaketable.stages.run import ask, run
 from shaketable.store import RecordStore, Run
 from shaketable.store.verify import verify
@@ -155,7 +157,7 @@ def study_from(step: dict[str, object], path: Path) -> object:
     return parse_study(tables, "test")
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=growing())
 def test_any_extension_ends_with_the_records_of_a_run_made_at_once(steps, with_fake_parts, tmp_path_factory):
     folder = tmp_path_factory.mktemp("extension")
@@ -260,3 +262,36 @@ def test_a_run_killed_while_it_is_extended_goes_on_to_the_records_of_one_made_at
     ask(many, tmp_path / "run")
     ask(many, tmp_path / "at_once")
     assert rows_of(tmp_path / "run") == rows_of(tmp_path / "at_once")
+
+
+# --- the examples -----------------------------------------------------------------------------------
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_the_example_asks_what_is_new_alone(tmp_path, capsys):
+    runpy.run_path(str(EXAMPLES / "extend" / "extend.py"))["main"](str(tmp_path / "run"))
+    # 2 kinds of evidence x 2 temperatures = 4 trials for each question and repeat; without evidence 2.
+    assert capsys.readouterr().out.splitlines()[:4] == [
+        f"2 questions: {2 * 2 * 4} new calls, 16 answers in all",
+        f"3 questions: {1 * 2 * 4} new calls, 24 answers in all",
+        f"3 repeats: {3 * 1 * 4} new calls, 36 answers in all",
+        f"2 methods: {3 * 3 * 2} new calls, 54 answers in all",
+    ]
+    page = (tmp_path / "run" / "report.html").read_text("utf-8")
+    assert "dataset.limit was 2, now 3" in page
+    assert "USD for 36 calls" in page
+    assert "USD for 18 calls" in page
+
+
+def test_the_example_of_limits_stops_and_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHAKETABLE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("shaketable.stages.report.report", lambda run, **_: run.folder / "report.html")
+    words = ("run", EXAMPLES / "limits" / "study.toml", "--out", tmp_path / "run")
+    stopped = called(*words)
+    assert "Stopped at its limit (0.30 USD)" in stopped
+    [spent] = Run(tmp_path / "run").summary().spent
+    assert 0.27 < spent.dollars <= 0.31
+    assert f"about {format_dollars(spent.dollars_left)} more for {spent.n_left} trials left." in stopped
+    assert "Spent on answers: " in called(*words, "--no-limits")
+    assert Run(tmp_path / "run").summary().state == "finished"

@@ -16,8 +16,8 @@ from shaketable.stages.plan import Plan
 from shaketable.stages.readiness import unready
 
 
-def forecast(planned: Plan, json_: bool) -> None:
-    """Say what a plan would take; nothing is loaded, asked or run."""
+def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
+    """Say what a plan would take, and how much of it the run holds already; nothing is loaded, asked or run."""
     forecasts, rewordings = estimate(planned), estimate_wordings(planned)
     if json_:
         print_json(
@@ -28,6 +28,7 @@ def forecast(planned: Plan, json_: bool) -> None:
                 "conditions": len(planned.conditions),
                 "cells": planned.n_cells,
                 "trials": planned.n_trials,
+                "answered": n_answered,
                 "not_varied": [dataclasses.asdict(remark) for remark in planned.not_varied],
                 "systems": [dataclasses.asdict(system) for system in forecasts],
                 "rewordings": [dataclasses.asdict(rewording) for rewording in rewordings],
@@ -35,6 +36,8 @@ def forecast(planned: Plan, json_: bool) -> None:
         )
         return
     out.print(f"{planned.study.name}: {_product(planned)}", highlight=False)
+    if n_answered:
+        say(f"{n_answered:,} of them are answered already, and are not asked again: the numbers below are of all.")
     for note in notes_on_plan(planned):
         say(note)
     for problem in unready(planned):

@@ -29,6 +29,7 @@ from shaketable.stages.answer import answer as answer_stage
 from shaketable.stages.estimate import remember_measures, remember_rate
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.reuse import count_shared
+from shaketable.stages.run import n_answered
 from shaketable.stages.run import run as run_stage
 from shaketable.stages.score import make_current as make_scores_current
 from shaketable.stages.score import score as score_stage
@@ -108,7 +109,8 @@ def run(
     """
     loaded = with_limits(load_study(study, set_ or (), limit), max_cost, max_calls, max_minutes, none=no_limits)
     if dry_run:
-        forecast(plan(_answerable(loaded)), json_)
+        planned = plan(_answerable(loaded))
+        forecast(planned, json_, 0 if out_folder is None else n_answered(planned, out_folder))
         return
     _whole_line(loaded, out_folder or _default_folder(loaded, study, bool(set_ or limit)), json_, cache)
 

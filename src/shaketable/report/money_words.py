@@ -10,6 +10,8 @@ NO_PRICE = "not known, no price is given"
 
 def format_dollars(dollars: float) -> str:
     """Cents, and of less than ten cents two digits: `1.20 USD`, `0.0031 USD`."""
+    if 0 < dollars < 0.0001:
+        return "less than 0.0001 USD"
     return f"{dollars:,.2f} USD" if dollars >= 0.1 or dollars == 0 else f"{dollars:.2g} USD"
 
 

@@ -130,6 +130,8 @@ class Meter:
         ):
             if most is not None and a_trial > 0:
                 room = int((most - spent) / a_trial + 1e-9) - n_underway
+                if limit == "max_cost":
+                    room = math.ceil(room / 2)  # The mean of the first ones may mislead: it is looked at again halfway.
                 if room < n:
                     self.reached = limit  # type: ignore[assignment]
                     n = max(room, 0)

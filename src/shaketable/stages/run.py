@@ -64,6 +64,16 @@ def _prepare(draft: Plan, out: Path, tell: Callable[[str], None]) -> Run:
     return made
 
 
+def n_answered(draft: Plan, out: Path) -> int:
+    """Trials that the run in a folder holds already, of a study that it could take in; refuses another one."""
+    find_growth(out, draft.study)
+    if not (out / "records.sqlite").exists():
+        return 0
+    with RecordStore(out / "records.sqlite", read_only=True) as store:
+        finished = store.finished_keys()
+        return len(finished) if draft.unworded else sum(trial.key in finished for trial, _ in draft.trials())
+
+
 def ask(
     study: Study,
     out: str | Path,
