@@ -128,8 +128,8 @@ FULL = {
     "models": ["counting", "scripted(replies=('Paris', 'Rome', 'ERROR'))"],
     "methods": ["single_retrieval", "closed_book"],
     "retrievers": ["gold", "full_gold"],
-    "perturbations": ["unchanged", "sentence_removal", "synonym"],
-    "variations": ["original", "prefix_injection", "spelling"],
+    "perturbations": ["unchanged", "sentence_removal", "source_reordering"],
+    "variations": ["original", "prefix_injection", "keywords"],
     "temperatures": [0.0, 0.7, 1.0],
 }
 
@@ -157,7 +157,7 @@ def study_from(step: dict[str, object], path: Path) -> object:
     return parse_study(tables, "test")
 
 
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=growing())
 def test_any_extension_ends_with_the_records_of_a_run_made_at_once(steps, with_fake_parts, tmp_path_factory):
     folder = tmp_path_factory.mktemp("extension")

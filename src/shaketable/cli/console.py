@@ -143,9 +143,9 @@ def answering(n_todo: int, *, quiet: bool = False, then: float = 0.0) -> Iterato
 
         def update(tick: Tick) -> None:
             failed = f"{tick.n_failed} failed" if tick.n_failed else ""
-            left = time_left(tick, then) or "…"
-            words = {"rate": _rate(tick), "left": left, "money": money_words(tick.money), "failed": failed}
-            bar.update(task, completed=tick.n_done + tick.n_failed + tick.n_shared, **words)
+            left, money = time_left(tick, then) or "…", money_words(tick.money)
+            completed = tick.n_done + tick.n_failed + tick.n_shared
+            bar.update(task, completed=completed, rate=_rate(tick), left=left, money=money, failed=failed)
 
         yield update
 

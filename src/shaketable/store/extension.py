@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from shaketable import catalog
 from shaketable.errors import ShaketableError
 from shaketable.identity import canonical
-from shaketable.types import DatasetChoice, Json, Scan, Study
+from shaketable.types import DatasetChoice, Json, Study
 
 DONE_AGAIN = (
     *("metrics", "analyses", "reference", "reference_prompt", "main_metric", "margin", "confidence", "n_resamples"),
@@ -47,7 +47,7 @@ class Change:
 
 def compare_studies(frozen: Study, wanted: Study) -> tuple[Change, ...]:
     """The keys that answers depend on, as far as they differ."""
-    changes = []
+    changes: list[Change] = []
     for field in dataclasses.fields(Study):
         before, after = getattr(frozen, field.name), getattr(wanted, field.name)
         if field.name in DONE_AGAIN or canonical(before) == canonical(after):
@@ -111,8 +111,8 @@ def _settings(study: Study) -> dict[str, Mapping[str, Json]]:
 def _datasets(before: Sequence[DatasetChoice], after: Sequence[DatasetChoice]) -> Iterator[Change]:
     """More questions of the same: the first ones of a selection stay the first ones."""
     if len(before) != len(after):
-        problem = "with another number of datasets their questions have other ids"
-        yield Change(key="dataset", before=_names(before), after=_names(after), problem=problem)
+        other_ids = "with another number of datasets their questions have other ids"
+        yield Change(key="dataset", before=_names(before), after=_names(after), problem=other_ids)
         return
     for old, new in zip(before, after, strict=True):
         for key in ("name", "settings", "where", "balance_by"):
@@ -135,16 +135,15 @@ def _adaptive(change: Change, wanted: Study) -> Change:
     """Where answers decide what is asked next, or were made elsewhere, not all can be added."""
     if change.problem is not None:
         return change
+    return dataclasses.replace(change, problem=_adaptive_problem(change.key, wanted))
+
+
+def _adaptive_problem(key: str, wanted: Study) -> str | None:
+    scan = wanted.scan
     if wanted.shake is not None:
-        problem = "in a shaken run all that is asked depends on it; only its budget may grow"
-    elif any(choice.name == "imported" for choice in wanted.datasets):
-        problem = "answers that were imported are not added to"
-    else:
-        problem = _scan_problem(change.key, wanted.scan)
-    return dataclasses.replace(change, problem=problem)
-
-
-def _scan_problem(key: str, scan: Scan | None) -> str | None:
+        return "in a shaken run all that is asked depends on it; only its budget may grow"
+    if any(choice.name == "imported" for choice in wanted.datasets):
+        return "answers that were imported are not added to"
     if scan is None:
         return None
     if key in ("temperatures", "repeats") and scan.strategy not in WHOLE_GRID:
