@@ -9,6 +9,7 @@ import warnings
 import zlib
 
 import pytest
+from asked_viewer import Client, serving
 from made_studies import small_study, study_of
 from stand_in_endpoint import StandIn, said
 from typer.testing import CliRunner
@@ -18,10 +19,10 @@ from shaketable.cli.app import app
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
 from shaketable.stages.reuse import is_shared
-from shaketable.store import RecordStore
+from shaketable.store import RecordStore, Run
 from shaketable.store.answer_cache import cache_path, cache_size, open_cache
 from shaketable.store.money import spent_by_system
-from shaketable.types import Limits, Scan
+from shaketable.types import Limits, Scan, Shake
 
 PRICED = "scripted(replies=('Paris', 'Rome', 'ERROR'), price_in=1000.0, price_out=3000.0)"
 
@@ -172,6 +173,17 @@ def test_a_scan_takes_what_it_would_have_asked_and_no_more(tmp_path):
     assert plain(taken) == alone
 
 
+def test_a_shaken_run_gives_its_answers_and_takes_none(tmp_path):
+    model = "scripted(replies=('Author 1', 'Rome', 'Author 2'))"
+    crossed = small_study(tmp_path, n=6, models=[model], perturbations=["unchanged", "sentence_removal"], repeats=1)
+    shaken = dataclasses.replace(crossed, shake=Shake(), limits=Limits(max_calls=16))
+    for name in ("a", "b"):
+        result, asked = answered(shaken, tmp_path / f"{name}.sqlite")
+        assert (result.n_done, result.n_shared) == (16, 0)
+    result, every = answered(crossed, tmp_path / "crossed.sqlite")
+    assert result.n_shared == len(asked.keys() & every.keys()) > 0
+
+
 # --- as a user meets it -----------------------------------------------------------------------------
 
 STUDY = f"""
@@ -243,3 +255,17 @@ def test_no_warning_is_given_where_all_is_well(tmp_path):
         warnings.simplefilter("error")
         for name in ("a", "b"):
             answered(small_study(tmp_path, models=["scripted"]), tmp_path / f"{name}.sqlite")
+
+
+def test_the_run_of_a_viewer_tells_its_money_and_what_it_took(study, tmp_path):
+    for name in ("a", "b"):
+        call("run", study, "--out", tmp_path / name, "--cache", *(["--max-calls", 4] if name == "a" else []))
+    with serving(Run(tmp_path / "a"), Run(tmp_path / "b")) as viewer:
+        client = Client(viewer)
+        pages = [client.ask(f"/run/{name}")[2] for name in ("a", "b")]
+        key = next(record.trial.key for record in Run(tmp_path / "b").store.records() if record.reused)
+        record = client.ask(f"/run/b/record/{key}")[2]
+    assert "USD for 4 calls, about " in pages[0]
+    assert "USD more for 2 trials left" in pages[0]
+    assert "4 answers of other runs, which had cost them " in pages[1]
+    assert "reused_from" in record

@@ -20,7 +20,8 @@ from shaketable.cli.running import JsonOption, SetOption
 from shaketable.errors import StudyError
 from shaketable.identity import canonical
 from shaketable.protocols import Variation
-from shaketable.stages.plan import load_questions
+from shaketable.stages.plan import load_questions, plan
+from shaketable.stages.run import prepare
 from shaketable.stages.vary import Progress, WordingTick, is_ready, reword, with_strength
 from shaketable.stages.vary import vary as vary_stage
 from shaketable.store import Run
@@ -70,7 +71,8 @@ def vary(
     questions = list(load_questions(loaded)[0]) if loaded else _questions(question, dataset, path, limit)
     with _said(), wording(quiet=json_ or len(questions) == 1) as progress:
         if run is not None and loaded is not None:
-            made = _by_variation(questions, vary_stage(loaded, questions, Run.prepare(run, loaded), progress))
+            prepared = prepare(plan(loaded), run, lambda words: say(words, quiet=json_))
+            made = _by_variation(questions, vary_stage(loaded, questions, prepared, progress))
         else:
             made = {catalog.label(part): _made(part, questions, progress) for part in parts}
     summary = {label: count_wordings(wordings) for label, wordings in made.items()}

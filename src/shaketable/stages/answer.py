@@ -116,7 +116,8 @@ def _drive(plan: Plan, store: RecordStore, scheduler: Scheduler, cache: AnswerCa
         # One model's weights are used up before the next one's are loaded.
         for model, conditions in plan.by_model():
             own = source(conditions)
-            if cache is not None and is_shared(model):
+            # A shaken run is laid out for what its budget buys: it gives its answers, and takes none.
+            if cache is not None and plan.study.shake is None and is_shared(model):
                 own = Reusing(own, cache, scheduler.take_over)
             stop = scheduler.run(model, own)
             if isinstance(model, ClosingModel):

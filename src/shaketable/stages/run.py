@@ -48,7 +48,7 @@ def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: 
         return trace_curves(planned, store, told)
 
 
-def _prepare(draft: Plan, out: Path, tell: Callable[[str], None]) -> Run:
+def prepare(draft: Plan, out: Path, tell: Callable[[str], None] = lambda words: None) -> Run:
     """The run's folder; where it grows, only after it is known that all its answers are among those that are planned,
     and as unfinished from now on."""
     growth = find_growth(out, draft.study)
@@ -88,7 +88,7 @@ def ask(
     draft = plan(study)
     if not (Path(out) / "records.sqlite").exists():
         refuse_unready(draft)
-    made = _prepare(draft, Path(out), tell)
+    made = prepare(draft, Path(out), tell)
     planned = wording(made, draft)
     answering(made, planned)
     trace(made, planned, tell)
