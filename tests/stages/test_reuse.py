@@ -20,8 +20,8 @@ from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
 from shaketable.stages.reuse import is_shared
 from shaketable.store import RecordStore, Run
-from shaketable.store.answer_cache import cache_path, cache_size, open_cache
 from shaketable.store.money import spent_by_system
+from shaketable.store.user_cache import cache_path, cache_size, open_cache
 from shaketable.types import Limits, Scan, Shake
 
 PRICED = "scripted(replies=('Paris', 'Rome', 'ERROR'), price_in=1000.0, price_out=3000.0)"

@@ -15,9 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shaketable.errors import StoreError, StudyError
-from shaketable.store.answer_cache import (
-    A_ROW,
-    AnswerCache,
+from shaketable.store.answer_cache import A_ROW, AnswerCache
+from shaketable.store.user_cache import (
     cache_path,
     cache_size,
     clear_cache,

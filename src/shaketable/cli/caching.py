@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from shaketable.cli.console import guarded, out, print_json, say
-from shaketable.store.answer_cache import SIZE, SWITCH, cache_path, cache_size, clear_cache, is_switched_on
+from shaketable.store.user_cache import SIZE, SWITCH, cache_path, cache_size, clear_cache, is_switched_on
 
 CacheOption = Annotated[
     bool | None,

@@ -35,7 +35,7 @@ from shaketable.stages.score import make_current as make_scores_current
 from shaketable.stages.score import score as score_stage
 from shaketable.stages.vary import vary
 from shaketable.store import Run
-from shaketable.store.answer_cache import open_cache
+from shaketable.store.user_cache import open_cache
 from shaketable.study import load_study
 from shaketable.types import Limits, Study
 

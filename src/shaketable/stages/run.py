@@ -14,8 +14,8 @@ from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.score import score
 from shaketable.stages.vary import vary
 from shaketable.store import RecordStore, Run
-from shaketable.store.answer_cache import open_cache
 from shaketable.store.folder import find_growth
+from shaketable.store.user_cache import open_cache
 from shaketable.types import Study
 
 

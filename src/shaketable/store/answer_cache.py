@@ -1,4 +1,4 @@
-"""Answers that runs of one user share by their keys: one SQLite file in the user's folder, bounded, and off at first.
+"""Answers that runs share by their keys: one SQLite file, bounded, for several processes at once.
 
 Nothing in it is needed: where it cannot be read or written, a warning says so and every answer is asked for.
 """
@@ -12,16 +12,11 @@ import time
 import warnings
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from shaketable import weights
-from shaketable.errors import StoreError, StudyError
+from shaketable.errors import StoreError
 from shaketable.identity import digest_text
 
-SWITCH = "SHAKETABLE_CACHE"
-SIZE = "SHAKETABLE_CACHE_MB"
-DEFAULT_MB = 1024
 BROKEN = (sqlite3.Error, UnicodeError)
 """What is raised of a file that cannot be read; SQLite's own words about it may be broken too."""
 APPLICATION = 0x53484B43  # "SHKC": tells the cache from a run and any other SQLite file.
@@ -47,46 +42,6 @@ COMMIT;
 """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CacheSize:
-    n_answers: int
-    n_bytes: int
-    """Of the answers; the file may be somewhat larger."""
-    most_bytes: int
-
-
-def cache_path() -> Path:
-    return weights.home() / "answers.sqlite"
-
-
-def is_switched_on() -> bool:
-    """By the environment; a command's option goes before it."""
-    given = os.environ.get(SWITCH, "").strip()
-    if given not in ("", "0", "1"):
-        raise StudyError(f"{SWITCH} is '{given}'; set it to 1 to share answers between runs, or to 0.")
-    return given == "1"
-
-
-def most_bytes() -> int:
-    given = os.environ.get(SIZE, "").strip() or str(DEFAULT_MB)
-    if not given.isascii() or not given.isdigit() or int(given) < 1:
-        raise StudyError(f"{SIZE} is '{given}'; give the most megabytes of the cache as a whole number, such as 500.")
-    return int(given) * 1_000_000
-
-
-@contextlib.contextmanager
-def open_cache(wanted: bool | None = None) -> Iterator[AnswerCache | None]:
-    """The user's cache where it is wanted (None: where the environment switches it on), else None."""
-    if not (is_switched_on() if wanted is None else wanted):
-        yield None
-        return
-    cache = AnswerCache(cache_path(), most_bytes())
-    try:
-        yield cache
-    finally:
-        cache.close()
-
-
 class AnswerCache:
     """Packed answers by their names. Several processes may use it at once."""
 
@@ -94,7 +49,7 @@ class AnswerCache:
         self.path, self.most_bytes = path, most_bytes
         self._connection: sqlite3.Connection | None = None
         with self._forgiven():
-            self._connection = _open(path)
+            self._connection = open_file(path)
 
     def close(self) -> None:
         if self._connection is not None:
@@ -175,38 +130,7 @@ class AnswerCache:
                     break
 
 
-def cache_size() -> CacheSize:
-    """Of the user's cache; one that cannot be read is an error here."""
-    most = most_bytes()
-    if not cache_path().is_file():
-        return CacheSize(n_answers=0, n_bytes=0, most_bytes=most)
-    try:
-        with contextlib.closing(_open(cache_path())) as connection:
-            n_answers, n_bytes = connection.execute("SELECT n, n_bytes FROM totals").fetchone()
-    except (*BROKEN, StoreError) as error:
-        raise StoreError(f"{cache_path()} cannot be read: {error}. Empty it with: shaketable cache clear.") from error
-    return CacheSize(n_answers=n_answers, n_bytes=n_bytes, most_bytes=most)
-
-
-def clear_cache() -> None:
-    """Forget all answers; a file that cannot be read as a cache is removed."""
-    path = cache_path()
-    if not path.is_file():
-        return
-    try:
-        with contextlib.closing(_open(path)) as connection:
-            connection.execute("DELETE FROM answers")
-            connection.execute("VACUUM")
-    except (sqlite3.OperationalError, StoreError) as error:
-        raise StoreError(
-            f"{path} cannot be emptied now: {error}. Wait for the runs that use it, or remove the file."
-        ) from error
-    except BROKEN:
-        for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-            file.unlink(missing_ok=True)
-
-
-def _open(path: Path) -> sqlite3.Connection:
+def open_file(path: Path) -> sqlite3.Connection:
     """Readable by its owner alone: answers may be private."""
     path.parent.mkdir(parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
