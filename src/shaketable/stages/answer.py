@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shaketable import catalog
 from shaketable.errors import RunError
 from shaketable.identity import canonical
 from shaketable.protocols import BoundedMethod, ClosingModel, RoundMethod
@@ -74,7 +73,7 @@ def answer(
     if store.meta().get("fingerprint") == plan.fingerprint and n_before == n_trials:
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
     refuse_unready(plan)
-    refuse_unpriced(plan.study.limits, {catalog.label(model): model for model, _ in plan.by_model()})
+    refuse_unpriced(plan.study.limits, {str(one.labels["model"]): one.model for one in plan.conditions})
     store.set_meta(
         fingerprint=plan.fingerprint,
         n_trials=n_trials,
