@@ -27,9 +27,9 @@ from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered, is_adaptive
 from shaketable.stages.answer import answer as answer_stage
 from shaketable.stages.estimate import remember_measures, remember_rate
+from shaketable.stages.extend import n_answered
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.reuse import count_shared
-from shaketable.stages.run import n_answered
 from shaketable.stages.run import run as run_stage
 from shaketable.stages.score import make_current as make_scores_current
 from shaketable.stages.score import score as score_stage

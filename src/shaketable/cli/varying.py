@@ -20,8 +20,8 @@ from shaketable.cli.running import JsonOption, SetOption
 from shaketable.errors import StudyError
 from shaketable.identity import canonical
 from shaketable.protocols import Variation
+from shaketable.stages.extend import prepare
 from shaketable.stages.plan import load_questions, plan
-from shaketable.stages.run import prepare
 from shaketable.stages.vary import Progress, WordingTick, is_ready, reword, with_strength
 from shaketable.stages.vary import vary as vary_stage
 from shaketable.store import Run

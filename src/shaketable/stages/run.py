@@ -7,14 +7,14 @@ from pathlib import Path
 
 from shaketable.stages.afterwards import REPORT, Afterwards
 from shaketable.stages.analyze import analyze
-from shaketable.stages.answer import answer, refuse_strangers
+from shaketable.stages.answer import answer
+from shaketable.stages.extend import prepare
 from shaketable.stages.pace import Pace
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.score import score
 from shaketable.stages.vary import vary
-from shaketable.store import RecordStore, Run
-from shaketable.store.folder import find_growth
+from shaketable.store import Run
 from shaketable.store.user_cache import open_cache
 from shaketable.types import Study
 
@@ -46,32 +46,6 @@ def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: 
 
     with made.writing() as store:
         return trace_curves(planned, store, told)
-
-
-def prepare(draft: Plan, out: Path, tell: Callable[[str], None] = lambda words: None) -> Run:
-    """The run's folder; where it grows, only after it is known that all its answers are among those that are planned,
-    and as unfinished from now on."""
-    growth = find_growth(out, draft.study)
-    if not growth or not (out / "records.sqlite").exists():
-        return Run.prepare(out, draft.study)
-    refuse_unready(draft)
-    with RecordStore(out / "records.sqlite", read_only=True) as store:
-        refuse_strangers(draft, store)
-    made = Run.prepare(out, draft.study)
-    tell(f"This run is extended: {'; '.join(map(str, growth))}.")
-    with made.writing() as store:
-        store.set_meta(n_trials=max(draft.n_trials, len(store.keys())), stopped="")
-    return made
-
-
-def n_answered(draft: Plan, out: Path) -> int:
-    """Trials that the run in a folder holds already, of a study that it could take in; refuses another one."""
-    find_growth(out, draft.study)
-    if not (out / "records.sqlite").exists():
-        return 0
-    with RecordStore(out / "records.sqlite", read_only=True) as store:
-        finished = store.finished_keys()
-        return len(finished) if draft.unworded else sum(trial.key in finished for trial, _ in draft.trials())
 
 
 def ask(
