@@ -1,8 +1,9 @@
 """Claim: on the demo's study the sweep decodes at least 20 times as many tokens a second as one `generate` call per
 sample, at least twice as many as batched `generate`, and at least twice as many as llama.cpp with parallel slots; at
-least 12 times as many as the loop where rows may only be computed in fixed shapes (`--fixed` takes that way).
+least 12 times as many as the loop where every product must have as many rows (`--fixed` takes that way).
 
-Greedy repeats are one computation and are counted once. The peers, on the same weights, with as many new tokens as the
+Greedy repeats are one computation and are counted once; other answers count with all their tokens, also those that
+rows of a prompt drew alike and that were computed once. The peers, on the same weights, with as many new tokens as the
 sweep's rows may have: transformers' `generate` for one sample after the other; all prompts of a temperature as one
 padded batch with `num_return_sequences`; llama.cpp's server in this process with 16 slots, on the GGUF file. The slow
 ones answer an even part. Ends with rows for RESULTS.md.
@@ -22,6 +23,7 @@ from transformers import AutoModelForCausalLM
 
 from shaketable import weights
 from shaketable.engine import sweep
+from shaketable.engine.fixed_products import PRODUCT_ROWS
 from shaketable.engine.proof import Proof
 from shaketable.engine.sweep import SweepEngine
 from shaketable.stages.answer import Scheduler
@@ -142,7 +144,7 @@ def main(n_prompts, *, is_fixed):
     engine = SweepEngine(weights.locate("smollm2"))
     start = time.perf_counter()
     if is_fixed:
-        sweep.recall = lambda reader, prove: Proof(way="fixed")
+        sweep.recall = lambda reader, prove: Proof(way="fixed", product_rows=PRODUCT_ROWS)
     proof = engine.proof
     print(f"{describe()}, torch {torch.__version__}, {torch.get_num_threads()} threads")
     print(f"batching: {proof.way}, {proof.least_rows} rows at least; known after {time.perf_counter() - start:.1f} s")

@@ -11,6 +11,7 @@ from rounding import Double, all_sizes_differ, few_rows_differ
 from tiny import write_model
 
 from shaketable.engine.batch_invariance import prove
+from shaketable.engine.fixed_products import PRODUCT_ROWS
 from shaketable.engine.proof import Proof
 from shaketable.engine.sweep import SweepEngine
 from shaketable.types import Message, Prompt, Sampling
@@ -83,7 +84,7 @@ def test_without_filling_up_the_double_changes_answers(start, monkeypatch):
 def test_where_every_number_of_rows_rounds_otherwise_shapes_are_fixed_and_answers_still_the_same(start, monkeypatch):
     Double(monkeypatch, all_sizes_differ)
     engine = start(n_rows=16)
-    assert engine.proof == Proof(way="fixed")
+    assert engine.proof == Proof(way="fixed", product_rows=PRODUCT_ROWS)
     together = answered(engine, prompts())
     assert answered(engine, prompts()[::-1]) == together[::-1]
     for prompt in (0, 7):

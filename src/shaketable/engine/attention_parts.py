@@ -9,6 +9,8 @@ from transformers.cache_utils import Cache
 
 FUSED = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 """Attention in one pass over keys and values; it also tells the logarithm of the sum of all weights."""
+SMALLEST_PRODUCT = 400
+"""Multiplications of one of many products, below which PyTorch takes a routine of its own, and rounds otherwise."""
 
 
 class Part(NamedTuple):
@@ -47,6 +49,7 @@ def attend_grouped(
 ) -> Part:
     """From (slot, group, token, width), for as many rows of each slot: (slot, group, row, …)."""
     n_rows = query.shape[2]
+    least_rows = max(least_rows, -(-SMALLEST_PRODUCT // (keys.shape[2] * keys.shape[3])))
     # Two products: for a few rows of many slots they are faster than the fused routine.
     scores = capped(torch.matmul(padded(query, least_rows, 2), keys.transpose(2, 3)), softcap)
     scores = scores if unseen is None else scores + unseen

@@ -3,7 +3,8 @@
 Matrix libraries choose their kernels by shape, and kernels round differently; near ties then flip
 and a resumed run gives other texts. Kernels do not look at the numbers, so comparing bits for the
 shapes that occur is a proof for those shapes. Where only products of very few rows differ, the proof finds how
-many rows are enough, and the engine never multiplies fewer. Costs a few seconds; `proof_cache` keeps what came out.
+many rows are enough, and the engine never multiplies fewer. Where that is not enough, every product is made in pieces
+of as many rows. Costs a few seconds; `proof_cache` keeps what came out.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 import torch
 from transformers import DynamicCache
 
+from shaketable.engine.fixed_products import PRODUCT_ROWS
 from shaketable.engine.narrow_weights import is_narrow, widened
 from shaketable.engine.prefix import Pools, ReadPrompt
 from shaketable.engine.prompt_reader import PromptReader
@@ -48,6 +50,7 @@ def prove(reader: PromptReader) -> Proof:
     with widened(reader.model):
         wide = _prove(reader, LEAST_ROWS)
     _start_anew(reader, least_rows=1)
+    reader.multiply(0)
     if wide.way == "alone":
         return wide
     return _prove(reader, [n for n in LEAST_ROWS if n >= wide.least_rows] if wide.way == "any" else ())
@@ -76,6 +79,10 @@ def _prove(reader: PromptReader, tried: Sequence[int]) -> Proof:
         for least_rows in tried:
             if _holds_from(reader, least_rows, asked):
                 return Proof(way="any", least_rows=least_rows)
+        reader.multiply(PRODUCT_ROWS)
+        if _holds_from(reader, 1, asked):
+            return Proof(way="fixed", product_rows=PRODUCT_ROWS)
+        reader.multiply(0)
     _start_anew(reader, least_rows=1)
     return Proof(
         way="fixed" if _holds_fixed(reader, [read for read, _ in _read_one_by_one(reader, asked)]) else "alone"

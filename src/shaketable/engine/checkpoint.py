@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from shaketable.engine.elementwise import compute_by_whole_vectors
 from shaketable.engine.narrow_weights import lacks_int8, narrow_linear_layers
 from shaketable.errors import ModelError
 from shaketable.identity import digest_text
@@ -72,6 +73,8 @@ class Checkpoint:
             let_file_go(model)
         else:
             pack_linear_layers(model)
+        if self.device == "cpu":
+            compute_by_whole_vectors(model)
         return model, tokenizer
 
     def _end_ids(self) -> set[int]:

@@ -2,6 +2,7 @@
 
 One call serves many slots, each asked by as many rows; where a slot has fewer, one of them asks again. Which slots
 share a call, and by how many rows they are asked, changes no bit of what a row takes: a slot's product is its own.
+Where the number of rows does change bits, every call has as many slots and each is asked by as many rows.
 """
 
 from __future__ import annotations
@@ -12,10 +13,19 @@ from typing import NamedTuple
 import torch
 
 from shaketable.engine.attention_parts import Part, attend_grouped
-from shaketable.engine.row_pool import FIXED_ROWS, PooledRow, RowPool
+from shaketable.engine.row_pool import FIXED_ROWS, PROMPTS_AT_ONCE, PooledRow, RowPool
 
 IDLE_ROWS = 16
 """Rows that may ask again in one call; with more, another call is cheaper."""
+
+
+class FixedCall(NamedTuple):
+    n_slots: int
+    n_each: int
+    """Rows by which each slot is asked."""
+
+
+ONE_PROMPT_EACH = FixedCall(PROMPTS_AT_ONCE, 8)
 
 
 class Asked(NamedTuple):
@@ -23,7 +33,7 @@ class Asked(NamedTuple):
 
     slot: PooledRow
     rows: Sequence[int]
-    """Of the batch."""
+    """Of the batch; none: the slot is idle."""
     newest: int
     """The place of the last token that is seen."""
     position: int
@@ -31,17 +41,17 @@ class Asked(NamedTuple):
 
 
 class PoolCall:
-    def __init__(self, pool: RowPool, asked: Sequence[Asked], least_rows: int) -> None:
-        self.pool, self.least_rows = pool, least_rows
-        self.n_each = max(len(slot.rows) for slot in asked)
+    def __init__(self, pool: RowPool, asked: Sequence[Asked], n_each: int, least_rows: int) -> None:
+        self.pool, self.n_each, self.least_rows = pool, n_each, least_rows
         n_idle = FIXED_ROWS - len(asked) if pool.is_fixed else 0
         self.slots = slice(asked[0].slot.slot, asked[-1].slot.slot + 1 + n_idle)
-        rows = [[*slot.rows, *[slot.rows[0]] * (self.n_each - len(slot.rows))] for slot in asked]
+        rows = [[*slot.rows, *[*slot.rows[:1], 0][:1] * (n_each - len(slot.rows))] for slot in asked]
         device = pool.keys[0].device
         self.asking = torch.tensor(rows + rows[:1] * n_idle, device=device).flatten()
         """Row after row of each slot, idle slots at the end."""
         self.cells = [(row, self.n_each * n + i) for n, slot in enumerate(asked) for i, row in enumerate(slot.rows)]
         """Which row of the batch asks where."""
+        self.n_live = sum(bool(slot.rows) for slot in asked)
         idle = [0] * n_idle
         self.newest = torch.tensor([slot.newest for slot in asked] + idle, device=device)
         self.positions = torch.tensor([slot.position for slot in asked] + idle, device=device)
@@ -65,11 +75,15 @@ class PoolCall:
 class PoolCalls:
     """Everything that a batch asks of one kind of pool."""
 
-    def __init__(self, asked: Iterable[Asked], n_rows: int, least_rows: int) -> None:
+    def __init__(self, asked: Iterable[Asked], n_rows: int, least_rows: int, fixed: FixedCall | None = None) -> None:
         by_pool: dict[RowPool, list[Asked]] = {}
         for one in asked:
             by_pool.setdefault(one.slot.pool, []).append(one)
-        self.calls = [PoolCall(pool, run, least_rows) for pool, slots in by_pool.items() for run in _runs(slots)]
+        self.calls = [
+            PoolCall(pool, run, fixed.n_each if fixed else max(len(slot.rows) for slot in run), least_rows)
+            for pool, slots in by_pool.items()
+            for run in (_blocks(slots, fixed) if fixed else _runs(slots))
+        ]
         places, start = [0] * n_rows, 0  # Idle rows of the batch take what any row takes.
         for call in self.calls:
             for row, cell in call.cells:
@@ -95,3 +109,18 @@ def _runs(asked: list[Asked]) -> Iterator[list[Asked]]:
             run = []
         run.append(one)
     yield run
+
+
+def _blocks(asked: list[Asked], fixed: FixedCall) -> Iterator[list[Asked]]:
+    """Always as many neighbouring slots; where one is continued by many rows, they ask in turns."""
+    blocks: dict[int, list[Asked]] = {}
+    for one in asked:
+        blocks.setdefault(one.slot.slot // fixed.n_slots, []).append(one)
+    for block, members in blocks.items():
+        for turn in range(0, max(len(one.rows) for one in members), fixed.n_each):
+            first = block * fixed.n_slots
+            slots = [PooledRow(members[0].slot.pool, first + i, 0) for i in range(fixed.n_slots)]
+            run = [Asked(slot, [], newest=0, position=0) for slot in slots]
+            for one in members:
+                run[one.slot.slot - first] = one._replace(rows=one.rows[turn : turn + fixed.n_each])
+            yield run

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from transformers import DynamicCache
 
-from shaketable.engine.row_pool import SMALL_BLOCK, PooledRow, RowPools
+from shaketable.engine.row_pool import PROMPTS_AT_ONCE, SMALL_BLOCK, PooledRow, RowPools
 from shaketable.engine.side_by_side import Opening
 
 
@@ -38,11 +38,13 @@ class ReadPrompt(NamedTuple):
 class Pools:
     """Prompts side by side, and rows side by side, so that one call serves many."""
 
-    def __init__(self, *, is_fixed: bool = False) -> None:
-        self.is_fixed = is_fixed
-        """Whether everything is computed in the same shapes at every step; rows then keep their prompts themselves."""
-        self.prompts = RowPools()
-        self.rows = RowPools(is_fixed=True) if is_fixed else RowPools(block=SMALL_BLOCK)
+    def __init__(self, *, is_fixed: bool = False, product_rows: int = 0) -> None:
+        self.is_fixed, self.product_rows = is_fixed, product_rows
+        """Whether everything is computed in the same shapes at every step; rows then keep their prompts themselves. Or
+        how many rows every product has; 0: any number."""
+        self.prompts = RowPools(n_step=PROMPTS_AT_ONCE if product_rows else 1)
+        n_step = product_rows or 1
+        self.rows = RowPools(is_fixed=True) if is_fixed else RowPools(block=SMALL_BLOCK, n_step=n_step)
 
 
 class Prefix:
@@ -69,10 +71,16 @@ class Prefix:
         self.rows = [self.pools.rows.make_room(row) for row in self.rows]
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Drop the rows that are not listed, and the prompt with the last of them."""
+        """Go on with these rows. One that is listed again is copied, one that is not is dropped, and the prompt with
+        the last of them."""
+        first = {row: place for place, row in reversed(list(enumerate(rows)))}
+        kept = [
+            self.rows[row] if first[row] == place else self.pools.rows.copy(self.rows[row])
+            for place, row in enumerate(rows)
+        ]
         for row in set(range(self.n_rows)) - set(rows):
             self.rows[row].pool.remove(self.rows[row])
-        self.rows = [self.rows[row] for row in rows]
+        self.rows = kept
         if self.prompt and not rows:
             self.prompt.pool.remove(self.prompt)
             self.prompt = None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from shaketable.engine.sampling import entropies
-from shaketable.engine.side_by_side import SideBySide, packs
+from shaketable.engine.side_by_side import packs
 from shaketable.errors import ModelError
 from shaketable.text.normalization import without_surrogates
 from shaketable.types import Failure, Probe, Reading
@@ -85,7 +85,7 @@ def _refuse(engine: SweepEngine, text: Text) -> Failure | None:
 
 
 def _batches(engine: SweepEngine, texts: list[Text]) -> Iterator[list[Text]]:
-    if engine.invariance == "any":
+    if engine.takes_any_number:
         yield from packs(texts, [len(text.ids) for text in texts], engine.device)
         return
     if engine.device == "cpu":
@@ -104,7 +104,7 @@ def _read(engine: SweepEngine, batch: list[Text]) -> list[Reading]:
     wants = {want for text in batch for want in text.probe.wants}
     if not wants & COMPUTED:
         return [_reading(engine, text, torch.empty(0), None) for text in batch]
-    if engine.invariance == "any":
+    if engine.takes_any_number:
         return _read_side_by_side(engine, batch, wants)
     rows = [text.ids for text in batch]
     if engine.device != "cpu":
@@ -128,7 +128,7 @@ def _read(engine: SweepEngine, batch: list[Text]) -> list[Reading]:
 def _read_side_by_side(engine: SweepEngine, batch: list[Text], wants: set[str]) -> list[Reading]:
     last = _last_attention(engine) if "attention" in wants else None
     ids = [text.ids for text in batch]
-    texts = SideBySide(ids, watched=last and last.layer_idx, least_rows=engine.least_rows)
+    texts = engine.side_by_side(ids, watched=last and last.layer_idx)
     needs_all = bool(wants & {"logprobs", "entropy"})
     logits = engine.read_together(texts, range(texts.n_tokens) if needs_all else texts.ends)
     lines = torch.split(logits, texts.lengths if needs_all else [1] * len(batch))

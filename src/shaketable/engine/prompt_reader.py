@@ -11,6 +11,7 @@ import torch
 from transformers import DynamicCache
 
 from shaketable.engine.checkpoint import Checkpoint, EngineSettings
+from shaketable.engine.fixed_products import multiply_in_pieces
 from shaketable.engine.prefix import Pools, Prefix, ReadPrompt
 from shaketable.engine.row_pool import FIXED_ROWS
 from shaketable.engine.shared_prefix import PrefixCache
@@ -40,10 +41,25 @@ class PromptReader(Checkpoint):
     def read_prompts(self, prompts: Sequence[tuple[list[int], int]]) -> list[tuple[ReadPrompt, torch.Tensor]]:
         """Prompts with the lengths of their openings, each with the next token's logits."""
         openings = [self._opening(tuple(ids[:n_opening])) if n_opening else None for ids, n_opening in prompts]
-        texts = SideBySide([ids[n_opening:] for ids, n_opening in prompts], openings, least_rows=self.least_rows)
+        texts = self.side_by_side([ids[n_opening:] for ids, n_opening in prompts], openings)
         logits = torch.split(self.read_together(texts, texts.ends), 1)
         reads = map(ReadPrompt, texts.caches, openings)
         return list(zip(reads, logits, strict=True))
+
+    def side_by_side(
+        self,
+        texts: Sequence[Sequence[int]],
+        openings: Sequence[Opening | None] | None = None,
+        watched: int | None = None,
+    ) -> SideBySide:
+        least_rows, product_rows = self.least_rows, self.pools.product_rows
+        return SideBySide(texts, openings, watched=watched, least_rows=least_rows, product_rows=product_rows)
+
+    def multiply(self, product_rows: int) -> None:
+        """Every product has as many rows from now on; 0: as many as there are."""
+        multiply_in_pieces(self.model, product_rows)
+        self.openings.clear()
+        self.pools = Pools(product_rows=product_rows)
 
     def read_together(self, texts: SideBySide, wanted: Sequence[int]) -> torch.Tensor:
         """The logits after those of the tokens whose places are wanted."""
@@ -93,7 +109,7 @@ class PromptReader(Checkpoint):
     def _opening(self, ids: tuple[int, ...]) -> Opening:
         """An opening, read now or before."""
         if ids not in self.openings:
-            texts = SideBySide([ids], least_rows=self.least_rows)
+            texts = self.side_by_side([ids])
             self.read_together(texts, texts.ends)
             self.openings[ids] = Opening(texts.caches[0])
             while len(self.openings) > KEPT_OPENINGS:

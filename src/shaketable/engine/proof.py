@@ -9,7 +9,7 @@ Invariance = Literal["any", "fixed", "alone"]
 """In which batches a row has the bits that it has alone: `any`, of any number in any order; `fixed`, always of as many
 rows; `alone`, in none."""
 
-PROOF_VERSION = 3
+PROOF_VERSION = 4
 """Raised when the proof, or what it is about, changes: what was proved before is proved anew."""
 
 
@@ -18,5 +18,8 @@ class Proof:
     way: Invariance
     least_rows: int = 1
     """With `any`: rows of a product at least, idle ones among them, from which on their number changes no bit."""
+    product_rows: int = 0
+    """With `fixed` on a processor: rows of every product, idle ones among them. 0: the batch itself always has as many
+    rows."""
     is_captured: bool = False
     """Whether steps are replayed as graphs of a GPU."""

@@ -15,8 +15,14 @@ BLOCK = 64
 """Room for prompts grows in steps of this many tokens."""
 SMALL_BLOCK = 16
 """Room for tokens that rows have written themselves."""
+PROMPTS_AT_ONCE = 4
+"""Prompts that are asked in one call where every product has as many rows."""
 FIXED_ROWS = 64
 """The one batch size where only one is used; a setting would change texts."""
+
+
+def rounded_up(n: int, step: int) -> int:
+    return -(-n // step) * step
 
 
 class PooledRow:
@@ -27,13 +33,18 @@ class PooledRow:
 
 
 class RowPool:
-    def __init__(self, room: int, *, is_fixed: bool = False) -> None:
-        self.room, self.is_fixed = room, is_fixed
+    def __init__(self, room: int, *, is_fixed: bool = False, n_step: int = 1) -> None:
+        self.room, self.is_fixed, self.n_step = room, is_fixed, n_step
+        """Slots are made in steps of so many."""
         self.rows: list[PooledRow] = []
         """By slot."""
         self.keys: list[torch.Tensor] = []
         """Of each layer: (slot, group, token, width). What lies beyond a row's length is not seen."""
         self.values: list[torch.Tensor] = []
+
+    @property
+    def tensors(self) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        return self.keys, self.values
 
     def add(self, keys: Sequence[torch.Tensor], values: Sequence[torch.Tensor]) -> PooledRow:
         """A row with the tokens of a prompt: of each layer, (group, token, width)."""
@@ -44,7 +55,7 @@ class RowPool:
                     pooled.append(new.new_zeros((0, new.shape[0], self.room, new.shape[2])))
                 if slot == pooled[layer].shape[0]:
                     # Zeros, as a weight of zero must not meet what is no number.
-                    more = FIXED_ROWS if self.is_fixed else 1 + slot // 2
+                    more = FIXED_ROWS if self.is_fixed else rounded_up(1 + slot // 2, self.n_step)
                     pooled[layer] = torch.nn.functional.pad(pooled[layer], (0, 0, 0, 0, 0, 0, 0, more))
                 pooled[layer][slot, :, :length] = new
         self.rows.append(PooledRow(self, slot, length))
@@ -55,7 +66,7 @@ class RowPool:
         last = self.rows.pop()
         n_slots = self.keys[0].shape[0]
         is_kept = len(self.rows) > (0 if self.is_fixed else n_slots // 4)
-        n_kept = n_slots if is_kept else len(self.rows)
+        n_kept = n_slots if is_kept else rounded_up(len(self.rows), self.n_step)
         for pooled in (self.keys, self.values):
             for layer, tensor in enumerate(pooled):
                 if last is not row:
@@ -66,9 +77,11 @@ class RowPool:
             last.slot = row.slot
             self.rows[last.slot] = last
 
-    def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor, lengths: torch.Tensor) -> None:
-        """One new token of each row, (slot, group, width)."""
-        slots = torch.arange(len(self.rows), device=keys.device)
+    def append(
+        self, layer: int, keys: torch.Tensor, values: torch.Tensor, lengths: torch.Tensor, first: int = 0
+    ) -> None:
+        """One new token of each row from the first slot on, (slot, group, width)."""
+        slots = torch.arange(first, first + len(lengths), device=keys.device)
         self.keys[layer][slots, :, lengths] = keys
         self.values[layer][slots, :, lengths] = values
 
@@ -86,25 +99,27 @@ class RowPool:
 class RowPools:
     """All pools of a model, by their room."""
 
-    def __init__(self, *, is_fixed: bool = False, block: int = BLOCK) -> None:
-        self.is_fixed, self.block = is_fixed, block
+    def __init__(self, *, is_fixed: bool = False, block: int = BLOCK, n_step: int = 1) -> None:
+        self.is_fixed, self.block, self.n_step = is_fixed, block, n_step
         """Whether everything is computed in the same shapes at every step."""
         self.by_room: dict[int, RowPool] = {}
 
     def add(self, keys: Sequence[torch.Tensor], values: Sequence[torch.Tensor]) -> PooledRow:
         return self._with_room_for(keys[0].shape[1] + 1).add(keys, values)
 
+    def copy(self, row: PooledRow) -> PooledRow:
+        return self.add(*([tensor[row.slot, :, : row.length] for tensor in each] for each in row.pool.tensors))
+
     def make_room(self, row: PooledRow) -> PooledRow:
         """The row, moved to a larger pool if its own is too small for one more token."""
         if row.length < row.pool.room:
             return row
-        keys, values = ([tensor[row.slot] for tensor in pooled] for pooled in (row.pool.keys, row.pool.values))
-        moved = self._with_room_for(row.length + 1).add(keys, values)
+        moved = self.copy(row)
         row.pool.remove(row)
         return moved
 
     def _with_room_for(self, n_tokens: int) -> RowPool:
-        room = -(-n_tokens // self.block) * self.block
+        room = rounded_up(n_tokens, self.block)
         if self.is_fixed:  # Few pools: each has slots for all rows.
             room = 1 << (room - 1).bit_length()
-        return self.by_room.setdefault(room, RowPool(room, is_fixed=self.is_fixed))
+        return self.by_room.setdefault(room, RowPool(room, is_fixed=self.is_fixed, n_step=self.n_step))

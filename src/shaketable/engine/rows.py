@@ -53,15 +53,33 @@ class Group:
     """The library's own cache when the model runs plainly, one row at a time."""
     rows: list[Row]
     logits: torch.Tensor
-    """The next token's, of each row."""
+    """The next token's, of each branch."""
+    branches: list[int] = field(init=False)
+    """Of each row: rows that have drawn the same tokens so far are one branch, computed once."""
+
+    def __post_init__(self) -> None:
+        self.branches = [0] * len(self.rows)
+
+    @property
+    def row_logits(self) -> torch.Tensor:
+        """The next token's, of each row."""
+        is_each = self.branches == list(range(len(self.logits)))
+        return self.logits if is_each else self.logits[torch.tensor(self.branches, device=self.logits.device)]
+
+    @property
+    def newest(self) -> list[int]:
+        """The last token of each branch."""
+        tokens = {branch: row.tokens[-1] for branch, row in zip(self.branches, self.rows, strict=True)}
+        return [tokens[branch] for branch in range(len(tokens))]
 
     def keep(self, kept: list[int]) -> None:
-        """Let go of all rows but these."""
-        if len(kept) == len(self.rows):
-            return
+        """Let go of all rows but these, which part from those that drew another token."""
         self.rows = [self.rows[i] for i in kept]
+        ends = [(self.branches[i], row.tokens[-1]) for i, row in zip(kept, self.rows, strict=True)]
+        branches = {end: number for number, end in enumerate(dict.fromkeys(ends))}
+        self.branches = [branches[end] for end in ends]
         if not isinstance(self.prefix, DynamicCache):
-            self.prefix.keep(kept)
+            self.prefix.keep([before for before, _ in branches])
 
 
 def open_rows(asked: Sequence[tuple[int, Prompt, Sampling]]) -> list[Row]:

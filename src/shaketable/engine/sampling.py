@@ -7,12 +7,17 @@ Order as in common libraries: repetition penalty, temperature, top-k, top-p.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 
+from shaketable.engine.elementwise import by_whole_vectors
 from shaketable.types import Sampling
+
+IN_CACHE = 8
+"""Rows that go through all steps of a draw together on a processor, whose cache holds few."""
 
 
 def uniforms(seed: int, n: int) -> np.ndarray:
@@ -31,6 +36,24 @@ def draw(
     return torch.where(_is_hot(samplings, logits.device), drawn, tokens)
 
 
+def draw_each(
+    logits: Sequence[torch.Tensor],
+    samplings: Sequence[Sampling],
+    numbers: Sequence[float],
+    seen: Sequence[Sequence[int]],
+) -> torch.Tensor:
+    """As `draw`, for the rows of several tensors, without laying them side by side on a processor."""
+    if logits[0].is_cuda:
+        return draw(torch.cat(list(logits)), samplings, numbers, seen)
+    tokens: list[torch.Tensor] = []
+    start = 0
+    for piece in itertools.chain.from_iterable(tensor.split(IN_CACHE) for tensor in logits):
+        some = slice(start, start + len(piece))
+        tokens.append(draw(piece, samplings[some], numbers[some], seen[some]))
+        start += len(piece)
+    return torch.cat(tokens)
+
+
 def draw_plainly(logits: torch.Tensor, temperatures: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
     """The same without truncation and penalty, everything on the device; the greedy token at temperature 0."""
     logits = logits.float()
@@ -42,7 +65,7 @@ def draw_plainly(logits: torch.Tensor, temperatures: torch.Tensor, numbers: torc
 def _invert(scaled: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
     """The tokens at which the cumulative distributions of scaled logits, which are used up, reach the numbers."""
     scaled -= scaled.amax(-1, keepdim=True)
-    cumulative = scaled.exp_().cumsum(-1)
+    cumulative = by_whole_vectors(torch.Tensor.exp_, scaled).cumsum(-1)
     total = cumulative[:, -1:]
     # The first token strictly above a target strictly below the total: one without mass is never drawn.
     targets = (numbers[:, None] * total.double()).float()

@@ -18,9 +18,10 @@ from transformers.cache_utils import Cache
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from shaketable.engine.attention_parts import Part, attend_grouped, joined
-from shaketable.engine.pool_calls import Asked, PoolCalls
+from shaketable.engine.attention_parts import Part, attend_grouped, joined, padded
+from shaketable.engine.pool_calls import ONE_PROMPT_EACH, Asked, FixedCall, PoolCalls
 from shaketable.engine.prefix import Prefix
+from shaketable.engine.row_pool import rounded_up
 from shaketable.engine.side_by_side import Opening, SideBySide, plain
 from shaketable.engine.strip import Strip
 from shaketable.engine.token_trees import TokenTrees
@@ -41,11 +42,12 @@ class PrefixCache(Cache):  # type: ignore[misc]
         ends = itertools.accumulate(prefix.n_rows for prefix in prefixes)
         rows = [range(end - prefix.n_rows, end) for prefix, end in zip(prefixes, ends, strict=True)]
         placed = list(zip(rows, prefixes, strict=True))
-        self.own = PoolCalls(_own_tokens(placed), n_rows, least_rows=1)
+        self.is_fixed, self.product_rows = prefixes[0].pools.is_fixed, prefixes[0].pools.product_rows
+        own, for_prompts = (FixedCall(self.product_rows, 1), ONE_PROMPT_EACH) if self.product_rows else (None, None)
+        self.own = PoolCalls(_own_tokens(placed), n_rows, 1, own)
         """Shapes are the same for every row here, whatever their number."""
-        self.prompts = PoolCalls(prompts, n_rows, least_rows) if (prompts := _prompts(placed)) else None
+        self.prompts = PoolCalls(prompts, n_rows, least_rows, for_prompts) if (prompts := _prompts(placed)) else None
         self.openings = _openings(placed)
-        self.is_fixed = prefixes[0].pools.is_fixed
         self.layers: list[Any] = []
         self.layer_class_to_replicate = None
         self.offloading = False
@@ -54,8 +56,8 @@ class PrefixCache(Cache):  # type: ignore[misc]
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
         for call in self.own.calls:
-            rows = call.asking[: len(call.pool.rows)]
-            call.pool.append(layer_idx, keys[rows, :, 0], values[rows, :, 0], call.newest[: len(rows)])
+            rows, newest = call.asking[: call.n_live], call.newest[: call.n_live]
+            call.pool.append(layer_idx, keys[rows, :, 0], values[rows, :, 0], newest, call.slots.start)
         return keys, values
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
@@ -80,9 +82,17 @@ class PrefixCache(Cache):  # type: ignore[misc]
             if self.is_fixed:  # The rows of the batch are always as many; idle ones stand at its end.
                 taken[rows] = joined(_attend_opening(opening, layer, query, softcap, 1), *parts)[rows]
             else:
-                first = _attend_opening(opening, layer, query[rows], softcap, self.least_rows)
+                first = self._attend_opening(opening, layer, query[rows], softcap)
                 taken[rows] = joined(first, *(Part(*(tensor[rows] for tensor in part)) for part in parts))
         return taken
+
+    def _attend_opening(self, opening: Opening, layer: int, query: torch.Tensor, softcap: float | None) -> Part:
+        if not self.product_rows:
+            return _attend_opening(opening, layer, query, softcap, self.least_rows)
+        n_rows = len(query)
+        pieces = padded(query, rounded_up(n_rows, self.product_rows), 0).split(self.product_rows)
+        parts = [_attend_opening(opening, layer, piece, softcap, self.least_rows) for piece in pieces]
+        return Part(*(torch.cat(same)[:n_rows] for same in zip(*parts, strict=True)))
 
 
 def _own_tokens(placed: Sequence[tuple[range, Prefix]]) -> list[Asked]:

@@ -14,6 +14,7 @@ import torch
 from transformers import DynamicCache
 
 from shaketable.engine.attention_parts import FUSED, OneRowCache, Part, can_fuse, capped, joined, padded
+from shaketable.engine.row_pool import rounded_up
 
 AT_ONCE = 512
 """Tokens of one pass; on a processor more gain nothing."""
@@ -54,7 +55,10 @@ class SideBySide(OneRowCache):
         *,
         watched: int | None = None,
         least_rows: int = 1,
+        product_rows: int = 0,
     ) -> None:
+        self.product_rows = product_rows
+        """Tokens that ask an opening in one call, always as many; 0: all at once."""
         self.least_rows = least_rows
         """Tokens of a product at least; idle ones are added where there are fewer."""
         self.openings = openings or [None] * len(texts)
@@ -123,10 +127,12 @@ class SideBySide(OneRowCache):
         output = rest.taken
         for opening, rows in self.rows:
             # The routine takes tokens in blocks of powers of two: the last block is not to be smaller either.
-            asking = padded(query[:, :, rows], -(-len(rows) // self.least_rows) * self.least_rows, 2)
+            asking = padded(query[:, :, rows], rounded_up(len(rows), self.product_rows or self.least_rows), 2)
             keys, values = opening.keys[layer][None], opening.values[layer][None]
-            taken, total = FUSED(asking, keys, values, scale=scaling)
-            first = _part(taken[:, :, : len(rows)], total[:, :, : len(rows)])
+            pieces = asking.split(self.product_rows or asking.shape[2], 2)
+            attended = [FUSED(piece, keys, values, scale=scaling) for piece in pieces]
+            taken, total = (torch.cat(same, 2)[:, :, : len(rows)] for same in zip(*attended, strict=True))
+            first = _part(taken, total)
             output[rows] = joined(first, Part(*(tensor[rows] for tensor in rest)))
         return output.transpose(0, 1)
 

@@ -29,7 +29,7 @@ from shaketable.engine.proof import Invariance, Proof
 from shaketable.engine.proof_cache import recall
 from shaketable.engine.row_pool import FIXED_ROWS
 from shaketable.engine.rows import Begun, Group, note_extras, open_rows
-from shaketable.engine.sampling import draw
+from shaketable.engine.sampling import draw_each
 from shaketable.engine.shared_prefix import NAME
 from shaketable.engine.side_by_side import packs
 from shaketable.errors import ModelError
@@ -71,7 +71,7 @@ class SweepEngine(PromptReader):
     def forget(self) -> None:
         """Whoever catches an error starts anew: no reply to an old ticket may reach a new one."""
         self.waiting, self.groups, self.failed = {}, [], []
-        self.pools = Pools(is_fixed=self.pools.is_fixed)
+        self.pools = Pools(is_fixed=self.pools.is_fixed, product_rows=self.pools.product_rows)
 
     def _decode_until_one_is_finished(self) -> Replies:
         while True:
@@ -116,14 +116,15 @@ class SweepEngine(PromptReader):
             begun += self._next_waiting(room)
         lengths = [len(prompt.prompt_ids) - prompt.n_opening for prompt in begun]
         # In fixed shapes another prompt beside it would change those of a prompt.
-        together = packs(begun, lengths, self.device) if self.invariance == "any" else ([prompt] for prompt in begun)
+        together = packs(begun, lengths, self.device) if self.takes_any_number else ([prompt] for prompt in begun)
         for pack in together:
             self.groups += self._read(pack)
 
     def _room(self, begun: Sequence[Begun]) -> int:
         """How many more rows may be decoded at once."""
         live = sum(len(group.rows) for group in self.groups) + sum(len(prompt.rows) for prompt in begun)
-        return {"any": self.n_rows, "fixed": FIXED_ROWS, "alone": 1}[self.invariance] - live
+        most = {"any": self.n_rows, "fixed": FIXED_ROWS, "alone": 1}[self.invariance]
+        return (self.n_rows if self.takes_any_number else most) - live
 
     def _next_waiting(self, room: int) -> list[Begun]:
         """The prompt of the oldest ticket, so that what was begun ends first; none if it cannot be asked."""
@@ -142,7 +143,7 @@ class SweepEngine(PromptReader):
             else:
                 fitting.append((ticket, prompt, sampling))
         todo = open_rows(fitting)
-        if self.invariance != "any":
+        if not self.takes_any_number:
             if left := todo[room:]:
                 self.waiting[key] = [(ticket, row.prompt) for row in left for ticket in row.tickets]
             todo = todo[:room]
@@ -167,8 +168,7 @@ class SweepEngine(PromptReader):
         return Group(begun.prompt_ids, cache, begun.rows, self.read(begun.prompt_ids, cache))
 
     def _shared(self, begun: Begun, read: ReadPrompt, logits: torch.Tensor) -> Group:
-        n_rows = len(begun.rows)
-        return Group(begun.prompt_ids, self.prefix(read, n_rows), begun.rows, logits.expand(n_rows, -1))
+        return Group(begun.prompt_ids, self.prefix(read, 1), begun.rows, logits)
 
     # --- one step of the batch ----------------------------------------------------------------
 
@@ -177,15 +177,16 @@ class SweepEngine(PromptReader):
         start = time.perf_counter()
         finished: Replies = []
         rows = [row for group in self.groups for row in group.rows]
-        logits = torch.cat([group.logits for group in self.groups])
+        logits = [group.row_logits for group in self.groups]
         seen = [
             group.prompt_ids + row.tokens if row.sampling.repetition_penalty != 1.0 else ()
             for group in self.groups
             for row in group.rows
         ]
-        tokens = draw(logits, [row.sampling for row in rows], [row.numbers[len(row.tokens)] for row in rows], seen)
+        tokens = draw_each(logits, [row.sampling for row in rows], [row.numbers[len(row.tokens)] for row in rows], seen)
         drawn = tokens.tolist()
-        note_extras(rows, logits, tokens, seen, self)
+        if any(row.prompt.wants for row in rows):
+            note_extras(rows, torch.cat(logits), tokens, seen, self)
         self.n_positions += len(rows)
         reasons = []
         for row, token in zip(rows, drawn, strict=True):
@@ -209,15 +210,14 @@ class SweepEngine(PromptReader):
         return finished
 
     def _advance(self) -> None:
-        """One forward pass over the newest token of every row."""
+        """One forward pass over the newest token of every branch."""
         prefixes, ids = [], []
         for group in self.groups:
-            newest = [row.tokens[-1] for row in group.rows]
             if isinstance(group.prefix, DynamicCache):
-                group.logits = self.read(newest, group.prefix)
+                group.logits = self.read(group.newest, group.prefix)
                 continue
             prefixes.append(group.prefix)
-            ids += newest
+            ids += group.newest
         if prefixes:
             parts = torch.split(self.advance(prefixes, ids), [prefix.n_rows for prefix in prefixes])
             for group, part in zip(self.groups, parts, strict=True):
@@ -227,7 +227,8 @@ class SweepEngine(PromptReader):
     def proof(self) -> Proof:
         """Which way of batching gives every row the bits it has alone: proved on this machine, not assumed.
 
-        `any`: rows of any number in any order; `fixed`: always 64 rows, idle ones among them;
+        `any`: rows of any number in any order; `fixed`: products, or the whole batch, always of as many rows, idle ones
+        among them;
         `alone`: the plain model, one row at a time, when the shared prefix does not fit this model.
         """
         plain = self.model.config._attn_implementation
@@ -235,14 +236,20 @@ class SweepEngine(PromptReader):
             proof = recall(self, self.prove)
         self.model.set_attn_implementation(plain if proof.way == "alone" else NAME)
         if proof.way == "fixed" and self.batching == "free":
-            proof = replace(proof, way="any")
-        self.openings.clear()
-        self.pools = Pools(is_fixed=proof.way == "fixed" and not proof.is_captured)
+            proof = replace(proof, way="any", product_rows=0)
+        self.multiply(proof.product_rows)
+        if proof.way == "fixed" and not proof.is_captured and not proof.product_rows:
+            self.pools = Pools(is_fixed=True)
         self.least_rows = proof.least_rows
         return proof
 
     def prove(self) -> Proof:
         return prove(self)
+
+    @property
+    def takes_any_number(self) -> bool:
+        """Whether a batch may have any number of rows: it changes no product, or every product is made in pieces."""
+        return self.proof.way == "any" or self.proof.product_rows > 0
 
     @property
     def invariance(self) -> Invariance:
