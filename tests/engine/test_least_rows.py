@@ -81,11 +81,39 @@ def test_without_filling_up_the_double_changes_answers(start, monkeypatch):
     assert [answered(engine, [prompt])[0] for prompt in prompts()] != together
 
 
-def test_where_every_number_of_rows_rounds_otherwise_shapes_are_fixed_and_answers_still_the_same(start, monkeypatch):
-    Double(monkeypatch, all_sizes_differ)
+def test_where_every_number_of_rows_rounds_otherwise_products_are_pieces_and_answers_still_the_same(start, monkeypatch):
+    library = Double(monkeypatch, all_sizes_differ)
     engine = start(n_rows=16)
     assert engine.proof == Proof(way="fixed", product_rows=PRODUCT_ROWS)
+    assert engine.environment()["batching"] == "fixed"
+    library.sizes.clear()
     together = answered(engine, prompts())
     assert answered(engine, prompts()[::-1]) == together[::-1]
     for prompt in (0, 7):
         assert answered(engine, [prompts()[prompt]]) == [together[prompt]]
+    assert library.sizes == {PRODUCT_ROWS}
+
+
+def test_more_rows_and_prompts_than_one_piece_holds_have_the_same_answers(start, monkeypatch):
+    Double(monkeypatch, all_sizes_differ)
+    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: Proof(way="fixed", product_rows=PRODUCT_ROWS))
+    many = [replace(prompt, seed=prompt.seed + 2 * n) for prompt in prompts() for n in range(7)]
+    together = answered(start(n_rows=128), many)
+    assert answered(start(n_rows=1), many[::-11]) == together[::-11]
+
+
+def test_rows_that_drew_the_same_tokens_are_computed_once(start, monkeypatch):
+    """Cold rows of one prompt write one text; hot ones part from them and are those that they are alone."""
+    engine, computed = start(n_rows=16), []
+    assert engine.takes_any_number
+    advance = engine.advance
+    monkeypatch.setattr(engine, "advance", lambda *given: (computed.append(len(given[1])), advance(*given))[1])
+    [asked, *_] = prompts()
+    cold = [replace(asked, seed=n, sampling=replace(asked.sampling, temperature=1e-3)) for n in range(6)]
+    assert len({text for text, _ in answered(engine, cold)}) == 1
+    assert set(computed) == {1}
+    hot = [replace(asked, seed=n) for n in range(6)]
+    alone = [answered(engine, [prompt])[0] for prompt in [*cold, *hot]]
+    computed.clear()
+    assert answered(engine, [*cold, *hot]) == alone
+    assert 1 < max(computed) <= 7

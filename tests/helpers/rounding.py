@@ -1,7 +1,7 @@
 """Doubles of matrix libraries that round a row otherwise when it is multiplied beside few others, or beside any.
 
 Every row is multiplied by itself, so that the processor at hand adds nothing of its own, and then scaled by a factor
-that depends on the number of rows of the product alone.
+that depends on the number of rows of the product, and of products in the call, alone.
 """
 
 import torch
@@ -13,14 +13,14 @@ BLOCK = 32
 """Tokens that the fused attention takes at once, at the least."""
 
 
-def few_rows_differ(n_rows):
+def few_rows_differ(n_rows, n_products=1):
     """As MKL on AMD processors: products of 1, 2 and 3 rows round otherwise, from 4 on all are alike."""
     return LAST_DIGITS * max(0, 4 - n_rows)
 
 
-def all_sizes_differ(n_rows):
-    """As a library that chooses another kernel for every shape."""
-    return LAST_DIGITS * n_rows
+def all_sizes_differ(n_rows, n_products=1):
+    """As a library that chooses another kernel for every shape, and for every number of products in a call."""
+    return LAST_DIGITS * (n_rows + 7 * n_products)
 
 
 class Double:
@@ -34,8 +34,8 @@ class Double:
         monkeypatch.setattr("torch.matmul", self.multiply_each)
         monkeypatch.setattr("shaketable.engine.side_by_side.FUSED", self.attend)
 
-    def factor(self, n_rows):
-        return 1 + self.error(n_rows)
+    def factor(self, n_rows, n_products=1):
+        return 1 + self.error(n_rows, n_products)
 
     def multiply(self, given, weight, bias=None):
         rows = given.reshape(-1, given.shape[-1])
@@ -49,7 +49,7 @@ class Double:
             torch.cat([self.matmul(left[None, i], right) for i in range(len(left))])
             for left, right in zip(batch.flatten(0, 1), other.flatten(0, 1), strict=True)
         ]
-        return torch.stack(product).view(*batch.shape[:3], -1) * self.factor(batch.shape[2])
+        return torch.stack(product).view(*batch.shape[:3], -1) * self.factor(batch.shape[2], len(product))
 
     def attend(self, query, keys, values, **settings):
         if settings.get("is_causal"):  # A text by itself: its shape is the same whatever stands beside it.

@@ -73,14 +73,13 @@ class Prefix:
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with these rows. One that is listed again is copied, one that is not is dropped, and the prompt with
         the last of them."""
+        for row in set(range(self.n_rows)) - set(rows):
+            self.rows[row].pool.remove(self.rows[row])
         first = {row: place for place, row in reversed(list(enumerate(rows)))}
-        kept = [
+        self.rows = [
             self.rows[row] if first[row] == place else self.pools.rows.copy(self.rows[row])
             for place, row in enumerate(rows)
         ]
-        for row in set(range(self.n_rows)) - set(rows):
-            self.rows[row].pool.remove(self.rows[row])
-        self.rows = kept
         if self.prompt and not rows:
             self.prompt.pool.remove(self.prompt)
             self.prompt = None
