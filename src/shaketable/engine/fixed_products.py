@@ -36,5 +36,5 @@ def _in_pieces(multiply: Callable[[torch.Tensor], torch.Tensor], n_rows: int, gi
     rows = given.reshape(-1, given.shape[-1])
     n_given = len(rows)
     filled = torch.nn.functional.pad(rows, (0, 0, 0, rounded_up(n_given, n_rows) - n_given))
-    product = torch.cat([multiply(piece) for piece in filled.split(n_rows)])
+    product = torch.cat([multiply(piece) for piece in torch.split(filled, n_rows)])
     return product[:n_given].view(*given.shape[:-1], -1)

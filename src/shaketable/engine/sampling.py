@@ -47,7 +47,7 @@ def draw_each(
         return draw(torch.cat(list(logits)), samplings, numbers, seen)
     tokens: list[torch.Tensor] = []
     start = 0
-    for piece in itertools.chain.from_iterable(tensor.split(IN_CACHE) for tensor in logits):
+    for piece in itertools.chain.from_iterable(torch.split(tensor, IN_CACHE) for tensor in logits):
         some = slice(start, start + len(piece))
         tokens.append(draw(piece, samplings[some], numbers[some], seen[some]))
         start += len(piece)

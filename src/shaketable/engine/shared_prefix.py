@@ -90,7 +90,7 @@ class PrefixCache(Cache):  # type: ignore[misc]
         if not self.product_rows:
             return _attend_opening(opening, layer, query, softcap, self.least_rows)
         n_rows = len(query)
-        pieces = padded(query, rounded_up(n_rows, self.product_rows), 0).split(self.product_rows)
+        pieces = torch.split(padded(query, rounded_up(n_rows, self.product_rows), 0), self.product_rows)
         parts = [_attend_opening(opening, layer, piece, softcap, self.least_rows) for piece in pieces]
         return Part(*(torch.cat(same)[:n_rows] for same in zip(*parts, strict=True)))
 

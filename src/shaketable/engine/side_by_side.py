@@ -129,7 +129,7 @@ class SideBySide(OneRowCache):
             # The routine takes tokens in blocks of powers of two: the last block is not to be smaller either.
             asking = padded(query[:, :, rows], rounded_up(len(rows), self.product_rows or self.least_rows), 2)
             keys, values = opening.keys[layer][None], opening.values[layer][None]
-            pieces = asking.split(self.product_rows or asking.shape[2], 2)
+            pieces = torch.split(asking, self.product_rows or asking.shape[2], 2)
             attended = [FUSED(piece, keys, values, scale=scaling) for piece in pieces]
             taken, total = (torch.cat(same, 2)[:, :, : len(rows)] for same in zip(*attended, strict=True))
             first = _part(taken, total)

@@ -227,8 +227,7 @@ class SweepEngine(PromptReader):
     def proof(self) -> Proof:
         """Which way of batching gives every row the bits it has alone: proved on this machine, not assumed.
 
-        `any`: rows of any number in any order; `fixed`: products, or the whole batch, always of as many rows, idle ones
-        among them;
+        `any`: rows of any number in any order; `fixed`: products, or all of the batch, of always as many rows;
         `alone`: the plain model, one row at a time, when the shared prefix does not fit this model.
         """
         plain = self.model.config._attn_implementation
