@@ -5,7 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shaketable.engine.pool_calls import Asked, PoolCalls
+from shaketable.engine.pool_calls import PoolCalls
+from shaketable.engine.pool_runs import Asked
 from shaketable.engine.row_pool import BLOCK, FIXED_ROWS, RowPools
 
 GROUPS, SHARE, WIDTH, LAYERS = 2, 3, 8, 2

@@ -7,37 +7,13 @@ Where the number of rows does change bits, every call has as many slots and each
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 import torch
 
 from shaketable.engine.attention_parts import Part, attend_grouped
-from shaketable.engine.row_pool import FIXED_ROWS, PROMPTS_AT_ONCE, PooledRow, RowPool
-
-IDLE_ROWS = 16
-"""Rows that may ask again in one call; with more, another call is cheaper."""
-
-
-class FixedCall(NamedTuple):
-    n_slots: int
-    n_each: int
-    """Rows by which each slot is asked."""
-
-
-ONE_PROMPT_EACH = FixedCall(PROMPTS_AT_ONCE, 8)
-
-
-class Asked(NamedTuple):
-    """A slot in one step."""
-
-    slot: PooledRow
-    rows: Sequence[int]
-    """Of the batch; none: the slot is idle."""
-    newest: int
-    """The place of the last token that is seen."""
-    position: int
-    """Where the rows stand, counted from the slot's first token."""
+from shaketable.engine.pool_runs import Asked, FixedCall, blocks, runs
+from shaketable.engine.row_pool import FIXED_ROWS, RowPool
 
 
 class PoolCall:
@@ -82,7 +58,7 @@ class PoolCalls:
         self.calls = [
             PoolCall(pool, run, fixed.n_each if fixed else max(len(slot.rows) for slot in run), least_rows)
             for pool, slots in by_pool.items()
-            for run in (_blocks(slots, fixed) if fixed else _runs(slots))
+            for run in (blocks(slots, fixed) if fixed else runs(slots))
         ]
         places, start = [0] * n_rows, 0  # Idle rows of the batch take what any row takes.
         for call in self.calls:
@@ -96,31 +72,3 @@ class PoolCalls:
         parts = [call.attend(layer, query, softcap, window) for call in self.calls]
         together = Part(*(torch.cat(same) for same in zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
         return Part(*(part[self.places] for part in together))
-
-
-def _runs(asked: list[Asked]) -> Iterator[list[Asked]]:
-    """Neighbouring slots that are continued by about as many rows."""
-    asked.sort(key=lambda one: one.slot.slot)
-    run: list[Asked] = []
-    for one in asked:
-        numbers = [len(other.rows) for other in (*run, one)]
-        if run and max(numbers) * len(numbers) - sum(numbers) > IDLE_ROWS:
-            yield run
-            run = []
-        run.append(one)
-    yield run
-
-
-def _blocks(asked: list[Asked], fixed: FixedCall) -> Iterator[list[Asked]]:
-    """Always as many neighbouring slots; where one is continued by many rows, they ask in turns."""
-    blocks: dict[int, list[Asked]] = {}
-    for one in asked:
-        blocks.setdefault(one.slot.slot // fixed.n_slots, []).append(one)
-    for block, members in blocks.items():
-        for turn in range(0, max(len(one.rows) for one in members), fixed.n_each):
-            first = block * fixed.n_slots
-            slots = [PooledRow(members[0].slot.pool, first + i, 0) for i in range(fixed.n_slots)]
-            run = [Asked(slot, [], newest=0, position=0) for slot in slots]
-            for one in members:
-                run[one.slot.slot - first] = one._replace(rows=one.rows[turn : turn + fixed.n_each])
-            yield run

@@ -19,7 +19,8 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from shaketable.engine.attention_parts import Part, attend_grouped, joined, padded
-from shaketable.engine.pool_calls import ONE_PROMPT_EACH, Asked, FixedCall, PoolCalls
+from shaketable.engine.pool_calls import PoolCalls
+from shaketable.engine.pool_runs import CALL_OF_PROMPTS, Asked, FixedCall
 from shaketable.engine.prefix import Prefix
 from shaketable.engine.row_pool import rounded_up
 from shaketable.engine.side_by_side import Opening, SideBySide, plain
@@ -43,7 +44,7 @@ class PrefixCache(Cache):  # type: ignore[misc]
         rows = [range(end - prefix.n_rows, end) for prefix, end in zip(prefixes, ends, strict=True)]
         placed = list(zip(rows, prefixes, strict=True))
         self.is_fixed, self.product_rows = prefixes[0].pools.is_fixed, prefixes[0].pools.product_rows
-        own, for_prompts = (FixedCall(self.product_rows, 1), ONE_PROMPT_EACH) if self.product_rows else (None, None)
+        own, for_prompts = (FixedCall(self.product_rows, 1), CALL_OF_PROMPTS) if self.product_rows else (None, None)
         self.own = PoolCalls(_own_tokens(placed), n_rows, 1, own)
         """Shapes are the same for every row here, whatever their number."""
         self.prompts = PoolCalls(prompts, n_rows, least_rows, for_prompts) if (prompts := _prompts(placed)) else None
