@@ -151,9 +151,9 @@ def other_package(tmp_path, monkeypatch):
         "[shaketable.metrics]\ntheir_metric = their_parts:TheirMetric\ncontains = their_parts:TheirMetric\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    catalog.known.cache_clear()
+    catalog._installed.cache_clear()
     yield
-    catalog.known.cache_clear()
+    catalog._installed.cache_clear()
     sys.modules.pop("their_parts", None)
 
 

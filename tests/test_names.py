@@ -80,12 +80,12 @@ def test_a_part_of_another_package_is_named_without_a_change_of_its_own(tmp_path
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-model\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[shaketable.models]\ntheir_model = their_model:TheirModel\n")
     monkeypatch.syspath_prepend(tmp_path)
-    catalog.known.cache_clear()
+    catalog._installed.cache_clear()
     try:
         part = catalog.build("model", "their_model(name='prod', power=3)")
         assert (catalog.label(part), catalog.spelled(part)) == ("prod", "their_model(power=3)@1")
     finally:
-        catalog.known.cache_clear()
+        catalog._installed.cache_clear()
         sys.modules.pop("their_model", None)
 
 

@@ -22,6 +22,17 @@ if TYPE_CHECKING:
     from shaketable.errors import ShaketableError
     from shaketable.stages.analyze import analyze
     from shaketable.stages.answer import answer
+    from shaketable.stages.own.registering import (
+        analysis,
+        method,
+        metric,
+        model,
+        perturbation,
+        pipeline,
+        retriever,
+        variation,
+    )
+    from shaketable.stages.own.studies import make_study
     from shaketable.stages.plan import plan
     from shaketable.stages.report import report
     from shaketable.stages.run import run
@@ -42,6 +53,11 @@ _HOMES = {
     "run": "stages.run",
     "Run": "store",
     "load_study": "study",
+    "make_study": "stages.own.studies",
+    **dict.fromkeys(
+        ("analysis", "method", "metric", "model", "perturbation", "pipeline", "retriever", "variation"),
+        "stages.own.registering",
+    ),
     **dict.fromkeys(
         ("Answer", "Completion", "Evidence", "Failure", "Finding", "Hit", "Question", "Record", "Score", "Study"),
         "types",
@@ -61,15 +77,24 @@ __all__ = [
     "Score",
     "ShaketableError",
     "Study",
+    "analysis",
     "analyze",
     "answer",
     "build",
     "known",
     "load_study",
+    "make_study",
+    "method",
+    "metric",
+    "model",
+    "perturbation",
+    "pipeline",
     "plan",
     "report",
+    "retriever",
     "run",
     "score",
+    "variation",
 ]
 
 

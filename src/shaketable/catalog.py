@@ -30,6 +30,7 @@ from shaketable.protocols import (
     PromptingPart,
     RenamedSettings,
     Retriever,
+    SourcePart,
     Variation,
 )
 
@@ -53,9 +54,74 @@ FILE_TEXTS = "file_texts"
 AnyPart = TypeVar("AnyPart", bound=Part)
 
 
-@functools.cache
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Registered:
+    """A part that a script or notebook brings into this process."""
+
+    target: Any
+    """The class or function behind the name."""
+    made_of: object
+    """What was handed over: the function that a class was made of, or the same."""
+    origin: str
+    """Where it is written: file or notebook, and its name there."""
+    source_digest: str
+    """Of its code, or of the version that its author gives where the code cannot be read."""
+
+
+_REGISTERED: dict[str, dict[str, Registered]] = {kind: {} for kind in KINDS}
+_BROUGHT: list[str] = []
+"""The names of all that were registered, also of those that were replaced since."""
+_ELSEWHERE: dict[tuple[str, str], str] = {}
+"""Kind and name of a part that a run was made with → where another process registered it."""
+
+
 def known(kind: str) -> Mapping[str, str]:
-    """Name → `module:object`, of this package and of every package that offers `shaketable.<folder>`."""
+    """Name → `module:object`, of this package, of every package that offers `shaketable.<folder>`, and of this process.
+
+    >>> known("metric")["exact_match"]
+    'shaketable.metrics.exact_match:ExactMatch'
+    """
+    own = {name: registered.origin for name, registered in _REGISTERED[kind].items()}
+    return _installed(kind) if not own else dict(_installed(kind)) | own
+
+
+def registered(kind: str) -> Mapping[str, Registered]:
+    """The parts of one kind that are in this process alone, by name."""
+    return _REGISTERED[kind]
+
+
+def register(kind: str, name: str, part: Registered) -> None:
+    """Bring a part into this process. The same place again, such as a notebook's cell, replaces what it brought."""
+    plural = KINDS[kind].rpartition(".")[2]
+    if not name.isidentifier() or name in ("None", "True", "False"):
+        raise PartError(f"A {kind} cannot be named '{name}'. Give a name of letters, digits and underscores: name='…'.")
+    if name in _installed(kind):
+        raise PartError(
+            f"There is a {kind} '{name}' already ({_installed(kind)[name]}). Give yours another: name='my_{name}'. "
+            f"Known {plural}: {', '.join(_installed(kind))}."
+        )
+    before = _REGISTERED[kind].get(name)
+    if before is not None and before.origin != part.origin:
+        raise PartError(
+            f"{part.origin}: a {kind} '{name}' is registered already, by {before.origin}. Give each its own name: "
+            f"name='other_{name}'."
+        )
+    _REGISTERED[kind][name] = part
+    _BROUGHT.append(name)
+
+
+def registrations() -> int:
+    """How often a part was brought so far: what is remembered of parts by name is out of date when it grows."""
+    return len(_BROUGHT)
+
+
+def tell_elsewhere(kind: str, name: str, origin: str) -> None:
+    """Remember, for the words of an error, where another process registered a part."""
+    _ELSEWHERE[kind, name] = origin
+
+
+@functools.cache
+def _installed(kind: str) -> Mapping[str, str]:
     folder = KINDS[kind]
     names: dict[str, str] = {
         name: f"shaketable.{folder}.{target}"
@@ -76,11 +142,22 @@ def find(kind: str, name: str, where: str = "") -> Any:
     """The class or function behind a name."""
     names = known(kind)
     if name not in names:
+        if (kind, name) in _ELSEWHERE:
+            raise PartError(_not_in_this_process(kind, name, where))
         plural = KINDS[kind]
         hint = did_you_mean(name, names) or (how_to_name_model(name) if kind == "model" else "")
         raise PartError(f"{_prefix(where)}Unknown {kind} '{name}'.{hint} Known {plural}: {', '.join(names)}.")
+    if name in _REGISTERED[kind]:
+        return _REGISTERED[kind][name].target
     module, _, attribute = names[name].partition(":")
     return getattr(importlib.import_module(module), attribute)
+
+
+def _not_in_this_process(kind: str, name: str, where: str) -> str:
+    return (
+        f"{_prefix(where)}the {kind} '{name}' is not in this process. The run was made with {_ELSEWHERE[kind, name]}, "
+        "which has not run here. Go on with the run from there; its records, scores and report can be read anywhere."
+    )
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
@@ -117,7 +194,11 @@ def build(kind: Literal["metric"], text: str, where: str = "") -> Metric: ...
 @overload
 def build(kind: str, text: str, where: str = "") -> Part: ...
 def build(kind: str, text: str, where: str = "") -> Part:
-    """The part a text names. Building is instant: weights and indexes come on first use."""
+    """The part a text names. Building is instant: weights and indexes come on first use.
+
+    >>> build("metric", "contains(match='token')")
+    Contains(match='token', scored='answer', aliases=True)
+    """
     try:
         name, settings = parse(text)
     except PartError as error:
@@ -314,12 +395,14 @@ def spelled(part: Part) -> str:
     for field in _fields(part):
         if field.metadata.get("in_key_when_given") and settings[field.name] == field.default:
             del settings[field.name]
-    return write(name_of(part), settings) + f"@{type(part).version}{prompts}"
+    source = f"#{part.source_digest}" if isinstance(part, SourcePart) else ""
+    return write(name_of(part), settings) + f"@{type(part).version}{source}{prompts}"
 
 
 def describe(part: Part) -> dict[str, Any]:
     """Name, version and all settings as plain values, prompts of files as their texts, for the record of a run."""
     settings = settings_of(part) | dict(part.file_texts if isinstance(part, OwnTextPart) else {})
+    settings |= {"source": part.source_digest} if isinstance(part, SourcePart) else {}
     return {"name": name_of(part), "version": type(part).version, "settings": ast.literal_eval(repr(settings))}
 
 
@@ -363,6 +446,31 @@ def _prefix(where: str) -> str:
 
 
 __all__ = [
-    *("CALLED", "KINDS", "bind", "build", "call", "describe", "find", "hold_files", "known", "label", "listed_fields"),
-    *("name_of", "parse", "settings_of", "spelled", "values_of", "write", "written"),
+    *(
+        "CALLED",
+        "KINDS",
+        "Registered",
+        "bind",
+        "build",
+        "call",
+        "describe",
+        "find",
+        "hold_files",
+        "known",
+        "label",
+        "listed_fields",
+    ),
+    *(
+        "name_of",
+        "parse",
+        "register",
+        "registered",
+        "registrations",
+        "settings_of",
+        "spelled",
+        "tell_elsewhere",
+        "values_of",
+        "write",
+        "written",
+    ),
 ]

@@ -148,19 +148,19 @@ def is_applied(cell: Cell, not_applied: Iterable[NotApplied]) -> bool:
 
 def is_by_people(variation: str) -> bool:
     """Whether people wrote the wordings of a variation: its part says so."""
-    part = _written(variation)
+    part = _written(variation, catalog.registrations())
     # Answers that were made elsewhere name their variations as they like.
     return variation == HUMAN if part is None else part.by_people
 
 
 def title_of_wordings(variation: str) -> str:
     """How a variation of written wordings wants to be named; empty: it is another, or has no wish."""
-    part = _written(variation)
+    part = _written(variation, catalog.registrations())
     return "" if part is None else part.title
 
 
 @functools.cache
-def _written(variation: str) -> WrittenVariation | None:
+def _written(variation: str, registrations: int) -> WrittenVariation | None:
     try:
         part = catalog.build("variation", variation)
     except PartError:
@@ -170,7 +170,7 @@ def _written(variation: str) -> WrittenVariation | None:
 
 def measure_of(name: str) -> Measure:
     """What a metric declares of its number. Scores from elsewhere are taken as better when higher."""
-    declared = _declared().get(_stem(name))
+    declared = _declared(catalog.registrations()).get(_stem(name))
     return declared or Measure(name=name, unit=None, higher_is_better=True, minimum=None)
 
 
@@ -222,7 +222,7 @@ def title_of(name: str) -> str:
 
 
 @functools.cache
-def _declared() -> Mapping[str, Measure]:
+def _declared(registrations: int) -> Mapping[str, Measure]:
     found: dict[str, Measure] = {}
     for name in catalog.known("metric"):
         metric = catalog.find("metric", name)

@@ -90,6 +90,12 @@ class OwnTextPart(Protocol):
 
 
 @runtime_checkable
+class SourcePart(Protocol):
+    source_digest: ClassVar[str]
+    """Of the code that a script or notebook registered it with; other code makes other keys."""
+
+
+@runtime_checkable
 class WeightReadingPart(Protocol):
     def lacks(self) -> str | None:
         """Why it cannot be used on this machine, without loading anything; None: nothing stands against it."""

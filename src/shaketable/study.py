@@ -253,6 +253,9 @@ class StudyFile(_Table):
     analyze: AnalyzeTable = AnalyzeTable()  # type: ignore[call-arg]
     gate: GateTable = GateTable()  # type: ignore[call-arg]
     limits: LimitsTable = LimitsTable()  # type: ignore[call-arg]
+    in_process: dict[str, dict[str, str]] = Field(
+        {}, description="Written by a run: kind, name and place of parts that a script or notebook brought along."
+    )
 
     @model_validator(mode="after")
     def _searching_needs_evidence(self) -> StudyFile:
@@ -315,6 +318,9 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         raise StudyError("\n".join(_explain(problem, where) for problem in error.errors())) from error
     datasets = file.dataset if isinstance(file.dataset, list) else [file.dataset]
     cross = file.cross
+    for kind, origins in file.in_process.items():
+        for name, origin in origins.items():
+            catalog.tell_elsewhere(kind, name, origin)
     return Study(
         name=file.name,
         seed=file.seed,
@@ -351,6 +357,7 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         scan=None if file.scan is None else Scan(**file.scan.model_dump() | {"known": file.scan.known or None}),
         limits=Limits(**file.limits.model_dump()),
         shake=None if file.shake is None else Shake(**file.shake.model_dump()),
+        in_process=file.in_process,
     )
 
 
@@ -412,6 +419,7 @@ def format_study(study: Study) -> str:
             },
             "gate": _given(**dataclasses.asdict(study.gate)),
             **({"limits": limits} if (limits := _given(**dataclasses.asdict(study.limits))) else {}),
+            **({"in_process": {kind: dict(own) for kind, own in study.in_process.items()}} if study.in_process else {}),
         }
     )
 
@@ -529,6 +537,26 @@ def _reference_prompt(score: ScoreTable, where: str) -> str | None:
 def hold_prompts(study: Study) -> Study:
     """The same with the texts of prompts that methods name by files, so that a frozen study holds what was asked."""
     return dataclasses.replace(study, methods=_with_prompts(study.methods, ""))
+
+
+def note_registered(study: Study) -> Study:
+    """The same with the place of each part that is in this process alone, so that another can tell what it lacks."""
+    listed = {
+        "dataset": [choice.name for choice in study.datasets],
+        "model": study.models,
+        "method": study.methods,
+        "retriever": study.retrievers,
+        "perturbation": study.perturbations,
+        "variation": study.variations,
+        "metric": study.metrics,
+        "analysis": study.analyses,
+    }
+    noted = {kind: dict(origins) for kind, origins in study.in_process.items()}
+    for kind, texts in listed.items():
+        for name in (text.partition("(")[0].strip() for text in texts):
+            if part := catalog.registered(kind).get(name):
+                noted.setdefault(kind, {})[name] = f"{part.origin} (source {part.source_digest[:8]})"
+    return dataclasses.replace(study, in_process=noted)
 
 
 def _with_prompts(methods: Sequence[str], where: str) -> tuple[str, ...]:

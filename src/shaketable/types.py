@@ -863,3 +863,5 @@ class Study:
     gate: Gate = field(default_factory=Gate)
     limits: Limits = Limits()
     """They are no part of any key: what is answered does not depend on when a run stops."""
+    in_process: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: NOTHING)
+    """Kind → name → place of parts that a script or notebook registered; no other process has them by itself."""

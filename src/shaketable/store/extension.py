@@ -12,7 +12,7 @@ from shaketable.types import DatasetChoice, Json, Study
 
 DONE_AGAIN = (
     *("metrics", "analyses", "reference", "reference_prompt", "main_metric", "margin", "confidence", "n_resamples"),
-    *("without_flags", "gate", "limits"),
+    *("without_flags", "gate", "limits", "in_process"),
 )
 """What of a study may change: it is done again on stored answers, or no answer depends on it."""
 PARTS = {

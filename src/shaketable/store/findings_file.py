@@ -164,8 +164,12 @@ def _asked(content: Mapping[str, Any]) -> tuple[str, ...] | None:
     return None if asked is None else tuple(asked)
 
 
-@functools.cache
 def _adapter(analysis: str) -> TypeAdapter[Any]:
     """Of the type that an analysis promises to return."""
+    return _adapter_of(analysis, catalog.registrations())
+
+
+@functools.cache
+def _adapter_of(analysis: str, registrations: int) -> TypeAdapter[Any]:
     function = catalog.find("analysis", catalog.parse(analysis)[0], "findings.json")
     return TypeAdapter(typing.get_type_hints(function)["return"])

@@ -14,7 +14,7 @@ from shaketable.errors import RunError
 from shaketable.store.extension import Change, compare_studies
 from shaketable.store.lock import hold_lock
 from shaketable.store.records import RecordStore
-from shaketable.study import format_study, hold_prompts, load_study
+from shaketable.study import format_study, hold_prompts, load_study, note_registered
 from shaketable.types import Study
 
 STUDY = "study.toml"
@@ -39,7 +39,7 @@ class RunFolder:
     def prepare(cls, folder: str | Path, study: Study) -> Self:
         """A new run's folder, or that of the same study to go on with, or of one with less: it grows, and what it was
         made of is kept beside. No answer is overwritten."""
-        _prepare(Path(folder), hold_prompts(study))
+        _prepare(Path(folder), note_registered(hold_prompts(study)))
         return cls(folder)
 
     @property
@@ -111,7 +111,7 @@ def find_growth(folder: Path, study: Study) -> tuple[Change, ...]:
     frozen = folder / STUDY
     if not frozen.is_file():
         return ()
-    changes = compare_studies(load_study(frozen), hold_prompts(study))
+    changes = compare_studies(load_study(frozen), note_registered(hold_prompts(study)))
     if refused := [str(change) for change in changes if change.problem is not None]:
         raise RunError(
             f"{folder} holds the run of another study: {'; '.join(refused)}. Nothing was changed. "

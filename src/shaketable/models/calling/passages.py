@@ -28,6 +28,21 @@ def read_passages(value: object, where: str) -> list[dict[str, Json]]:
     return [_read(one, f"{where}[{i}]") for i, one in enumerate(value)]
 
 
+def in_list(passages: object) -> list[object]:
+    """What a pipeline handed over, as a list: one passage alone counts as one."""
+    return [passages] if isinstance(passages, str) or not isinstance(passages, Sequence) else list(passages)
+
+
+def in_shape(passages: object, left: Sequence[tuple[int | None, str]]) -> object:
+    """What is left of the passages, in the shape in which they were handed over: place among them, and text. A passage
+    that was brought has no place; it takes the shape of the first."""
+    listed = in_list(passages)
+    if isinstance(passages, str):
+        return "\n\n".join(text for _, text in left)
+    made = [with_text(listed[place or 0], text) if listed else text for place, text in left]
+    return made if isinstance(passages, Sequence) else made[0] if made else passages
+
+
 def with_text(passage: object, text: str) -> object:
     """The same passage with another text."""
     if isinstance(passage, str):

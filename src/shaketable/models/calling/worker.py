@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from shaketable.errors import did_you_mean
 from shaketable.models.calling.adapters import Adapted, Refused, adapt
 from shaketable.models.calling.outcome import read_outcome
-from shaketable.models.calling.passages import NotUnderstood, read_passages, with_text
+from shaketable.models.calling.passages import NotUnderstood, in_list, in_shape, read_passages
 from shaketable.types import Json
 
 LONGEST_MESSAGE = 500
@@ -132,15 +132,10 @@ async def _awaited(value: Any) -> object:
 
 def _disturbed(line: Line, passages: object) -> object:
     """What came back for the passages that the code handed over, in the shape it has them."""
-    listed = [passages] if isinstance(passages, str) or not isinstance(passages, Sequence) else list(passages)
-    read = read_passages(listed, "what disturb was given")
+    read = read_passages(in_list(passages), "what disturb was given")
     line.send({"disturb": [{**one, "place": i} for i, one in enumerate(read)]})
     back = line.receive()["passages"]
-    # A passage that the perturbation brings has no place; it takes the shape of the first.
-    made = [with_text(listed[one["place"] or 0], one["text"]) if listed else one["text"] for one in back]
-    if isinstance(passages, str):
-        return "\n\n".join(one["text"] for one in back)
-    return made if isinstance(passages, Sequence) else made[0] if made else passages
+    return in_shape(passages, [(one["place"], one["text"]) for one in back])
 
 
 def _failure(kind: str, message: str, *, may_retry: bool) -> dict[str, Json]:

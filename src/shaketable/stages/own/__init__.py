@@ -1,0 +1,1 @@
+"""Functions, objects and tables of a script or notebook → parts, questions and studies."""

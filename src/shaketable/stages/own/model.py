@@ -1,0 +1,132 @@
+"""A function of a prompt → a model; a function of a question, a chain or a query engine → a pipeline."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import platform
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from shaketable.models.calling.adapters import Adapted
+from shaketable.models.calling.asking import given_by, unasked
+from shaketable.models.calling.function import Called, FunctionCaller
+from shaketable.models.calling.lanes import Lanes
+from shaketable.stages.own.function_part import OWN, FunctionPart
+from shaketable.types import Completion, Failure, Json, Prompt
+
+PROMPT = "the prompt, as text, or called `messages` a list of {'role', 'content'}"
+MODEL_GIVEN = ("temperature", "seed", "max_tokens", "top_p", "top_k", "stop")
+TICKETS = itertools.count(-1, -1)
+"""Of prompts that no scheduler asks; its own go up from 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalledModel(FunctionPart):
+    """Asked on threads of this process, each call within a time limit."""
+
+    gives: ClassVar[frozenset[str]] = frozenset()
+
+    time_limit: float = field(default=120.0, compare=False, metadata=OWN)
+    """Seconds for one answer."""
+    concurrency: int = field(default=1, compare=False, metadata=OWN)
+    """Calls under way at once; more than 1 is right for a function that waits for a network."""
+
+    def __post_init__(self) -> None:
+        if self.time_limit <= 0 or self.concurrency <= 0:
+            raise ValueError("time_limit and concurrency must be above 0")
+
+    def environment(self) -> Mapping[str, Json]:
+        return {
+            "engine": "function",
+            "python": platform.python_version(),
+            "source": self.source_digest,
+            "temperature_sent": self.takes_temperature,
+        }
+
+    @property
+    def takes_temperature(self) -> bool:
+        return "temperature" in self.given
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
+        """Outside of a study nothing is disturbed: what it hands over comes back as it is."""
+        tickets = dict(zip((next(TICKETS) for _ in prompts), prompts, strict=False))
+        for ticket, prompt in tickets.items():
+            self.submit(ticket, prompt)
+        replies: dict[int, Completion | Failure] = {}
+        while len(replies) < len(prompts):
+            for ticket, reply in self.collect():
+                if isinstance(reply, Completion) and reply.waits:
+                    self.submit(ticket, replace(tickets[ticket], hits=reply.hits))
+                else:
+                    replies[ticket] = reply
+        return [replies[ticket] for ticket in tickets]
+
+    def submit(self, ticket: int, prompt: Prompt) -> None:
+        self._lanes.submit(ticket, prompt)
+
+    def collect(self) -> list[tuple[int, Completion | Failure]]:
+        return self._lanes.collect()
+
+    def forget(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if "_lanes" in self.__dict__:
+            self._lanes.close()
+            del self.__dict__["_lanes"]
+
+    @functools.cached_property
+    def _lanes(self) -> Lanes:
+        lanes = Lanes(self.concurrency, functools.partial(FunctionCaller, self._called(), self.time_limit))
+        weakref.finalize(self, lanes.close)
+        return lanes
+
+    def _called(self) -> Called:
+        raise NotImplementedError
+
+    def _bound(self) -> dict[str, object]:
+        """The settings, without a reference to this part, whose end ends its threads."""
+        return {setting.name: getattr(self, setting.name) for setting in self._settings()}
+
+
+class FunctionModel(CalledModel):
+    """Completes prompts."""
+
+    takes_messages: ClassVar[bool]
+
+    def _called(self) -> Called:
+        function, given, settings = type(self).function, self.given, self._bound()
+        takes_messages = self.takes_messages
+
+        def call(prompt: Prompt, more: Mapping[str, object]) -> object:
+            messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
+            text = "\n\n".join(message.content for message in prompt.messages)
+            sampling = dataclasses.asdict(prompt.sampling) | {"seed": given_by(prompt)["seed"]}
+            taken = {name: sampling[name] for name in given}
+            return function(messages if takes_messages else text, **settings, **taken)
+
+        return Called(takes=given, refuse=lambda prompt: None, call=call)
+
+
+class FunctionPipeline(CalledModel):
+    """Answers a question in its own way, and stands where a model and a method do."""
+
+    adapted: ClassVar[Adapted]
+
+    @property
+    def takes(self) -> frozenset[str]:
+        return frozenset("context" if name == "contexts" else name for name in self.given)
+
+    def _called(self) -> Called:
+        adapted, settings = type(self).adapted, self._bound()
+
+        def call(prompt: Prompt, more: Mapping[str, object]) -> object:
+            available = {**given_by(prompt), **more}
+            taken = {name: available[name] for name in adapted.takes}
+            return adapted.call(str(available["question"]), {**settings, **taken})
+
+        return Called(takes=adapted.takes, refuse=lambda prompt: unasked(prompt, adapted.takes), call=call)
