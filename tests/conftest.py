@@ -30,6 +30,19 @@ def no_proof_is_kept(monkeypatch, tmp_path_factory):
     monkeypatch.setattr("shaketable.engine.proof_cache.folder", lambda: tmp_path_factory.mktemp("proofs"))
 
 
+@pytest.fixture(autouse=True)
+def nothing_stays_registered():
+    """What a test brings into the catalog of this process is gone after it."""
+    own, elsewhere = {kind: dict(parts) for kind, parts in catalog._REGISTERED.items()}, dict(catalog._ELSEWHERE)
+    yield
+    for kind, parts in own.items():
+        if catalog._REGISTERED[kind] != parts:
+            catalog._REGISTERED[kind] = parts
+            catalog._BROUGHT.append("")
+    catalog._ELSEWHERE.clear()
+    catalog._ELSEWHERE.update(elsewhere)
+
+
 @pytest.fixture
 def with_fake_parts(monkeypatch):
     """The parts of `fake_parts.py` are in the catalog, with nothing remembered from another test."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from shaketable.stages.own.studies import make_study
     from shaketable.stages.plan import plan
-    from shaketable.stages.report import report
+    from shaketable.stages.report import report as write_report
     from shaketable.stages.run import run
     from shaketable.stages.score import score
     from shaketable.store import Run
@@ -49,8 +49,8 @@ _HOMES = {
     "answer": "stages.answer",
     "score": "stages.score",
     "analyze": "stages.analyze",
-    "report": "stages.report",
     "run": "stages.run",
+    "write_report": "stages.report:report",  # `shaketable.report` is the folder, once anything of it is loaded.
     "Run": "store",
     "load_study": "study",
     "make_study": "stages.own.studies",
@@ -90,11 +90,11 @@ __all__ = [
     "perturbation",
     "pipeline",
     "plan",
-    "report",
     "retriever",
     "run",
     "score",
     "variation",
+    "write_report",
 ]
 
 
@@ -102,4 +102,5 @@ def __getattr__(name: str) -> Any:
     """Names are looked up when they are used, so that importing the package stays instant."""
     if name not in _HOMES:
         raise AttributeError(f"module 'shaketable' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"shaketable.{_HOMES[name]}"), name)
+    home, _, own_name = _HOMES[name].partition(":")
+    return getattr(importlib.import_module(f"shaketable.{home}"), own_name or name)

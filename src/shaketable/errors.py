@@ -19,6 +19,16 @@ from collections.abc import Iterable
 
 
 class ShaketableError(Exception):
+    """What a user can mend: it says where, what was found, what was expected and what to do.
+
+    >>> import shaketable
+    >>> try:
+    ...     shaketable.build("metric", "exact_mach")
+    ... except shaketable.ShaketableError as error:
+    ...     print(str(error)[:54])
+    Unknown metric 'exact_mach'. Did you mean 'exact_match
+    """
+
     exit_code = 1
 
 

@@ -295,7 +295,13 @@ def shipped_studies() -> list[str]:
 
 
 def load_study(path: str | Path, overrides: Sequence[str] = (), limit: int | None = None) -> Study:
-    """Read a study file, or a study that ships (by name), with `key=value` overrides."""
+    """Read a study file, or a study that ships (by name), with `key=value` overrides.
+
+    >>> import shaketable
+    >>> study = shaketable.load_study("demo", ["cross.repeats=2"], limit=4)
+    >>> study.name, study.repeats, study.datasets[0].limit
+    ('demo', 2, 4)
+    """
     where, text = _read(path)
     try:
         tables = tomllib.loads(text)

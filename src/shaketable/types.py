@@ -37,6 +37,13 @@ class Passage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
+    """What is asked, what counts as right, and the evidence that its dataset gives.
+
+    >>> import shaketable
+    >>> shaketable.Question(id="q1", text="What is the capital of France?", answers=("Paris",)).answers[0]
+    'Paris'
+    """
+
     id: str
     text: str
     answers: tuple[str, ...]
@@ -224,6 +231,15 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
+    """A passage that a search brought, and where it stands.
+
+    >>> import shaketable
+    >>> from shaketable.types import Passage, Sentence
+    >>> france = Passage(id="p1", title="France", sentences=(Sentence(id="p1#0", text="Its capital is Paris."),))
+    >>> shaketable.Hit(passage=france, rank=1, score=None, source="mine").passage.text
+    'Its capital is Paris.'
+    """
+
     passage: Passage
     rank: int
     """1 is best."""
@@ -261,7 +277,12 @@ class Edit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """What a search brought after the perturbation had its turn."""
+    """What a search brought after the perturbation had its turn.
+
+    >>> import shaketable
+    >>> shaketable.Evidence(hits=(), flags=("nothing_found",)).flags
+    ('nothing_found',)
+    """
 
     hits: tuple[Hit, ...]
     edits: tuple[Edit, ...] = ()
@@ -313,6 +334,14 @@ class Prompt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Completion:
+    """What a model replied to a prompt.
+
+    >>> import shaketable
+    >>> reply = shaketable.Completion(text="Paris", finish_reason="end", n_prompt_tokens=9, n_tokens=2, seconds=0.1)
+    >>> reply.text
+    'Paris'
+    """
+
     text: str
     finish_reason: Literal["end", "stop", "length"]
     """The model's end mark, a stop string, or max_tokens."""
@@ -347,6 +376,13 @@ class Completion:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
+    """Why a trial has no answer. It is kept as what it is, and never counted as a wrong answer.
+
+    >>> import shaketable
+    >>> shaketable.Failure(kind="timeout", message="no answer in 120 s", step="generate", may_retry=True).kind
+    'timeout'
+    """
+
     kind: str
     """`too_long`, `timeout`, `rate_limit`, `server`, `refused_setting`, `method`, `no_evidence` ..."""
     message: str
@@ -438,6 +474,13 @@ Reply = Evidence | Completion | Reading | None
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
+    """What a method ends with.
+
+    >>> import shaketable
+    >>> shaketable.Answer(text="Paris", working="Its capital is Paris.").text
+    'Paris'
+    """
+
     text: str
     working: str = ""
     """Everything the method wrote on its way; empty where that is the answer itself."""
@@ -502,6 +545,15 @@ class Effort:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Record:
+    """One trial and what came of it.
+
+    >>> import shaketable
+    >>> study = shaketable.make_study("rehearsal", models="scripted(replies=('Paris',))", limit=1, metrics="contains")
+    >>> [record] = shaketable.run(study, "runs/one").store.records()
+    >>> isinstance(record, shaketable.Record), record.answer.text, record.trial.temperature
+    (True, 'Paris', 0.0)
+    """
+
     trial: Trial
     answer: Answer | None
     """None: the trial failed."""
@@ -585,6 +637,13 @@ class Measure:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Score:
+    """One number of one record.
+
+    >>> import shaketable
+    >>> shaketable.Score(key="0a1b", metric="contains", value=None, reason="failed: timeout").reason
+    'failed: timeout'
+    """
+
     key: str
     """The record's."""
     metric: str
@@ -639,7 +698,14 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """What one analysis gave."""
+    """What one analysis gave.
+
+    >>> import shaketable
+    >>> study = shaketable.make_study("rehearsal", models="scripted(replies=('Paris',))", limit=2, metrics="contains")
+    >>> [finding] = shaketable.run(study, "runs/two").findings().findings
+    >>> isinstance(finding, shaketable.Finding), finding.analysis, finding.failure
+    (True, 'correctness', None)
+    """
 
     analysis: str
     """As the study writes it, settings included: `equivalence(margin=0.1)`."""
@@ -823,7 +889,13 @@ class Shake:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Study:
-    """What one experiment crosses. Parts are texts; the plan builds them."""
+    """What one experiment crosses. Parts are texts; the plan builds them. See `load_study` and `make_study`.
+
+    >>> import dataclasses, shaketable
+    >>> study = shaketable.load_study("demo")
+    >>> dataclasses.replace(study, repeats=5).repeats
+    5
+    """
 
     name: str
     seed: int

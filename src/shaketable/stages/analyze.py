@@ -25,7 +25,14 @@ from shaketable.types import Finding, Findings, NotApplied, Scan
 def analyze(
     run: Run, analyses: Sequence[str] | None = None, progress: Callable[[str], None] = lambda name: None
 ) -> Findings:
-    """Ask every question of the study of its score table, and keep the findings with the run."""
+    """Ask every question of the study of its score table, and keep the findings with the run.
+
+    >>> import shaketable
+    >>> study = shaketable.make_study("rehearsal", models="scripted(replies=('Paris',))", limit=2, metrics="contains")
+    >>> findings = shaketable.analyze(shaketable.run(study, "runs/analyzed"), ["correctness"])
+    >>> [finding.analysis for finding in findings.findings]
+    ['correctness']
+    """
     source = run.findings_source(analyses)
     findings = findings_of(run, analyses or run.study.analyses, progress)
     run.write_findings(findings, source=source, analyses=analyses)

@@ -58,6 +58,12 @@ def answer(
     """Answer what is not answered yet. Finished trials are committed before the next model call.
 
     With a cache, what other runs asked by the same keys is taken from it, and what is asked now is put there.
+
+    >>> import shaketable
+    >>> study = shaketable.make_study("rehearsal", models="scripted(replies=('Paris',))", limit=2)
+    >>> with shaketable.Run.prepare("runs/answered", study).writing() as store:
+    ...     shaketable.answer(shaketable.plan(study), store).n_done
+    2
     """
     start = time.perf_counter()
     n_trials = plan.n_trials

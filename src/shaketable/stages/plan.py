@@ -258,7 +258,13 @@ def hot_temperatures(study: Study) -> tuple[float, ...]:
 
 def plan(study: Study) -> Plan:
     """All that there is to answer, with the wordings that are at hand: nothing is loaded or asked. `worded` takes those
-    that the stage `vary` has made."""
+    that the stage `vary` has made.
+
+    >>> import shaketable
+    >>> planned = shaketable.plan(shaketable.load_study("demo", limit=4))
+    >>> len(planned.questions), planned.n_trials > 4
+    (4, True)
+    """
     questions, rejected, remarks, short = load_questions(study)
     conditions = conditions_of(study)
     _check_hops(questions, conditions)

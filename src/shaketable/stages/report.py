@@ -25,6 +25,8 @@ from shaketable.types import Findings
 
 N_EXAMPLES = 4
 """Cases that are open on the page; others are folded."""
+N_HEADLINES = 3
+"""Of each section, that are kept beside the page for whoever shows a run in brief."""
 
 
 def report(run: Run, *, band: Band = "interval", progress: Callable[[str], None] = lambda words: None) -> Path:
@@ -33,6 +35,11 @@ def report(run: Run, *, band: Band = "interval", progress: Callable[[str], None]
 
     Figures of the main metric can be drawn again from `figure_table.csv`.
     Bands of scores are intervals over questions, or with `sd` the standard deviation between runs.
+
+    >>> import shaketable
+    >>> study = shaketable.make_study("rehearsal", models="scripted(replies=('Paris',))", limit=2, metrics="contains")
+    >>> shaketable.write_report(shaketable.run(study, "runs/reported")).name
+    'report.html'
     """
     make_current(run, progress)
     page = page_of(run, run.findings(), band)
@@ -44,6 +51,7 @@ def report(run: Run, *, band: Band = "interval", progress: Callable[[str], None]
         table.write_csv(run.folder / "figures" / "figure_table.csv")
     path = run.folder / "report.html"
     path.write_text(render(run, page, sections, drawings), encoding="utf-8")
+    run.write_headlines([headline.text for section in sections for headline in section.headlines[:N_HEADLINES]])
     return path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from shaketable.stages.pace import Pace
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.score import score
+from shaketable.stages.showing import Line, showing
 from shaketable.stages.vary import vary
 from shaketable.store import Run
 from shaketable.store.user_cache import open_cache
@@ -24,9 +26,11 @@ def word(made: Run, draft: Plan) -> Plan:
     return draft.worded(vary(draft.study, draft.questions, made))
 
 
-def _answer(made: Run, planned: Plan) -> None:
+def _answer(made: Run, planned: Plan, line: Line | None = None) -> None:
     with made.writing() as store, open_cache() as cache:
-        store.note_time(answer(planned, store, cache=cache).seconds)
+        shown = Line() if line is None else line
+        shown.n_todo = planned.n_trials - store.n_finished()
+        store.note_time(answer(planned, store, shown.tick, cache=cache).seconds)
 
 
 def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: None) -> int:
@@ -72,24 +76,36 @@ def ask(
 def run(
     study: Study,
     out: str | Path,
-    tell: Callable[[str], None] = lambda words: None,
+    tell: Callable[[str], None] | None = None,
     wording: Callable[[Run, Plan], Plan] = word,
-    answering: Callable[[Run, Plan], object] = _answer,
+    answering: Callable[[Run, Plan], object] | None = None,
     *,
     remembering: bool = False,
+    progress: bool | None = None,
 ) -> Run:
-    """Run a study into a folder: `ask`, then score, analyze and report. `remembering`: what that took is kept for the
-    forecasts of later runs on this machine."""
-    made = ask(study, out, tell, wording, answering)
-    steps = Afterwards(made.summary().done, tell)
-    score(made, progress=lambda name: steps.begin(f"scoring {name}"))
-    analyze(made, progress=lambda name: steps.begin(f"analyzing {name}"))
-    steps.begin(REPORT)
-    # The drawing library takes a second to import; only the report needs it.
-    from shaketable.stages.report import report
+    """Run a study into a folder, or go on with it: `ask`, then score, analyze and report. `remembering`: what that took
+    is kept for the forecasts of later runs on this machine. `progress` shows in one line how it goes on; None: in a
+    notebook and on a terminal.
 
-    report(made)
-    steps.end()
+    >>> import shaketable
+    >>> study = shaketable.make_study("rehearsal", models="scripted(replies=('Paris',))", limit=2, metrics="contains")
+    >>> run = shaketable.run(study, "runs/first")
+    >>> run.summary().done
+    2
+    """
+    with showing(progress if tell is None and answering is None else False) as line:
+        say = tell or line.say
+        made = ask(study, out, say, wording, answering or functools.partial(_answer, line=line))
+        steps = Afterwards(made.summary().done, say)
+        score(made, progress=lambda name: steps.begin(f"scoring {name}"))
+        analyze(made, progress=lambda name: steps.begin(f"analyzing {name}"))
+        steps.begin(REPORT)
+        # The drawing library takes a second to import; only the report needs it.
+        from shaketable.stages.report import report
+
+        report(made)
+        steps.end()
+        line.say(f"done: {made.folder / 'report.html'}")
     if remembering:
         steps.remember()
     return made

@@ -18,7 +18,13 @@ RECORDS_AT_ONCE = 4096
 
 
 def score(run: Run, metrics: Sequence[str] | None = None, progress: Callable[[str], None] = lambda name: None) -> int:
-    """Score every stored record by every metric of the study; returns how many numbers there are."""
+    """Score every stored record by every metric of the study; returns how many numbers there are.
+
+    >>> import shaketable
+    >>> study = shaketable.make_study("rehearsal", models="scripted(replies=('Paris',))", limit=2)
+    >>> shaketable.score(shaketable.run(study, "runs/scored"), ["contains", "token_f1"])
+    4
+    """
     maker = made_by(run.study)
     if maker is not None:
         progress("reference answers")

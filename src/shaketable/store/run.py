@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from shaketable.errors import PartError
+from shaketable.errors import PartError, RunError, did_you_mean
 from shaketable.factors import judging_metric, main_metric
-from shaketable.store import counts, currency, score_file, tables, used_parts
+from shaketable.store import card, counts, currency, score_file, tables, used_parts
 from shaketable.store.codec import decode
 from shaketable.store.dimensions import UsedPart
 from shaketable.store.evidence_flags import FlagCount, count_flags, evidence_flags
 from shaketable.store.examples import Example, choose_examples
-from shaketable.store.findings_file import has_findings, load_findings, write_findings
+from shaketable.store.findings_file import has_findings, load_findings, tidy_rows, write_findings
 from shaketable.store.folder import RunFolder
 from shaketable.store.judges import judge_efforts
 from shaketable.store.lock import is_locked
@@ -23,9 +26,35 @@ from shaketable.store.summary import RunSummary, summarize
 from shaketable.store.temperature import systems_without_temperature
 from shaketable.types import Curve, Findings, Json, JudgeEffort, NotVaried, Score
 
+if TYPE_CHECKING:
+    import pandas  # An extra: the package is not needed for anything else.
+
+TABLES = ("records", "scores", "score_table", "searches", "calls", "findings")
+HEADLINES = "headlines.json"
+
 
 class Run(RunFolder):
-    """One run, opened for reading; `writing()` hands out its store to the one process that writes."""
+    """One run, opened for reading; `writing()` hands out its store to the one process that writes.
+
+    >>> import shaketable
+    >>> study = shaketable.make_study("rehearsal", models="scripted(replies=('Paris',))", limit=2, metrics="contains")
+    >>> run = shaketable.run(study, "runs/rehearsal")
+    >>> run
+    Run('runs/rehearsal', rehearsal: 2 questions, 2 trials, finished)
+    >>> run.records().select("model", "perturbation", "temperature", "answer").row(0)
+    ("scripted(replies=('Paris',))", 'unchanged', 0.0, 'Paris')
+    >>> run.to_pandas("scores").columns.tolist()
+    ['key', 'metric', 'value', 'reason']
+    """
+
+    def __repr__(self) -> str:
+        return card.describe_run(self.summary())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        report = self.folder / "report.html"
+        brought = [f"{kind} {name}" for kind, own in self.study.in_process.items() for name in own]
+        return card.draw_card(self.summary(), self.headlines(), report if report.is_file() else None, brought)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Run]:
@@ -56,6 +85,24 @@ class Run(RunFolder):
     def scores(self) -> pl.DataFrame:
         """One row per record and number: key, metric, value, reason."""
         return score_file.load_scores(self.folder)
+
+    def to_pandas(self, table: str = "records") -> pandas.DataFrame:
+        """One of the tables as a data frame of pandas: records, scores, score_table, searches, calls or findings."""
+        if table not in TABLES:
+            raise RunError(f"There is no table '{table}'.{did_you_mean(table, TABLES)} Tables: {', '.join(TABLES)}.")
+        if importlib.util.find_spec("pandas") is None:
+            raise RunError(
+                "A data frame of pandas needs the package pandas: pip install pandas. Without it there are those of "
+                f"polars: run.{table}()."
+            )
+        if table == "findings":
+            rows = tidy_rows(self.findings())
+            columns = dict.fromkeys(name for row in rows for name in row)
+            values = {name: [row.get(name) for row in rows] for name in columns}
+        else:
+            frames = (self.records, self.scores, self.score_table, self.searches, self.calls)
+            values = frames[TABLES.index(table)]().to_dict(as_series=False)
+        return importlib.import_module("pandas").DataFrame(values)
 
     def score_table(self) -> pl.DataFrame:
         """Scores with the factors of their records: what analyses read."""
@@ -97,6 +144,14 @@ class Run(RunFolder):
     ) -> None:
         """`source` and `analyses` as for scores."""
         write_findings(self.folder, findings, source or self.findings_source(analyses), analyses)
+
+    def headlines(self) -> tuple[str, ...]:
+        """What the report says first; empty: there is no report yet."""
+        file = self.folder / HEADLINES
+        return tuple(json.loads(file.read_text("utf-8"))) if file.is_file() else ()
+
+    def write_headlines(self, sentences: Sequence[str]) -> None:
+        (self.folder / HEADLINES).write_text(json.dumps(list(sentences), ensure_ascii=False, indent=1), "utf-8")
 
     # --- what scores and findings were made from ----------------------------------------------
 

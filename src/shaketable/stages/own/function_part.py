@@ -44,8 +44,9 @@ def make_class(
     more: Mapping[str, object],
 ) -> type[AnyFunctionPart]:
     """A part whose settings are those of the function. `more` are attributes of the class."""
+    taken = {name for one in base.__mro__ for name in (*vars(one), *vars(one).get("__annotations__", ()))} - {"seed"}
     for setting, _, _ in signature.settings:
-        if setting in dir(base) or setting in (field.name for field in _fields(base)):
+        if setting in taken:
             raise PartError(
                 f"{name}: a setting cannot be called '{setting}', which means something else here. Rename it."
             )
@@ -63,10 +64,6 @@ def make_class(
     )
     assert issubclass(made, base)
     return made
-
-
-def _fields(base: type) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(base) if dataclasses.is_dataclass(base) else ()
 
 
 def trouble(part: FunctionPart, error: BaseException, where: str) -> PartError:

@@ -47,8 +47,8 @@ def _code_of_class(target: type) -> list[object]:
     """Its functions, and its constants: a class of a notebook has no text of its own."""
     code: list[object] = []
     for name, value in vars(target).items():
-        function = inspect.unwrap(_plain_function(value)) if _plain_function(value) is not None else None
-        if isinstance(function, types.FunctionType) and function.__module__ == target.__module__:
+        function = _plain_function(value)
+        if function is not None and function.__module__ == target.__module__:
             if "<string>" not in function.__code__.co_filename:  # What the decorator of dataclasses makes.
                 code.append([name, _code(function, set())])
         elif not name.startswith("__") and _is_constant(value):
@@ -59,12 +59,13 @@ def _code_of_class(target: type) -> list[object]:
 
 
 def _plain_function(value: object) -> types.FunctionType | None:
-    inner = value
+    inner: object = value
     if isinstance(value, staticmethod | classmethod):
         inner = value.__func__
     elif isinstance(value, property):
         inner = value.fget
-    return inner if isinstance(inner, types.FunctionType) else None
+    function = inspect.unwrap(inner) if callable(inner) else inner
+    return function if isinstance(function, types.FunctionType) else None
 
 
 def _code(target: object, seen: set[object]) -> list[object]:
