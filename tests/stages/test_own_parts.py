@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
+from capitals import answers, run_into
 
 import shaketable
 from shaketable import catalog
@@ -19,28 +20,6 @@ from shaketable.errors import PartError, ShaketableError
 from shaketable.identity import seed_from
 from shaketable.methods.asking import generate, search
 from shaketable.types import Message, Prompt, Question, Sampling
-
-QUESTIONS = [
-    {
-        "id": city,
-        "question": f"What is the capital of {land}?",
-        "answers": [city],
-        "documents": [{"title": land, "sentences": [f"{city} is the capital of {land}.", f"It is old, as {land} is."]}],
-        "facts": [[land, 0], [land, 1]],
-    }
-    for city, land in (("Paris", "France"), ("Rome", "Italy"), ("Oslo", "Norway"))
-]
-
-
-def run_into(folder, **tables):
-    """A run of the three questions, whose system answers with the first word of its evidence."""
-    usual = {"models": ["scripted(replies=('Paris',))"], "methods": ["single_retrieval"], "metrics": ["contains"]}
-    study = shaketable.make_study("capitals", questions=QUESTIONS, analyze={"n_resamples": 20}, **{**usual, **tables})
-    return shaketable.run(study, folder)
-
-
-def answers(run):
-    return dict(run.records().select("question_id", "answer").iter_rows())
 
 
 def ask(model, text="Who?", temperature=0.0):
