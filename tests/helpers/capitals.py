@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shaketable
+from shaketable.stages.run import ask
 
 QUESTIONS = [
     {
@@ -16,11 +17,15 @@ QUESTIONS = [
 ]
 
 
-def run_into(folder, **tables):
-    """A run of the three questions; its system says Paris, if nothing else is given."""
+def run_into(folder, *, whole=False, **tables):
+    """The three questions, answered and scored; their system says Paris, if no other is given. `whole`: to the report."""
     usual = {"models": ["scripted(replies=('Paris',))"], "methods": ["single_retrieval"], "metrics": ["contains"]}
     study = shaketable.make_study("capitals", questions=QUESTIONS, analyze={"n_resamples": 20}, **{**usual, **tables})
-    return shaketable.run(study, folder)
+    if whole:
+        return shaketable.run(study, folder)
+    run = ask(study, folder)
+    shaketable.score(run)
+    return run
 
 
 def answers(run):

@@ -174,7 +174,7 @@ def test_what_is_wrong_is_told_with_its_place(tables, told):
 
 @pytest.fixture
 def run(tmp_path):
-    return run_into(tmp_path / "<run>", models=["scripted(replies=('Paris', 'ERROR'))"])
+    return run_into(tmp_path / "<run>", whole=True)
 
 
 def test_a_run_describes_itself_in_one_line(run):

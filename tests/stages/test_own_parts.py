@@ -298,7 +298,7 @@ def test_an_analysis_is_a_function_that_promises_its_result(tmp_path):
         shaketable.analysis(longest, version=1)
     longest.__annotations__["return"] = Longest
     shaketable.analysis(longest, version=1)
-    run = run_into(tmp_path / "run", analyses=["longest", "longest(least=9)"])
+    run = run_into(tmp_path / "run", analyses=["longest", "longest(least=9)"], whole=True)
     assert [finding.result.characters for finding in run.findings().findings] == [5, 9]
 
 
