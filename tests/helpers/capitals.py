@@ -18,7 +18,7 @@ QUESTIONS = [
 
 
 def run_into(folder, *, whole=False, **tables):
-    """The three questions, answered and scored; their system says Paris, if no other is given. `whole`: to the report."""
+    """The three questions, answered and scored, by default of a system that says Paris; `whole`: to the report."""
     usual = {"models": ["scripted(replies=('Paris',))"], "methods": ["single_retrieval"], "metrics": ["contains"]}
     study = shaketable.make_study("capitals", questions=QUESTIONS, analyze={"n_resamples": 20}, **{**usual, **tables})
     if whole:

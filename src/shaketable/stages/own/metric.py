@@ -38,8 +38,8 @@ class FunctionMetric(FunctionPart):
                     raised.append((error, record))
             scores.append([Score(key=record.trial.key, metric=self.name, value=value, reason=reason)])
         if raised and len(raised) == sum(record.answer is not None for record in records):
-            error, record = raised[0]
-            raise trouble(self, error, f"question {record.trial.question_id}, and for all others") from error
+            first, failed = raised[0]
+            raise trouble(self, first, f"question {failed.trial.question_id}, and for all others") from first
         return scores
 
     def _judge(self, record: Record, question: Question) -> float | None:

@@ -28,7 +28,7 @@ PROMISES: Mapping[str, type] = {
     "model": Model,
     "method": Method,
 }
-SEED = ("seed", int, dataclasses.field(default=0, metadata=OWN))
+SEED = ("seed", int, dataclasses.field(default=typing.cast(Any, 0), metadata=OWN))
 
 
 def metric(

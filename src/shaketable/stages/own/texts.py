@@ -6,8 +6,8 @@ import ast
 import dataclasses
 import functools
 import inspect
+import types
 from pathlib import Path
-from typing import Any
 
 from shaketable import catalog
 from shaketable.errors import PartError, StudyError
@@ -51,7 +51,7 @@ def _name_of(kind: str, given: object) -> str:
         catalogued = [name for name in catalog.known(kind) if catalog.find(kind, name) is given]
         if catalogued:
             return catalogued[0]
-    if kind == "model" and inspect.isfunction(given) and (file := _importable(given)):
+    if kind == "model" and isinstance(given, types.FunctionType) and (file := _importable(given)):
         return f"pipeline(python={file!r})"
     if kind != "model" and not callable(given):
         raise PartError(f"this is {type(given).__name__} {given!r:.60}; give a text, a {kind} or a function.")
@@ -59,7 +59,7 @@ def _name_of(kind: str, given: object) -> str:
     return next(name for name, part in catalog.registered(kind).items() if part.made_of is given)
 
 
-def _importable(function: Any) -> str:
+def _importable(function: types.FunctionType) -> str:
     """`app.py:answer` of a function that another process can import, where it is contained; empty: it cannot."""
     module = inspect.getmodule(function)
     if module is None or module.__name__ == "__main__" or function.__qualname__ != function.__name__:
@@ -125,8 +125,8 @@ def _hold(kind: str, part: Part, held: dict[str, object]) -> None:
         for setting, value in held.items()
     ]
     before = catalog.registered(kind)[name]
-    types = {setting: type(value).__qualname__ for setting, value in held.items()}
-    digest = source_digest(part_class, sorted(types.items()).__repr__(), "")
+    kinds = sorted((setting, type(value).__qualname__) for setting, value in held.items())
+    digest = source_digest(part_class, repr(kinds), "")
     more = {"__module__": part_class.__module__, "__doc__": part_class.__doc__, "name": name, "source_digest": digest}
     made = dataclasses.make_dataclass(
         part_class.__name__, fields, bases=(part_class,), frozen=True, kw_only=True, namespace=more
