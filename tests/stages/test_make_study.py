@@ -169,6 +169,14 @@ def test_what_is_wrong_is_told_with_its_place(tables, told):
     assert isinstance(error.value, StudyError)
 
 
+def test_two_settings_of_a_metric_that_give_one_number_are_refused(tmp_path):
+    metrics = ["contains", "contains(match='token')"]
+    with pytest.raises(StudyError, match=r"score.metrics\[1\]: .* gives the number 'contains', and so does contains"):
+        shaketable.plan(shaketable.make_study("twice", models="scripted", metrics=metrics))
+    with pytest.raises(StudyError, match="They cannot be told apart"):
+        shaketable.score(run_into(tmp_path / "run"), metrics)
+
+
 # --- what a notebook shows of a run ---------------------------------------------------------------
 
 

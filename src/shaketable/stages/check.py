@@ -55,6 +55,19 @@ def refuse_data_without_evidence(questions: Sequence[Question], retrievers: Iter
         )
 
 
+def refuse_shared_numbers(metrics: Sequence[str]) -> None:
+    """Two metrics that give one number would be averaged as one."""
+    given_by: dict[str, str] = {}
+    for i, text in enumerate(metrics):
+        for number in numbers_of([text]):
+            if number in given_by:
+                raise StudyError(
+                    f"score.metrics[{i}]: {text} gives the number '{number}', and so does {given_by[number]}. They cannot "
+                    "be told apart. Keep one of them; the other can be had later: shaketable score RUN --metric …"
+                )
+            given_by[number] = text
+
+
 def refuse_unscored(study: Study) -> None:
     """Analyses need the numbers they read among those that are scored."""
     scored = numbers_of(study.metrics)

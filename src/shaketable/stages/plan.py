@@ -29,7 +29,7 @@ from shaketable.protocols import (
     Retriever,
     TemperatureModel,
 )
-from shaketable.stages.check import refuse_data_without_evidence, refuse_unscored
+from shaketable.stages.check import refuse_data_without_evidence, refuse_shared_numbers, refuse_unscored
 from shaketable.stages.parts import each_once, refuse_shared_names, told_where
 from shaketable.stages.pipelines import AS_ASKED, Case, not_varied, pipeline_cases
 from shaketable.stages.vary import preview
@@ -368,6 +368,7 @@ def _check_scan(study: Study) -> None:
 
 def _check_metrics(study: Study) -> None:
     names = numbers_of(study.metrics)
+    refuse_shared_numbers(study.metrics)
     try:
         main_metric(names, study.main_metric)
     except PartError as error:

@@ -9,6 +9,7 @@ from shaketable import catalog
 from shaketable.errors import ShaketableError
 from shaketable.protocols import BatchingMetric, JudgingMetric, Metric, PreparingMetric, TraceChoosingMetric
 from shaketable.stages.baselines import score_baselines, swap_answers
+from shaketable.stages.check import refuse_shared_numbers
 from shaketable.stages.reference import made_by, write_references
 from shaketable.store import Run
 from shaketable.types import Question, Record, Score
@@ -32,6 +33,7 @@ def score(run: Run, metrics: Sequence[str] | None = None, progress: Callable[[st
     source = run.scores_source(metrics)
     questions = {question.id: question for question in run.store.questions(maker)}
     parts = _build(metrics or run.study.metrics)
+    refuse_shared_numbers(metrics or run.study.metrics)
     swapped = swap_answers(run.store.clean_records(), questions)
     scores: list[Score] = []
     for metric in parts:
