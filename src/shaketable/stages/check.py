@@ -62,8 +62,8 @@ def refuse_shared_numbers(metrics: Sequence[str]) -> None:
         for number in numbers_of([text]):
             if number in given_by:
                 raise StudyError(
-                    f"score.metrics[{i}]: {text} gives the number '{number}', and so does {given_by[number]}. They cannot "
-                    "be told apart. Keep one of them; the other can be had later: shaketable score RUN --metric …"
+                    f"score.metrics[{i}]: {text} gives the number '{number}', and so does {given_by[number]}. They "
+                    "cannot be told apart. Keep one; the other can be had later: shaketable score RUN --metric …"
                 )
             given_by[number] = text
 
