@@ -407,13 +407,14 @@ def test_changed_code_of_a_metric_scores_again_and_of_a_system_is_refused(tmp_pa
 
 def test_another_process_is_told_what_it_lacks(tmp_path):
     load(tmp_path, "@shaketable.metric\ndef own(answer):\n    return 1\n")
-    run = run_into(tmp_path / "run", metrics=["own"])
+    run = run_into(tmp_path / "run", metrics=["contains", "own"], whole=True)
     assert run.study.in_process["metric"]["own"].startswith("brought.py: own (source ")
     for parts in catalog._REGISTERED.values():
         parts.clear()
     again = shaketable.Run(tmp_path / "run")
-    assert len(again.records()) == 3
-    assert len(again.scores()) == 3
+    assert (len(again.records()), len(again.scores())) == (3, 6)
+    assert again.has_current_findings()  # What was scored stands, and can be reported and held against a gate.
+    assert shaketable.write_report(again).is_file()
     with pytest.raises(PartError, match=r"the metric 'own' is not in this process. The run was made with brought.py"):
         shaketable.score(again)
     with pytest.raises(PartError, match="the dataset 'questions' is not in this process"):

@@ -164,8 +164,15 @@ class Run(RunFolder):
         stored = score_file.load_source(self.folder)
         try:
             return stored.made_from is not None and stored.made_from == self.scores_source(stored.asked)
-        except PartError:  # A metric that there is no more.
+        except PartError:  # A metric that there is no more, or that only another process has.
+            return self._is_scored_elsewhere(stored.asked or self.study.metrics)
+
+    def _is_scored_elsewhere(self, metrics: Sequence[str]) -> bool:
+        """Whether a metric of a script or notebook, which is not here, has scored all records: they stand then."""
+        brought = self.study.in_process.get("metric", {})
+        if not any(text.partition("(")[0].strip() in brought for text in metrics):
             return False
+        return set(self.scores()["key"]) == self.store.keys()
 
     def asked_metrics(self) -> tuple[str, ...] | None:
         """The metrics that were asked for last instead of the study's; None: the study's."""
