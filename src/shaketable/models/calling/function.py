@@ -75,7 +75,7 @@ class FunctionCaller:
         except SystemExit as error:
             return _failure("exited", f"it called sys.exit({error.code!r})", may_retry=True)
         except BaseException as error:  # An interrupt of the terminal reaches the main thread alone.
-            return _failure("pipeline", _told(error), may_retry=True)
+            return _failure("pipeline", _describe(error), may_retry=True)
 
     def close(self) -> None:
         if self._thread is not None:
@@ -113,7 +113,7 @@ async def _awaited(value: object) -> object:
     return await value  # type: ignore[misc]
 
 
-def _told(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     if isinstance(error, Closed):
         return "nobody waits for the answer any more"
     words = ""

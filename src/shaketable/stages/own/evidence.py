@@ -80,7 +80,7 @@ class FunctionRetriever(FunctionPart):
         for rank, passage in enumerate(passages[:k], 1):
             text, score = str(passage["text"]), passage.get("score")
             id = str(passage.get("id") or f"{self.name}~{digest_text(text)[:8]}")
-            sentences = tuple(Sentence(id=f"{id}#{i}", text=one) for i, one in enumerate(split_sentences(text)))
+            sentences = tuple(Sentence(id=f"{id}#{i}", text=part) for i, part in enumerate(split_sentences(text)))
             found = Passage(id=id, title=str(passage.get("title") or ""), sentences=sentences)
             number = float(score) if isinstance(score, int | float) else None
             hits.append(Hit(passage=found, rank=rank, score=number, source=self.name))

@@ -44,7 +44,8 @@ def make_class(
     more: Mapping[str, object],
 ) -> type[AnyFunctionPart]:
     """A part whose settings are those of the function. `more` are attributes of the class."""
-    taken = {name for one in base.__mro__ for name in (*vars(one), *vars(one).get("__annotations__", ()))} - {"seed"}
+    known = (name for owner in base.__mro__ for name in (*vars(owner), *vars(owner).get("__annotations__", ())))
+    taken = set(known) - {"seed"}
     for setting, _, _ in signature.settings:
         if setting in taken:
             raise PartError(
@@ -68,9 +69,9 @@ def make_class(
 
 def trouble(part: FunctionPart, error: BaseException, where: str) -> PartError:
     """What a function raised, as words that its author can act on."""
-    told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    raised = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     line = _line(part, error)
-    return PartError(f"{catalog.name_of(part)}{line} raised {told:.300} for {where}. Mend it and run again.")
+    return PartError(f"{catalog.name_of(part)}{line} raised {raised:.300} for {where}. Mend it and run again.")
 
 
 def _line(part: FunctionPart, error: BaseException) -> str:

@@ -5,29 +5,18 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import typing
-from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from shaketable import catalog
 from shaketable.errors import PartError
 from shaketable.models.calling.adapters import NAMES, Refused, adapt
-from shaketable.protocols import Method, Metric, Model, Perturbation, Retriever, Variation
 from shaketable.stages.own import asking, evidence
 from shaketable.stages.own import metric as of_answers
 from shaketable.stages.own import model as of_prompts
+from shaketable.stages.own.bringing import decorated
 from shaketable.stages.own.function_part import OWN, FunctionPart, make_class
 from shaketable.stages.own.signature import Function, Signature, read_signature
-from shaketable.stages.own.source import origin_of, source_digest
 from shaketable.types import Measure
 
-PROMISES: Mapping[str, type] = {
-    "metric": Metric,
-    "perturbation": Perturbation,
-    "variation": Variation,
-    "retriever": Retriever,
-    "model": Model,
-    "method": Method,
-}
 SEED = ("seed", int, dataclasses.field(default=typing.cast(Any, 0), metadata=OWN))
 
 
@@ -68,7 +57,7 @@ def metric(
         more = {"numbers": (measure,), "reads_trace": "record" in signature.takes}
         return make_class(of_answers.FunctionMetric, own, signature, own_name, more)
 
-    return _decorated(function, "metric", name, version, make)
+    return decorated(function, "metric", name, version, make)
 
 
 def perturbation(function: Function | None = None, /, *, name: str | None = None, version: int | None = None) -> Any:
@@ -88,7 +77,7 @@ def perturbation(function: Function | None = None, /, *, name: str | None = None
         signature = read_signature(own, "perturbation", evidence.SENTENCES, evidence.PERTURBATION_GIVEN)
         return make_class(evidence.FunctionPerturbation, own, _seeded(signature), own_name, {})
 
-    return _decorated(function, "perturbation", name, version, make)
+    return decorated(function, "perturbation", name, version, make)
 
 
 def variation(function: Function | None = None, /, *, name: str | None = None, version: int | None = None) -> Any:
@@ -107,7 +96,7 @@ def variation(function: Function | None = None, /, *, name: str | None = None, v
         signature = read_signature(own, "variation", asking.WORDING, asking.VARIATION_GIVEN)
         return make_class(asking.FunctionVariation, own, _seeded(signature), own_name, {})
 
-    return _decorated(function, "variation", name, version, make)
+    return decorated(function, "variation", name, version, make)
 
 
 def retriever(function: Function | None = None, /, *, name: str | None = None, version: int | None = None) -> Any:
@@ -126,7 +115,7 @@ def retriever(function: Function | None = None, /, *, name: str | None = None, v
         signature = read_signature(own, "retriever", evidence.QUERY, evidence.RETRIEVER_GIVEN)
         return make_class(evidence.FunctionRetriever, own, signature, own_name, {})
 
-    return _decorated(function, "retriever", name, version, make)
+    return decorated(function, "retriever", name, version, make)
 
 
 def method(
@@ -155,7 +144,7 @@ def method(
         signature = read_signature(own, "method", asking.WORDING, ())
         return make_class(asking.FunctionMethod, own, signature, own_name, {"searches": searches})
 
-    return _decorated(function, "method", name, version, make)
+    return decorated(function, "method", name, version, make)
 
 
 def model(function: Function | None = None, /, *, name: str | None = None, version: int | None = None) -> Any:
@@ -176,7 +165,7 @@ def model(function: Function | None = None, /, *, name: str | None = None, versi
         more = {"takes_messages": signature.first == "messages"}
         return make_class(of_prompts.FunctionModel, own, signature, own_name, more)
 
-    return _decorated(function, "model", name, version, make)
+    return decorated(function, "model", name, version, make)
 
 
 def pipeline(function: Any = None, /, *, name: str | None = None, version: int | None = None) -> Any:
@@ -203,7 +192,7 @@ def pipeline(function: Any = None, /, *, name: str | None = None, version: int |
         called = own if inspect.isfunction(own) else adapted.call
         return make_class(of_prompts.FunctionPipeline, called, signature, own_name, {"adapted": adapted})
 
-    return _decorated(function, "model", name, version, make)
+    return decorated(function, "model", name, version, make, decorator="pipeline")
 
 
 def analysis(function: Function | None = None, /, *, name: str | None = None, version: int | None = None) -> Any:
@@ -230,72 +219,7 @@ def analysis(function: Function | None = None, /, *, name: str | None = None, ve
             )
         return own
 
-    return _decorated(function, "analysis", name, version, make)
-
-
-# --- how all of them register ---------------------------------------------------------------------
-
-
-def _decorated(
-    target: Any, kind: str, name: str | None, version: int | None, make: Callable[[Function, str], Any]
-) -> Any:
-    """`@metric` and `@metric(name=…)`: the function or class itself, which stays what it was."""
-    if target is None:
-        return lambda own: _decorated(own, kind, name, version, make)
-    word = "pipeline" if kind == "model" and make.__qualname__.startswith("pipeline") else kind
-    if inspect.isclass(target):
-        register_class(kind, target, name, version)
-        return target
-    if not callable(target) and word != "pipeline":
-        raise PartError(f"@shaketable.{word} stands above a function or a class; this is {type(target).__name__}.")
-    own_name = name or (target.__name__ if inspect.isfunction(target) else None)
-    if own_name is None:
-        raise PartError(f"{type(target).__name__} has no name. Give one: shaketable.{word}(…, name='mine', version=1).")
-    if version is not None and (isinstance(version, bool) or not isinstance(version, int)):
-        raise PartError(f"{own_name}: version is {version!r}; expected a whole number, such as version=2.")
-    made = make(target, own_name)
-    _bring(kind, own_name, made, target, version, f"@shaketable.{word}(version=1)")
-    return target
-
-
-def register_class(kind: str, target: type, name: str | None = None, version: int | None = None) -> type:
-    """Register a class that keeps the promise of its kind; its fields are its settings."""
-    promise = PROMISES.get(kind)
-    if promise is None:
-        raise PartError(f"An {kind} is a function; {target.__name__} is a class.")
-    if not dataclasses.is_dataclass(target):
-        raise PartError(
-            f"{target.__name__} is no dataclass, so its settings are not known. Write above it: "
-            "@dataclass(frozen=True, kw_only=True)."
-        )
-    missing = sorted(_promised(promise) - set(dir(target)) - {"version"})
-    if missing:
-        raise PartError(
-            f"{target.__name__} is no {kind}: it has no {', '.join(missing)}. docs/python.md shows what a {kind} has."
-        )
-    own_name = name or "".join(f"_{c.lower()}" if c.isupper() else c for c in target.__name__).lstrip("_")
-    made = target
-    _bring(kind, own_name, made, target, version, f"@shaketable.{kind}(version=1)")
-    return made
-
-
-def _promised(promise: type) -> set[str]:
-    """What a part of this kind must have."""
-    own = {name for base in promise.__mro__ for name in vars(base).get("__annotations__", {})}
-    own |= {name for base in promise.__mro__ for name, value in vars(base).items() if inspect.isfunction(value)}
-    own |= {name for base in promise.__mro__ for name, value in vars(base).items() if isinstance(value, property)}
-    return {name for name in own if not name.startswith("_")}
-
-
-def _bring(kind: str, name: str, made: Any, target: object, version: int | None, how: str) -> None:
-    digest = source_digest(target, version, how)
-    if inspect.isclass(made):
-        made.name, made.source_digest = name, digest  # type: ignore[attr-defined]
-        if made is not target or version is not None or "version" not in vars(made):
-            made.version = version or 1  # type: ignore[attr-defined]
-    catalog.register(
-        kind, name, catalog.Registered(target=made, origin=origin_of(target), source_digest=digest, made_of=target)
-    )
+    return decorated(function, "analysis", name, version, make)
 
 
 def _seeded(signature: Signature) -> Signature:

@@ -13,6 +13,7 @@ from shaketable import catalog
 from shaketable.errors import PartError, StudyError
 from shaketable.protocols import CalledPart, Part
 from shaketable.stages.own import registering
+from shaketable.stages.own.bringing import register_class
 from shaketable.stages.own.source import origin_of, source_digest
 
 REGISTER = {
@@ -81,7 +82,7 @@ def _text_of_part(kind: str, part: Part) -> str:
                 f"it by another name: @shaketable.{kind}(name='my_{name}')."
             )
     else:
-        registering.register_class(kind, part_class)
+        register_class(kind, part_class)
     differing = _differing(part)
     held = {setting: value for setting, value in differing.items() if not _is_literal(value)}
     if held:
@@ -119,7 +120,7 @@ def _hold(kind: str, part: Part, held: dict[str, object]) -> None:
     types alone."""
     part_class, name = type(part), catalog.name_of(part)
     if name not in catalog.registered(kind):
-        registering.register_class(kind, part_class)
+        register_class(kind, part_class)
     fields = [
         (setting, object, dataclasses.field(default_factory=functools.partial(_same, value), compare=False, repr=False))
         for setting, value in held.items()
