@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import logging
 import math
 import os
 import platform
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -18,7 +17,7 @@ from shaketable import weights
 from shaketable.errors import SecretError, did_you_mean
 from shaketable.models.calling.adapters import NAMES
 from shaketable.models.calling.http import HttpCaller, Service
-from shaketable.models.calling.lanes import Caller, Lanes
+from shaketable.models.calling.lanes import Caller, Lanes, ask_all
 from shaketable.models.calling.process import Printed, Process
 from shaketable.models.calling.python import PythonCaller
 from shaketable.models.calling.target import Target, parse_target
@@ -33,8 +32,6 @@ TEMPLATE = '{"question": "{question}"}'
 ANSWER = "$.answer"
 EXAMPLES = {"time_limit": 120.0, "concurrency": 2, "attempts": 4}
 REQUESTS = 8
-TICKETS = itertools.count(-1, -1)
-"""Of prompts that no scheduler asks; its own go up from 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,18 +152,7 @@ class Pipeline:
     # --- asking ---------------------------------------------------------------------------------
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
-        """Outside of a study nothing is disturbed: what it hands over comes back as it is."""
-        tickets = dict(zip((next(TICKETS) for _ in prompts), prompts, strict=False))
-        for ticket, prompt in tickets.items():
-            self.submit(ticket, prompt)
-        replies: dict[int, Completion | Failure] = {}
-        while len(replies) < len(prompts):
-            for ticket, reply in self.collect():
-                if isinstance(reply, Completion) and reply.waits:
-                    self.submit(ticket, replace(tickets[ticket], hits=reply.hits))
-                else:
-                    replies[ticket] = reply
-        return [replies[ticket] for ticket in tickets]
+        return ask_all(self, prompts)
 
     def submit(self, ticket: int, prompt: Prompt) -> None:
         self._lanes.submit(ticket, prompt)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
+from shaketable.protocols import ReplyLine
 from shaketable.types import Completion, Failure, Prompt
 
 Reply = Completion | Failure
@@ -23,6 +26,25 @@ class Caller(Protocol):
         """A reply whatever happens: an error here would leave the lane silent."""
 
     def close(self) -> None: ...
+
+
+TICKETS = itertools.count(-1, -1)
+"""Of prompts that no scheduler asks; its own go up from 0."""
+
+
+def ask_all(line: ReplyLine, prompts: Sequence[Prompt]) -> list[Reply]:
+    """The reply to each. Outside of a study nothing is disturbed: what is handed over goes back as it is."""
+    tickets = dict(zip((next(TICKETS) for _ in prompts), prompts, strict=False))
+    for ticket, prompt in tickets.items():
+        line.submit(ticket, prompt)
+    replies: dict[int, Reply] = {}
+    while len(replies) < len(prompts):
+        for ticket, reply in line.collect():
+            if isinstance(reply, Completion) and reply.waits:
+                line.submit(ticket, replace(tickets[ticket], hits=reply.hits))
+            else:
+                replies[ticket] = reply
+    return [replies[ticket] for ticket in tickets]
 
 
 class Closed(Exception):  # noqa: N818 (it says what is the matter)

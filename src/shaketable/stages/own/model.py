@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 import platform
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from shaketable.models.calling.adapters import Adapted
 from shaketable.models.calling.asking import given_by, unasked
 from shaketable.models.calling.function import Called, FunctionCaller
-from shaketable.models.calling.lanes import Lanes
+from shaketable.models.calling.lanes import Lanes, ask_all
 from shaketable.stages.own.function_part import OWN, FunctionPart
 from shaketable.types import Completion, Failure, Json, Prompt
 
 PROMPT = "the prompt, as text, or called `messages` a list of {'role', 'content'}"
 MODEL_GIVEN = ("temperature", "seed", "max_tokens", "top_p", "top_k", "stop")
-TICKETS = itertools.count(-1, -1)
-"""Of prompts that no scheduler asks; its own go up from 0."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,18 +49,7 @@ class CalledModel(FunctionPart):
         return "temperature" in self.given
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
-        """Outside of a study nothing is disturbed: what it hands over comes back as it is."""
-        tickets = dict(zip((next(TICKETS) for _ in prompts), prompts, strict=False))
-        for ticket, prompt in tickets.items():
-            self.submit(ticket, prompt)
-        replies: dict[int, Completion | Failure] = {}
-        while len(replies) < len(prompts):
-            for ticket, reply in self.collect():
-                if isinstance(reply, Completion) and reply.waits:
-                    self.submit(ticket, replace(tickets[ticket], hits=reply.hits))
-                else:
-                    replies[ticket] = reply
-        return [replies[ticket] for ticket in tickets]
+        return ask_all(self, prompts)
 
     def submit(self, ticket: int, prompt: Prompt) -> None:
         self._lanes.submit(ticket, prompt)
