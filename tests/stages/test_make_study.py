@@ -15,6 +15,7 @@ from shaketable import catalog
 from shaketable.errors import DataError, PartError, ShaketableError, StudyError
 from shaketable.models.scripted import Scripted
 from shaketable.perturbations.sentence_removal import SentenceRemoval
+from shaketable.stages.own.questions import read_questions
 from shaketable.types import Completion, Question
 
 
@@ -120,6 +121,14 @@ def test_questions_may_be_a_data_frame(frame):
     assert france.answers == ("Paris", "City of Light")
     assert [sentence.text for sentence in france.documents[0].sentences] == ["Paris is the capital.", "It is old."]
     assert (italy.documents, italy.tags["level"]) == ((), "hard")
+
+
+def test_one_answer_may_be_a_text_and_several_a_column_of_lists():
+    [own] = read_questions([{"question": "Where?", "answers": "Paris"}])
+    assert own.answers == ("Paris",)
+    frame = pandas.DataFrame({"question": ["Where?"], "answers": [["Paris", "Lutetia"]]})
+    [listed] = read_questions(frame)
+    assert listed.answers == ("Paris", "Lutetia")
 
 
 def test_questions_may_be_values_and_keep_their_ids():

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-import queue
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,9 +13,8 @@ from shaketable.models.calling.asking import completion_of, waiting_with
 from shaketable.models.calling.lanes import Closed, HandOver
 from shaketable.models.calling.outcome import read_outcome
 from shaketable.models.calling.passages import NotUnderstood, in_list, in_shape, read_passages
-from shaketable.types import Completion, Failure, Json, Prompt
-
-Reply = dict[str, Json] | Failure
+from shaketable.models.calling.worker_thread import Reply, WorkerThread
+from shaketable.types import Completion, Failure, Prompt
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,12 +33,12 @@ class FunctionCaller:
 
     def __init__(self, called: Called, seconds: float) -> None:
         self.called, self.seconds = called, seconds
-        self._thread: _Thread | None = None
+        self._thread: WorkerThread | None = None
 
     def call(self, prompt: Prompt, hand_over: HandOver) -> Completion | Failure:
         if (failure := self.called.refuse(prompt)) is not None:
             return failure
-        self._thread = self._thread or _Thread()
+        self._thread = self._thread or WorkerThread()
         started = time.perf_counter()
         waited: list[float] = []
         reply = self._thread.reply(lambda: self._answer(prompt, hand_over, waited), self.seconds, waited)
@@ -80,33 +77,6 @@ class FunctionCaller:
     def close(self) -> None:
         if self._thread is not None:
             self._thread.end()
-
-
-class _Thread:
-    """Does one thing after the other; a library that keeps something for each thread finds it again."""
-
-    def __init__(self) -> None:
-        self._asked: queue.SimpleQueue[Callable[[], Reply] | None] = queue.SimpleQueue()
-        self._replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
-        threading.Thread(target=self._work, daemon=True).start()
-
-    def _work(self) -> None:
-        asyncio.set_event_loop(asyncio.new_event_loop())  # One for all calls: clients are bound to theirs.
-        while (ask := self._asked.get()) is not None:
-            self._replies.put(ask())
-
-    def reply(self, ask: Callable[[], Reply], seconds: float, waited: list[float]) -> Reply | None:
-        """None: there was none in time, and the thread must not be used again."""
-        self._asked.put(ask)
-        deadline = time.monotonic() + seconds
-        while (left := deadline + sum(waited) - time.monotonic()) > 0:
-            with contextlib.suppress(queue.Empty):
-                return self._replies.get(timeout=left)
-        self.end()
-        return None
-
-    def end(self) -> None:
-        self._asked.put(None)
 
 
 async def _awaited(value: object) -> object:

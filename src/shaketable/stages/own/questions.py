@@ -108,12 +108,16 @@ def _question(row: object, where: str) -> Question:
             "table: question, answer, context, id."
         )
     values = {str(key): value for key, value in row.items() if not _is_missing(value)}
-    if any(key in values for key in ONE_OBJECT):
-        own = {key: list(value) if key in ("answers", "documents") else value for key, value in values.items()}
-        listed = Row(where=where, value=own)
-        return replace(question_of_object(listed), dataset=NAME)
+    if any(not isinstance(values.get(key, ""), str) for key in ONE_OBJECT):
+        # Cells of a data frame may hold arrays.
+        own = {key: value if isinstance(value, str | Mapping) else _listed(value) for key, value in values.items()}
+        return replace(question_of_object(Row(where=where, value=own)), dataset=NAME)
     cells = cells_of(Row(where=where, value=values, has_cells=True), where)
     return replace(question_of_cells(*cells), dataset=NAME)
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, Iterable) else value
 
 
 def _is_missing(value: object) -> bool:
