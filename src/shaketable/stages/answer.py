@@ -80,13 +80,7 @@ def answer(
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
     refuse_unready(plan)
     refuse_unpriced(plan.study.limits, {str(one.labels["model"]): one.model for one in plan.conditions})
-    store.set_meta(
-        fingerprint=plan.fingerprint,
-        n_trials=n_trials,
-        stopped="",
-        not_varied=canonical(plan.not_varied),
-        **note_planned(_planned(plan)),
-    )
+    _note_begin(plan, store)
     meter = Meter(plan.study.limits, _spent(store))
     left = TimeLeft(_tallies(plan, store.n_finished_by_kind()))
     sink = store if cache is None else Sharing(store, cache, plan.study.name)
@@ -111,6 +105,16 @@ def answer(
         seconds=time.perf_counter() - start,
         stop=stop,
         has_spent_budget=has_spent_budget,
+    )
+
+
+def _note_begin(plan: Plan, store: RecordStore) -> None:
+    store.set_meta(
+        fingerprint=plan.fingerprint,
+        n_trials=plan.n_trials,
+        stopped="",
+        not_varied=canonical(plan.not_varied),
+        **note_planned(_planned(plan)),
     )
 
 
