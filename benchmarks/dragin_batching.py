@@ -2,9 +2,14 @@
 another, with the same answers.
 
 The questions are built-in ones, each in three frames, so that no two prompts are alike. One after another is measured
-on a tenth of them (five at least), evenly spread, and scaled.
+on a tenth of them (six at least), evenly spread, each with its three frames, and scaled. What was read before is
+forgotten in between.
 
-    python benchmarks/dragin_batching.py [N_QUESTIONS]
+Three clocks: the wall; the processor, all threads together; and the thread that leads the others, which is what the
+wall would show if the machine did nothing else. On a busy machine start it with OMP_WAIT_POLICY=passive, so that
+threads do not spin while they wait for each other.
+
+    OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2 python benchmarks/dragin_batching.py [N_QUESTIONS]
 """
 
 import sys
@@ -12,6 +17,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import torch
 from machine import describe
 
 from shaketable.stages.answer import Scheduler
@@ -59,26 +65,50 @@ def study(n):
 def main(n):
     planned, model, trials = planned_trials(n)
     Scheduler(planned, Kept(), lambda tick: None).run(model, Listed(iter(trials[:1])))  # loads and warms up
+    model.forget()
+    rows = []
+    counted(model.engine, rows)
     together, start = Kept(), clock()
     Scheduler(planned, together, lambda tick: None).run(model, Listed(iter(trials)))
-    seconds = clock() - start
+    seconds = (clock() - start) / len(trials)
+    n_rows = np.mean(rows)
+    print(f"{len(trials)} questions together, each: {told(seconds)}; {n_rows:.1f} rows in a decoding step", flush=True)
+    model.forget()
     alone, start = Kept(), clock()
-    some = trials[:: max(1, n // max(5, n // 10))]
+    some = [trial for i in spread(n) for trial in trials[3 * i : 3 * i + 3]]
     for trial in some:
         Scheduler(planned, alone, lambda tick: None).run(model, Listed(iter([trial])))
     each = (clock() - start) / len(some)
     same = sum(together.answers[key] == text for key, text in alone.answers.items())
-    wall, processor = seconds / len(trials)
-    print(f"{len(trials)} questions together: {wall:.2f} s each ({processor:.2f} s of processor)")
-    print(f"one after another: {each[0]:.2f} s each ({each[1]:.2f} s of processor), {len(some)} measured")
+    print(f"one after another, each: {told(each)}; {len(some)} measured")
     print(f"same answers: {same} of {len(some)}; batching: {model.engine.invariance}")
-    print(f"ratio: {each[0] / wall:.1f} ({each[1] / processor:.1f} of processor time)")
-    print(describe())
+    ratios = each / seconds
+    print(
+        f"ratio: {ratios[0]:.1f} by the wall, {ratios[1]:.1f} by the processor, {ratios[2]:.1f} by the leading thread"
+    )
+    print(f"threads: {torch.get_num_threads()}; {describe()}")
+
+
+def spread(n):
+    """Numbers of the questions that are asked alone."""
+    n_alone = max(2, n // 30)
+    return range(0, n // 3, max(1, n // 3 // n_alone))[:n_alone]
+
+
+def counted(engine, rows):
+    """The rows of each decoding step go to the list."""
+    advance = engine.advance
+    engine.advance = lambda prefixes, ids: (rows.append(len(ids)), advance(prefixes, ids))[1]
 
 
 def clock():
-    """Seconds on the wall and of the processor: the latter tells more on a busy machine."""
-    return np.array([time.perf_counter(), time.process_time()])
+    """Seconds on the wall, of the processor, and of the leading thread."""
+    return np.array([time.perf_counter(), time.process_time(), time.thread_time()])
+
+
+def told(seconds):
+    wall, processor, leading = seconds
+    return f"{wall:.2f} s on the wall, {processor:.2f} of the processor, {leading:.2f} of the leading thread"
 
 
 if __name__ == "__main__":

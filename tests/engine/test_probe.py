@@ -11,6 +11,7 @@ from transformers import AutoModelForCausalLM
 
 from shaketable import catalog, weights
 from shaketable.engine import probe as probing
+from shaketable.engine.kept_readings import KeptReadings
 from shaketable.engine.probe import read_each
 from shaketable.engine.sweep import SweepEngine
 from shaketable.errors import ModelError
@@ -61,7 +62,7 @@ def test_a_reading_is_that_of_the_library_alone_and_among_others(engine, family)
 
 
 def test_padded_batches_change_nothing_that_can_be_seen(engine, together):
-    probes = [Probe(text=text * n, wants=ALL) for n in (1, 2) for text in TEXTS] * 4
+    probes = [Probe(text=text * n + end, wants=ALL) for end in ("", "y", "zz") for n in (1, 2) for text in TEXTS]
     alone = read_each(engine("llama"), probes)
     for one, other in zip(alone, read_each(together, probes), strict=True):
         assert one.tokens == other.tokens
@@ -74,9 +75,38 @@ def test_neighbors_do_not_change_a_bit_of_a_padded_reading(together):
     probes = [Probe(text=text, wants=("attention", "logprobs")) for text in TEXTS]
     company = read_each(together, probes)
     for probe, reading in zip(probes, company, strict=True):
+        together.forget()
         [alone] = read_each(together, [probe])
         assert np.array_equal(alone.extras["attention"], reading.extras["attention"])
         assert alone.extras["logprobs"] == reading.extras["logprobs"]
+
+
+def test_the_same_is_read_once_for_all_who_ask(engine, monkeypatch):
+    n_read, read = [], probing._read
+    monkeypatch.setattr(probing, "_read", lambda engine, batch: (n_read.append(len(batch)), read(engine, batch))[1])
+    engine("llama").forget()
+    asked = [Probe(text=text, wants=("attention",)) for text in ("ab", "abc", "ab")]
+    first = read_each(engine("llama"), asked)
+    assert sum(n_read) == 2
+    again = read_each(engine("llama"), [*asked, Probe(text="ab", wants=("attention", "entropy"))])
+    assert sum(n_read) == 3, "what was not asked before is read"
+    for i, reading in enumerate(first):
+        assert np.array_equal(reading.extras["attention"], again[i].extras["attention"])
+    assert np.array_equal(first[0].extras["attention"], again[3].extras["attention"])
+    with pytest.raises(ValueError, match="read-only"):
+        first[0].extras["attention"][0, 0, 0] = 1.0  # Another method has it too.
+
+
+def test_readings_that_were_not_used_for_long_are_let_go():
+    kept = KeptReadings(most_bytes=20_000)
+    readings = [Reading(tokens=("x",), extras={"attention": np.zeros((2, 30, 30), np.float32)}) for _ in range(4)]
+    for n, reading in enumerate(readings[:2]):
+        kept.keep(((n,), 0, ("attention",)), reading)  # 7,200 bytes each, and a little for tokens
+    assert kept.recall(((0,), 0, ("attention",))) is readings[0]
+    kept.keep(((2,), 0, ("attention",)), readings[2])
+    assert kept.recall(((1,), 0, ("attention",))) is None
+    assert kept.recall(((0,), 0, ("attention",))) is readings[0]
+    assert kept.n_bytes <= kept.most_bytes
 
 
 def test_the_very_tokens_given_are_read(engine):
@@ -166,6 +196,7 @@ def test_neighbors_do_not_change_a_bit_of_what_the_embedded_model_reads():
     texts = ["Marie Curie was born in Warsaw.", "Yes", "She won two Nobel Prizes. " * 30, "w", "Oslo or Bergen?"]
     probes = [Probe(text=text, wants=ALL) for text in texts]
     for probe, reading in zip(probes, model.probe(probes), strict=True):
+        model.forget()
         [alone] = model.probe([probe])
         assert np.array_equal(alone.extras.pop("attention"), reading.extras.pop("attention"))
         assert alone == reading

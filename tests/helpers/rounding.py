@@ -52,7 +52,8 @@ class Double:
         return torch.stack(product).view(*batch.shape[:3], -1) * self.factor(batch.shape[2], len(product))
 
     def attend(self, query, keys, values, **settings):
-        if settings.get("is_causal"):  # A text by itself: its shape is the same whatever stands beside it.
+        # A text by itself, or a block of one: its shape is the same whatever stands beside it.
+        if settings.get("is_causal") or "attn_mask" in settings:
             return FUSED(query, keys, values, **settings)
         tokens = [FUSED(query[:, :, i : i + 1], keys, values, **settings) for i in range(query.shape[2])]
         taken, score = (torch.cat(parts, 2) for parts in zip(*tokens, strict=True))

@@ -15,6 +15,7 @@ import torch
 from transformers import DynamicCache
 
 from shaketable.engine.fixed_products import PRODUCT_ROWS
+from shaketable.engine.kept_tokens import KEPT_BLOCK, KeptTokens
 from shaketable.engine.narrow_weights import is_narrow, widened
 from shaketable.engine.prefix import Pools, ReadPrompt
 from shaketable.engine.prompt_reader import PromptReader
@@ -33,6 +34,8 @@ SMALL_SIZES = (2, 3, 4, 5, 6, 7, 9, 12, 16, 17, 33)
 """Of batches: routines for few rows differ most."""
 SHORT_TEXTS = (1, 2, 3, 5)
 """Tokens that follow an opening in prompts whose reading is compared."""
+CONTINUED = 2
+"""Prompts that go on from each other, at most."""
 STEPS = 2
 TOLERANCE = {"float32": 1e-3, "float16": 2e-2, "bfloat16": 8e-2, "int8": 8e-2}
 """Of the largest logit: the shared prefix adds the same numbers in another order than the plain model; a greater
@@ -92,17 +95,26 @@ def _prove(reader: PromptReader, tried: Sequence[int]) -> Proof:
 def _start_anew(reader: PromptReader, *, least_rows: int) -> None:
     reader.least_rows = least_rows
     reader.openings.clear()
+    reader.kept = None
 
 
 def _read_one_by_one(
     reader: PromptReader, prompts: list[tuple[list[int], int]]
 ) -> list[tuple[ReadPrompt, torch.Tensor]]:
-    return [reader.read_prompts([prompt])[0] for prompt in prompts]
+    """Each whole."""
+    return [_read_whole(reader, [prompt])[0] for prompt in prompts]
+
+
+def _read_whole(reader: PromptReader, prompts: list[tuple[list[int], int]]) -> list[tuple[ReadPrompt, torch.Tensor]]:
+    if reader.kept is not None:
+        reader.kept.clear()
+    return reader.read_prompts(prompts)
 
 
 def _holds_from(reader: PromptReader, least_rows: int, prompts: list[tuple[list[int], int]]) -> bool:
     """Whether products of any number of rows agree, if those with fewer are filled up to this many."""
     _start_anew(reader, least_rows=least_rows)
+    reader.kept = None if reader.pools.product_rows else KeptTokens()
     alone = _read_one_by_one(reader, prompts)
     return _holds_decoding(reader, [read for read, _ in alone]) and _holds_reading(reader, prompts, alone)
 
@@ -134,14 +146,31 @@ def _holds_reading(
     short = [(opening + opening[:n], N_OPENING) for n in SHORT_TEXTS]
     alone = [*alone, *_read_one_by_one(reader, short)]
     for before, after in ((prompts[:1], []), ([], many)):
-        together = reader.read_prompts([*before, *prompts, *short, *after])[len(before) :]
-        for (read, logits), (own, expected) in zip(together, alone, strict=False):
-            pairs = [(logits, expected)]
-            for layer, own_layer in zip(read.cache.layers, own.cache.layers, strict=True):
-                pairs += [(layer.keys, own_layer.keys), (layer.values, own_layer.values)]
-            if not all(torch.equal(mine, other) for mine, other in pairs):
-                return False
+        together = _read_whole(reader, [*before, *prompts, *short, *after])[len(before) :]
+        if not all(map(_is_same, together, alone)):
+            return False
+    return reader.kept is None or _holds_continuing(reader, [*prompts[:2], *many])
+
+
+def _holds_continuing(reader: PromptReader, prompts: list[tuple[list[int], int]]) -> bool:
+    """Prompts of which as many tokens as may be are kept, beside others and alone."""
+    for ids, n_opening in prompts:
+        ends = list(range(n_opening + 2 * KEPT_BLOCK, len(ids), 3 * KEPT_BLOCK + 5))[-CONTINUED:]
+        cut = [(ids[:end], n_opening) for end in (*ends, len(ids))]
+        alone = _read_one_by_one(reader, cut)
+        one_after_another = [reader.read_prompts([prompt])[0] for prompt in cut]
+        _read_whole(reader, cut[:1])
+        beside = reader.read_prompts([*prompts[:1], *cut])[1:]
+        if not all(map(_is_same, (*one_after_another, *beside), (*alone, *alone))):
+            return False
     return True
+
+
+def _is_same(first: tuple[ReadPrompt, torch.Tensor], other: tuple[ReadPrompt, torch.Tensor]) -> bool:
+    """Bit by bit."""
+    (read, logits), (own, expected) = first, other
+    pairs = [(logits, expected), *zip(read.keys, own.keys, strict=True), *zip(read.values, own.values, strict=True)]
+    return all(torch.equal(mine, theirs) for mine, theirs in pairs)
 
 
 def _holds_fixed(reader: PromptReader, reads: list[ReadPrompt]) -> bool:

@@ -30,7 +30,7 @@ class LocalModel:
     batching: Literal["exact", "free"]
     n_rows: int
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     gives: ClassVar[frozenset[str]] = frozenset(
         {
             "logprobs",

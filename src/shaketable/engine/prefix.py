@@ -6,29 +6,25 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from transformers import DynamicCache
 
 from shaketable.engine.row_pool import PROMPTS_AT_ONCE, SMALL_BLOCK, PooledRow, RowPools
 from shaketable.engine.side_by_side import Opening
 
 
 class ReadPrompt(NamedTuple):
-    cache: DynamicCache
-    """Of what follows the opening."""
+    keys: list[torch.Tensor]
+    """Of each layer after the opening, (head, token, width)."""
+    values: list[torch.Tensor]
     opening: Opening | None
     """What it begins with, if that is kept for other prompts too."""
 
     @property
     def length(self) -> int:
-        return int(self.cache.get_seq_length()) + (self.opening.length if self.opening else 0)
-
-    def rest(self) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-        """Keys and values of each layer after the opening, (head, token, width)."""
-        return [layer.keys[0] for layer in self.cache.layers], [layer.values[0] for layer in self.cache.layers]
+        return self.keys[0].shape[1] + (self.opening.length if self.opening else 0)
 
     def whole(self) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
         """Keys and values of each layer, the opening included."""
-        keys, values = self.rest()
+        keys, values = self.keys, self.values
         if self.opening:
             keys = [torch.cat(both, 1) for both in zip(self.opening.keys, keys, strict=True)]
             values = [torch.cat(both, 1) for both in zip(self.opening.values, values, strict=True)]
@@ -55,7 +51,7 @@ class Prefix:
         """With the opening."""
         self.own_length = 0
         self.pools = pools
-        keys, values = prompt.whole() if is_whole else prompt.rest()
+        keys, values = prompt.whole() if is_whole else (prompt.keys, prompt.values)
         self.prompt: PooledRow | None = None
         """What follows the opening, if it is kept once."""
         if not pools.is_fixed:

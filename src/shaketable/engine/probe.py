@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from shaketable.engine.kept_readings import ReadingKey
 from shaketable.engine.sampling import entropies
 from shaketable.engine.side_by_side import packs
 from shaketable.errors import ModelError
@@ -41,6 +42,14 @@ class Text:
     n_before: int
     ids: list[int]
 
+    @property
+    def key(self) -> ReadingKey:
+        return tuple(self.ids), self.n_before, self.probe.wants
+
+    @property
+    def is_computed(self) -> bool:
+        return bool(COMPUTED & set(self.probe.wants))
+
 
 def read_each(engine: SweepEngine, probes: Sequence[Probe]) -> list[Reading | Failure]:
     replies: dict[int, Reading | Failure] = {}
@@ -52,9 +61,18 @@ def read_each(engine: SweepEngine, probes: Sequence[Probe]) -> list[Reading | Fa
             replies[i] = failure
         else:
             texts.append(text)
+    alike: dict[ReadingKey, list[Text]] = {}
+    for text in texts:
+        alike.setdefault(text.key, []).append(text)
+    readings = {key: reading for key in alike if (reading := engine.readings.recall(key))}
+    unread = [same[0] for key, same in alike.items() if key not in readings]
     with torch.inference_mode():
-        for batch in _batches(engine, texts):
-            replies.update(zip((text.number for text in batch), _read(engine, batch), strict=True))
+        for batch in _batches(engine, unread):
+            for text, reading in zip(batch, _read(engine, batch), strict=True):
+                readings[text.key] = reading
+                if text.is_computed:
+                    engine.readings.keep(text.key, reading)
+    replies |= {text.number: readings[text.key] for text in texts}
     return [replies[i] for i in range(len(probes))]
 
 
@@ -143,7 +161,8 @@ def _reading(engine: SweepEngine, text: Text, logits: torch.Tensor, attention: t
     own = text.ids[start:]
     extras: dict[str, Any] = {}
     if "attention" in wants and attention is not None:
-        extras["attention"] = attention[:, start:end, start:end].float().cpu().numpy()
+        # A copy: what is kept must not hold the attention of the whole pass.
+        extras["attention"] = attention[:, start:end, start:end].float().cpu().clone().numpy()
     if {"logprobs", "entropy"} & set(wants):
         first: list[float | None] = [None] if start == 0 else []
         given = torch.log_softmax(logits[max(start - 1, 0) : end - 1].float(), -1)

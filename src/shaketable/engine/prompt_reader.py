@@ -11,11 +11,13 @@ import torch
 from transformers import DynamicCache
 
 from shaketable.engine.checkpoint import Checkpoint, EngineSettings
+from shaketable.engine.continued import Continued
 from shaketable.engine.fixed_products import multiply_in_pieces
+from shaketable.engine.kept_tokens import KeptTokens, Key
 from shaketable.engine.prefix import Pools, Prefix, ReadPrompt
 from shaketable.engine.row_pool import FIXED_ROWS
 from shaketable.engine.shared_prefix import PrefixCache
-from shaketable.engine.side_by_side import Opening, SideBySide
+from shaketable.engine.side_by_side import Opening, SideBySide, layers_of
 from shaketable.types import Message
 
 LEAST_OPENING = 64
@@ -31,6 +33,8 @@ class PromptReader(Checkpoint):
         self.pools = Pools()
         self.least_rows = 1
         """Rows of a product at least, idle ones among them."""
+        self.kept: KeptTokens | None = None
+        """What was read before. None: prompts are read whole, as where the number of tokens changes their bits."""
 
     def read(self, ids: list[int], cache: DynamicCache) -> torch.Tensor:
         """The next token's logits after these tokens, whose keys and values go to the cache."""
@@ -41,10 +45,34 @@ class PromptReader(Checkpoint):
     def read_prompts(self, prompts: Sequence[tuple[list[int], int]]) -> list[tuple[ReadPrompt, torch.Tensor]]:
         """Prompts with the lengths of their openings, each with the next token's logits."""
         openings = [self._opening(tuple(ids[:n_opening])) if n_opening else None for ids, n_opening in prompts]
-        texts = self.side_by_side([ids[n_opening:] for ids, n_opening in prompts], openings)
-        logits = torch.split(self.read_together(texts, texts.ends), 1)
-        reads = map(ReadPrompt, texts.caches, openings)
-        return list(zip(reads, logits, strict=True))
+        rests = [ids[n_opening:] for ids, n_opening in prompts]
+        if self.kept is None:
+            whole = self.side_by_side(rests, openings)
+            logits = self.read_together(whole, whole.ends)
+            reads = [layers_of(cache) for cache in whole.caches]
+        else:
+            before = [tuple(ids[:n_opening]) for ids, n_opening in prompts]
+            beginnings = list(map(self.kept.beginning, before, rests))
+            texts = Continued(rests, openings, beginnings, least_rows=self.least_rows)
+            logits = self.read_together(texts, texts.ends)
+            reads = [texts.prompt(i) for i in range(len(prompts))]
+            for opening_ids, rest, read in zip(before, rests, reads, strict=True):
+                self.kept.keep(opening_ids, rest, *read)
+        prompts_read = [ReadPrompt(*read, opening) for read, opening in zip(reads, openings, strict=True)]
+        return list(zip(prompts_read, torch.split(logits, 1), strict=True))
+
+    def n_unread(self, prompts: Sequence[tuple[list[int], int]]) -> list[int | None]:
+        """Tokens of each prompt that are to be read; None: those of a prompt before it should be kept first, as both
+        go on alike."""
+        assert self.kept is not None, "Without what was read before, all of them are to be read."
+        numbers: list[int | None] = []
+        begun: set[Key] = set()
+        for ids, n_opening in prompts:
+            beginning = self.kept.beginning(tuple(ids[:n_opening]), ids[n_opening:])
+            is_next = beginning.next_key not in begun
+            begun.add(beginning.next_key)
+            numbers.append(len(ids) - n_opening - beginning.length if is_next else None)
+        return numbers
 
     def side_by_side(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from transformers import DynamicCache
@@ -43,8 +43,30 @@ class Opening:
 
     def __init__(self, cache: DynamicCache) -> None:
         self.length = int(cache.get_seq_length())
-        self.keys = [layer.keys[0] for layer in cache.layers]
-        self.values = [layer.values[0] for layer in cache.layers]
+        self.keys, self.values = layers_of(cache)
+
+
+def layers_of(cache: DynamicCache) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """Keys and values of each layer, (head, token, width)."""
+    return [layer.keys[0] for layer in cache.layers], [layer.values[0] for layer in cache.layers]
+
+
+class Piece(NamedTuple):
+    """Tokens of a text that attend in one call."""
+
+    text: int
+    n_tokens: int
+    n_keys: int
+    """Of the text; the last of them are those of this call."""
+    n_before: int = 0
+    n_after: int = 0
+    """Idle tokens around those that ask."""
+
+    def asking(self, query: torch.Tensor) -> torch.Tensor:
+        """(1, head, token, width), with idle tokens."""
+        if not self.n_before and not self.n_after:
+            return query
+        return torch.nn.functional.pad(query, (0, 0, self.n_before, self.n_after))
 
 
 class SideBySide(OneRowCache):
@@ -53,10 +75,12 @@ class SideBySide(OneRowCache):
         texts: Sequence[Sequence[int]],
         openings: Sequence[Opening | None] | None = None,
         *,
+        starts: Sequence[int] | None = None,
         watched: int | None = None,
         least_rows: int = 1,
         product_rows: int = 0,
     ) -> None:
+        """`starts`: tokens between the opening of each text and what is read of it."""
         self.product_rows = product_rows
         """Tokens that ask an opening in one call, always as many; 0: all at once."""
         self.least_rows = least_rows
@@ -73,10 +97,17 @@ class SideBySide(OneRowCache):
         """Tokens at the end that belong to no text."""
         idle = [0] * self.n_idle
         self.ids = [*itertools.chain.from_iterable(texts), *idle]
-        starts = [opening.length if opening else 0 for opening in self.openings]
-        self.positions = [start + i for start, n in zip(starts, self.lengths, strict=True) for i in range(n)] + idle
+        self.starts = starts or [0] * len(texts)
+        n_before = [opening.length if opening else 0 for opening in self.openings]
+        firsts = [n + start for n, start in zip(n_before, self.starts, strict=True)]
+        self.positions = [first + i for first, n in zip(firsts, self.lengths, strict=True) for i in range(n)] + idle
         self.caches = [DynamicCache() for _ in texts]
         """Of each text, without its opening."""
+        self.pieces = [Piece(i, n, n) for i, n in enumerate(self.lengths)]
+        self.kept: list[tuple[torch.Tensor, torch.Tensor]] = []
+        """Keys and values of each text in the layer that is being computed, (1, head, token, width)."""
+        self.hidden: dict[int, torch.Tensor] = {}
+        """By the number of keys, where as many tokens ask in every call."""
         self.rows = _by_opening(self.openings, self.lengths)
         super().__init__()
 
@@ -107,22 +138,33 @@ class SideBySide(OneRowCache):
         self, layer: int, query: torch.Tensor, scaling: float, softcap: float | None, sliding_window: int | None
     ) -> torch.Tensor:
         attended = []
-        parts = zip(torch.split(query, self.lengths, 2), self.kept, self.openings, strict=True)
-        for part, (keys, values), opening in parts:
-            if opening:
+        for piece, asking, keys, values in self._asked(query):
+            if opening := self.openings[piece.text]:
                 keys = torch.cat([opening.keys[layer][None], keys], 2)
                 values = torch.cat([opening.values[layer][None], values], 2)
             if softcap is None and layer != self.watched:
-                taken = _by_the_library(part, keys, values, scaling, sliding_window)
+                taken = _by_the_library(asking, keys, values, scaling, sliding_window)
             else:
-                taken, weights = plain(part, keys, values, scaling, softcap, sliding_window)
+                taken, weights = plain(asking, keys, values, scaling, softcap, sliding_window)
                 self.weights += [weights[0]] if layer == self.watched else []
-            attended.append(taken.transpose(1, 2))
+            attended.append(taken.narrow(2, piece.n_before, piece.n_tokens).transpose(1, 2))
         return torch.cat(attended, 1)
 
+    def _asked(self, query: torch.Tensor) -> Iterator[tuple[Piece, torch.Tensor, torch.Tensor, torch.Tensor]]:
+        """Each piece, what asks, and the keys and values of its text."""
+        parts = torch.split(query, [piece.n_tokens for piece in self.pieces], 2)
+        for piece, part in zip(self.pieces, parts, strict=True):
+            keys, values = self.kept[piece.text]
+            yield piece, piece.asking(part), keys[:, :, : piece.n_keys], values[:, :, : piece.n_keys]
+
     def _fused(self, layer: int, query: torch.Tensor, scaling: float) -> torch.Tensor:
-        parts = zip(torch.split(query, self.lengths, 2), self.kept, strict=True)
-        attended = [FUSED(part, keys, values, is_causal=True, scale=scaling) for part, (keys, values) in parts]
+        attended = []
+        for piece, asking, keys, values in self._asked(query):
+            if asking.shape[2] == piece.n_keys:
+                parts = FUSED(asking, keys, values, is_causal=True, scale=scaling)
+            else:
+                parts = FUSED(asking, keys, values, attn_mask=self._hidden(asking, piece.n_keys), scale=scaling)
+            attended.append([part.narrow(2, piece.n_before, piece.n_tokens) for part in parts])
         rest = _part(torch.cat([taken for taken, _ in attended], 2), torch.cat([total for _, total in attended], 2))
         output = rest.taken
         for opening, rows in self.rows:
@@ -130,11 +172,18 @@ class SideBySide(OneRowCache):
             asking = padded(query[:, :, rows], rounded_up(len(rows), self.product_rows or self.least_rows), 2)
             keys, values = opening.keys[layer][None], opening.values[layer][None]
             pieces = torch.split(asking, self.product_rows or asking.shape[2], 2)
-            attended = [FUSED(piece, keys, values, scale=scaling) for piece in pieces]
-            taken, total = (torch.cat(same, 2)[:, :, : len(rows)] for same in zip(*attended, strict=True))
+            taken_each = [FUSED(piece, keys, values, scale=scaling) for piece in pieces]
+            taken, total = (torch.cat(same, 2)[:, :, : len(rows)] for same in zip(*taken_each, strict=True))
             first = _part(taken, total)
             output[rows] = joined(first, Part(*(tensor[rows] for tensor in rest)))
         return output.transpose(0, 1)
+
+    def _hidden(self, asking: torch.Tensor, n_keys: int) -> torch.Tensor:
+        """What is added to scores, so that none of the last tokens sees another that comes after it."""
+        if n_keys not in self.hidden:
+            seen = _seen(asking.shape[2], n_keys, None, asking.device)
+            self.hidden[n_keys] = asking.new_zeros(seen.shape).masked_fill_(~seen, -torch.inf)
+        return self.hidden[n_keys]
 
 
 def _part(taken: torch.Tensor, total: torch.Tensor) -> Part:

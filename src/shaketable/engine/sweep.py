@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Unpack
@@ -23,6 +23,8 @@ from transformers import DynamicCache
 from shaketable.engine.batch_invariance import prove
 from shaketable.engine.checkpoint import EngineSettings
 from shaketable.engine.completing import EMPTY_PROMPT, complete, finish_reason, too_long
+from shaketable.engine.kept_readings import KeptReadings
+from shaketable.engine.kept_tokens import KeptTokens
 from shaketable.engine.prefix import Pools, ReadPrompt
 from shaketable.engine.prompt_reader import PromptReader
 from shaketable.engine.proof import Invariance, Proof
@@ -46,6 +48,7 @@ class SweepEngine(PromptReader):
         """Layout and messages → the tickets that ask them."""
         self.failed: Replies = []
         self.groups: list[Group] = []
+        self.readings = KeptReadings()
         self.n_positions = 0
         """Decoded token positions so far, for benchmarks."""
 
@@ -72,6 +75,9 @@ class SweepEngine(PromptReader):
         """Whoever catches an error starts anew: no reply to an old ticket may reach a new one."""
         self.waiting, self.groups, self.failed = {}, [], []
         self.pools = Pools(is_fixed=self.pools.is_fixed, product_rows=self.pools.product_rows)
+        self.readings.clear()
+        if self.kept is not None:
+            self.kept.clear()
 
     def _decode_until_one_is_finished(self) -> Replies:
         while True:
@@ -114,11 +120,23 @@ class SweepEngine(PromptReader):
         begun: list[Begun] = []
         while self.waiting and (room := self._room(begun)) > 0:
             begun += self._next_waiting(room)
-        lengths = [len(prompt.prompt_ids) - prompt.n_opening for prompt in begun]
-        # In fixed shapes another prompt beside it would change those of a prompt.
-        together = packs(begun, lengths, self.device) if self.takes_any_number else ([prompt] for prompt in begun)
-        for pack in together:
+        for pack in self._packs(begun):
             self.groups += self._read(pack)
+
+    def _packs(self, begun: list[Begun]) -> Iterator[list[Begun]]:
+        """What is read in one pass."""
+        if not self.takes_any_number:  # In fixed shapes another prompt beside it would change those of a prompt.
+            yield from ([prompt] for prompt in begun)
+        elif self.kept is None:
+            lengths = [len(prompt.prompt_ids) - prompt.n_opening for prompt in begun]
+            yield from packs(begun, lengths, self.device)
+        else:
+            while begun:
+                n_unread = self.n_unread([(prompt.prompt_ids, prompt.n_opening) for prompt in begun])
+                ready = {i: n for i, n in enumerate(n_unread) if n is not None}
+                pack = next(packs(list(ready), list(ready.values()), self.device))
+                yield [begun[i] for i in pack]
+                begun = [prompt for i, prompt in enumerate(begun) if i not in pack]
 
     def _room(self, begun: Sequence[Begun]) -> int:
         """How many more rows may be decoded at once."""
@@ -240,6 +258,7 @@ class SweepEngine(PromptReader):
         if proof.way == "fixed" and not proof.is_captured and not proof.product_rows:
             self.pools = Pools(is_fixed=True)
         self.least_rows = proof.least_rows
+        self.kept = KeptTokens() if proof.way == "any" and self.device == "cpu" else None
         return proof
 
     def prove(self) -> Proof:
