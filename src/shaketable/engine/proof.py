@@ -9,7 +9,7 @@ Invariance = Literal["any", "fixed", "alone"]
 """In which batches a row has the bits that it has alone: `any`, of any number in any order; `fixed`, always of as many
 rows; `alone`, in none."""
 
-PROOF_VERSION = 5
+PROOF_VERSION = 6
 """Raised when the proof, or what it is about, changes: what was proved before is proved anew."""
 
 
