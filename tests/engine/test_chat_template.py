@@ -116,8 +116,9 @@ def test_a_gguf_file_without_a_template_answers_in_the_plain_layout(tmp_path):
 
 @pytest.mark.weights
 def test_every_method_works_with_weights_without_a_template(folder, tmp_path):
-    methods = [f"{name}(layout='plain'{METHODS.get(name, '')})" for name in catalog.known("method")]
+    names = set(catalog.known("method")) - {"as_asked"}  # It asks pipelines, which make their own prompts.
+    methods = [f"{name}(layout='plain'{METHODS.get(name, '')})" for name in sorted(names)]
     study = a_study(tmp_path, f"transformers(path='{folder}')", *methods)
     records = answered(study, tmp_path / "records.sqlite")[1].values()
-    assert {record.trial.method.partition("(")[0] for record in records} == set(catalog.known("method"))
+    assert {record.trial.method.partition("(")[0] for record in records} == names
     assert [record.failure for record in records if record.failure] == []

@@ -121,6 +121,7 @@ def test_a_row_keeps_its_text_in_any_batch(family, dtype, tmp_path):
     assert engine.environment()["dtype"] == dtype
 
 
+@pytest.mark.slow
 @pytest.mark.weights
 @pytest.mark.parametrize("dtype", NARROW)
 def test_the_embedded_model_keeps_its_text_in_any_batch(dtype):
@@ -145,6 +146,7 @@ def rounding_library(path):
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.weights
 @torch.inference_mode()
 def test_greedy_bfloat16_is_the_librarys_or_turns_where_the_library_nearly_ties():

@@ -114,8 +114,9 @@ def test_the_limits_are_no_larger_than_one_token_a_round_can_reach(text: str) ->
     assert worst(method, "word")[0] >= method.at_most(MAX_TOKENS).n_calls - 2
 
 
-@pytest.mark.parametrize("name", catalog.known("method"))
+@pytest.mark.parametrize("name", sorted(set(catalog.known("method")) - {"as_asked"}))
 def test_every_method_states_its_limits(name: str) -> None:
+    """What a pipeline that is asked `as_asked` does behind its answer, nobody can say before."""
     assert any(text.partition("(")[0] == name for text in METHODS)
 
 

@@ -77,6 +77,7 @@ def answer(
     store.add_rejected(plan.rejected)
     n_before = store.n_finished()
     if store.meta().get("fingerprint") == plan.fingerprint and n_before == n_trials:
+        store.set_meta(n_trials=n_trials)  # What was added to the study may have brought no trial.
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
     refuse_unready(plan)
     refuse_unpriced(plan.study.limits, {str(one.labels["model"]): one.model for one in plan.conditions})
