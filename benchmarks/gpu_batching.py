@@ -21,7 +21,7 @@ from tokenizers import Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from shaketable.engine.captured_engine import CapturedEngine
+from shaketable.engine.captured.engine import CapturedEngine
 from shaketable.types import Message, Prompt, Sampling
 
 N_NEW = 64

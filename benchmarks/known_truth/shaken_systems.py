@@ -16,7 +16,7 @@ from shaketable.analyses.together.shaken import shaken
 from shaketable.factors import Cell
 from shaketable.identity import canonical
 from shaketable.stages.plan import Condition, Plan
-from shaketable.stages.shake_source import Shaken as ShakenSource
+from shaketable.stages.shaking.source import Shaken as ShakenSource
 from shaketable.types import (
     Answer,
     DatasetChoice,

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from shaketable.cli.app import app
 from shaketable.cli.targets import Given, name_model
 from shaketable.errors import StudyError
-from shaketable.stages.confirm import plan_confirmation
+from shaketable.stages.shaking.confirm import plan_confirmation
 from shaketable.statistics.betting import n_to_claim
 from shaketable.store import Run
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from random import Random
 
-from shaketable.stages import time_left
-from shaketable.stages.tally import Kind, Tally, Underway
-from shaketable.stages.time_left import Left, TimeLeft
+from shaketable.stages.forecast import time_left
+from shaketable.stages.forecast.tally import Kind, Tally, Underway
+from shaketable.stages.forecast.time_left import Left, TimeLeft
 from shaketable.types import Completion
 
 CLOSING_TOKENS = 20

@@ -12,7 +12,7 @@ from shaketable import catalog
 from shaketable.errors import StudyError
 from shaketable.report.shown_explanation import show_explanation
 from shaketable.stages.explain import explain
-from shaketable.stages.explained_now import current_explanations
+from shaketable.stages.explaining.explained_now import current_explanations
 from shaketable.stages.report import report
 from shaketable.stages.run import ask
 from shaketable.store import Run
@@ -191,7 +191,9 @@ def test_a_wording_that_tells_the_answer_is_not_asked(tmp_path: Path) -> None:
 
 
 def test_variations_that_cannot_be_used_here_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shaketable.stages.explain_wording.lacks_for_wording", lambda variation: "no weights.")
+    monkeypatch.setattr(
+        "shaketable.stages.explaining.explain_wording.lacks_for_wording", lambda variation: "no weights."
+    )
     told = explain(make_run(tmp_path / "run", "old"), "q1", by=REMOVAL)
     assert told.rewording is not None and "formality: no weights." in told.rewording.not_tried
     assert "Wordings by rules that were not tried, formality: no weights." in words(told)

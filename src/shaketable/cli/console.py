@@ -27,7 +27,7 @@ from rich.text import Text
 
 from shaketable.errors import ShaketableError
 from shaketable.report.money_words import format_dollars
-from shaketable.stages.afterwards import WORTH_TELLING_SECONDS
+from shaketable.stages.forecast.afterwards import WORTH_TELLING_SECONDS
 from shaketable.stages.meter import Money
 from shaketable.stages.scheduler import Tick
 from shaketable.stages.vary import WordingTick

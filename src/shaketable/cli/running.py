@@ -22,12 +22,12 @@ from shaketable.cli.telling import tell_findings
 from shaketable.errors import RunError, StudyError
 from shaketable.identity import canonical, digest
 from shaketable.protocols import EndpointModel
-from shaketable.stages.afterwards import seconds_afterwards
 from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered, is_adaptive
 from shaketable.stages.answer import answer as answer_stage
 from shaketable.stages.estimate import remember_measures, remember_rate
 from shaketable.stages.extend import n_answered
+from shaketable.stages.forecast.afterwards import seconds_afterwards
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.reuse import count_shared
 from shaketable.stages.run import run as run_stage

@@ -6,8 +6,8 @@ import dataclasses
 
 from shaketable.analyses.arms import Levels
 from shaketable.cli.console import print_json, say
-from shaketable.stages.shake_design import least_calls, least_questions
-from shaketable.stages.shake_study import Prepared
+from shaketable.stages.shaking.design import least_calls, least_questions
+from shaketable.stages.shaking.study import Prepared
 from shaketable.types import Limits
 
 

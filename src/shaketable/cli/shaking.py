@@ -17,10 +17,10 @@ from shaketable.cli.targets import Given, name_model
 from shaketable.cli.telling_shake import describe_confirmation, tell_shake, values_of
 from shaketable.errors import StudyError
 from shaketable.factors import ORIGINAL, UNCHANGED
-from shaketable.stages.confirm import plan_confirmation, write_confirmation
 from shaketable.stages.plan import plan
-from shaketable.stages.shake_design import least_calls
-from shaketable.stages.shake_study import prepare_shake
+from shaketable.stages.shaking.confirm import plan_confirmation, write_confirmation
+from shaketable.stages.shaking.design import least_calls
+from shaketable.stages.shaking.study import prepare_shake
 from shaketable.types import Study
 
 TargetArgument = Annotated[

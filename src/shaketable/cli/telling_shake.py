@@ -9,7 +9,7 @@ from pathlib import Path
 from shaketable.analyses.shakes import Shaken
 from shaketable.cli.console import out, say
 from shaketable.stages.answer import Answered
-from shaketable.stages.confirm import POWER, QUESTIONS, Confirmation
+from shaketable.stages.shaking.confirm import POWER, QUESTIONS, Confirmation
 from shaketable.store import Run
 from shaketable.store.findings_file import cell_columns
 from shaketable.types import Json

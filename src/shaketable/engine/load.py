@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 from typing import Literal
 
-from shaketable.engine.captured_engine import CapturedEngine
+from shaketable.engine.captured.engine import CapturedEngine
 from shaketable.engine.sweep import SweepEngine
 
 

@@ -56,7 +56,7 @@ class LocalModel:
             if problem := lacks_int8(self.device):
                 return problem
         if folder is not None and self.device.startswith("cuda"):
-            from shaketable.engine.card import lacks_room
+            from shaketable.engine.captured.card import lacks_room
 
             if problem := lacks_room(folder, self.device, self.dtype):
                 return problem

@@ -19,12 +19,12 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from shaketable.engine.attention_parts import Part, attend_grouped, joined, padded
+from shaketable.engine.captured.strip import Strip
 from shaketable.engine.pool_calls import PoolCalls
 from shaketable.engine.pool_runs import CALL_OF_PROMPTS, Asked, FixedCall
 from shaketable.engine.prefix import Prefix
 from shaketable.engine.row_pool import rounded_up
 from shaketable.engine.side_by_side import Opening, SideBySide, plain
-from shaketable.engine.strip import Strip
 from shaketable.engine.token_trees import TokenTrees
 
 NAME = "shaketable_shared_prefix"

@@ -13,15 +13,15 @@ from shaketable.errors import RunError
 from shaketable.identity import canonical
 from shaketable.protocols import BoundedMethod, ClosingModel, RoundMethod
 from shaketable.stages.estimate import known_measures, system_name
+from shaketable.stages.forecast.tally import Kind, Tally, kind_of
+from shaketable.stages.forecast.time_left import TimeLeft
 from shaketable.stages.meter import Before, Meter, Spent, Stop, System, refuse_unpriced
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.reuse import Reusing, Sharing, is_shared
 from shaketable.stages.scheduler import Progress, Scheduler
-from shaketable.stages.shake_source import Shaken
+from shaketable.stages.shaking.source import Shaken
 from shaketable.stages.sources import Listed, Scanned, Source
-from shaketable.stages.tally import Kind, Tally, kind_of
-from shaketable.stages.time_left import TimeLeft
 from shaketable.store import RecordStore
 from shaketable.store.answer_cache import AnswerCache
 from shaketable.store.money import lost, note_planned, spent_by_system

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from shaketable import catalog
 from shaketable.errors import RunError, StudyError
 from shaketable.protocols import ClosingModel, PipelineModel, RecordRetriever, TemperatureModel
-from shaketable.stages.asking_anew import Asker, Asking
-from shaketable.stages.changed_evidence import Changed
-from shaketable.stages.explain_evidence import EvidenceSearch
-from shaketable.stages.explain_wording import Wordings, WordingSearch
-from shaketable.stages.explained_now import made_from
-from shaketable.stages.explained_trial import ExplainedTrial, find_trial
-from shaketable.stages.judging import Judge, summarize_repeats
+from shaketable.stages.explaining.asking_anew import Asker, Asking
+from shaketable.stages.explaining.changed_evidence import Changed
+from shaketable.stages.explaining.explain_evidence import EvidenceSearch
+from shaketable.stages.explaining.explain_wording import Wordings, WordingSearch
+from shaketable.stages.explaining.explained_now import made_from
+from shaketable.stages.explaining.explained_trial import ExplainedTrial, find_trial
+from shaketable.stages.explaining.judging import Judge, summarize_repeats
 from shaketable.stages.readiness import refuse_unready
 from shaketable.store import Run
 from shaketable.store.explanation_file import write_explanation

@@ -18,7 +18,7 @@ from shaketable.report.section import Band, Page, Section
 from shaketable.report.templates import environment
 from shaketable.report.words import describe_not_applied
 from shaketable.stages.analyze import make_current
-from shaketable.stages.explained_now import current_explanations
+from shaketable.stages.explaining.explained_now import current_explanations
 from shaketable.stages.heat_check import at_one_temperature
 from shaketable.store import Run
 from shaketable.types import Findings

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from shaketable.protocols import AddressedModel, Model, PipelineModel, PricedModel
+from shaketable.stages.forecast.tally import Kind
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.sources import Planned, Source
-from shaketable.stages.tally import Kind
 from shaketable.store import RecordStore
 from shaketable.store.answer_cache import AnswerCache
 from shaketable.store.shared_answers import name_answer, pack_answer, unpack_answer

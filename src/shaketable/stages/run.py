@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
-from shaketable.stages.afterwards import REPORT, Afterwards
 from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
 from shaketable.stages.extend import prepare
-from shaketable.stages.pace import Pace
+from shaketable.stages.forecast.afterwards import REPORT, Afterwards
+from shaketable.stages.forecast.pace import Pace
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.score import score

@@ -24,12 +24,12 @@ from shaketable.protocols import (
     WhiteBoxModel,
 )
 from shaketable.stages.evidence_lookup import Asked, EvidenceLookup
+from shaketable.stages.forecast.tally import Tally, Underway
+from shaketable.stages.forecast.time_left import Left, TimeLeft
 from shaketable.stages.history import continued
 from shaketable.stages.meter import Meter, Money, Stop, System, price_of, refuse_untold
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.sources import Source
-from shaketable.stages.tally import Tally, Underway
-from shaketable.stages.time_left import Left, TimeLeft
 from shaketable.types import (
     Answer,
     Completion,

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from shaketable import catalog
 from shaketable.facts.scans import GREEDY, Ask, Course, Outcomes, course, most_repeats
+from shaketable.stages.forecast.survival import Survival
+from shaketable.stages.forecast.tally import Kind, kind_of
 from shaketable.stages.plan import Condition, Plan
-from shaketable.stages.survival import Survival
-from shaketable.stages.tally import Kind, kind_of
 from shaketable.types import Answer, Record, Scan, Trial, Variant
 
 Planned = tuple[Trial, Condition]

@@ -1,0 +1,1 @@
+"""What `explain` tries: smaller evidence and smaller rewordings, asked anew and judged."""
