@@ -12,7 +12,7 @@ from stand_in_endpoint import StandIn, said
 from shaketable.errors import RunError, StudyError
 from shaketable.models.scripted import Scripted
 from shaketable.stages import meter
-from shaketable.stages.meter import price_of
+from shaketable.stages.meter import price_of, prices_of
 from shaketable.stages.run import run
 from shaketable.store import RecordStore
 from shaketable.types import Completion, Limits, Study
@@ -69,9 +69,9 @@ def test_calls_of_trials_that_were_let_go_count_as_spent(tmp_path, with_fake_par
 
 def test_money_is_counted_by_the_prices_of_the_model(tmp_path):
     reply = Completion(text="", finish_reason="end", n_prompt_tokens=2_000_000, n_tokens=500_000, seconds=0.0)
-    assert price_of(Scripted(price_in=3.0, price_out=8.0), reply) == 2 * 3 + 0.5 * 8
-    assert price_of(Scripted(), reply) is None
-    assert price_of(Scripted(price_in=3.0, price_out=8.0), dataclasses.replace(reply, dollars=0.25)) == 0.25
+    assert price_of(reply, prices_of(Scripted(price_in=3.0, price_out=8.0))) == 2 * 3 + 0.5 * 8
+    assert price_of(reply, prices_of(Scripted())) is None
+    assert price_of(dataclasses.replace(reply, dollars=0.25), None) == 0.25
 
 
 def test_money_stops_a_run_and_is_stored_with_each_record(tmp_path):

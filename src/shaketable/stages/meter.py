@@ -27,6 +27,13 @@ class System(NamedTuple):
     method: str
 
 
+class Prices(NamedTuple):
+    """USD for a million tokens."""
+
+    read: float
+    written: float
+
+
 @dataclass(slots=True)
 class Spent:
     """What the trials of one system took that have ended, those of other runs left out."""
@@ -94,6 +101,8 @@ class Meter:
         self.seconds_before = before.seconds
         self.begun = perf_counter()
         self.is_local = False
+        self.prices: Prices | None = None
+        """Of the present model, as it is asked for each reply."""
         self.unpaid: set[System] = set()
         """Systems of models that run here: nobody is paid for them."""
         self.reached: Limit | None = None
@@ -103,6 +112,7 @@ class Meter:
         """Another model is asked from now on."""
         self.now = Spent()
         self.is_local = isinstance(model, WhiteBoxModel)
+        self.prices = prices_of(model)
 
     def seconds(self) -> float:
         """Of all goes."""
@@ -222,16 +232,22 @@ class Meter:
         )
 
 
-def price_of(model: Model, reply: Completion | Failure) -> float | None:
+def prices_of(model: Model) -> Prices | None:
+    if isinstance(model, PricedModel) and model.price_in is not None and model.price_out is not None:
+        return Prices(model.price_in, model.price_out)
+    return None
+
+
+def price_of(reply: Completion | Failure, prices: Prices | None) -> float | None:
     """What a reply cost in USD: as the system says, else by the model's prices; None: not known. A call that failed is
     taken to cost nothing where there are prices."""
     if isinstance(reply, Completion) and reply.dollars is not None:
         return reply.dollars
-    if not isinstance(model, PricedModel) or model.price_in is None or model.price_out is None:
+    if prices is None:
         return None
     if isinstance(reply, Failure):
         return 0.0
-    return (reply.n_prompt_tokens * model.price_in + reply.n_tokens * model.price_out) / 1e6
+    return (reply.n_prompt_tokens * prices.read + reply.n_tokens * prices.written) / 1e6
 
 
 def refuse_unpriced(limits: Limits, models: Mapping[str, Model]) -> None:
@@ -246,9 +262,9 @@ def refuse_unpriced(limits: Limits, models: Mapping[str, Model]) -> None:
             )
 
 
-def refuse_untold(limits: Limits, model: Model, name: str, dollars: float | None) -> None:
+def refuse_untold(limits: Limits, name: str) -> None:
     """The same of a system that could have told what it costs, and did not."""
-    if limits.max_cost is not None and dollars is None and not isinstance(model, WhiteBoxModel):
+    if limits.max_cost is not None:
         raise RunError(
             f"limits.max_cost is {limits.max_cost:g}, and {name} does not tell what its answers cost. What was "
             "answered is kept. Let it tell its cost, or limit max_calls or max_minutes instead."

@@ -291,11 +291,10 @@ class Scheduler:
 
     def _pay(self, flight: Flight, reply: Evidence | Completion | Reading | Failure) -> None:
         """Count a call, or those that a pipeline made, and what it cost."""
-        model = flight.condition.model
         assert isinstance(reply, Completion | Failure), "A call brings nothing else."
-        dollars = price_of(model, reply)
-        if isinstance(reply, Completion):
-            refuse_untold(self.meter.limits, model, flight.trial.model, dollars)
+        dollars = price_of(reply, self.meter.prices)
+        if dollars is None and isinstance(reply, Completion) and not self.meter.is_local:
+            refuse_untold(self.meter.limits, flight.trial.model)
         flight.dollars = None if flight.dollars is None or dollars is None else flight.dollars + dollars
         n_calls = reply.n_calls if isinstance(reply, Completion) else 1
         flight.n_generations += n_calls
