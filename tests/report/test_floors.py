@@ -51,6 +51,13 @@ def test_the_sentence_says_what_is_compared_and_that_it_proves_nothing(entry, be
     assert sentence == f"{beginning} That it does not fall says nothing of how robust it is."
 
 
+def test_a_rewording_that_ruined_the_answers_leaves_nothing_to_lose_to_anything_else():
+    assert describe_nothing_to_lose(replace(ENTRY, variation="spelling"), "coin · spelling") == (
+        "There is nothing left to lose: coin · spelling scores 50 % [30, 70] correctness where nothing else is shaken, "
+        "and its answers to other questions score 45 %. That it does not fall further says nothing of how robust it is."
+    )
+
+
 def test_a_page_warns_above_its_cards_once_for_each_system_of_the_number_it_speaks_of(tmp_path):
     banana = "scripted(replies=('banana',))"
     run = small_run(tmp_path / "run", analyses=["correctness"], models=[banana], score=["correct", "token_f1"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from shaketable.factors import word_for
+from shaketable.factors import ORIGINAL, word_for
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Crossed, Estimate, LeftOut, NotApplied, NothingToLose, NotVaried, Unit
 
@@ -219,13 +219,15 @@ FLOORS = {
 
 
 def describe_nothing_to_lose(entry: NothingToLose, system: str) -> str:
-    is_of_evidence = entry.against == "closed book"
-    nothing = "Evidence brings nothing that could be lost" if is_of_evidence else "There is nothing to lose"
+    is_reworded = entry.variation != ORIGINAL
+    left = "There is nothing left to lose" if is_reworded else "There is nothing to lose"
+    nothing = "Evidence brings nothing that could be lost" if entry.against == "closed book" else left
     of_type = f" on {entry.group} questions" if entry.group else ""
     floor = FLOORS[entry.against].format(baseline=format_value(entry.baseline))
+    other, further = ("else ", "further ") if is_reworded else ("", "")
     return (
-        f"{nothing}: {system} scores {format_level(entry.level)} {word_for(entry.metric)}{of_type} where nothing is "
-        f"shaken, and {floor}. That it does not fall says nothing of how robust it is."
+        f"{nothing}: {system} scores {format_level(entry.level)} {word_for(entry.metric)}{of_type} where nothing "
+        f"{other}is shaken, and {floor}. That it does not fall {further}says nothing of how robust it is."
     )
 
 
