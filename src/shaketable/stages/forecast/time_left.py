@@ -19,7 +19,7 @@ from shaketable.stages.forecast.tally import Kind, Tally, Underway
 from shaketable.types import Trial
 
 MIN_REPLIES = 8
-LIKELY = 1.25
+LIKELY = 1.5
 """Standard errors to both sides that a range spans."""
 SURE = 2.25
 """A range that is not wider than this, from 1.5 times below to 1.5 times above, is told as one number."""
