@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from shaketable import catalog, weights
-from shaketable.protocols import BoundedMethod, CountedVariation, Model, PricedModel
+from shaketable.protocols import BoundedMethod, CountedVariation, Model
+from shaketable.stages.meter import prices_of
 from shaketable.stages.parts import variations_of
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.rehearsal import light
@@ -159,15 +160,13 @@ def _forecast(plan: Plan, model: str, method: str, conditions: Sequence[Conditio
 def _amount(per_trial: Measured, trials: int, model: Model) -> Amount:
     prompt_tokens, new_tokens = round(trials * per_trial.prompt_tokens), round(trials * per_trial.new_tokens)
     rate = known_rates().get(catalog.written(model))
-    dollars = None
-    if isinstance(model, PricedModel) and model.price_in is not None and model.price_out is not None:
-        dollars = (prompt_tokens * model.price_in + new_tokens * model.price_out) / 1e6
+    prices = prices_of(model)
     return Amount(
         calls=round(trials * per_trial.calls),
         prompt_tokens=prompt_tokens,
         new_tokens=new_tokens,
         seconds=new_tokens / rate if rate else None,
-        dollars=dollars,
+        dollars=None if prices is None else prices.dollars(prompt_tokens, new_tokens),
     )
 
 

@@ -16,9 +16,9 @@ from shaketable.analyses.pairs import Unpaired
 from shaketable.analyses.tables import Tables
 from shaketable.errors import PartError, RunError, StudyError
 from shaketable.factors import System, word_for
-from shaketable.protocols import PricedModel
 from shaketable.stages import score
 from shaketable.stages.analyze import tables_of
+from shaketable.stages.meter import Prices, prices_of
 from shaketable.store import Run
 from shaketable.types import Gate
 
@@ -125,12 +125,10 @@ def _priced(records: pl.DataFrame, models: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def _price(text: str) -> tuple[str, tuple[float, float] | None]:
+def _price(text: str) -> tuple[str, Prices | None]:
     """A model's name in records, and what a million tokens cost, read and written; None: it does not say."""
     try:
         part = catalog.build("model", text)
     except PartError:  # Answers that were made elsewhere name their models as they like.
         return text, None
-    if isinstance(part, PricedModel) and part.price_in is not None and part.price_out is not None:
-        return catalog.label(part), (part.price_in, part.price_out)
-    return catalog.label(part), None
+    return catalog.label(part), prices_of(part)

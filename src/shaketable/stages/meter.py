@@ -33,6 +33,9 @@ class Prices(NamedTuple):
     read: float
     written: float
 
+    def dollars(self, n_prompt_tokens: int, n_tokens: int) -> float:
+        return (n_prompt_tokens * self.read + n_tokens * self.written) / 1e6
+
 
 @dataclass(slots=True)
 class Spent:
@@ -233,6 +236,7 @@ class Meter:
 
 
 def prices_of(model: Model) -> Prices | None:
+    """None: the model does not say both."""
     if isinstance(model, PricedModel) and model.price_in is not None and model.price_out is not None:
         return Prices(model.price_in, model.price_out)
     return None
@@ -247,7 +251,7 @@ def price_of(reply: Completion | Failure, prices: Prices | None) -> float | None
         return None
     if isinstance(reply, Failure):
         return 0.0
-    return (reply.n_prompt_tokens * prices.read + reply.n_tokens * prices.written) / 1e6
+    return prices.dollars(reply.n_prompt_tokens, reply.n_tokens)
 
 
 def refuse_unpriced(limits: Limits, models: Mapping[str, Model]) -> None:
@@ -255,7 +259,7 @@ def refuse_unpriced(limits: Limits, models: Mapping[str, Model]) -> None:
     if limits.max_cost is None:
         return
     for name, model in models.items():
-        if isinstance(model, PricedModel) and (model.price_in is None or model.price_out is None):
+        if isinstance(model, PricedModel) and prices_of(model) is None:
             raise StudyError(
                 f"limits.max_cost is {limits.max_cost:g}, and the price of {name} is not known. Give price_in and "
                 "price_out, in USD per million tokens, or limit max_calls or max_minutes instead."
