@@ -262,11 +262,13 @@ def test_headers_take_secrets_from_the_environment_and_show_them_nowhere(
 
 
 def test_a_key_in_the_headers_is_key_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "TEAM_KEY", "SHAKETABLE_OFFLINE"):
+    for name in ("OPENAI_API_KEY", "TEAM_KEY", "SHAKETABLE_OFFLINE", "SHAKETABLE_ALLOW"):
         monkeypatch.delenv(name, raising=False)
     model = Openai(model="m", base_url="https://gateway.example/v1", headers={"Authorization": "Bearer ${TEAM_KEY}"})
     assert "TEAM_KEY" in str(model.lacks())
     monkeypatch.setenv("TEAM_KEY", TEAM_KEY)
+    assert "SHAKETABLE_ALLOW" in str(model.lacks())  # The host is none that is known.
+    monkeypatch.setenv("SHAKETABLE_ALLOW", "TEAM_KEY@gateway.example")
     assert model.lacks() is None
 
 

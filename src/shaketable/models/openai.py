@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import importlib.metadata
-import json
 import math
 import os
 import re
-import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast
 
 from shaketable.errors import ModelError, SecretError
 from shaketable.models.endpoint.access import Access
 from shaketable.models.endpoint.address import refuse_address
+from shaketable.models.endpoint.asking import ask
+from shaketable.models.endpoint.awake import wait_for
+from shaketable.models.endpoint.batches.line import BatchLine, open_line
+from shaketable.models.endpoint.batches.settings import refuse_batches
 from shaketable.models.endpoint.client import make_client
-from shaketable.models.endpoint.failures import EndpointError, backoff, endpoint_error, seconds_to_wait
+from shaketable.models.endpoint.failures import EndpointError
+from shaketable.models.endpoint.fields import LONGEST_NAME, name_of
 from shaketable.models.endpoint.headers import refuse_headers
 from shaketable.models.endpoint.honors import CheckError, Honors
 from shaketable.models.endpoint.line import Line
+from shaketable.models.endpoint.pool import Pool
+from shaketable.models.endpoint.quota import Quotas
 from shaketable.models.endpoint.reply import read_reply
 from shaketable.models.endpoint.request import request_body, settle_extra_body
+from shaketable.models.endpoint.server import Server
+from shaketable.models.endpoint.window import Window
 from shaketable.types import Completion, EndpointFact, Failure, Json, Prompt
 
 DEFAULT_ENDPOINT = "https://api.openai.com/v1"
@@ -52,9 +59,10 @@ class Openai:
 
     model: str
     """The name the endpoint knows the model by."""
-    base_url: str | None = None
+    base_url: str | tuple[str, ...] | None = None
     """None: `OPENAI_BASE_URL` if set, or OpenAI's own endpoint, as in the SDK; with `api_version`,
-    `AZURE_OPENAI_ENDPOINT`."""
+    `AZURE_OPENAI_ENDPOINT`. Several: servers of the same model. The first names the system, and the others may change:
+    they are kept in `replicas`."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """OpenAI's reasoning models want the second; it is for chat alone."""
     send_temperature: bool = True
@@ -77,20 +85,44 @@ class Openai:
     api_key_variable: str | None = field(default=None, compare=False)
     """The environment variable that holds the key, which is never a setting itself. None: OPENAI_API_KEY, or
     AZURE_OPENAI_API_KEY with `api_version`."""
-    concurrency: int = field(default=16, compare=False)
-    """Requests under way at once."""
+    concurrency: int = field(default=256, compare=False)
+    """The most requests under way at once, at all servers together. There are 16 for each server at first, and more
+    where that brings more replies."""
+    requests_per_minute: float | None = field(default=None, compare=False)
+    """The most requests that are sent in any minute, to all servers together; None: what they accept."""
+    tokens_per_minute: float | None = field(default=None, compare=False)
+    """The same for tokens that go in and come out: estimated when a request is sent, counted in its reply."""
     timeout_seconds: float = field(default=120.0, compare=False)
     """For one attempt, from sending to the last byte."""
     attempts: int = field(default=6, compare=False)
+    """Of a request that fails. One that a crowded endpoint refuses (429, 503) is asked again as long as others are
+    answered."""
+    patience_seconds: float = field(default=300.0, compare=False)
+    """How long an endpoint that has answered may give no reply at all before the run stops, to be resumed."""
     price_in: float | None = field(default=None, compare=False)
     """USD per million prompt tokens, for estimates of cost. None: not known."""
     price_out: float | None = field(default=None, compare=False)
+    batch: bool = field(default=False, compare=False)
+    """Whether a run asks its trials by files of requests (`/batches`), which are answered within a day for less money.
+    What is asked beside trials (rewordings, judges, checks) is asked call by call."""
+    batch_price: float = field(default=0.5, compare=False)
+    """The share of `price_in` and `price_out` that a batch costs."""
+    batch_window: str = field(default="24h", compare=False)
+    """How long the endpoint may take; OpenAI knows 24h alone."""
+    batch_requests: int = field(default=50_000, compare=False)
+    """In one file at most."""
+    batch_megabytes: float = field(default=200.0, compare=False)
+    """Of one file at most."""
+    batch_poll_seconds: float = field(default=15.0, compare=False)
+    """From the first look at a batch to the second; later ones are up to twenty times as far apart."""
+    replicas: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The addresses after the first, of a `base_url` with several."""
 
     def __post_init__(self) -> None:
         # The values at fault may be secrets put in the wrong place, so they are not repeated here.
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.key_variable):
             raise SecretError("api_key_variable is the name of an environment variable, such as OPENAI_API_KEY.")
-        refuse_address(self.base_url or DEFAULT_ENDPOINT)
+        self._settle_addresses()
         refuse_headers(self.headers or {})
         object.__setattr__(self, "extra_body", settle_extra_body(self.extra_body))
         if self.max_tokens_field not in ("max_tokens", "max_completion_tokens"):
@@ -100,14 +132,28 @@ class Openai:
         for name in ("price_in", "price_out"):
             if (price := getattr(self, name)) is not None and not 0 <= price < math.inf:
                 raise ValueError(f"{name} is {price}; expected USD for a million tokens, such as {name}=0.15.")
-        for name in ("concurrency", "timeout_seconds", "attempts", "top_logprobs"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; it must be above 0.")
+        refuse_batches(self)
+        limits = ("requests_per_minute", "tokens_per_minute")
+        for name in ("concurrency", "timeout_seconds", "attempts", "top_logprobs", "patience_seconds", *limits):
+            if (value := getattr(self, name)) is not None and not value > 0:
+                raise ValueError(f"{name} is {value}; it must be above 0.")
+
+    def _settle_addresses(self) -> None:
+        if isinstance(self.base_url, tuple):
+            if not self.base_url:
+                raise ValueError("base_url is empty. Give an address, several, or leave it out.")
+            object.__setattr__(self, "replicas", (*self.base_url[1:], *self.replicas))
+            object.__setattr__(self, "base_url", self.base_url[0])
+        addresses = [str(self.base_url or DEFAULT_ENDPOINT), *self.replicas]
+        for address in addresses:
+            refuse_address(address)
+        if len(set(addresses)) < len(addresses):
+            raise ValueError("base_url names an address twice. Each server is named once.")
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
         pending = [self._line.start(self._answer(prompt)) for prompt in prompts]
         try:
-            return [reply.result() for reply in pending]
+            return [wait_for(reply) for reply in pending]
         finally:
             for reply in pending:
                 reply.cancel()
@@ -122,16 +168,29 @@ class Openai:
         if "_line" in self.__dict__:
             self._line.forget()
 
+    def batch_line(self, folder: Path, deadline: float | None) -> BatchLine:
+        if problem := self.lacks():
+            raise ModelError(problem)
+        return open_line(self, self._accesses[0], folder, deadline, read=self._completion, fail=self._failure)
+
     def environment(self) -> Mapping[str, Json]:
         """What is known of the endpoint; `reported_*` is what the server said with its last reply."""
         return {
             "engine": "openai-compatible",
             "version": importlib.metadata.version("openai"),
-            "endpoint": self._access.host,
+            "endpoint": ", ".join(access.host for access in self._accesses),
             "model": self.model,
             **({} if self.send_temperature else {"temperature_sent": False}),
             **self._learnt,
+            **self._reported(),
         }
+
+    def _reported(self) -> dict[str, Json]:
+        """What the server said with its last reply; of several, by those that have answered."""
+        reports = dict(sorted(dict(self._reports).items()))  # Copied at once: replies come in another thread.
+        if not self.replicas:
+            return next(iter(reports.values()), {})
+        return {"answered": cast(Json, reports)} if reports else {}
 
     @property
     def takes_temperature(self) -> bool:
@@ -153,7 +212,12 @@ class Openai:
 
     @functools.cached_property
     def _learnt(self) -> dict[str, Any]:
-        """What the server reported and what `check` found."""
+        """What `check` found."""
+        return {}
+
+    @functools.cached_property
+    def _reports(self) -> dict[str, dict[str, Json]]:
+        """What servers said with their last replies, by host."""
         return {}
 
     @functools.cached_property
@@ -165,7 +229,12 @@ class Openai:
     def _line(self) -> Line:
         if problem := self.lacks():
             raise ModelError(problem)
-        return Line(make_client(self._access, self.api_version), self.concurrency)
+        servers = [
+            Server(make_client(access, self.api_version), access, Window(self.concurrency, self.timeout_seconds))
+            for access in self._accesses
+        ]
+        quotas = Quotas(self.requests_per_minute, self.tokens_per_minute)
+        return Line(Pool(servers, self.concurrency, quotas, self.patience_seconds))
 
     @property
     def key_variable(self) -> str:
@@ -173,40 +242,52 @@ class Openai:
         return self.api_key_variable or ("OPENAI_API_KEY" if self.api_version is None else "AZURE_OPENAI_API_KEY")
 
     @property
-    def _access(self) -> Access:
+    def _accesses(self) -> list[Access]:
         if self.api_version is None:
-            endpoint = self.base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_ENDPOINT
+            first = self.base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_ENDPOINT
         else:
-            endpoint = self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT", "")
-        return Access(endpoint=endpoint, key_variable=self.key_variable, headers=self.headers or {})
+            first = self.base_url or os.environ.get("AZURE_OPENAI_ENDPOINT", "")
+        return [
+            Access(endpoint=address, key_variable=self.key_variable, headers=self.headers or {})
+            for address in (str(first), *self.replicas)
+        ]
 
     @property
     def address(self) -> str:
-        """Where it is asked now, by its settings or the environment."""
-        return self._access.endpoint
+        """Where it is asked now, by its settings or the environment; of several servers the first."""
+        return self._accesses[0].endpoint
 
     def lacks(self, by_chat: Collection[str] = ()) -> str | None:
         """Why a study could not use this endpoint, without asking it; only the endpoint knows whether it can chat."""
-        return self._access.lacks(self.model)
+        return next((problem for access in self._accesses if (problem := access.lacks(self.model))), None)
 
     # --- asking ---------------------------------------------------------------------------------
 
     async def _answer(self, prompt: Prompt) -> Completion | Failure:
         body = request_body(prompt, self)
+        host = ""
         try:
-            content, seconds = await self._ask(body)
+            content, seconds, host = await self._ask(body)
+            return self._completion(prompt, body, content, seconds, host)
         except EndpointError as error:
-            return self._failure(error)
+            return self._failure(error, host)
+
+    def _completion(
+        self, prompt: Prompt, body: Mapping[str, Json], content: Any, seconds: float, host: str = ""
+    ) -> Completion:
+        """What a reply says, however it came; raises EndpointError where there is no text."""
+        access = self._accesses[0]
         try:
-            completion = read_reply(prompt, body, content, seconds)
-        except EndpointError as error:
-            return self._failure(error)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            shape = f"{type(error).__name__}: {error}"
+            completion = read_reply(prompt, body, content, seconds, access.hide_in_reply)
+        except EndpointError:
+            raise
+        except Exception as error:  # Whatever a server thinks of: it spoils its own reply and no other.
+            shape = f"{type(error).__name__}: {error}"[:LONGEST_NAME]
             message = f"the reply has another shape than the API's ({shape})"
-            return self._failure(EndpointError("bad_reply", message, may_retry=True))
-        self._learnt["reported_model"] = content.get("model")
-        self._learnt["reported_fingerprint"] = content.get("system_fingerprint")
+            raise EndpointError("bad_reply", message, may_retry=True) from error
+        reported = {"model": name_of(content.get("model")), "fingerprint": name_of(content.get("system_fingerprint"))}
+        said_by = host or access.host
+        self._reports[said_by] = {f"reported_{name}": value for name, value in reported.items()}
         if self._learnt.get("checks", {}).get("seed_honored", {}).get("value") is False:
             return replace(completion, notes=(*completion.notes, "seed_ignored"))
         return completion
@@ -214,48 +295,17 @@ class Openai:
     def _choices(self, prompt: Prompt, n: int) -> int | None:
         """How many replies came to a prompt that asked for n at once."""
         try:
-            reply, _ = self._line.start(self._ask(request_body(prompt, self) | {"n": n})).result()
+            reply, _, _ = wait_for(self._line.start(self._ask(request_body(prompt, self) | {"n": n})))
         except EndpointError as error:
             raise CheckError(self._failure(error)) from error
         choices = reply.get("choices") if isinstance(reply, dict) else None
         return len(choices) if isinstance(choices, list) else None
 
-    async def _ask(self, body: Mapping[str, Json]) -> tuple[Any, float]:
-        """The parsed reply and the seconds its attempt took. A place in the line is kept while waiting
-        to try again, so that a crowded endpoint is not crowded further."""
-        from openai import APIError
+    async def _ask(self, body: Mapping[str, Json]) -> tuple[Any, float, str]:
+        """The parsed reply, the seconds its attempt took, and who gave it."""
+        return await ask(self._line.pool, body, self, self._refused)
 
-        path = "/chat/completions" if "messages" in body else "/completions"
-        async with self._line.places:
-            for name, value in body.items():
-                if (refused := self._refused.get((name, repr(value)))) is not None:
-                    raise refused
-            for attempt in range(1, self.attempts + 1):
-                started = time.perf_counter()
-                try:
-                    async with asyncio.timeout(self.timeout_seconds):
-                        content = await self._line.client.post(path, body=body, cast_to=object)
-                    return content, time.perf_counter() - started
-                except TimeoutError:
-                    failed = EndpointError(
-                        "timeout", f"no reply within {self.timeout_seconds:g} seconds", may_retry=True
-                    )
-                    wait: float | None = backoff(attempt)
-                except APIError as error:
-                    failed = endpoint_error(error, body, self)
-                    wait = seconds_to_wait(error, attempt)
-                except (json.JSONDecodeError, UnicodeDecodeError) as error:
-                    raise EndpointError("bad_reply", f"the reply is not JSON ({error})", may_retry=True) from error
-                except ValueError as error:  # half a character, or a temperature that is no number
-                    message = f"the prompt cannot be sent as JSON ({error})"
-                    raise EndpointError("bad_request", message, may_retry=False) from error
-                if wait is None or attempt == self.attempts:
-                    break
-                await asyncio.sleep(wait)
-            if failed.parameter is not None:
-                self._refused[failed.parameter, repr(body[failed.parameter])] = failed
-        raise failed
-
-    def _failure(self, error: EndpointError) -> Failure:
-        message = f"{self._access.host}: {self._access.hide(error.message)}"
+    def _failure(self, error: EndpointError, host: str = "") -> Failure:
+        accesses = self._accesses
+        message = f"{host or error.host or accesses[0].host}: {accesses[0].hide(error.message)}"
         return Failure(kind=error.kind, message=message[:500], step="generate", may_retry=error.may_retry)

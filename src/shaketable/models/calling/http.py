@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import time
 from collections.abc import Mapping
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 
+from shaketable.errors import ModelError
 from shaketable.models.calling.asking import completion_of, given_by, unasked
 from shaketable.models.calling.lanes import Closed, HandOver
 from shaketable.models.calling.outcome import refuse_length
 from shaketable.models.calling.passages import NotUnderstood, read_passages
 from shaketable.models.calling.template import Template, follow
 from shaketable.models.endpoint.access import Access
+from shaketable.models.endpoint.event_loop import EventLoop
 from shaketable.models.endpoint.failures import (
     LONGEST_WAIT_SECONDS,
+    MOST_SEARCHED,
     EndpointError,
     backoff,
     kind_of_status,
     retry_after,
 )
-from shaketable.text.normalization import without_surrogates
+from shaketable.models.endpoint.intake import Intake
+from shaketable.models.endpoint.parsing import parse_reply
+from shaketable.models.endpoint.words import clean_text
 from shaketable.types import Completion, Failure, Json, Prompt
 
 
@@ -48,11 +54,15 @@ class _Received:
 
 
 class HttpCaller:
+    """On an event loop of its own, so that a whole reply, its headers included, has one time limit."""
+
     def __init__(self, service: Service) -> None:
         import httpx
 
-        self.service = service
-        self._client = httpx.Client(timeout=service.seconds, follow_redirects=True)
+        self.service, self._hide = service, service.access.hide_in_reply
+        self._loop = EventLoop("shaketable-pipeline")
+        # The time limit is that of the whole reply.
+        self._client = httpx.AsyncClient(timeout=None, follow_redirects=True, **Intake(service.access.hide).settings())
         self._is_closed = False
 
     def call(self, prompt: Prompt, hand_over: HandOver) -> Completion | Failure:
@@ -63,12 +73,13 @@ class HttpCaller:
             reply, seconds = self._ask(self.service.template.fill(given_by(prompt)))
             return completion_of(self._read(reply), prompt, takes, seconds)
         except EndpointError as error:
-            message = without_surrogates(self.service.access.hide(error.message)[:500])
+            message = self.service.access.hide(error.message)[:500]
             return Failure(kind=error.kind, message=message, step="generate", may_retry=error.may_retry)
 
     def close(self) -> None:
-        self._is_closed = True
-        self._client.close()
+        if not self._is_closed:
+            self._is_closed = True
+            self._loop.start(self._client.aclose()).add_done_callback(lambda closed: self._loop.close())
 
     def _ask(self, body: Json) -> tuple[Json, float]:
         """The parsed reply and the seconds that its attempt took."""
@@ -78,32 +89,45 @@ class HttpCaller:
             started = time.perf_counter()
             wait: float | None = backoff(attempt)
             try:
-                received = self._post(body)
+                received = self._loop.start(self._post(body)).result()
                 if 200 <= received.status < 300:
-                    return _parsed(received), time.perf_counter() - started
-                failed, wait = _refusal(received, attempt)
-            except (TimeoutError, httpx.TimeoutException):
+                    return parse_reply(received.content, self._hide), time.perf_counter() - started
+                failed, wait = self._refusal(received, attempt)
+            except EndpointError as error:
+                failed, wait = error, backoff(attempt) if error.kind == "bad_reply" else None
+            except TimeoutError:
                 failed = EndpointError("timeout", f"no reply within {self.service.seconds:g} seconds", may_retry=True)
-            except (httpx.HTTPError, RuntimeError) as error:  # A closed client is a RuntimeError.
-                if self._is_closed:
+            except (httpx.HTTPError, httpx.InvalidURL, RuntimeError, CancelledError) as error:
+                if self._is_closed:  # A closed client is a RuntimeError, and a call under way is cancelled.
                     raise Closed from error
-                failed = EndpointError("connection", f"{type(error).__name__}: {error}", may_retry=True)
+                words = self._hide(f"{type(error).__name__}: {error}")
+                failed = EndpointError("connection", words, may_retry=True)
+            except ValueError as error:  # Half a character in the question.
+                raise EndpointError("bad_request", f"it cannot be sent as JSON ({error})", may_retry=False) from error
+            except ModelError as error:  # A key that may not go there.
+                raise EndpointError("refused_setting", str(error), may_retry=True) from error
             if wait is None or attempt == self.service.attempts:
                 break
             time.sleep(wait)
         raise failed
 
-    def _post(self, body: Json) -> _Received:
-        """The whole response within the limit: the client's own limit is of each piece of it."""
-        deadline = time.monotonic() + self.service.seconds
+    async def _post(self, body: Json) -> _Received:
         access = self.service.access
-        with self._client.stream("POST", access.endpoint, json=body, headers=access.filled_headers) as response:
-            content = b""
-            for piece in response.iter_bytes():
-                content += piece
-                if time.monotonic() > deadline:
-                    raise TimeoutError
-            return _Received(status=response.status_code, headers=response.headers, content=content)
+        async with asyncio.timeout(self.service.seconds):
+            response = await self._client.post(access.endpoint, json=body, headers=access.filled_headers)
+        return _Received(status=response.status_code, headers=response.headers, content=response.content)
+
+    def _refusal(self, received: _Received, attempt: int) -> tuple[EndpointError, float | None]:
+        """What the server says against it, and the seconds until another attempt; None: it would not help."""
+        status, words = received.status, clean_text(received.text, self._hide)
+        kind, may_retry = kind_of_status(status, words[:MOST_SEARCHED])
+        failed = EndpointError(kind, f"HTTP {status}: {words or 'without a word'}", may_retry=may_retry)
+        if status not in (408, 409, 429) and status < 500:
+            return failed, None
+        asked = retry_after(received.headers)
+        if asked is not None and asked > LONGEST_WAIT_SECONDS:
+            return failed, None
+        return failed, backoff(attempt) if asked is None else asked
 
     def _read(self, reply: Json) -> dict[str, Json]:
         service = self.service
@@ -115,29 +139,9 @@ class HttpCaller:
             refuse_length(text, f"{'.'.join(service.answer)} is a text")
             told: dict[str, Json] = {"text": text}
             if service.contexts is not None:
-                told["contexts"] = list[Json](read_passages(follow(service.contexts, reply), "contexts"))
-        except (LookupError, NotUnderstood) as error:
-            raise EndpointError("bad_reply", str(error.args[0]), may_retry=False) from error
+                passages = read_passages(follow(service.contexts, reply), "contexts")
+                refuse_length("".join(str(passage["text"]) for passage in passages), "contexts are texts")
+                told["contexts"] = list[Json](passages)
+        except (LookupError, NotUnderstood, RecursionError) as error:
+            raise EndpointError("bad_reply", self._hide(str(error.args[0])), may_retry=False) from error
         return told
-
-
-def _parsed(received: _Received) -> Json:
-    try:
-        parsed: Json = json.loads(received.content)
-        return parsed
-    except ValueError as error:
-        message = f"the reply is not JSON; it begins with {received.text[:80]!r}"
-        raise EndpointError("bad_reply", message, may_retry=True) from error
-
-
-def _refusal(received: _Received, attempt: int) -> tuple[EndpointError, float | None]:
-    """What the server says against it, and the seconds until another attempt; None: it would not help."""
-    status, words = received.status, received.text
-    kind, may_retry = kind_of_status(status, words)
-    failed = EndpointError(kind, f"HTTP {status}: {words or 'without a word'}", may_retry=may_retry)
-    if status not in (408, 409, 429) and status < 500:
-        return failed, None
-    asked = retry_after(received.headers)
-    if asked is not None and asked > LONGEST_WAIT_SECONDS:
-        return failed, None
-    return failed, backoff(attempt) if asked is None else asked

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from shaketable.models.endpoint.awake import take_from
 from shaketable.protocols import ReplyLine
 from shaketable.types import Completion, Failure, Prompt
 
@@ -75,7 +76,7 @@ class Lanes:
     def collect(self) -> list[tuple[int, Reply]]:
         if not self._n_open:
             return []
-        done = [self._finished.get()]
+        done = [take_from(self._finished)]
         with contextlib.suppress(queue.Empty):
             while True:
                 done.append(self._finished.get_nowait())

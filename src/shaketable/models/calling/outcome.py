@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 
 from shaketable.models.calling.passages import NotUnderstood, read_passages
+from shaketable.models.endpoint.fields import LONGEST_TEXT
 from shaketable.types import Json
 
 ANSWERS = ("text", "answer", "response", "result", "output", "content")
@@ -17,8 +18,6 @@ COUNTS = {
     "tokens": ("tokens", "n_tokens", "completion_tokens", "output_tokens"),
     "cost": ("cost", "dollars"),
 }
-LONGEST_ANSWER = 1_000_000
-"""Characters: what is longer is no answer to a question, and would lie in the run for ever."""
 LARGEST_COUNT = 1e15
 EXPECTED = (
     "expected the answer as text, or a mapping or object with text and, if it likes, contexts, calls, tokens, cost"
@@ -55,8 +54,8 @@ def _answer(text: str) -> str:
 
 
 def refuse_length(text: str, what: str) -> None:
-    if len(text) > LONGEST_ANSWER:
-        raise NotUnderstood(f"{what} of {len(text):,} characters; expected at most {LONGEST_ANSWER:,}")
+    if len(text) > LONGEST_TEXT:
+        raise NotUnderstood(f"{what} of {len(text):,} characters; expected at most {LONGEST_TEXT:,}")
 
 
 def _counts(value: object) -> dict[str, Json]:

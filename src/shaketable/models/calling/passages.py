@@ -10,6 +10,8 @@ from shaketable.types import Json
 TEXTS = ("text", "page_content", "content", "body")
 """Where a passage keeps its text, in the words of common libraries."""
 TITLES = ("title", "source", "file_name")
+LARGEST_SCORE = 1e15
+"""What is larger, infinite or no number is none."""
 IDS = ("id", "id_", "node_id", "doc_id")
 
 
@@ -75,7 +77,7 @@ def _read(value: object, where: str) -> dict[str, Json]:
     if id := _first(node, IDS) or _first(metadata, IDS):
         passage["id"] = id
     score = _get(value, "score")
-    if isinstance(score, int | float) and not isinstance(score, bool):
+    if isinstance(score, int | float) and not isinstance(score, bool) and abs(score) <= LARGEST_SCORE:
         passage["score"] = float(score)
     return passage
 

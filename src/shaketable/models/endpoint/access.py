@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import ipaddress
+import functools
+import logging
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from shaketable import weights
+from shaketable.errors import ModelError
 from shaketable.models.endpoint.headers import VARIABLE
+from shaketable.models.endpoint.secrets import refusal_to_send
+
+HIDDEN = "***"
+SHORTEST_SECRET = 8
+"""Characters of a secret that is looked for in answers."""
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,11 +38,13 @@ class Access:
 
     @property
     def key(self) -> str:
+        self._refuse_to_send()
         return _value(self.key_variable)
 
     @property
     def filled_headers(self) -> dict[str, str]:
         """As they are sent."""
+        self._refuse_to_send()
         return {name: VARIABLE.sub(lambda found: _value(found[1]), value) for name, value in self.headers.items()}
 
     def lacks(self, model: str) -> str | None:
@@ -53,7 +64,11 @@ class Access:
                 f"Model '{model}' is at {self.host} and SHAKETABLE_OFFLINE is set. "
                 "Unset it, or give the base_url of a server on this machine."
             )
-        if not self.key and not named:
+        if refused := self._refused():
+            return f"Model '{model}': {refused}."
+        for variable in self._sent():
+            _tell(variable, self.host)
+        if not _value(self.key_variable) and not named:
             return (
                 f"Model '{model}' at {self.host} needs a key, and the environment variable {self.key_variable} is not "
                 "set. Set it, or name another with api_key_variable='…'; for a server that needs no key, any value "
@@ -62,22 +77,52 @@ class Access:
         return None
 
     def hide(self, text: str) -> str:
-        """The text without secrets: some servers repeat what they were given."""
-        for name in (self.key_variable, *self.variables):
-            if secret := _value(name):
-                text = text.replace(secret, "***")
+        """Words without secrets, in whatever case or spelling: some servers repeat what they were given."""
+        spellings = [spelling for secret in self._secrets() for spelling in (secret, quote(secret, safe=""))]
+        if not spellings:
+            return text
+        return re.sub("|".join(map(re.escape, spellings)), HIDDEN, text, flags=re.IGNORECASE)
+
+    def hide_in_reply(self, text: str) -> str:
+        """A reply without secrets. What is as short as `none` or `EMPTY` is no key, and an answer may be that word."""
+        for secret in self._secrets():
+            if len(secret) >= SHORTEST_SECRET:
+                text = text.replace(secret, HIDDEN)
         return text
+
+    def _secrets(self) -> list[str]:
+        """All values that are sent, the longest first: one may stand in another."""
+        return sorted({_value(name) for name in self._sent()}, key=len, reverse=True)
 
     @property
     def variables(self) -> list[str]:
         return [name for value in self.headers.values() for name in VARIABLE.findall(value)]
 
+    def _sent(self) -> list[str]:
+        """The variables that have a value to send."""
+        return [name for name in dict.fromkeys((self.key_variable, *self.variables)) if name and _value(name)]
+
+    def _refused(self) -> str | None:
+        if self.is_local:
+            return None
+        host = urlsplit(self.endpoint).hostname or ""
+        return next(filter(None, (refusal_to_send(variable, host) for variable in self._sent())), None)
+
+    def _refuse_to_send(self) -> None:
+        if weights.is_offline() and not self.is_local:
+            raise ModelError(f"Nothing was sent: {self.host} is not on this machine, and SHAKETABLE_OFFLINE is set.")
+        if refused := self._refused():
+            raise ModelError(f"Nothing was sent: {refused}.")
+
     @property
     def is_local(self) -> bool:
-        name = urlsplit(self.endpoint).hostname or ""
-        with contextlib.suppress(ValueError):
-            return ipaddress.ip_address(name).is_loopback
-        return name == "localhost" or name.endswith(".localhost")
+        return weights.is_on_this_machine(self.endpoint)
+
+
+@functools.cache
+def _tell(variable: str, host: str) -> None:
+    """Once in a process: whoever runs a study of somebody else sees what of theirs goes where."""
+    logger.info(f"The value of {variable} goes to {host} with each request.")
 
 
 def _value(variable: str) -> str:

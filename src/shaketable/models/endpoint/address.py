@@ -9,7 +9,11 @@ from shaketable.errors import SecretError
 
 def refuse_address(base_url: str) -> None:
     """The address at fault may hold a secret, so it is not repeated."""
-    address = urlsplit(base_url)
+    try:
+        address = urlsplit(base_url)
+        _ = address.port
+    except ValueError:
+        raise SecretError("base_url is not a web address, such as http://127.0.0.1:8000/v1.") from None
     if address.scheme not in ("http", "https") or not address.hostname:
         raise SecretError("base_url is not a web address, such as http://127.0.0.1:8000/v1.")
     if version := parse_qs(address.query).get("api-version"):

@@ -1,12 +1,13 @@
-"""One choice of an OpenAI-style reply → its texts, its end, its tokens. Servers differ in all three."""
+"""One choice of an OpenAI-style reply → its texts and its end. Servers differ in both."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from shaketable.models.endpoint.failures import EndpointError
+from shaketable.models.endpoint.fields import LONGEST_TEXT, count_of, mapping_of
 from shaketable.text.thoughts import CLOSE, OPEN
-from shaketable.types import Json
 
 # TGI says `eos_token` and `stop_sequence` where others say `stop` for both.
 ENDED = ("stop", "eos", "eos_token", "end_turn")
@@ -16,16 +17,34 @@ CHARACTERS_PER_TOKEN = 4
 
 
 def read_texts(choice: Mapping[str, Any], layout: str) -> tuple[str, str]:
-    """(thoughts given apart, text)."""
+    """(thoughts given apart, text). Raises EndpointError where there is none, which is not the same as an empty one."""
     if layout == "plain":
         thoughts, text = "", choice["text"]
     else:
         message = choice["message"]
-        in_parts, text = _join_parts(message.get("content") or message.get("refusal") or "")
-        thoughts = message.get("reasoning_content") or message.get("reasoning") or in_parts
+        content, refusal = message.get("content"), message.get("refusal")
+        in_parts, text = _join_parts(None if content == [] else content)
+        if not text and isinstance(refusal, str) and refusal:
+            text = refusal
+        apart = (message.get(name) for name in ("reasoning_content", "reasoning"))
+        thoughts = next((one for one in apart if one and isinstance(one, str)), in_parts)
+        if text is None:
+            text = _explain_nothing(message, choice.get("finish_reason"), has_thoughts=bool(thoughts))
     if not isinstance(thoughts, str) or not isinstance(text, str):
         raise TypeError("the message is not text")
+    if len(thoughts) + len(text) > LONGEST_TEXT:
+        found = f"{len(thoughts) + len(text):,} characters; expected at most {LONGEST_TEXT:,}"
+        raise EndpointError("bad_reply", f"the reply is a text of {found}", may_retry=True)
     return thoughts, text
+
+
+def _explain_nothing(message: Mapping[str, Any], reported: object, has_thoughts: bool) -> str:
+    """The text of a message that has none: empty where it thought, or was cut off before it came to it."""
+    if has_thoughts or reported == "length":
+        return ""
+    if message.get("tool_calls") or message.get("function_call"):
+        raise EndpointError("bad_reply", "the reply calls a tool, and none was offered", may_retry=True)
+    raise EndpointError("bad_reply", "the reply has no text: its content is null, and nothing says why", may_retry=True)
 
 
 def _join_parts(content: Any) -> tuple[str, Any]:
@@ -76,47 +95,10 @@ def read_end(
     return text, "end", ["stop_unknown"] if sent and reported == "stop" and not tells else []
 
 
-def read_logprobs(choice: Mapping[str, Any], wants: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, Json]]:
-    """Tokens, and per token its logprob and its alternatives as [token, logprob], likeliest first."""
-    given = choice.get("logprobs")
-    if not given or not {"logprobs", "top_logprobs"} & set(wants):
-        return (), {}
-    if given.get("content"):
-        entries = given["content"]
-        tokens, logprobs = [entry["token"] for entry in entries], [entry["logprob"] for entry in entries]
-        top = [[[other["token"], other["logprob"]] for other in entry.get("top_logprobs") or []] for entry in entries]
-    elif given.get("tokens"):  # the older shape of plain completions
-        tokens, logprobs = given["tokens"], given["token_logprobs"]
-        tops = given.get("top_logprobs") or [{}] * len(tokens)
-        top = [[[token, logprob] for token, logprob in (row or {}).items()] for row in tops]
-    else:
-        return (), {}
-    for row in top:
-        row.sort(key=lambda pair: -pair[1])
-    extras: dict[str, Any] = {}
-    if "logprobs" in wants:
-        extras["logprobs"] = logprobs
-    if "top_logprobs" in wants and any(top):
-        extras["top_logprobs"] = top
-    return tuple(tokens), extras
-
-
-def cut_tokens(tokens: tuple[str, ...], extras: dict[str, Json], text: str) -> tuple[tuple[str, ...], dict[str, Json]]:
-    """Tokens and extras up to the end of the text, which may have been cut after a stop string."""
-    start = "".join(tokens).find(text)
-    if start < 0:
-        return tokens, extras
-    n_kept = n_characters = 0
-    while n_characters < start + len(text):
-        n_characters += len(tokens[n_kept])
-        n_kept += 1
-    return tokens[:n_kept], {name: values[:n_kept] for name, values in extras.items() if isinstance(values, list)}
-
-
-def count_thoughts(usage: Mapping[str, Any], thoughts: str) -> int | None:
-    counted = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
+def count_thoughts(usage: Mapping[str, object], thoughts: str) -> int | None:
+    counted = count_of(mapping_of(usage.get("completion_tokens_details")).get("reasoning_tokens"))
     if counted:
-        return int(counted)
+        return counted
     # Some servers say 0 although they gave thoughts.
     return None if thoughts else 0
 

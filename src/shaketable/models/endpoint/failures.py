@@ -8,10 +8,11 @@ import random
 import re
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from shaketable.models.endpoint.hints import hint_for, hint_for_status, refused_parameter
 from shaketable.models.endpoint.request import Dialect
+from shaketable.models.endpoint.words import Hide, clean_json, clean_text, plain_words
 from shaketable.types import Json
 
 if TYPE_CHECKING:
@@ -23,42 +24,112 @@ LONGEST_WAIT_SECONDS = 300.0
 """An endpoint that wants a longer pause (a spent daily quota) fails now; resuming tries it again."""
 
 REFUSALS = ("bad_request", "refused_setting")
+BUSY = (429, 503, 529)
+"""How servers say that they have too much to do; the last is Anthropic's."""
+
+Blame = Literal["request", "busy", "unreachable", "unusable", "broken"]
+"""What is at fault: the request alone; a server with too much to do; one that is not there; one that takes no request
+of ours (its key, its model, a spent quota); one that does not do what it should, which another attempt may mend."""
+
 LONGEST_WORDS = 240
 """Of the server, so that what to do about them is not cut off."""
+LONGEST_MESSAGE = 1000
+MOST_SEARCHED = 4000
+"""Characters of what a server says that are searched for what it may mean."""
 
 # The first is how OpenAI, vLLM, SGLang and llama.cpp word it, the second TGI.
 TOO_LONG = re.compile(r"context.?(length|size|window)|tokens.* must be <=|(prompt|input) is too long", re.IGNORECASE)
 
 
 class EndpointError(Exception):
-    """Why there is no completion; the message may hold a secret that the endpoint repeated."""
+    """Why there is no completion. The message is one line; of a secret that the endpoint repeated it may hold a short
+    one still."""
 
-    def __init__(self, kind: str, message: str, *, may_retry: bool, parameter: str | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        may_retry: bool,
+        parameter: str | None = None,
+        blame: Blame = "request",
+        wait: float | None = None,
+    ) -> None:
         super().__init__(message)
-        self.kind, self.message, self.may_retry = kind, message, may_retry
+        self.kind, self.message, self.may_retry = kind, plain_words(message)[:LONGEST_MESSAGE], may_retry
         self.parameter = parameter
         """Of the request, where the endpoint does not take it; None: it is about something else."""
+        self.blame: Blame = blame
+        self.wait = wait
+        """Seconds after which the server wants to be asked again; None: it did not say."""
+        self.host = ""
+        """Where it came from; empty: it was not sent."""
 
 
-def endpoint_error(error: APIError, body: Mapping[str, Json], dialect: Dialect) -> EndpointError:
+def endpoint_error(error: APIError, body: Mapping[str, Json], dialect: Dialect, hide: Hide) -> EndpointError:
+    """What the SDK raised, in our terms. What the server said is read anew: the SDK's own reading holds its secrets."""
     from openai import APIConnectionError, APIStatusError, APITimeoutError
 
     if isinstance(error, APIConnectionError):
         cause = error.__cause__ or error
+        if isinstance(cause, EndpointError):
+            return cause
         kind = "timeout" if isinstance(error, APITimeoutError) else "connection"
-        return EndpointError(kind, f"{type(cause).__name__}: {cause}", may_retry=True)
+        blame: Blame = "unreachable" if _is_unreachable(cause) else "broken"
+        words = hide(f"{type(cause).__name__}: {cause}".rstrip(": "))
+        return EndpointError(kind, words, may_retry=True, blame=blame)
     if not isinstance(error, APIStatusError):
-        return EndpointError("bad_reply", str(error), may_retry=True)
-    everything = f"{error.body} {error.message}"
-    kind, may_retry = kind_of_status(error.status_code, everything)
-    parameter = refused_parameter(everything, error.param, body) if kind in REFUSALS else None
+        return EndpointError("bad_reply", hide(str(error)), may_retry=True, blame="broken")
+    told = words_of(error.response.content, hide)
+    failed = status_error(error.status_code, told, body, dialect)
+    failed.wait = retry_after(error.response.headers)
+    failed.blame = _blame(error.status_code, code_of(told), failed.wait)
+    return failed
+
+
+def status_error(status: int, told: object, body: Mapping[str, Json], dialect: Dialect) -> EndpointError:
+    """`told`: what the server said of the error, without secrets."""
+    everything = _spelled(told)
+    kind, may_retry = kind_of_status(status, everything)
+    parameter = None
+    if kind in REFUSALS:
+        named = told.get("param") if isinstance(told, dict) else None
+        parameter = refused_parameter(everything, named if isinstance(named, str) else None, body)
     if parameter is not None:
         kind, hint = "refused_setting", hint_for(parameter, everything, dialect)
     else:
-        hint = hint_for_status(error.status_code, dialect)
-    words = (_server_words(error.body) or error.message)[:LONGEST_WORDS]
-    message = f"HTTP {error.status_code}: {words}" + (f" → {hint}." if hint else "")
+        hint = hint_for_status(status, dialect)
+    message = f"HTTP {status}: {_server_words(told)[:LONGEST_WORDS]}" + (f" → {hint}." if hint else "")
     return EndpointError(kind, message, may_retry=may_retry, parameter=parameter)
+
+
+def words_of(content: bytes, hide: Hide) -> object:
+    """What a server says of an error: what stands under `error` in its JSON, or all of it, or its text."""
+    try:
+        told = clean_json(content.decode("utf-8", "replace"), hide)
+    except (ValueError, RecursionError):
+        return clean_text(content.decode("utf-8", "replace").strip(), hide)
+    return told.get("error", told) if isinstance(told, dict) else told
+
+
+def code_of(told: object) -> str | None:
+    code = told.get("code") if isinstance(told, dict) else None
+    return code if isinstance(code, str) else None
+
+
+def _is_unreachable(cause: BaseException) -> bool:
+    """By its name: which library the SDK connects with depends on its version."""
+    return type(cause).__name__ in ("ConnectError", "ConnectTimeout")
+
+
+def _blame(status: int, code: str | None, wait: float | None) -> Blame:
+    if status in (401, 403, 404) or code == "insufficient_quota":
+        return "unusable"
+    if status in BUSY:
+        return "busy" if wait is None or wait <= LONGEST_WAIT_SECONDS else "unusable"
+    if status in (408, 409) or status >= 500:
+        return "broken"
+    return "request"
 
 
 def backoff(attempt: int) -> float:
@@ -70,16 +141,21 @@ def seconds_to_wait(error: APIError, attempt: int) -> float | None:
     """Seconds until the next attempt; None: another attempt would not help."""
     from openai import APIConnectionError, APIStatusError
 
+    if isinstance(error.__cause__, EndpointError):
+        return None  # A reply came, and was not taken.
     if isinstance(error, APIConnectionError):
         return backoff(attempt)
-    if not isinstance(error, APIStatusError) or error.code == "insufficient_quota":
-        return None
-    if error.status_code not in (408, 409, 429) and error.status_code < 500:
+    if not isinstance(error, APIStatusError) or not is_passing(error.status_code, error.code):
         return None
     asked = retry_after(error.response.headers)
     if asked is None:
         return backoff(attempt)
     return asked if asked <= LONGEST_WAIT_SECONDS else None
+
+
+def is_passing(status: int, code: str | None) -> bool:
+    """Whether another attempt may bring what this one did not."""
+    return code != "insufficient_quota" and (status in (408, 409, 429) or status >= 500)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -91,7 +167,21 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, float(given))
     with contextlib.suppress(ValueError):
         return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
-    return None
+    # OpenAI and others tell when a spent limit is whole again, such as `6m0s`, `1.5s` or `120ms`.
+    waits = [
+        duration(headers.get(f"x-ratelimit-reset-{of}", ""))
+        for of in ("requests", "tokens")
+        if headers.get(f"x-ratelimit-remaining-{of}") == "0"
+    ]
+    return max((wait for wait in waits if wait is not None), default=None)
+
+
+def duration(given: str) -> float | None:
+    """Seconds, of hours, minutes, seconds and milliseconds; None: it is something else."""
+    units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+    if not re.fullmatch(r"(\d+(\.\d+)?(ms|h|m|s))+", given):
+        return None
+    return sum(float(number) * units[unit] for number, _, unit in re.findall(r"(\d+(\.\d+)?)(ms|h|m|s)", given))
 
 
 def kind_of_status(status: int, words: str) -> tuple[str, bool]:
@@ -116,8 +206,15 @@ def kind_of_status(status: int, words: str) -> tuple[str, bool]:
     return "bad_request", False
 
 
-def _server_words(body: object) -> str:
-    """The server's own words; the SDK has already taken them out of `error` where it could."""
-    if isinstance(body, dict):
-        return str(body.get("message") or body.get("error") or body.get("detail") or body)
-    return str(body or "")
+def _server_words(told: object) -> str:
+    """The server's own words."""
+    if isinstance(told, dict):
+        told = told.get("message") or told.get("error") or told.get("detail") or told
+    return _spelled(told or "")
+
+
+def _spelled(told: object) -> str:
+    try:
+        return str(told)[:MOST_SEARCHED]
+    except (RecursionError, ValueError):  # Nested too deep, or a number of thousands of digits.
+        return ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from shaketable.errors import ModelError
+from shaketable.models.endpoint.verdict import KEPT
 from shaketable.types import Completion, EndpointFact, Failure, Message, Prompt, Sampling
 
 CHECK_WORDING = ("Invent a name for a town.", "Write the first line of a story.")
@@ -38,6 +40,7 @@ class Honors:
             try:
                 facts[name] = check()
             except CheckError as error:
+                self._refuse_unusable(error.failure)
                 # A refusal is an answer; a broken connection is not.
                 refused = error.failure.kind in ("bad_request", "refused_setting")
                 facts[name] = EndpointFact(value=False if refused else None, reason=error.failure.message)
@@ -84,6 +87,19 @@ class Honors:
             return EndpointFact(value=True, reason=counted)
         # Texts that never change, or always do, do not heed the temperature; between these it is luck.
         return EndpointFact(value=False if n_cold in (0, len(CHECK_WORDING)) else None, reason=counted)
+
+    def _refuse_unusable(self, failure: Failure) -> None:
+        """Raises ModelError where the endpoint takes no request of ours: nothing would be answered."""
+        if failure.kind == "not_found":
+            # A server of base models may know no chat, and is asked in the plain layout.
+            (plain,) = self.generate(
+                [replace(_check_prompt(CHECK_WORDING[0], temperature=1.0, seed=1), layout="plain")]
+            )
+            if isinstance(plain, Completion) or plain.kind != "not_found":
+                return
+        elif failure.kind != "authentication":
+            return
+        raise ModelError(f"{failure.message}\n{KEPT}")
 
     def _texts(self, temperature: float, seed: int) -> list[str]:
         """One text per wording, asked one by one: under load, rounding alone may change a text."""

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import queue
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
+from shaketable.errors import ModelError
+from shaketable.models.endpoint.awake import take_from
+from shaketable.models.endpoint.event_loop import EventLoop, Reply
+from shaketable.models.endpoint.pool import Pool
 from shaketable.types import Completion, Failure
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
-Reply = TypeVar("Reply")
 
 
 class Line:
-    """The client on an event loop of its own, in a thread that ends with the process."""
+    """The servers on an event loop in a thread of its own."""
 
-    def __init__(self, client: AsyncOpenAI, concurrency: int) -> None:
-        self.client = client
-        self.places = asyncio.Semaphore(concurrency)
-        self._loop = asyncio.new_event_loop()
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self._loop = EventLoop("shaketable-openai")
         self._finished: queue.SimpleQueue[tuple[int, Future[Completion | Failure]]] = queue.SimpleQueue()
         self._n_waiting = 0
         self._underway: set[Future[Completion | Failure]] = set()
+        self._end: BaseException | None = None
+        """Why no more replies come, to be raised when those that came are taken."""
         self._counting = threading.Lock()
-        threading.Thread(target=self._loop.run_forever, name="shaketable-openai", daemon=True).start()
 
     def start(self, work: Coroutine[Any, Any, Reply]) -> Future[Reply]:
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        return self._loop.start(work)
 
     def submit(self, ticket: int, work: Coroutine[Any, Any, Completion | Failure]) -> None:
         with self._counting:
@@ -42,21 +40,34 @@ class Line:
         reply.add_done_callback(lambda reply: finished.put((ticket, reply)))
 
     def collect(self) -> list[tuple[int, Completion | Failure]]:
+        """Raises ModelError where the endpoint cannot be used, after the replies that came before."""
+        if self._end is not None:
+            end, self._end = self._end, None
+            raise end
         with self._counting:
             if not self._n_waiting:
                 return []
-        done = [self._finished.get()]
+        done = [take_from(self._finished)]
         with contextlib.suppress(queue.Empty):
             while True:
                 done.append(self._finished.get_nowait())
         with self._counting:
             self._n_waiting -= len(done)
         self._underway.difference_update(reply for _, reply in done)
-        return [(ticket, reply.result()) for ticket, reply in done]
+        replies = []
+        for ticket, reply in done:
+            error = reply.exception()
+            if error is None:
+                replies.append((ticket, reply.result()))
+            elif isinstance(error, ModelError):
+                self._end = error
+            else:
+                raise error
+        return replies if replies else self.collect()
 
     def forget(self) -> None:
         """Send nothing more, and take no reply to what was sent."""
-        underway, self._underway = self._underway, set()
+        underway, self._underway, self._end = self._underway, set(), None
         with self._counting:
             self._n_waiting, self._finished = 0, queue.SimpleQueue()
         for reply in underway:

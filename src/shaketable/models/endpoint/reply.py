@@ -8,14 +8,15 @@ from typing import Any
 from shaketable.models.endpoint.choice import (
     as_written,
     count_thoughts,
-    cut_tokens,
     estimate_tokens,
     read_end,
-    read_logprobs,
     read_texts,
 )
 from shaketable.models.endpoint.failures import EndpointError
+from shaketable.models.endpoint.fields import count_of, mapping_of
+from shaketable.models.endpoint.logprobs import Unreadable, cut_tokens, read_logprobs
 from shaketable.models.endpoint.request import reply_prefix
+from shaketable.models.endpoint.words import REPLACED, Hide
 from shaketable.text.thoughts import split_thoughts
 from shaketable.types import Completion, Json, Prompt
 
@@ -32,8 +33,9 @@ DECODING = (
 )
 
 
-def read_reply(prompt: Prompt, body: Mapping[str, Json], reply: Any, seconds: float) -> Completion:
-    """Raises EndpointError where the endpoint withheld the text or broke it off."""
+def read_reply(prompt: Prompt, body: Mapping[str, Json], reply: Any, seconds: float, hide: Hide) -> Completion:
+    """Raises EndpointError where the endpoint withheld the text or broke it off. `hide`: once more, as a secret may
+    come in parts that are put together here."""
     choice = reply["choices"][0]
     reported = choice.get("finish_reason")
     if reported == "content_filter":
@@ -41,7 +43,7 @@ def read_reply(prompt: Prompt, body: Mapping[str, Json], reply: Any, seconds: fl
     if reported in ("abort", "error"):
         raise EndpointError("server", f"the endpoint broke the reply off ({reported})", may_retry=True)
     notes = []
-    thoughts, text = read_texts(choice, prompt.layout)
+    thoughts, text = map(hide, read_texts(choice, prompt.layout))
     prefix = reply_prefix(prompt)
     if prefix and text.startswith(prefix):
         text = text[len(prefix) :]
@@ -51,21 +53,23 @@ def read_reply(prompt: Prompt, body: Mapping[str, Json], reply: Any, seconds: fl
         thoughts, text = split_thoughts(text, finished=reported != "length")
     tagged = whole[: len(whole) - len(text)]
     text, finish, stop_notes = read_end(choice, text, prompt.sampling.stop, sent="stop" in body)
-    tokens, extras = read_logprobs(choice, prompt.wants)
+    tokens, extras, token_notes = _read_tokens(choice, prompt, body, hide)
     if finish == "stop":
         tokens, extras = cut_tokens(tokens, extras, text)
-    notes += [*stop_notes, *(f"{name}_missing" for name in prompt.wants if name not in extras)]
-    usage = reply.get("usage") or {}
-    n_prompt_tokens, n_tokens = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    notes += [*stop_notes, *token_notes, *(f"{name}_missing" for name in prompt.wants if name not in extras)]
+    if REPLACED in thoughts or REPLACED in text:
+        notes.append("half_characters_replaced")
+    usage = mapping_of(reply.get("usage"))
+    n_prompt_tokens, n_tokens = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
     if n_prompt_tokens is None or n_tokens is None:
-        notes.append("usage_estimated")
+        notes += ["usage_estimated"] if not usage else ["usage_estimated", "usage_unreadable"]
         n_prompt_tokens = estimate_tokens("".join(message.content for message in prompt.messages))
         n_tokens = len(tokens) or estimate_tokens(thoughts + text)
     return Completion(
         text=text,
         finish_reason=finish,
-        n_prompt_tokens=int(n_prompt_tokens),
-        n_tokens=int(n_tokens),
+        n_prompt_tokens=n_prompt_tokens,
+        n_tokens=n_tokens,
         seconds=seconds,
         thoughts=thoughts,
         written=as_written(thoughts, tagged, text, prompt.sampling.stop, is_new=not prefix),
@@ -75,3 +79,19 @@ def read_reply(prompt: Prompt, body: Mapping[str, Json], reply: Any, seconds: fl
         decoding={name: body[name] for name in DECODING if name in body},
         notes=tuple(notes),
     )
+
+
+def _read_tokens(
+    choice: Mapping[str, Any], prompt: Prompt, body: Mapping[str, Json], hide: Hide
+) -> tuple[tuple[str, ...], dict[str, Json], list[str]]:
+    """Tokens, what is told of each, and notes. An answer whose tokens cannot be read is an answer still."""
+    asked = body.get("top_logprobs", body.get("logprobs"))
+    try:
+        tokens, extras = read_logprobs(
+            choice, prompt.wants, prompt.sampling.max_tokens, asked if isinstance(asked, int) else 0
+        )
+    except Unreadable:
+        return (), {}, ["logprobs_unreadable"]
+    if hide(joined := "".join(tokens)) != joined:
+        return (), {}, ["logprobs_hidden"]  # Together they spell a secret.
+    return tokens, extras, []

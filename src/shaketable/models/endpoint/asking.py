@@ -1,0 +1,118 @@
+"""One request and its attempts: what an endpoint refuses for now is asked again, what it cannot do is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from shaketable.models.endpoint.choice import estimate_tokens
+from shaketable.models.endpoint.failures import LONGEST_WAIT_SECONDS, EndpointError, backoff, endpoint_error
+from shaketable.models.endpoint.fields import count_of, mapping_of
+from shaketable.models.endpoint.parsing import parse_reply
+from shaketable.models.endpoint.pool import Call, Pool
+from shaketable.models.endpoint.request import Dialect
+from shaketable.types import Json
+
+MOST_DOUBLINGS = 4
+"""Of the wait of a call that was refused: the pace of all calls is what spares the server."""
+MANY_REFUSALS = 20
+"""A call that was refused so often, for as long as the patience, is given up though others are answered."""
+
+
+class Asker(Dialect, Protocol):
+    """The settings of the part that say how long it asks."""
+
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def timeout_seconds(self) -> float: ...
+    @property
+    def patience_seconds(self) -> float: ...
+
+
+async def ask(
+    pool: Pool, body: Mapping[str, Json], asker: Asker, refused: dict[tuple[str, str], EndpointError]
+) -> tuple[Any, float, str]:
+    """The parsed reply, the seconds its attempt took, and the host that gave it. Raises EndpointError where the call
+    failed, ModelError where the endpoint cannot be used. `refused` are parameters and values that the endpoint does not
+    take, as far as it was asked: it is not asked again for the same refusal."""
+    n_tokens = _estimate(body) if pool.quotas.counts_tokens else 0.0
+    call: Call | None = None
+    attempt, n_refused, refused_at = 1, 0, 0.0
+    while True:
+        call = await pool.place(n_tokens, after=call)
+        try:
+            if (known := _known_refusal(body, refused)) is not None:
+                raise known
+            content, seconds = await _send(call, body, asker)
+        except EndpointError as error:
+            if error.parameter is not None:
+                refused[error.parameter, repr(body[error.parameter])] = error
+            error.host = call.server.access.host
+            is_free = pool.failed(call, error)
+            if error.blame == "busy":
+                n_refused, refused_at = n_refused + 1, refused_at or time.monotonic()
+                if n_refused >= MANY_REFUSALS and time.monotonic() - refused_at > asker.patience_seconds:
+                    raise
+                await asyncio.sleep(backoff(min(n_refused, MOST_DOUBLINGS)) if error.wait is None else error.wait)
+            elif error.blame == "unreachable":
+                await asyncio.sleep(backoff(1))
+            elif not is_free:
+                if error.blame != "broken" or error.kind == "bad_reply" or attempt >= asker.attempts:
+                    raise
+                if error.wait is not None and error.wait > LONGEST_WAIT_SECONDS:
+                    raise
+                await asyncio.sleep(backoff(attempt) if error.wait is None else error.wait)
+                attempt += 1
+        except BaseException:
+            pool.let_go(call)
+            raise
+        else:
+            pool.answered(call, seconds, _count(content))
+            return content, seconds, call.server.access.host
+
+
+def _known_refusal(body: Mapping[str, Json], refused: Mapping[tuple[str, str], EndpointError]) -> EndpointError | None:
+    if not refused:
+        return None
+    return next((refused[name, repr(value)] for name, value in body.items() if (name, repr(value)) in refused), None)
+
+
+async def _send(call: Call, body: Mapping[str, Json], asker: Asker) -> tuple[Any, float]:
+    from openai import APIError
+
+    path = "/chat/completions" if "messages" in body else "/completions"
+    hide = call.server.access.hide_in_reply
+    started = time.perf_counter()
+    try:
+        async with asyncio.timeout(asker.timeout_seconds):
+            content = await call.server.client.post(path, body=body, cast_to=bytes)
+        seconds = time.perf_counter() - started
+    except TimeoutError as error:
+        message = f"no reply within {asker.timeout_seconds:g} seconds"
+        raise EndpointError("timeout", message, may_retry=True, blame="broken") from error
+    except APIError as error:
+        raise endpoint_error(error, body, asker, hide) from error
+    except ValueError as error:  # half a character, or a temperature that is no number
+        message = f"the prompt cannot be sent as JSON ({error})"
+        raise EndpointError("bad_request", message, may_retry=False) from error
+    return parse_reply(content, hide), seconds
+
+
+def _estimate(body: Mapping[str, Json]) -> float:
+    """Tokens that a request takes at most, roughly: those of its texts, and all that it may generate."""
+    texts = json.dumps(body.get("messages") or body.get("prompt") or "", ensure_ascii=False)
+    most = body.get("max_tokens") or body.get("max_completion_tokens") or 0
+    return estimate_tokens(texts) + (float(most) if isinstance(most, int | float) else 0.0)
+
+
+def _count(content: Any) -> float | None:
+    """Tokens that a request took; None: the endpoint does not say, or nothing that can be."""
+    usage = mapping_of(content.get("usage")) if isinstance(content, dict) else {}
+    if (n_tokens := count_of(usage.get("total_tokens"))) is not None:
+        return n_tokens
+    given = [count_of(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]
+    return sum(n for n in given if n is not None) if any(n is not None for n in given) else None

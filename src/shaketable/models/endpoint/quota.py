@@ -1,0 +1,85 @@
+"""Stated limits of requests and tokens per minute, held in any minute."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass
+
+MINUTE_SECONDS = 60.0
+SIXTH_SECONDS = 10.0
+"""A sixth of the requests is held in a sixth of the minute too: not all that it allows is sent in its first second."""
+
+
+@dataclass(slots=True)
+class Taken:
+    """What one call takes of a limit."""
+
+    at: float
+    amount: float
+
+
+class Quota:
+    """So much, at most, in any stretch of so many seconds."""
+
+    def __init__(self, limit: float, seconds: float) -> None:
+        self.limit, self.seconds = limit, seconds
+        self._taken: deque[Taken] = deque()
+        self._total = 0.0
+
+    def ready_at(self, now: float, amount: float) -> float:
+        """When so much may be taken. What is more than the whole limit may go when nothing else does."""
+        self._forget(now)
+        ready, total = now, self._total
+        for taken in self._taken:
+            if total + amount <= self.limit:
+                break
+            total -= taken.amount
+            ready = taken.at + self.seconds
+        return ready
+
+    def take(self, taken: Taken) -> None:
+        self._taken.append(taken)
+        self._total += taken.amount
+
+    def correct(self, taken: Taken, change: float) -> None:
+        if self._taken and taken.at >= self._taken[0].at:
+            self._total += change
+
+    def _forget(self, now: float) -> None:
+        while self._taken and self._taken[0].at <= now - self.seconds:
+            self._total -= self._taken.popleft().amount
+
+
+class Quotas:
+    """The limits of a model: requests and tokens per minute."""
+
+    def __init__(self, requests_per_minute: float | None, tokens_per_minute: float | None) -> None:
+        self._requests: tuple[Quota, ...] = ()
+        if requests_per_minute is not None:
+            sixth = math.ceil(requests_per_minute * SIXTH_SECONDS / MINUTE_SECONDS)
+            self._requests = Quota(requests_per_minute, MINUTE_SECONDS), Quota(sixth, SIXTH_SECONDS)
+        # Not so for tokens: calls are estimated by the most they may take, often a good part of a sixth.
+        self._tokens = () if tokens_per_minute is None else (Quota(tokens_per_minute, MINUTE_SECONDS),)
+
+    @property
+    def counts_tokens(self) -> bool:
+        return bool(self._tokens)
+
+    def ready_at(self, now: float, n_tokens: float) -> float:
+        ready = [quota.ready_at(now, 1) for quota in self._requests]
+        return max([now, *ready, *(quota.ready_at(now, n_tokens) for quota in self._tokens)])
+
+    def take(self, now: float, n_tokens: float) -> Taken:
+        request, tokens = Taken(at=now, amount=1), Taken(at=now, amount=n_tokens)
+        for quota in self._requests:
+            quota.take(request)
+        for quota in self._tokens:
+            quota.take(tokens)
+        return tokens
+
+    def correct(self, tokens: Taken, n_tokens: float) -> None:
+        """The call took another number of tokens than was estimated."""
+        for quota in self._tokens:
+            quota.correct(tokens, n_tokens - tokens.amount)
+        tokens.amount = n_tokens

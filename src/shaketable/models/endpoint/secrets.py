@@ -1,0 +1,61 @@
+"""Which environment variable may go to which host: a study may come from a stranger, and names both."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import re
+from urllib.parse import urlsplit
+
+ALLOW = "SHAKETABLE_ALLOW"
+"""The environment variable that lists what else may go: hosts, or VARIABLE@host, with commas between them."""
+WORDS = frozenset({"KEY", "TOKEN", "SECRET", "PASSWORD", "BEARER", "CREDENTIAL", "CREDENTIALS"})
+"""One of them stands in the name of a variable that holds a key: TEAM_KEY, OPENAI_API_KEY, MY_TOKEN."""
+PROVIDERS = (
+    *("api.openai.com", ".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"),
+    *("api.anthropic.com", "api.deepseek.com", "generativelanguage.googleapis.com", "api.x.ai", "api.mistral.ai"),
+    *("openrouter.ai", "api.together.xyz", "api.groq.com", "api.fireworks.ai", "router.huggingface.co"),
+    *("api.cohere.ai", "api.perplexity.ai", "integrate.api.nvidia.com", "dashscope.aliyuncs.com", "api.cerebras.ai"),
+)
+"""Hosts of models that no stranger reads along at; a leading dot stands for what is below."""
+ADDRESSES = ("OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT")
+"""Environment variables that hold an address."""
+NEARBY = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
+
+
+def refusal_to_send(variable: str, host: str) -> str | None:
+    """Why a variable may not go to a host, in words; None: it may."""
+    pieces = variable.upper().split("_")
+    if not any(piece in WORDS or piece.endswith(("KEY", "TOKEN")) for piece in pieces):
+        return (
+            f"the environment variable {variable} would go to {host}, and its name is not that of a key. Put the key "
+            "into one whose name says so, such as TEAM_KEY"
+        )
+    if is_trusted(host) or host in _own_hosts() or _is_allowed(variable, host):
+        return None
+    return (
+        f"the environment variable {variable} would go to {host}, which is no provider that is known. If that is "
+        f"meant, allow it once: export {ALLOW}='{variable}@{host}'"
+    )
+
+
+def is_trusted(host: str) -> bool:
+    """A provider of models, this machine, or one of the network that it is in."""
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_private
+    return "." not in host or _matches(host, (*PROVIDERS, *NEARBY))
+
+
+def _own_hosts() -> set[str | None]:
+    """Those that the environment itself names, which is nobody else's."""
+    return {urlsplit(address).hostname for name in ADDRESSES if (address := os.environ.get(name))}
+
+
+def _is_allowed(variable: str, host: str) -> bool:
+    entries = [entry.rpartition("@") for entry in re.split(r"[,\s]+", os.environ.get(ALLOW, "")) if entry]
+    return any(_matches(host, (own,)) for name, _, own in entries if name in ("", variable))
+
+
+def _matches(host: str, known: tuple[str, ...]) -> bool:
+    return any(host == name.lstrip(".") or (name.startswith(".") and host.endswith(name)) for name in known)

@@ -1,0 +1,123 @@
+"""One server of an endpoint: its client, how much it is given to do, and whether it answers."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import TYPE_CHECKING
+
+from shaketable.models.endpoint.access import Access
+from shaketable.models.endpoint.failures import EndpointError, backoff
+from shaketable.models.endpoint.pace import Pace
+from shaketable.models.endpoint.window import Window
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+MOST_ERRORS = 5
+"""In a row: the server is then left out, and tried now and then."""
+N_RECENT = 20
+LONG_OUT = 7
+"""Of a server that takes no request of ours: it is tried again after as long a time as one that failed so often."""
+
+
+class Server:
+    """Calls that are under way at one address, and what came back of them."""
+
+    def __init__(self, client: AsyncOpenAI, access: Access, window: Window) -> None:
+        self.client, self.access = client, access
+        self.window, self.pace = window, Pace()
+        self.n_underway = 0
+        self._answered_at = -math.inf
+        self.trouble: EndpointError | None = None
+        """What came last in place of a reply."""
+        self.n_outs = 0
+        """How often in a row it was left out and tried in vain."""
+        self._seconds = 0.0
+        self._n_errors = 0
+        self._refusals: deque[bool] = deque(maxlen=N_RECENT)
+        self._paused_until = 0.0
+        self._out_at: float | None = None
+        self._out_until = 0.0
+        self._is_probed = False
+
+    @property
+    def is_out(self) -> bool:
+        return self._out_at is not None
+
+    @property
+    def load(self) -> float:
+        """How long a call would take here, roughly: what is under way, by how fast it comes back."""
+        return (self.n_underway + 1) / self.window.size * (self._seconds or 1e-3)
+
+    def ready_at(self, now: float) -> float:
+        """When it takes the next call; infinity: when a reply has come. One that was left out gets one call."""
+        if self.is_out:
+            return math.inf if self._is_probed else self._out_until
+        if self.n_underway >= self.window.size:
+            return math.inf
+        return max(self._paused_until, self.pace.ready_at(now))
+
+    def sent(self, now: float) -> None:
+        self.n_underway += 1
+        self._is_probed = self.is_out
+        self.pace.sent(now)
+        self.window.sent(self.n_underway)
+
+    def let_go(self) -> None:
+        """The call is not waited for any more."""
+        self.n_underway -= 1
+        self._is_probed = False
+
+    def answered(self, now: float, seconds: float) -> None:
+        self._alive()
+        self._answered_at = now
+        self._seconds += (seconds - self._seconds) * (0.1 if self._seconds else 1.0)
+        self._refusals.append(False)
+        self.pace.answered(now)
+        self.window.answered(now, seconds)
+
+    def refused_request(self) -> None:
+        """It is there, and did not like the request alone."""
+        self._alive()
+
+    def busy(self, now: float, sent_at: float, error: EndpointError) -> None:
+        """The pause that it asks for is the call's alone while other calls are accepted, else that of all."""
+        self._alive()
+        self.trouble = error
+        self._refusals.append(True)
+        self.pace.refused(now, sent_at)
+        if error.wait is not None and sum(self._refusals) > len(self._refusals) / 2:
+            self._paused_until = max(self._paused_until, now + error.wait)
+
+    def broke(self, now: float, sent_at: float, error: EndpointError) -> None:
+        self.let_go()
+        self.trouble = error
+        self._n_errors += 1
+        if error.kind == "timeout":
+            self.window.late(now)
+        # One that answered others meanwhile is there: connections may wait for a busy machine, also for this one.
+        is_gone = error.blame == "unreachable" and self._answered_at < sent_at
+        if is_gone or self._n_errors >= MOST_ERRORS or self.is_out:
+            self._leave_out(now, sent_at)
+
+    def turned_away(self, now: float, sent_at: float, error: EndpointError) -> None:
+        """It takes no request of ours, and others do."""
+        self.let_go()
+        self.trouble = error
+        self.n_outs = max(self.n_outs, LONG_OUT)
+        self._leave_out(now, sent_at)
+
+    def begin_anew(self) -> None:
+        """Forget that it did not answer: who asks again has mended something."""
+        self.n_outs, self._n_errors, self._out_at = 0, 0, None
+
+    def _alive(self) -> None:
+        self.let_go()
+        self.begin_anew()
+
+    def _leave_out(self, now: float, sent_at: float) -> None:
+        if self._out_at is not None and sent_at < self._out_at:
+            return  # It was sent together with one that failed before.
+        self.n_outs += 1
+        self._out_at, self._out_until = now, now + backoff(self.n_outs)

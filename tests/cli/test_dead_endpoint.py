@@ -1,0 +1,79 @@
+"""An endpoint that cannot be used ends a command with one message, and nothing is stored as a failure."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+from limited_endpoint import closed_port
+from made_studies import STUDY
+from stand_in_endpoint import StandIn, said
+from typer.testing import CliRunner
+
+from shaketable.cli.app import app
+from shaketable.store import Run
+
+
+def study_of(folder, *models):
+    listed = ", ".join(f'"{model}"' for model in models)
+    lines = [f"models = [{listed}]" if line.startswith("models") else line for line in STUDY.splitlines()]
+    path = folder / "endpoint.toml"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def invoke(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def dead_models():
+    """Several that point at one address."""
+    url = f"http://127.0.0.1:{closed_port()}/v1"
+    return [f"openai(model='{name}', base_url='{url}')" for name in ("a", "b", "c")]
+
+
+@pytest.fixture(autouse=True)
+def at_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHAKETABLE_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("SHAKETABLE_OFFLINE", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_an_address_where_nothing_listens_is_told_once(tmp_path):
+    result = invoke("run", study_of(tmp_path, *dead_models()), "--out", tmp_path / "run")
+    assert result.exit_code == 1
+    assert result.stderr.count("ConnectError") == 1 and "Check that the server runs" in result.stderr
+    assert not Run(tmp_path / "run").failures()
+
+
+@pytest.mark.slow
+def test_it_is_told_within_fifteen_seconds_of_the_start_of_the_program(tmp_path):
+    study = study_of(tmp_path, *dead_models())
+    command = [sys.executable, "-c", "from shaketable.cli import main; main()", "run", str(study), "--out", "run"]
+    begun = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert time.monotonic() - begun < 15
+    assert done.returncode == 1 and done.stderr.count("ConnectError") == 1
+
+
+def test_a_run_that_was_stopped_goes_on_when_the_endpoint_is_mended(tmp_path):
+    server = StandIn()
+    server.reply = lambda body, n: (401, {}, {"error": {"message": "wrong key"}})
+    study = study_of(tmp_path, f"openai(model='a', base_url='{server.url}')")
+    result = invoke("run", study, "--out", tmp_path / "run")
+    assert result.exit_code == 1 and result.stderr.count("Check the key in OPENAI_API_KEY") == 1
+    assert len(server.requests) == 1
+    server.reply = lambda body, n: said("Paris.")
+    result = invoke("answer", tmp_path / "run")
+    assert result.exit_code == 0, result.stderr
+    assert Run(tmp_path / "run").summary().failed == 0
+    server.server.shutdown()
+    server.server.server_close()
+
+
+def test_the_doctor_says_what_is_wrong_with_an_endpoint():
+    result = invoke("doctor", "--endpoint", f"openai(model='a', base_url='http://127.0.0.1:{closed_port()}/v1')")
+    assert result.exit_code == 1
+    assert result.stderr.count("ConnectError") == 1
