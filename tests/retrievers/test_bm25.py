@@ -12,12 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shaketable import catalog
-from shaketable.errors import PartError
+from shaketable.errors import DataError, PartError
 from shaketable.identity import trial_key
 from shaketable.retrievers import bm25 as part_module
 from shaketable.retrievers.bm25 import Bm25
-from shaketable.retrievers.postings import index as bm25_index
-from shaketable.retrievers.postings.index import IndexWriter
+from shaketable.retrievers.postings import blocks as blocks_module
+from shaketable.retrievers.postings import index as index_module
+from shaketable.retrievers.postings.blocks import BlockWriter, code_type
+from shaketable.retrievers.postings.index import Field, write_index
+from shaketable.retrievers.postings.search import candidates
 from shaketable.text.search_terms import STOP_WORDS, terms
 from shaketable.types import Query, Question
 
@@ -181,26 +184,175 @@ def test_rankings_equal_exact_bm25_over_twenty_thousand_passages_and_two_thousan
 # --- the index ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("per_block", [1, 50, 10_000_000])
-def test_the_index_is_the_one_that_bm25s_builds(tmp_path, monkeypatch, per_block):
-    monkeypatch.setattr(bm25_index, "TERMS_PER_BLOCK", per_block)
-    passages = [text.split() for _, text in zipf_rows(60, random.Random(1), 300)] + [[]]
-    writer = IndexWriter(tmp_path / "own")
+def built(folder, passages, k1=1.2, b=0.75):
+    writer = BlockWriter(folder)
     for passage in passages:
         writer.add(passage)
-    counts = writer.finish(k1=1.5, b=0.6)
-    assert counts["n_passages"] == 61
+    writer.write_block()
+    return write_index(writer, code_type(len(writer.kinds)), k1=k1, b=b), Field(folder)
+
+
+def postings(field, term):
+    number = field.vocabulary[term]
+    places = slice(*field.starts[number : number + 2])
+    return field.rows[places], field.idf[number] * field.shares[field.codes[places]]
+
+
+def test_the_index_is_the_one_that_bm25s_builds(tmp_path):
+    passages = [text.split() for _, text in zipf_rows(160, random.Random(1), 300)] + [[]]
+    counts, own = built(tmp_path / "own", passages, k1=1.5, b=0.6)
     assert counts["n_terms"] == sum(map(len, passages))
-    assert {file.name.partition(".")[0] for file in (tmp_path / "own").iterdir()} == {
-        "data", "indices", "indptr", "peaks", "vocab", "params",
-    }  # fmt: skip
-    own = bm25s.BM25.load(tmp_path / "own", mmap=True)
+    assert counts["n_distinct_terms"] == len({term for passage in passages for term in passage})
     theirs = bm25s.BM25(method="lucene", k1=1.5, b=0.6, dtype="float64")
     theirs.index(passages, show_progress=False)
-    for term, number in own.vocab_dict.items():
-        np.testing.assert_allclose(own.get_scores([term]), theirs.get_scores([term]), rtol=1e-12)
-        start, end = own.scores["indptr"][number : number + 2]
-        assert (np.diff(own.scores["indices"][start:end]) > 0).all()
+    for number, term in enumerate(own.vocabulary):
+        rows, scores = postings(own, term)
+        assert (np.diff(rows) > 0).all()
+        assert own.peaks[number] == scores.max()
+        best = sorted(scores, reverse=True)
+        assert own.floors[number].tolist() == [best[n - 1] if len(best) >= n else 0 for n in index_module.DEPTHS]
+        expected = np.zeros(len(passages))
+        expected[rows] = scores
+        np.testing.assert_allclose(expected, theirs.get_scores([term]), rtol=1e-12)
+    assert {file.name for file in (tmp_path / "own").iterdir()} == {
+        "terms.txt", *(f"{name}.npy" for name in index_module.ARRAYS)
+    }, "What was only needed to build it is gone."  # fmt: skip
+
+
+@settings(max_examples=30)
+@given(
+    passages=st.lists(st.lists(st.sampled_from(WORDS), max_size=20), min_size=1, max_size=40),
+    per_block=st.integers(1, 60),
+    at_once=st.integers(1, 60),
+)
+def test_an_index_built_in_blocks_is_the_one_built_whole(tmp_path_factory, passages, per_block, at_once):
+    folder = tmp_path_factory.mktemp("indexes")
+    counts, whole = built(folder / "whole", passages)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks_module, "TERMS_PER_BLOCK", per_block)
+        patch.setattr(index_module, "POSTINGS_AT_ONCE", at_once)
+        counts_of_blocks, in_blocks = built(folder / "blocks", passages)
+    assert counts == counts_of_blocks
+    assert whole.vocabulary == in_blocks.vocabulary
+    np.testing.assert_array_equal(whole.starts, in_blocks.starts)
+    np.testing.assert_array_equal(whole.peaks, in_blocks.peaks)
+    for term in whole.vocabulary:
+        for one, other in zip(postings(whole, term), postings(in_blocks, term), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_kinds_of_postings_that_outgrow_their_numbers_get_wider_ones(tmp_path, monkeypatch):
+    passages = [["a"] * n for n in range(1, 400)]  # as many lengths, so as many kinds
+    _, usual = built(tmp_path / "usual", passages)
+    assert usual.codes.dtype == np.uint16
+    monkeypatch.setattr(blocks_module, "CODES", (np.uint8, np.uint16))
+    monkeypatch.setattr(blocks_module, "TERMS_PER_BLOCK", 900)  # The first blocks have narrow numbers.
+    _, widened = built(tmp_path / "widened", passages)
+    assert widened.codes.dtype == np.uint16
+    for one, other in zip(postings(usual, "a"), postings(widened, "a"), strict=True):
+        np.testing.assert_array_equal(one, other)
+    _, narrow = built(tmp_path / "narrow", passages[:200])
+    assert narrow.codes.dtype == np.uint8
+
+
+def test_more_passages_than_there_are_numbers_for_are_refused(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks_module, "ROW", np.int8)
+    assert found(Bm25(corpus=corpus([("", "one")] * 127)), "one", k=127)[-1][0] == "127"
+    with pytest.raises(DataError, match=r"more than 127 passages.*Cut it"):
+        found(Bm25(corpus=corpus([("", "one")] * 128, "more.jsonl")), "one")
+    assert len(list((tmp_path / "home").rglob("bm25-*/manifest.json"))) == 1, "Of the refused one nothing is left."
+
+
+def test_lists_that_lie_beyond_two_billion_postings_are_found(tmp_path):
+    """The files have holes, so that they take no room."""
+    begin = 2**31 + 5
+    rows = np.memmap(tmp_path / "rows", np.int32, "w+", shape=(begin + 3,)).view(np.ndarray)
+    codes = np.memmap(tmp_path / "codes", np.uint16, "w+", shape=(begin + 3,)).view(np.ndarray)
+    rows[begin:], codes[begin:] = (3, 70_000, 90_000), (0, 2, 1)
+    shares, none = np.array([0.25, 0.5, 0.75]), np.zeros(0)
+    for mapped in (rows, codes, shares, none):
+        mapped.flags.writeable = False  # as those of an index, for which the search is compiled
+    found_rows, values = candidates(
+        ((rows[:0], codes[:0], none), (rows, codes, shares)), np.array([begin]), np.array([begin + 3]), np.array([1]),
+        np.array([2.0]), np.array([[0.0, 1.5], [0.0, 0.0]]), 0.5, 0.0, 2, 100_000, 512,
+    )  # fmt: skip
+    assert {row: value for row, (_, value) in zip(found_rows.tolist(), values.tolist(), strict=True)} == {
+        70_000: 1.5, 90_000: 1.0,
+    }  # fmt: skip
+
+
+def test_a_build_that_breaks_off_leaves_no_index_and_the_next_one_is_whole(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks_module, "TERMS_PER_BLOCK", 3)
+    rows = [("A", "one two three"), ("B", "two three"), ("C", "three")]
+    path, write_block = corpus(rows), BlockWriter.write_block
+
+    def breaks(writer):
+        if len(writer.blocks) == 1:
+            raise KeyboardInterrupt
+        write_block(writer)
+
+    monkeypatch.setattr(BlockWriter, "write_block", breaks)
+    with pytest.raises(KeyboardInterrupt):
+        found(Bm25(corpus=path), "two")
+    folders = list((tmp_path / "home" / "indexes").glob("*/*"))
+    assert [folder.name.split("-")[0] for folder in folders if folder.is_dir()] == ["passages"]
+    monkeypatch.setattr(BlockWriter, "write_block", write_block)
+    expected = exact_ranking(rows, "two three", 9)
+    assert found(Bm25(corpus=path), "two three") == [(str(row + 1), pytest.approx(score)) for row, score in expected]
+
+
+def test_lengths_in_a_byte_are_those_of_lucene(tmp_path):
+    writer = BlockWriter(tmp_path / "own")
+    writer.kinds = np.array([1 << 32 | length for length in (0, 23, 24, 39, 40, 41, 42, 100, 1000, 70_000)])
+    writer.round_lengths()
+    # Worked by hand: 40 = 24 + 0b10000, 41 loses its last bit; 100 = 24 + 0b1001100; 1000 = 24 + 0b1111010000.
+    expected = [0, 23, 24, 39, 40, 40, 42, 24 + 0b1001000, 24 + 0b1111000000, 24 + (0b1000 << 13)]
+    assert (writer.kinds & 0xFFFFFFFF).tolist() == expected
+    assert (writer.kinds >> 32).tolist() == [1] * 10
+
+
+def test_with_lengths_in_a_byte_rankings_are_those_of_tantivy(corpus, tmp_path):
+    """An engine that keeps them so, as Lucene does, with the same formula."""
+    tantivy = pytest.importorskip("tantivy")
+    from tantivy import Occur, Query
+
+    rng = random.Random(6)
+    rows = [(title, f"{text} {text}" if rng.random() < 0.3 else text) for title, text in zipf_rows(400, rng, 2000)]
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("row", fast=True)
+    for name in ("title", "text"):
+        builder.add_text_field(name, tokenizer_name="terms", index_option="freq")
+    schema = builder.build()
+    index = tantivy.Index(schema)
+    index.register_tokenizer("terms", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
+    writer = index.writer(15_000_000, 1)
+    for row, (title, text) in enumerate(rows):
+        document = tantivy.Document(title=" ".join(terms(title)), text=" ".join(terms(text)))
+        document.add_unsigned("row", row)
+        writer.add_document(document)
+    writer.commit()
+    index.reload()
+    searcher, part, unlike = index.searcher(), Bm25(corpus=corpus(rows), lengths="byte"), 0
+    for asked in [" ".join(rng.sample(rng.choice(rows)[1].split(), 6)) for _ in range(40)]:
+        fields = [
+            Query.boolean_query([
+                (Occur.Should, Query.boost_query(Query.term_query(schema, name, term, "freq"), count))
+                for term, count in Counter(terms(asked)).items()
+            ])
+            for name in ("title", "text")
+        ]  # fmt: skip
+        hits = searcher.search(Query.disjunction_max_query(fields, 0.5), 10, count=False).hits
+        # Tantivy keeps Lucene's older factor k1 + 1, the same for all, and scores in single precision.
+        own = found(part, asked)
+        assert [score for score, _ in hits] == pytest.approx([2.2 * score for _, score in own], rel=1e-5)
+        unlike += own != found(Bm25(corpus=part.corpus), asked)
+    assert unlike > 20, "Exact lengths give other scores."
+
+
+def test_a_setting_at_its_default_leaves_keys_as_they_were(corpus):
+    path = corpus([("A", "one two")])
+    assert "lengths" not in catalog.spelled(Bm25(corpus=path))
+    assert "lengths='byte'" in catalog.spelled(Bm25(corpus=path, lengths="byte"))
 
 
 def test_an_index_is_built_once_for_each_content(corpus, tmp_path, monkeypatch):

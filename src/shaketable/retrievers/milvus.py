@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from shaketable import weights
 from shaketable.errors import PartError, RetrieverDown
@@ -59,6 +60,10 @@ class Milvus(EmbeddedCorpus):
     timeout_seconds: float = field(default=60.0, compare=False)
 
     def lacks(self) -> str | None:
+        is_elsewhere = "://" in self._address and not weights.is_on_this_machine(self._address)
+        if weights.is_offline() and is_elsewhere:
+            host = urlsplit(self._address).hostname
+            return f"Milvus at {host} is not on this machine, and SHAKETABLE_OFFLINE is set. Unset it, or give a file."
         return None if self.mode == "bm25" else weights.lacks(self.encoder)
 
     def search(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
@@ -189,8 +194,16 @@ class Milvus(EmbeddedCorpus):
                 "Retriever 'milvus' needs the packages pymilvus and milvus-lite: pip install 'shaketable[milvus]'."
             ) from error
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # It prints a traceback for each error it raises.
+        if problem := self.lacks():
+            raise RetrieverDown(problem)
         with self._reaching("connect"):
-            return MilvusClient(self._address, token=os.environ.get("MILVUS_TOKEN", ""), timeout=self.timeout_seconds)
+            # A connection of its own: those that clients share outlive them, broken ones too.
+            return MilvusClient(
+                self._address,
+                token=os.environ.get("MILVUS_TOKEN", ""),
+                timeout=self.timeout_seconds,
+                dedicated=True,
+            )
 
     @property
     def _address(self) -> str:
@@ -205,8 +218,9 @@ class Milvus(EmbeddedCorpus):
             yield
         except (MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ConnectionError) as error:
             # What is remembered of the connection goes, so that the next search connects anew.
-            for remembered in ("_client", "_filled"):
-                self.__dict__.pop(remembered, None)
+            self.__dict__.pop("_filled", None)
+            if (client := self.__dict__.pop("_client", None)) is not None:
+                client.close()
             raise RetrieverDown(
                 f"Milvus at {self._address} could not {task}: {str(error).strip() or type(error).__name__}. "
                 "Check that it runs and can be reached, then run again: what is done stays done."

@@ -129,6 +129,7 @@ def test_a_digest_is_remembered_for_a_file_that_does_not_change(tmp_path, monkey
         (b'{"title": "T"}\n', "c.jsonl line 1: 'text' is missing"),
         (b'{"title": 3, "text": "x"}\n', "'title' is 3"),
         (b"id\ttext\ttitle\n1\tx\n", "found 2 columns"),
+        (b'id\ttext\ttitle\n1\t"open' + b"\nno end" * 30_000, "Is a quote opened and not closed"),
         (b'{"text": "\xff"}\n', "line 1: broken JSON"),
         (b"\x1f\x8b\x08\x00broken", "broken gzip"),
         (b'{"id": 1, "text": "x"}\n{"id": 2, "text": "y"}\n{"id": "1", "text": "z"}\n', "1 and 3 have the same id '1'"),

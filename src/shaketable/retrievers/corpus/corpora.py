@@ -130,12 +130,18 @@ def _line_entries(name: str, source: IO[bytes] | gzip.GzipFile) -> Iterator[Entr
 def _table_entries(name: str, source: IO[bytes] | gzip.GzipFile) -> Iterator[Entry]:
     rows = csv.reader(io.TextIOWrapper(source, "utf-8-sig", newline=""), delimiter="\t")
     next(rows)
-    for row in rows:
-        if len(row) != 3:
-            raise DataError(
-                f"{name} line {rows.line_num}: found {len(row)} columns, expected id, text, title. Get the file again."
-            )
-        yield Entry(row[0], row[2], row[1])
+    try:
+        for row in rows:
+            if len(row) != 3:
+                raise DataError(
+                    f"{name} line {rows.line_num}: found {len(row)} columns, expected id, text, title. "
+                    "Get the file again."
+                )
+            yield Entry(row[0], row[2], row[1])
+    except csv.Error as error:  # A quote that is not closed takes in what follows, up to a limit.
+        raise DataError(
+            f"{name} line {rows.line_num}: {error}. Is a quote opened and not closed? Get the file again."
+        ) from error
 
 
 def _entry(row: Any, n: int, where: str) -> Entry:
@@ -215,7 +221,7 @@ def _stamp(file: Path) -> list[int]:
 
 def _remember(file: Path, value: Any) -> None:
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        weights.make_folder(file.parent)
         with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as scratch:
             json.dump(value, scratch)
         Path(scratch.name).replace(file)

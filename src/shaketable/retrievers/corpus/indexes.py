@@ -39,7 +39,7 @@ def open_index(
     folder = weights.home() / "indexes" / corpus / f"{name}-{digest(wanted)[:12]}"
     if (trouble := damage(folder, wanted)) is None:
         return folder, _manifest(folder)["holds"]
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    weights.make_folder(folder.parent)
     with weights.one_at_a_time(folder):
         if (trouble := damage(folder, wanted)) is None:  # built by another process meanwhile
             return folder, _manifest(folder)["holds"]

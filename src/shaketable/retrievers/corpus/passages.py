@@ -114,7 +114,7 @@ def _number(id: str) -> int:
 
 # --- text → sentences -----------------------------------------------------------------------------
 
-END = re.compile(r"[.!?…]+[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[^\W_a-zß-öø-ÿ])")
+END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+\s++(?=[\"'“‘(\[]*[^\W_a-zß-öø-ÿ])")
 """The end of a sentence: its mark, closing quotes, space, and something that opens the next, not in small letters."""
 ABBREVIATED = re.compile(
     r"(?:^|[\s(\"'“‘])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|Rev|Gen|Col|Capt|Lt|Sgt|Gov|Sen|Rep|Hon|St|Mt|Ft|Jr|Sr|vs|[Nn]o|Vol|vol|"

@@ -6,14 +6,15 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-N_LOOKED_AT = 65_536
-"""A list up to this length is looked through for a first floor; a longer one costs more than its floor saves."""
 WORTH_A_SEARCH = 32
 """Postings that are read in the time in which one is looked up."""
 DUST = 1e-9
 """What sums in another order may differ by, and more."""
 Rows = NDArray[np.int32]
+Codes = NDArray[np.uint16] | NDArray[np.uint32]
 Numbers = NDArray[np.float64]
+Postings = tuple[Rows, Codes, Numbers]
+"""Rows, the codes of what each adds, and what each code stands for."""
 
 
 @numba.njit(nogil=True, cache=True)
@@ -24,28 +25,29 @@ def _score(title: float, text: float, tie_breaker: float) -> float:
 
 @numba.njit(nogil=True, cache=True)
 def candidates(
-    rows: tuple[Rows, Rows],
-    scores: tuple[Numbers, Numbers],
+    postings: tuple[Postings, Postings],
     begins: NDArray[np.int64],
     ends: NDArray[np.int64],
     fields: NDArray[np.int64],
     weights: Numbers,
     left: Numbers,
     tie_breaker: float,
+    floor: float,
     k: int,
     n_passages: int,
     window: int,
 ) -> tuple[Rows, Numbers]:
     """Passages among which are the k best, with what each has in both fields (passages × fields), exactly.
 
-    Lists are those of the query's terms in the fields 0 and 1: `rows[field][begin:end]`. `left` is what they and all
-    after them can add to each field at most. Where that is less than what k passages have, a passage needs one of the
-    lists before to be among the best (MaxScore: Turtle and Flood, 1995): the others, of common terms, only serve the
-    passages that may still come in. Passages are gone through window by window, so that sums stay near the processor.
+    Lists are those of the query's terms in the fields 0 and 1, each from `begin` to before `end` in its field's
+    postings, which add `weight * share`. `left` is what a list and all after it can add to each field at most. Where
+    that is less than what k passages have, `floor` or more, a passage needs one of the lists before to be among the
+    best (MaxScore: Turtle and Flood, 1995): the others, of common terms, only serve the passages that may still come
+    in. Passages are gone through window by window, so that sums stay near the processor.
     """
     n_lists, n = len(begins), 0
     places = begins.copy()
-    best = np.full(k, _first_floor(scores, begins, ends, fields, weights, k))  # ascending
+    best = np.full(k, floor)  # a heap, the least first
     sums = np.zeros((window, 2))
     touched = np.empty(window, np.int32)
     near, values = np.empty(k, np.int32), np.empty((k, 2))
@@ -55,17 +57,17 @@ def candidates(
         while one < n_lists and _score(left[one, 0], left[one, 1], tie_breaker) >= floor:
             own = 0 if fields[one] == 0 else 1
             places[one], n_here = _read(
-                rows[own], scores[own], places[one], ends[one], weights[one], start, own, sums, touched, n_here
+                postings[own], places[one], ends[one], weights[one], start, own, sums, touched, n_here
             )
             one += 1
         n_here = _keep(touched, n_here, sums, left[one, 0], left[one, 1], tie_breaker, floor)
         while one < n_lists and n_here:
             own = 0 if fields[one] == 0 else 1
-            place = _seek(rows[own], places[one], ends[one], start)
+            place = _seek(postings[own][0], places[one], ends[one], start)
             if (ends[one] - begins[one]) * window < WORTH_A_SEARCH * n_here * n_passages:
-                place = _read_on(rows[own], scores[own], place, ends[one], weights[one], start, window, own, sums)
+                place = _read_on(postings[own], place, ends[one], weights[one], start, window, own, sums)
             else:
-                _look_up(rows[own], scores[own], place, ends[one], weights[one], start, own, sums, touched[:n_here])
+                _look_up(postings[own], place, ends[one], weights[one], start, own, sums, touched[:n_here])
             places[one] = place
             one += 1
             n_here = _keep(touched, n_here, sums, left[one, 0], left[one, 1], tie_breaker, floor)
@@ -76,13 +78,19 @@ def candidates(
             n += 1
             _insert(best, _score(sums[spot, 0], sums[spot, 1], tie_breaker))
             sums[spot] = 0.0
-    return near[:n], values[:n]
+    return _reaching(near[:n], values[:n], tie_breaker, best[0] - DUST)
+
+
+@numba.njit(nogil=True, cache=True)
+def _reaching(rows: Rows, values: Numbers, tie_breaker: float, floor: float) -> tuple[Rows, Numbers]:
+    """The passages that reach a floor."""
+    kept = np.array([_score(title, text, tie_breaker) >= floor for title, text in values])
+    return rows[kept], values[kept]
 
 
 @numba.njit(nogil=True, cache=True)
 def _read(
-    rows: Rows,
-    scores: Numbers,
+    postings: Postings,
     place: int,
     end: int,
     weight: float,
@@ -93,6 +101,7 @@ def _read(
     n_touched: int,
 ) -> tuple[int, int]:
     """Add what a list has for the passages of a window, and note those that had nothing; where the list goes on."""
+    rows, codes, shares = postings
     while place < end:
         spot = rows[place] - start
         if spot >= len(touched):
@@ -100,7 +109,7 @@ def _read(
         if sums[spot, 0] == 0.0 and sums[spot, 1] == 0.0:
             touched[n_touched] = spot
             n_touched += 1
-        sums[spot, field] += weight * scores[place]
+        sums[spot, field] += weight * shares[codes[place]]
         place += 1
     return place, n_touched
 
@@ -122,24 +131,26 @@ def _keep(
 
 @numba.njit(nogil=True, cache=True)
 def _read_on(
-    rows: Rows, scores: Numbers, place: int, end: int, weight: float, start: int, window: int, field: int, sums: Numbers
+    postings: Postings, place: int, end: int, weight: float, start: int, window: int, field: int, sums: Numbers
 ) -> int:
     """Add what a list has for the passages of a window that have something; where the list goes on."""
+    rows, codes, shares = postings
     while place < end:
         spot = rows[place] - start
         if spot >= window:
             break
         if sums[spot, 0] != 0.0 or sums[spot, 1] != 0.0:
-            sums[spot, field] += weight * scores[place]
+            sums[spot, field] += weight * shares[codes[place]]
         place += 1
     return place
 
 
 @numba.njit(nogil=True, cache=True)
 def _look_up(
-    rows: Rows, scores: Numbers, first: int, end: int, weight: float, start: int, field: int, sums: Numbers, spots: Rows
+    postings: Postings, first: int, end: int, weight: float, start: int, field: int, sums: Numbers, spots: Rows
 ) -> None:
     """Add what a list has for some passages of a window, which begins at its place `first`."""
+    rows, codes, shares = postings
     where, last = first, 0
     for spot in spots:
         if spot < last:  # Runs ascend, one for each list that was read.
@@ -147,7 +158,7 @@ def _look_up(
         last = spot
         where = _seek(rows, where, end, start + spot)
         if where < end and rows[where] == start + spot:
-            sums[spot, field] += weight * scores[where]
+            sums[spot, field] += weight * shares[codes[where]]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -168,31 +179,28 @@ def _seek(rows: Rows, begin: int, end: int, row: int) -> int:
 
 
 @numba.njit(nogil=True, cache=True)
-def _first_floor(
-    scores: tuple[Numbers, Numbers],
-    begins: NDArray[np.int64],
-    ends: NDArray[np.int64],
-    fields: NDArray[np.int64],
-    weights: Numbers,
-    k: int,
-) -> float:
-    """A score that k passages reach by one term alone; 0 where no list of moderate length has so many."""
-    floor = 0.0
-    for one in range(len(begins)):
-        if k <= ends[one] - begins[one] <= N_LOOKED_AT:
-            best = np.zeros(k)
-            for score in scores[0 if fields[one] == 0 else 1][begins[one] : ends[one]]:
-                _insert(best, score)
-            floor = max(floor, weights[one] * best[0])
-    return floor
+def nth_best(shares: Numbers, codes: Codes, starts: NDArray[np.int64], n: int) -> Numbers:
+    """What the n-th best posting of each list has; 0 where a list has fewer."""
+    found = np.zeros(len(starts) - 1)
+    for one in range(len(found)):
+        if starts[one + 1] - starts[one] >= n:
+            best = np.zeros(n)
+            for code in codes[starts[one] : starts[one + 1]]:
+                _insert(best, shares[code])
+            found[one] = best[0]
+    return found
 
 
 @numba.njit(nogil=True, cache=True)
 def _insert(best: Numbers, score: float) -> None:
-    """A score takes its place among the best, which ascend; the least of them goes."""
+    """A score takes the place of the least of the best, which are a heap."""
     if score > best[0]:
-        spot = 0
-        while spot + 1 < len(best) and best[spot + 1] < score:
-            best[spot] = best[spot + 1]
-            spot += 1
+        spot, below = 0, 1
+        while below < len(best):
+            if below + 1 < len(best) and best[below + 1] < best[below]:
+                below += 1
+            if best[below] >= score:
+                break
+            best[spot] = best[below]
+            spot, below = below, 2 * below + 1
         best[spot] = score
