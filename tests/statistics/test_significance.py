@@ -62,6 +62,22 @@ def test_the_interval_of_the_shift_is_that_of_plain_resampling(n: int, step: flo
     assert high == pytest.approx(np.quantile(upper, 0.95, method="inverted_cdf"), abs=1e-12)
 
 
+@pytest.mark.parametrize("n", [2, 7, 60])
+@pytest.mark.parametrize("kind", ["any number", "thirds", "tenths"])
+def test_the_shift_of_many_values_is_found_without_their_averages(n: int, kind: str, monkeypatch) -> None:
+    rng = np.random.default_rng(n)
+    drawn = rng.normal(size=n)
+    values = {"any number": drawn, "thirds": np.round(drawn * 3) / 3, "tenths": np.round(drawn, 1)}[kind]
+    one, other = np.triu_indices(n)
+    assert shift(values) == pytest.approx(float(np.median((values[one] + values[other]) / 2)), abs=1e-12)
+    asked = values[None], [f"q{i}" for i in range(n)], Bootstrap(confidence=0.9, n_resamples=501)
+    (paired,) = shift_estimates(*asked)
+    monkeypatch.setattr("shaketable.statistics.hodges_lehmann.MOST_PAIRED", 0)
+    (halved,) = shift_estimates(*asked)
+    for told in ("value", "low", "high"):
+        assert getattr(halved, told) == pytest.approx(getattr(paired, told), abs=1e-12)
+
+
 def test_the_interval_of_the_shift_agrees_with_that_of_scipy() -> None:
     """scipy's bootstrap interpolates between order statistics, hence the tolerance."""
     values = np.round(np.random.default_rng(0).normal(0.01, 0.02, 30), 12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -17,17 +17,22 @@ Method = Literal["bca", "expanded", "percentile"]
 `expanded` moves them apart alone. Plain percentiles remain for what jumps, such as the best of a few temperatures."""
 ROUNDING = 12
 """Decimals kept: thirds leave dust such as 1e-17, which would break ties and hide zeros."""
+MOST_AT_ONCE = 4_000_000
+"""Draws times questions that are in memory together, so that any number of questions fits."""
 MOST_LEFT_OUT = 200
 """Of more questions several are left out at once to see how skewed a statistic is."""
 
 
-def draw_counts(question_ids: Sequence[str], n_resamples: int) -> Numbers:
-    """How often each question was drawn, draws × questions. The seed is made of the question ids alone, so that neither
-    order nor company of the conditions changes an interval."""
+def draw_counts(question_ids: Sequence[str], n_resamples: int) -> Iterator[Numbers]:
+    """How often each question was drawn, draws × questions, some draws after the other. The seed is made of the ids of
+    the questions alone, so that neither order nor company of the conditions changes an interval."""
     n = len(question_ids)
-    drawn = np.random.default_rng(seed_from("bootstrap", *question_ids)).integers(0, n, (n_resamples, n))
-    places = drawn + n * np.arange(n_resamples)[:, None]
-    return np.bincount(places.ravel(), minlength=n * n_resamples).reshape(n_resamples, n).astype(np.float64)
+    rng = np.random.default_rng(seed_from("bootstrap", *question_ids))
+    at_once = max(1, MOST_AT_ONCE // n)
+    for start in range(0, n_resamples, at_once):
+        n_draws = min(at_once, n_resamples - start)
+        places = rng.integers(0, n, (n_draws, n)) + n * np.arange(n_draws)[:, None]
+        yield np.bincount(places.ravel(), minlength=n * n_draws).reshape(n_draws, n).astype(np.float64)
 
 
 def resampled_bounds(
@@ -36,7 +41,8 @@ def resampled_bounds(
     """Lower and upper bound of each condition; NaN where some draws leave the statistic undefined."""
     from scipy import special
 
-    draws = np.sort(np.round(statistic(draw_counts(question_ids, n_resamples)), ROUNDING), axis=1)
+    drawn = [np.round(statistic(counts), ROUNDING) for counts in draw_counts(question_ids, n_resamples)]
+    draws: Numbers = np.sort(np.concatenate(drawn, axis=1), axis=1)
     n, tails = len(question_ids), np.array([(1 - confidence) / 2, (1 + confidence) / 2])
     if method == "bca":
         value = np.round(statistic(np.ones((1, n))), ROUNDING)

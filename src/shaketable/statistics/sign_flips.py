@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shaketable.identity import seed_from
 from shaketable.statistics.intervals import ROUNDING, Numbers
+from shaketable.statistics.resampling import MOST_AT_ONCE
 
 N_FLIPS = 10_000
 MOST_ENUMERATED = 15
@@ -114,7 +115,8 @@ def _drawn(effects: Numbers, question_ids: Sequence[str]) -> Numbers:
     packed = np.stack([_flips(id) for id in question_ids])
     threshold = _threshold(effects)
     n_reached = np.zeros(len(effects))
-    for block in np.array_split(packed, 10, axis=1):
+    n_blocks = min(packed.shape[1], max(10, N_FLIPS * len(packed) // MOST_AT_ONCE))
+    for block in np.array_split(packed, n_blocks, axis=1):
         n_reached += (_statistic(effects, np.unpackbits(block, axis=1)) >= threshold).sum(axis=1)
     p: Numbers = (n_reached + 1) / (N_FLIPS + 1)
     return p

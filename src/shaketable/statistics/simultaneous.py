@@ -10,6 +10,7 @@ import numpy as np
 
 from shaketable.identity import seed_from
 from shaketable.statistics.intervals import Bootstrap, Numbers
+from shaketable.statistics.resampling import MOST_AT_ONCE
 from shaketable.types import Estimate, Unit
 
 N_DRAWS = 4_000
@@ -38,7 +39,10 @@ def joint_confidence(values: Numbers, question_ids: Sequence[str], confidence: f
     sizes = np.sqrt((deviations**2).sum(axis=1, keepdims=True))
     scaled = np.divide(deviations, sizes, out=np.zeros_like(deviations), where=sizes > 0)
     rng = np.random.default_rng(seed_from("simultaneous", *question_ids))
-    largest = np.abs(scaled @ rng.standard_normal((len(question_ids), N_DRAWS))).max(axis=0)
+    sums = np.zeros((len(values), N_DRAWS))
+    for some in np.array_split(scaled, 1 + len(question_ids) * N_DRAWS // MOST_AT_ONCE, axis=1):
+        sums += some @ rng.standard_normal((some.shape[1], N_DRAWS))
+    largest = np.abs(sums).max(axis=0)
     joint = 1 - 2 * NormalDist().cdf(-float(np.quantile(largest, confidence)))
     return max(confidence, joint)
 

@@ -94,3 +94,17 @@ def test_the_main_metric_is_told_unless_another_is_named() -> None:
     assert {deviation.metric for deviation in run_deviation(Tables(scores=table)).deviations} == {"exact_match"}
     (row,) = run_deviation(Tables(scores=table), metric="token_f1").deviations
     assert (row.metric, row.unit) == ("token_f1", "score")
+
+
+def test_a_dataset_that_was_repeated_more_often_does_not_push_the_other_one_out() -> None:
+    """Two datasets, of which one has two runs and one has four: together they have two, of all questions."""
+    trials = [
+        trial(f"q{i}", repeat=repeat, dataset=dataset, correct=float(i < right))
+        for dataset, rights in (("a", (4, 8)), ("b", (2, 2, 9, 9)))
+        for repeat, right in enumerate(rights)
+        for i in range(10)
+    ]
+    trials = [row | {"key": f"{row['dataset']}/{row['key']}"} for row in trials]
+    pooled = only(run_deviation(tables_of(trials)).deviations, dataset=None)
+    assert pooled.by_run == pytest.approx([0.3, 0.5])
+    assert (pooled.n, pooled.n_runs) == (20, 2)
