@@ -178,9 +178,10 @@ def test_a_run_of_the_first_format_gets_the_new_table_and_keeps_its_records(tmp_
     with sqlite3.connect(run.records_path) as connection:
         connection.executescript(
             "DROP TABLE reference_answers; DROP TABLE curves; DROP TABLE verdicts; DROP TABLE rewordings; "
-            "DROP TABLE wordings; ALTER TABLE records DROP COLUMN dollars; "
+            "DROP TABLE wordings; DROP TABLE seals; DROP TABLE underway; ALTER TABLE records DROP COLUMN dollars; "
             "ALTER TABLE records DROP COLUMN reused; PRAGMA user_version = 1;"
         )
+    run.records_path.with_suffix(".seal").unlink()
     reopened = Run(run.folder)
     assert write_references(reopened) == 3
     assert reopened.records().equals(before)

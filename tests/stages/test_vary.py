@@ -345,8 +345,9 @@ def aged(folder):
     with sqlite3.connect(folder.records_path) as connection:
         connection.executescript(
             "DROP TABLE rewordings; DROP TABLE wordings; ALTER TABLE records DROP COLUMN dollars; "
-            "ALTER TABLE records DROP COLUMN reused; PRAGMA user_version = 4;"
+            "ALTER TABLE records DROP COLUMN reused; DROP TABLE seals; DROP TABLE underway; PRAGMA user_version = 4;"
         )
+    folder.records_path.with_suffix(".seal").unlink()
 
 
 def test_a_run_of_an_older_format_keeps_what_a_model_worded(reworded):
@@ -384,4 +385,7 @@ def test_an_altered_wording_is_found(tmp_path):
     with sqlite3.connect(folder.records_path) as connection:
         connection.execute("UPDATE wordings SET wording = 'Who?' WHERE part = 'spelling'")
     with folder.writing() as store:
-        assert verify(store).problems == ("wordings of q0 by spelling: their content does not match their checksum",)
+        assert verify(store).problems == (
+            "wordings of q0 by spelling: their content does not match their checksum",
+            "wordings: rows do not match their seal: some were altered, or the seal was",
+        )

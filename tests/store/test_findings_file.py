@@ -14,6 +14,7 @@ from shaketable.errors import RunError
 from shaketable.factors import Cell, System
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.store.findings_file import SCHEMA, load_findings, tidy_rows, write_findings
+from shaketable.store.sealing.files import write_sealed
 from shaketable.types import Finding, Findings, LeftOut, NotApplied
 
 
@@ -69,7 +70,7 @@ def test_a_file_of_an_older_version_holds_nothing_and_is_made_anew(old, tmp_path
 def test_a_result_that_is_not_what_its_analysis_promises_is_named(findings, tmp_path):
     write_findings(tmp_path, findings, "digest", None)
     path = tmp_path / "findings.json"
-    path.write_text(path.read_text("utf-8").replace('"losses"', '"losers"'), "utf-8")
+    write_sealed(path, path.read_text("utf-8").replace('"losses"', '"losers"'))
     with pytest.raises(RunError, match=r"does not hold what its analyses promise.*shaketable analyze"):
         load_findings(tmp_path)
 
@@ -77,7 +78,7 @@ def test_a_result_that_is_not_what_its_analysis_promises_is_named(findings, tmp_
 def test_results_of_an_analysis_that_is_not_installed_are_named(findings, tmp_path):
     write_findings(tmp_path, findings, "digest", None)
     path = tmp_path / "findings.json"
-    path.write_text(path.read_text("utf-8").replace('"analysis": "degradation"', '"analysis": "degradatoin"'), "utf-8")
+    write_sealed(path, path.read_text("utf-8").replace('"analysis": "degradation"', '"analysis": "degradatoin"'))
     with pytest.raises(Exception, match="Did you mean 'degradation'"):
         load_findings(tmp_path)
 

@@ -20,7 +20,7 @@ from shaketable.identity import canonical, digest_text
 from shaketable.stages.plan import plan
 from shaketable.store import RecordStore, trace
 from shaketable.store.record_reading import COLUMNS
-from shaketable.store.records import N_OLDER, checksum
+from shaketable.store.records import N_OLDER, older_checksum
 from shaketable.store.verify import verify
 from shaketable.types import (
     Answer,
@@ -217,13 +217,14 @@ def old_file(tmp_path: Path) -> Path:
             connection.executemany("INSERT INTO texts VALUES (?, ?)", OLD_TEXTS.items())
             connection.execute("UPDATE records SET trace = ?", (OLD_TRACE,))
             [row] = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM records")
-            connection.execute("UPDATE records SET checksum = ?", (checksum(row),))
+            connection.execute("UPDATE records SET checksum = ?", (older_checksum(row),))
             for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
                 if table not in VERSION_4:
                     connection.execute(f"DROP TABLE {table}")
             for column in COLUMNS[N_OLDER:]:
                 connection.execute(f"ALTER TABLE records DROP COLUMN {column}")
             connection.execute("PRAGMA user_version = 4")
+    path.with_suffix(".seal").unlink()
     return path
 
 

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from shaketable import weights
 from shaketable.errors import StoreError
 from shaketable.identity import digest_text
 
@@ -132,7 +133,7 @@ class AnswerCache:
 
 def open_file(path: Path) -> sqlite3.Connection:
     """Readable by its owner alone: answers may be private."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    weights.make_folder(path.parent)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     if path.stat().st_mode & 0o077:
         path.chmod(0o600)

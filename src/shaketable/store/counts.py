@@ -119,8 +119,9 @@ def count_rejected(store: RecordStore) -> tuple[RejectedCount, ...]:
     )
 
 
-def count_unscored(scores: pl.DataFrame, curves: Iterable[Curve]) -> tuple[UnscoredCount, ...]:
+def count_unscored(scores: pl.LazyFrame, curves: Iterable[Curve]) -> tuple[UnscoredCount, ...]:
     missing = scores.filter(pl.col("value").is_null()).group_by("metric", "reason").len("n").sort("metric", "reason")
+    rows = missing.collect().iter_rows()
     reasons = collections.Counter(curve.reason for curve in curves if curve.reason)
-    rows = [*missing.iter_rows(), *(("curve", reason, n) for reason, n in sorted(reasons.items()))]
-    return tuple(UnscoredCount(metric=metric, reason=reason, n=n) for metric, reason, n in rows)
+    every = [*rows, *(("curve", reason, n) for reason, n in sorted(reasons.items()))]
+    return tuple(UnscoredCount(metric=metric, reason=reason, n=n) for metric, reason, n in every)

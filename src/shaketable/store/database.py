@@ -6,12 +6,16 @@ import contextlib
 import datetime
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from shaketable.errors import StoreError
 from shaketable.store import schema
+from shaketable.store.ownership import file_mode
+from shaketable.store.sealing.last_commit import Noting, describe_loss
+from shaketable.store.sealing.seals import COMMITS, Changes, insert_sealed, read_seals, write_seals
 
 
 class Database:
@@ -19,8 +23,22 @@ class Database:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
+        self._changes = Changes()
+        self._noting: Noting | None = None
         with self._explained():
             self._connection = self._open(read_only)
+            if not read_only:
+                self._begin_noting()
+
+    def _begin_noting(self) -> None:
+        """Tell what was lost since the last commit, and note those to come."""
+        seals = read_seals(self._connection)
+        loss = describe_loss(self.path, seals)
+        self._noting = Noting(self.path)
+        if loss is not None:
+            warnings.warn(f"{loss} What is missing is asked again.", stacklevel=4)
+        elif COMMITS in seals:
+            self._noting.note(seals)
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
@@ -38,15 +56,19 @@ class Database:
                 f"{self.path} cannot be used now: {error}. What was stored before is kept. "
                 "Check the disk's space and the file's permissions, then run again."
             ) from error
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # Of damaged tables SQLite's own sentence may be no text.
+            said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else error
             raise StoreError(
-                f"{self.path} cannot be read as a run's records: {error}. Nothing was changed. "
+                f"{self.path} cannot be read as a run's records: {said}. Nothing was changed. "
                 "Restore it from a copy, or move the folder away and run the study again."
             ) from error
 
     def _open(self, read_only: bool) -> sqlite3.Connection:
         if read_only and not self.path.exists():
             raise self._nothing_yet()
+        if not read_only:
+            self._make_file()
         uri = reading_uri(self.path) if read_only else f"{self.path.absolute().as_uri()}?mode=rwc"
         connection = sqlite3.connect(uri, uri=True)
         try:
@@ -55,6 +77,11 @@ class Database:
             connection.close()
             raise
         return connection
+
+    def _make_file(self) -> None:
+        """SQLite would let everybody read it; the files beside it get its mode. What stands against it SQLite tells."""
+        with contextlib.suppress(OSError):
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, file_mode(self.path.parent)))
 
     def _check(self, connection: sqlite3.Connection, read_only: bool) -> None:
         """Make the tables of a new file; refuse files that are not a run's, or a later format's."""
@@ -88,8 +115,20 @@ class Database:
             f"Answer the study first: shaketable run {self.path.parent} --out {self.path.parent}."
         )
 
+    @property
+    def version(self) -> int:
+        """Of the format."""
+        return int(self.rows("PRAGMA user_version")[0][0])
+
+    def copy_to(self, target: sqlite3.Connection) -> None:
+        with self._explained():
+            self._connection.backup(target)
+
     def close(self) -> None:
         self._connection.close()
+        if self._noting is not None:
+            self._noting.close()
+            self._noting = None
 
     def __enter__(self) -> Self:
         return self
@@ -102,7 +141,8 @@ class Database:
         with self._explained():
             return self._connection.execute(sql, values).fetchall()
 
-    def _stream(self, sql: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    def stream(self, sql: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The same, one after the other: they are never all in memory."""
         with self._explained():
             cursor = self._connection.execute(sql, values)
         while True:
@@ -113,12 +153,28 @@ class Database:
             yield row
 
     @contextlib.contextmanager
+    def reading_damaged(self) -> Iterator[None]:
+        """Texts that are not UTF-8 any more are read too, as texts that nobody wrote."""
+        usual = self._connection.text_factory
+        self._connection.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
+        try:
+            yield
+        finally:
+            self._connection.text_factory = usual
+
+    @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it is stored, or nothing."""
+        """One transaction: all of it is stored with its seals, or nothing."""
+        self._changes = Changes()
+        seals = None
         with self._explained(), self._connection:
             yield self._connection
+            if self._changes.counts or self._connection.in_transaction:
+                seals = write_seals(self._connection, self._changes)
+        if seals is not None and self._noting is not None:
+            self._noting.note(seals)
 
-    def _has_table(self, name: str) -> bool:
+    def has_table(self, name: str) -> bool:
         """A file of an older format, opened for reading, has fewer."""
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = ?", name))
 
@@ -126,10 +182,12 @@ class Database:
         return dict(self.rows("SELECT name, value FROM meta"))
 
     def set_meta(self, **values: object) -> None:
-        with self._writing() as connection:
-            connection.executemany(
-                "INSERT OR REPLACE INTO meta VALUES (?, ?)", [(k, str(v)) for k, v in values.items()]
-            )
+        with self._writing():
+            self._put_meta({name: str(value) for name, value in values.items()})
+
+    def _put_meta(self, values: Mapping[str, str]) -> None:
+        """Part of a transaction."""
+        insert_sealed(self._connection, self._changes, "meta", "name", values.items())
 
     def note_time(self, seconds: float) -> None:
         """Add the time of one go at answering, and say when it ended."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from shaketable.identity import canonical
 from shaketable.store.codec import decode
 from shaketable.store.database import Database
+from shaketable.store.sealing.seals import insert_sealed
 from shaketable.store.wordings import WordedQuestion, WordingEffort, read_efforts, read_worded, write_worded
 from shaketable.types import Curve, Verdict
 
@@ -16,7 +17,7 @@ class Derived(Database):
     def add_worded(self, worded: Sequence[WordedQuestion]) -> None:
         """What a variation made of some questions, in one transaction."""
         with self._writing() as connection:
-            write_worded(connection, worded)
+            write_worded(connection, self._changes, worded)
 
     def worded(self, part: str) -> dict[str, WordedQuestion]:
         """Question id → what is stored of one variation, which is named by its label."""
@@ -29,17 +30,17 @@ class Derived(Database):
         """Reference answers: question id, text, the whole text it was cut from, flags."""
         values = [(question_id, made_by, text, whole, canonical(flags)) for question_id, text, whole, flags in rows]
         with self._writing() as connection:
-            connection.executemany("INSERT OR REPLACE INTO reference_answers VALUES (?, ?, ?, ?, ?)", values)
+            insert_sealed(connection, self._changes, "reference_answers", "question_id, made_by", values)
 
     def add_verdicts(self, judge: str, verdicts: Mapping[str, Verdict]) -> None:
         """What a judge said, by the digest of its prompt."""
         rows = [(judge, prompt, canonical(verdict)) for prompt, verdict in verdicts.items()]
         with self._writing() as connection:
-            connection.executemany("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)", rows)
+            insert_sealed(connection, self._changes, "verdicts", "judge, prompt", rows)
 
     def verdicts(self, judge: str) -> dict[str, Verdict]:
         """Digest of the prompt → verdict."""
-        if not self._has_table("verdicts"):
+        if not self.has_table("verdicts"):
             return {}
         rows = self.rows("SELECT prompt, body FROM verdicts WHERE judge = ? ORDER BY prompt", judge)
         return {prompt: decode(Verdict, json.loads(body)) for prompt, body in rows}
@@ -48,18 +49,18 @@ class Derived(Database):
         """Curves with the digest of the settings that made them; a newer one takes the place of an older."""
         rows = [(curve.key, settings, canonical(curve)) for curve in curves]
         with self._writing() as connection:
-            connection.executemany("INSERT OR REPLACE INTO curves VALUES (?, ?, ?)", rows)
+            insert_sealed(connection, self._changes, "curves", "key", rows)
 
     def curves(self, settings: str | None = None) -> Iterator[Curve]:
-        if not self._has_table("curves"):
+        if not self.has_table("curves"):
             return
         where, values = ("1", ()) if settings is None else ("settings = ?", (settings,))
-        for (body,) in self._stream(f"SELECT body FROM curves WHERE {where} ORDER BY key", values):
+        for (body,) in self.stream(f"SELECT body FROM curves WHERE {where} ORDER BY key", values):
             yield decode(Curve, json.loads(body))
 
     def curves_of(self, keys: Sequence[str]) -> list[Curve]:
         """The curves of these records."""
-        if not self._has_table("curves"):
+        if not self.has_table("curves"):
             return []
         marks = ", ".join("?" * len(keys))
         found = self.rows(f"SELECT body FROM curves WHERE key IN ({marks}) ORDER BY key", *keys)

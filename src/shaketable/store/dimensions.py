@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from shaketable.identity import canonical, digest
+from shaketable.identity import canonical
 from shaketable.store.codec import decode
 from shaketable.store.database import Database
 from shaketable.types import Json, Question, Variant
@@ -75,6 +76,10 @@ class Dimensions(Database):
         found = self.rows("SELECT body FROM questions WHERE id = ?", question_id)
         return decode(Question, json.loads(found[0][0])) if found else None
 
+    def questions_of(self, ids: Collection[str]) -> list[Question]:
+        """Some questions, as far as they are there."""
+        return [question for id in ids if (question := self.question(id)) is not None]
+
     def n_questions(self) -> int:
         return int(self.rows("SELECT COUNT(*) FROM questions")[0][0])
 
@@ -98,7 +103,13 @@ class Dimensions(Database):
 
     def table_digest(self, table: str) -> str:
         """The digest of every stored value of a table."""
-        return digest(self.rows(f"SELECT * FROM {table} ORDER BY {SEALED[table]}"))
+        # As the digest of the list of all rows, which are never all in memory.
+        content, separator = hashlib.sha256(), "["
+        for row in self.stream(f"SELECT * FROM {table} ORDER BY {SEALED[table]}"):
+            content.update(f"{separator}{canonical(row)}".encode("utf-8", "surrogatepass"))
+            separator = ","
+        content.update(b"[]" if separator == "[" else b"]")
+        return content.hexdigest()[:32]
 
     def _variant_id(self, variant: Variant) -> int:
         unique = (variant.question_id, variant.variation, variant.text)
@@ -136,12 +147,14 @@ class Dimensions(Database):
         assert isinstance(row_id, int)
         if not found and table in SEALED:
             self._note_digest(table)
+        elif not found:
+            self._changes.add(table, (row_id, *row))
         self._ids[table, unique] = row_id
         return row_id
 
     def _note_digest(self, table: str) -> None:
         """Part of the transaction that changes the table."""
-        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (table, self.table_digest(table)))
+        self._put_meta({table: self.table_digest(table)})
 
 
 def _variant(question_id: str, wording: str, variation: str, provenance: str, rejected: str | None) -> Variant:

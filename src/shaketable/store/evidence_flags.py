@@ -46,7 +46,7 @@ def evidence_flags(store: RecordStore) -> pl.DataFrame:
 
 def _evidence_of_records(store: RecordStore) -> Iterator[tuple[str, list[str]]]:
     """Keys of records that searched, and the digests of what their searches brought."""
-    rows = store.rows(
+    rows = store.stream(
         """SELECT r.key, json_group_array(json_extract(e.value, '$.evidence')) FROM records r
            JOIN json_each(r.trace, '$.events') e
            WHERE r.n_searches > 0 AND json_extract(e.value, '$.evidence') IS NOT NULL GROUP BY r.key"""

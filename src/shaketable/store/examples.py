@@ -56,14 +56,13 @@ def choose_examples(store: RecordStore, judged: pl.DataFrame, n: int) -> tuple[E
     )
     # A different perturbation each time, as long as there are some.
     gaps = gaps.with_columns(turn=pl.int_range(pl.len()).over("perturbation")).sort("turn", maintain_order=True)
-    correct = dict(judged.select("key", "value").iter_rows())
     chosen = gaps.head(n).select(*SYSTEM, "question_id", "perturbation").iter_rows()
-    return tuple(_example(store, correct, *row) for row in chosen)
+    return tuple(_example(store, judged, *row) for row in chosen)
 
 
 def _example(
     store: RecordStore,
-    correct: Mapping[str, float | None],
+    judged: pl.DataFrame,
     model: str,
     method: str,
     retriever: str,
@@ -77,6 +76,8 @@ def _example(
             (model, method, retriever, question_id, perturbation),
         )
     )
+    keys = [record.trial.key for record in records]
+    correct = dict(judged.filter(pl.col("key").is_in(keys)).select("key", "value").iter_rows())
     evidence = {
         record.trial.perturbation: " ".join(hit.passage.text for hit in record.answer.hits)
         for record in records

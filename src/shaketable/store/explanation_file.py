@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from shaketable.errors import RunError
 from shaketable.store.explanations import Explanation
+from shaketable.store.sealing.files import refuse_altered, write_sealed
 
 NAME = "explanations.json"
 SCHEMA = 1
@@ -21,12 +22,13 @@ def load_explanations(folder: Path) -> tuple[Explanation, ...]:
     path = folder / NAME
     if not path.is_file():
         return ()
+    refuse_altered(path, "Delete it, and explain again.")
     try:
         content = json.loads(path.read_text("utf-8"))
         if content["schema"] != SCHEMA:
             return ()
         return ADAPTER.validate_python(content["explanations"])
-    except (json.JSONDecodeError, KeyError, TypeError, ValidationError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise RunError(
             f"{path} does not hold explanations: {str(error).splitlines()[0]}. Delete it, and explain again."
         ) from error
@@ -35,9 +37,12 @@ def load_explanations(folder: Path) -> tuple[Explanation, ...]:
 def write_explanation(folder: Path, explanation: Explanation) -> None:
     """Beside the others; one of the same trial takes the place of the older."""
     others = [own for own in load_explanations(folder) if own.key != explanation.key]
-    temporary = folder / f"{NAME}.tmp"
-    temporary.write_text(_format([*others, explanation]), "utf-8")
-    temporary.replace(folder / NAME)
+    write_explanations(folder, [*others, explanation])
+
+
+def write_explanations(folder: Path, explanations: Iterable[Explanation]) -> None:
+    """All of a run."""
+    write_sealed(folder / NAME, _format(explanations))
 
 
 def _format(explanations: Iterable[Explanation]) -> str:

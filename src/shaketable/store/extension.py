@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from shaketable import catalog
 from shaketable.errors import ShaketableError
 from shaketable.identity import canonical
-from shaketable.types import DatasetChoice, Json, Study
+from shaketable.types import DatasetChoice, Json, Precision, Study
 
 DONE_AGAIN = (
     *("metrics", "analyses", "reference", "reference_prompt", "main_metric", "margin", "confidence", "n_resamples"),
@@ -61,6 +61,8 @@ def compare_studies(frozen: Study, wanted: Study) -> tuple[Change, ...]:
         elif field.name == "repeats":
             problem = "fewer than there are answers of" if after < before else None
             changes.append(Change(key=field.name, before=before, after=after, problem=problem))
+        elif field.name == "precision":
+            changes += _precision(before, after)
         elif field.name not in ("generation", "generation_of"):
             changes.append(Change(key=field.name, before=before, after=after, problem=""))
     changes += _generation(frozen, wanted)
@@ -78,11 +80,12 @@ def _more(
 
 def _parts(key: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
     """Parts are the same when keys and people see the same: prices may be added."""
-    old, new = ({_identity(PARTS[key], text) for text in texts} for texts in (before, after))
+    old, new = ({part_identity(PARTS[key], text) for text in texts} for texts in (before, after))
     return _more(key, before, after, old - new, new - old)
 
 
-def _identity(kind: str, text: str) -> str:
+def part_identity(kind: str, text: str) -> str:
+    """A part as people and keys see it: two texts of one identity are one part."""
     try:
         part = catalog.build(kind, text)
         return f"{catalog.label(part)} {catalog.spelled(part)}"
@@ -104,7 +107,7 @@ def _generation(frozen: Study, wanted: Study) -> Iterator[Change]:
 
 def _settings(study: Study) -> dict[str, Mapping[str, Json]]:
     return {
-        _identity("model", text): {**study.generation, **study.generation_of.get(text, {})} for text in study.models
+        part_identity("model", text): {**study.generation, **study.generation_of.get(text, {})} for text in study.models
     }
 
 
@@ -125,6 +128,23 @@ def _datasets(before: Sequence[DatasetChoice], after: Sequence[DatasetChoice]) -
                 is_less = most is None or (wanted is not None and wanted < most)
                 problem = "fewer questions than are answered already" if is_less else None
                 yield Change(key=f"dataset.{key}", before=most, after=wanted, problem=problem)
+        if old.shard != new.shard:
+            problem = None if new.shard is None else "a part can become the whole, and no other part"
+            yield Change(key="dataset.shard", before=old.shard, after=new.shard, problem=problem)
+
+
+def _precision(before: Precision | None, after: Precision | None) -> Iterator[Change]:
+    """A narrower interval takes more repeats; without one all are asked."""
+    if before is None or after is None:
+        yield Change(key="repeats.until", before=before and before.until, after=after and after.until)
+        return
+    for key, old, new, is_less in (
+        ("until", before.until, after.until, after.until > before.until),
+        ("min", before.least, after.least, after.least < before.least),
+    ):
+        if old != new:
+            problem = "less than is answered already" if is_less else None
+            yield Change(key=f"repeats.{key}", before=old, after=new, problem=problem)
 
 
 def _names(datasets: Sequence[DatasetChoice]) -> list[str]:

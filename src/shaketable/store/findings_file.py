@@ -14,8 +14,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from shaketable import catalog
-from shaketable.errors import RunError
+from shaketable.errors import RunError, ShaketableError
 from shaketable.factors import Cell, System
+from shaketable.store.sealing.files import refuse_altered, write_sealed
 from shaketable.types import Estimate, Finding, Findings, Json
 
 NAME = "findings.json"
@@ -50,10 +51,8 @@ def write_findings(folder: Path, findings: Findings, made_from: str, asked: Sequ
         for finding in findings.findings
     ]
     content = {"schema": SCHEMA, "made_from": made_from, "asked": None if asked is None else list(asked)}
-    temporary = folder / f"{NAME}.tmp"
     text = json.dumps(content | shared | {"findings": written}, indent=1, ensure_ascii=False, allow_nan=False)
-    temporary.write_text(text, "utf-8")
-    temporary.replace(folder / NAME)
+    write_sealed(folder / NAME, text)
 
 
 def check_result(analysis: str, result: object) -> None:
@@ -65,28 +64,30 @@ def load_findings(folder: Path) -> StoredFindings:
     if not has_findings(folder):
         raise RunError(f"{folder} has no findings yet. Run: shaketable analyze {folder}.")
     path = folder / NAME
-    content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    advice = f"Make it anew: shaketable analyze {path.parent}."
+    refuse_altered(path, advice)
+    try:
+        return _parse(json.loads(path.read_text("utf-8")))
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError, ShaketableError) as error:
+        raise RunError(f"{path} does not hold what its analyses promise: {_problem(error)}. {advice}") from error
+
+
+def _parse(content: dict[str, Any]) -> StoredFindings:
     schema = content.pop("schema", 1) if isinstance(content, dict) else 0
     if schema != SCHEMA:
         return StoredFindings(schema=schema, made_from="", asked=_asked(content), findings=None)
     made_from, asked = content.pop("made_from"), _asked(content)
     content.pop("asked")
-    try:
-        findings = tuple(
-            Finding(
-                analysis=kept["analysis"],
-                is_as_asked=kept["is_as_asked"],
-                failure=kept["failure"],
-                result=None if kept["failure"] else _adapter(kept["analysis"]).validate_python(kept["result"]),
-            )
-            for kept in content.pop("findings")
+    findings = tuple(
+        Finding(
+            analysis=kept["analysis"],
+            is_as_asked=kept["is_as_asked"],
+            failure=kept["failure"],
+            result=None if kept["failure"] else _adapter(kept["analysis"]).validate_python(kept["result"]),
         )
-        shared = TypeAdapter(Findings).validate_python(content | {"findings": ()})
-    except (KeyError, TypeError, ValidationError) as error:
-        raise RunError(
-            f"{path} does not hold what its analyses promise: {_problem(error)}. "
-            f"Make it anew: shaketable analyze {path.parent}."
-        ) from error
+        for kept in content.pop("findings")
+    )
+    shared = TypeAdapter(Findings).validate_python(content | {"findings": ()})
     return StoredFindings(
         schema=schema, made_from=made_from, asked=asked, findings=dataclasses.replace(shared, findings=findings)
     )

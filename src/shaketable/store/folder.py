@@ -12,8 +12,12 @@ from typing import Self
 
 from shaketable.errors import RunError
 from shaketable.store.extension import Change, compare_studies
+from shaketable.store.lock import NAME as LOCK
 from shaketable.store.lock import hold_lock
+from shaketable.store.ownership import keep_closed, make_run_folder
 from shaketable.store.records import RecordStore
+from shaketable.store.sealing.files import NAME as SEALS
+from shaketable.store.sealing.files import replace_sealed, seal_file
 from shaketable.study import format_study, hold_prompts, load_study, note_registered
 from shaketable.types import Study
 
@@ -21,6 +25,11 @@ STUDY = "study.toml"
 UNFINISHED = "study.tmp"
 EARLIER = "study.{}.toml"
 """What a run was made of before it was extended, from 1 on."""
+
+
+def batches_of(folder: Path) -> Path:
+    """Where a run keeps what it knows of batches at endpoints, until its records have their replies."""
+    return folder / "batches"
 
 
 class RunFolder:
@@ -70,7 +79,10 @@ class RunFolder:
             if "created" not in store.meta():
                 now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
                 store.set_meta(created=now, study=self.study.name)
-            yield store
+            try:
+                yield store
+            finally:
+                keep_closed(self.folder)
 
     @cached_property
     def store(self) -> RecordStore:
@@ -79,30 +91,38 @@ class RunFolder:
     def content_digest(self) -> str:
         """Of all that scores and findings are made from. Made anew when the file or its log changed: pages ask for
         it again and again."""
-        files = (self.records_path, self.records_path.with_name(f"{self.records_path.name}-wal"))
-        stamps = tuple((file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file())
+        stamps = self._stamps()
         if self._content is None or self._content[0] != stamps:
             self._content = stamps, self.store.content_digest()
         return self._content[1]
+
+    def _stamps(self, *others: Path) -> tuple[tuple[int, int], ...]:
+        """Time and size of the records, of their log and of other files: they change when those do."""
+        files = (self.records_path, self.records_path.with_name(f"{self.records_path.name}-wal"), *others)
+        return tuple((file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file())
 
 
 def _prepare(folder: Path, study: Study) -> None:
     frozen = folder / STUDY
     if frozen.is_file():
-        if find_growth(folder, study):
-            with hold_lock(folder):  # Not beside a process that answers the study as it was.
-                _keep_earlier(folder)
-                _freeze(folder, study)
+        growth = find_growth(folder, study)
+        if not growth and load_study(frozen) == study:
+            seal_file(frozen)  # An older version did not.
             return
-    elif folder.is_file():
+        with hold_lock(folder):  # Not beside a process that answers the study as it was.
+            if growth:
+                _keep_earlier(folder)
+            _freeze(folder, study)
+        return
+    if folder.is_file():
         raise RunError(f"{folder} is a file, and a run is a folder. Give an empty or new folder with --out.")
-    elif names := _strange_names(folder):
+    if names := _strange_names(folder):
         raise RunError(
             f"{folder} is not empty and holds no run (found {', '.join(names[:3])}). "
             "Give an empty or new folder with --out."
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    if not frozen.is_file() or load_study(frozen) != study:
+    make_run_folder(folder)
+    with hold_lock(folder):
         _freeze(folder, study)
 
 
@@ -124,7 +144,7 @@ def find_growth(folder: Path, study: Study) -> tuple[Change, ...]:
 def _freeze(folder: Path, study: Study) -> None:
     temporary = folder / UNFINISHED
     temporary.write_text(format_study(study), "utf-8")
-    temporary.replace(folder / STUDY)
+    replace_sealed(temporary, folder / STUDY)
 
 
 def _keep_earlier(folder: Path) -> None:
@@ -133,7 +153,7 @@ def _keep_earlier(folder: Path) -> None:
     if not earlier or earlier[-1].read_bytes() != text:
         temporary = folder / UNFINISHED
         temporary.write_bytes(text)
-        temporary.replace(folder / EARLIER.format(len(earlier) + 1))
+        replace_sealed(temporary, folder / EARLIER.format(len(earlier) + 1))
 
 
 def _earlier_files(folder: Path) -> Iterator[Path]:
@@ -143,4 +163,5 @@ def _earlier_files(folder: Path) -> Iterator[Path]:
 
 def _strange_names(folder: Path) -> list[str]:
     """What a new folder should not hold; half a study is left there by a run that was killed in its first moment."""
-    return sorted(entry.name for entry in folder.iterdir() if entry.name != UNFINISHED) if folder.exists() else []
+    ours = (UNFINISHED, LOCK, SEALS, f"{SEALS}.tmp")
+    return sorted(entry.name for entry in folder.iterdir() if entry.name not in ours) if folder.exists() else []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from shaketable.identity import canonical
 from shaketable.store.database import Database
+from shaketable.store.underway import Underway
 
 PLANNED = "planned_by_system"
 """Where the plan's numbers of trials stand: a list of model, method and number."""
@@ -48,7 +49,8 @@ class SystemSpent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lost:
-    """Calls of trials that were let go when the run stopped at a limit: spent, and no record tells of them."""
+    """Calls of trials that have not ended, as the run stopped before: spent, and no record tells of them. Those whose
+    replies are kept count again when their trials go on."""
 
     n_calls: int
     dollars: float
@@ -78,6 +80,9 @@ def note_planned(planned: Mapping[tuple[str, str], int] | None) -> dict[str, str
     return {PLANNED: canonical([[*system, n] for system, n in (planned or {}).items()])}
 
 
-def lost(store: Database) -> Lost:
-    meta = store.meta()
-    return Lost(n_calls=int(meta.get("lost_calls", 0)), dollars=float(meta.get("lost_dollars", 0.0)))
+def lost(store: Underway) -> Lost:
+    meta, (n_calls, dollars) = store.meta(), store.spent_underway()
+    return Lost(
+        n_calls=int(meta.get("lost_calls", 0)) + n_calls,
+        dollars=float(meta.get("lost_dollars", 0.0)) + dollars,
+    )

@@ -7,7 +7,7 @@ import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,8 +107,8 @@ class RecordIndex:
 
     def _build(self, seen: Seen) -> Index:
         """A new file beside the old one, which readers may still hold."""
-        scores = None if seen.scores is None else score_file.load_scores(self._run_folder, ("key", "metric", "value"))
-        metrics = () if scores is None else tuple(scores["metric"].unique(maintain_order=True))
+        scores = None if seen.scores is None else score_file.scan_scores(self._run_folder)
+        metrics = () if scores is None else score_file.metrics_in(scores)
         path = Path(tempfile.mkstemp(dir=self._folder.name, suffix=".sqlite")[1])
         index = Index(path=path, score_columns={metric: f"s{place}" for place, metric in enumerate(metrics)})
         with self._writing(path) as connection:
@@ -145,10 +145,13 @@ def _create_tables(connection: sqlite3.Connection, index: Index) -> None:
     connection.execute("CREATE TABLE said (id INTEGER PRIMARY KEY, variant INTEGER, answer TEXT)")
 
 
-def _insert_scores(connection: sqlite3.Connection, scores: pl.DataFrame, metrics: tuple[str, ...]) -> None:
-    wide = scores.pivot("metric", index="key", values="value", aggregate_function="first")
-    rows = wide.select("key", *metrics).sort("key").iter_rows()
-    connection.executemany(f"INSERT INTO scored VALUES ({', '.join('?' * (len(metrics) + 1))})", rows)
+def _insert_scores(connection: sqlite3.Connection, scores: pl.LazyFrame, metrics: Sequence[str]) -> None:
+    """One row per key, with a column for each metric, which are read one after the other."""
+    wide = scores.select("key").unique().collect(engine="streaming").sort("key")
+    for metric in metrics:
+        of_metric = scores.filter(pl.col("metric") == metric).select("key", pl.col("value").alias(metric)).collect()
+        wide = wide.join(of_metric.unique("key", keep="first"), on="key", how="left", maintain_order="left")
+    connection.executemany(f"INSERT INTO scored VALUES ({', '.join('?' * (len(metrics) + 1))})", wide.iter_rows())
 
 
 def _looked_rows(index: Index) -> str:

@@ -83,7 +83,7 @@ class RecordReading(SharedTexts):
                    c.model, c.method, c.retriever, c.perturbation
             FROM records r JOIN variants v ON v.id = r.variant JOIN conditions c ON c.id = r.condition
             WHERE {where} ORDER BY r.id"""
-        for row in self._stream(sql, values):
+        for row in self.stream(sql, values):
             r = dict(zip(COLUMNS, row[: len(COLUMNS)], strict=True))
             question_id, variation, wording, provenance, rejected, model, method, retriever, perturbation = row[
                 len(COLUMNS) :

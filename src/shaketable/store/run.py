@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import importlib.util
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -22,6 +22,8 @@ from shaketable.store.findings_file import has_findings, load_findings, tidy_row
 from shaketable.store.folder import RunFolder
 from shaketable.store.judges import judge_efforts
 from shaketable.store.lock import is_locked
+from shaketable.store.score_tables import ScoreTables
+from shaketable.store.sealing.files import refuse_altered, write_sealed
 from shaketable.store.summary import RunSummary, summarize
 from shaketable.store.temperature import systems_without_temperature
 from shaketable.types import Curve, Findings, Json, JudgeEffort, NotVaried, Score
@@ -47,6 +49,8 @@ class Run(RunFolder):
     ['key', 'metric', 'value', 'reason']
     """
 
+    _score_tables: tuple[tuple[tuple[int, int], ...], ScoreTables] | None = None
+
     def __repr__(self) -> str:
         return card.describe_run(self.summary())
 
@@ -60,19 +64,24 @@ class Run(RunFolder):
     def reading(self) -> Iterator[Run]:
         """The same run with a connection of its own: SQLite's belong to the thread that made them."""
         fresh = Run(self.folder)
-        fresh._content = self._content  # Each page reads so, and the digest of all records is not worked out for each.
+        # Each page reads so, and neither the digest of all records nor their factors are worked out for each.
+        fresh._content, fresh._score_tables = self._content, self._score_tables
         try:
             yield fresh
         finally:
-            self._content = fresh._content
+            self._content, self._score_tables = fresh._content, fresh._score_tables
             if "store" in vars(fresh):
                 fresh.store.close()
 
     # --- tables -------------------------------------------------------------------------------
 
-    def records(self) -> pl.DataFrame:
-        """One row per record: key, every factor, answer, failure, counts."""
-        return tables.record_table(self.store)
+    def records(self, columns: Sequence[str] = tables.RECORD_COLUMNS) -> pl.DataFrame:
+        """One row per record: key, every factor, answer, failure, counts; or some of them."""
+        return tables.record_table(self.store, columns=columns)
+
+    def record_slices(self) -> Iterator[pl.DataFrame]:
+        """The same, some rows after the other."""
+        return tables.record_slices(self.store)
 
     def searches(self) -> pl.DataFrame:
         """One row per executed search: key, hop, query, passages and titles it brought, gold_hit, n_gold."""
@@ -106,7 +115,18 @@ class Run(RunFolder):
 
     def score_table(self) -> pl.DataFrame:
         """Scores with the factors of their records: what analyses read."""
-        return tables.score_table(self.scores(), self.records(), self.evidence_flags(), self.study.without_flags)
+        return self.score_tables().whole()
+
+    def score_tables(self) -> ScoreTables:
+        """The same, a number at a time: what is needed of a large run. Kept until there are other records or scores."""
+        stamps = self._stamps(self.folder / score_file.NAME)
+        if self._score_tables is None or self._score_tables[0] != stamps:
+            self._score_tables = stamps, self._read_score_tables()
+        return self._score_tables[1]
+
+    def _read_score_tables(self) -> ScoreTables:
+        scores, without = score_file.scan_scores(self.folder), self.study.without_flags
+        return ScoreTables(scores, lambda: tables.factor_table(self.store), self.evidence_flags, without)
 
     def evidence_flags(self) -> pl.DataFrame:
         """One row per record whose evidence was not disturbed as asked: key, and the flags of all searches as words."""
@@ -117,11 +137,11 @@ class Run(RunFolder):
         return list(self.store.curves())
 
     def write_scores(
-        self, scores: Sequence[Score], *, source: str | None = None, metrics: Sequence[str] | None = None
-    ) -> None:
-        """`source` is what they were made from, as it was before; None: what is stored now. `metrics` are those that
-        were asked for instead of the study's."""
-        score_file.write_scores(self.folder, scores, source or self.scores_source(metrics), metrics)
+        self, scores: Iterable[Score], *, source: str | None = None, metrics: Sequence[str] | None = None
+    ) -> int:
+        """How many there are. `source` is what they were made from, as it was before; None: what is stored now.
+        `metrics` are those that were asked for instead of the study's."""
+        return score_file.write_scores(self.folder, scores, source or self.scores_source(metrics), metrics)
 
     def baselines(self) -> pl.DataFrame:
         """Key, metric, value, reason of clean answers to other questions; empty: none were scored with the scores."""
@@ -131,7 +151,7 @@ class Run(RunFolder):
         """Whether they were scored with the scores; there may be none of these metrics."""
         return score_file.has_baselines(self.folder)
 
-    def write_baselines(self, baselines: Sequence[Score]) -> None:
+    def write_baselines(self, baselines: Iterable[Score]) -> None:
         """Beside the scores, which are written before them."""
         score_file.write_baselines(self.folder, baselines)
 
@@ -148,10 +168,17 @@ class Run(RunFolder):
     def headlines(self) -> tuple[str, ...]:
         """What the report says first; empty: there is no report yet."""
         file = self.folder / HEADLINES
-        return tuple(json.loads(file.read_text("utf-8"))) if file.is_file() else ()
+        if not file.is_file():
+            return ()
+        advice = f"Make it anew: shaketable report {self.folder}."
+        refuse_altered(file, advice)
+        try:
+            return tuple(json.loads(file.read_text("utf-8")))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise RunError(f"{file} cannot be read: {error}. {advice}") from error
 
     def write_headlines(self, sentences: Sequence[str]) -> None:
-        (self.folder / HEADLINES).write_text(json.dumps(list(sentences), ensure_ascii=False, indent=1), "utf-8")
+        write_sealed(self.folder / HEADLINES, json.dumps(list(sentences), ensure_ascii=False, indent=1))
 
     # --- what scores and findings were made from ----------------------------------------------
 
@@ -207,7 +234,7 @@ class Run(RunFolder):
         return judging_metric(self._scored(), self.main_metric())
 
     def _scored(self) -> list[str]:
-        return list(self.scores()["metric"].unique(maintain_order=True))
+        return list(self.score_tables().metrics)
 
     # --- what happened ------------------------------------------------------------------------
 
@@ -236,7 +263,7 @@ class Run(RunFolder):
 
     def flags(self) -> tuple[FlagCount, ...]:
         """What perturbations could not do as asked: how many questions, by perturbation and flag."""
-        return count_flags(self.evidence_flags(), self.records())
+        return count_flags(self.evidence_flags(), self.records(("key", "perturbation", "dataset", "question_id")))
 
     def reference_flags(self) -> tuple[counts.ReferenceFlagCount, ...]:
         """What is odd about the reference answers that the scores compare with: how many, by flag."""
@@ -252,11 +279,11 @@ class Run(RunFolder):
 
     def unscored(self) -> tuple[counts.UnscoredCount, ...]:
         """Numbers that could not be given, by metric and reason; curves too."""
-        return counts.count_unscored(self.scores(), self.store.curves())
+        return counts.count_unscored(score_file.scan_scores(self.folder), self.store.curves())
 
     def examples(self, n: int) -> tuple[Example, ...]:
         """Questions that are right with untouched evidence and wrong with disturbed evidence, coolest first."""
-        return choose_examples(self.store, self.score_table().filter(metric=self.judging_metric() or ""), n)
+        return choose_examples(self.store, self.score_tables().of(self.judging_metric() or ""), n)
 
     def not_varied(self) -> tuple[NotVaried, ...]:
         """What the study crosses and its pipelines could not vary."""

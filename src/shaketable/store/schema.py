@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 6
+from shaketable.store.sealing import seals
+
+VERSION = 7
 APPLICATION = 0x53484B54  # "SHKT": tells a run from any other SQLite file.
 
 TABLES = """
@@ -79,12 +81,27 @@ MONEY = """
 ALTER TABLE records ADD COLUMN dollars REAL;
 ALTER TABLE records ADD COLUMN reused INTEGER NOT NULL DEFAULT 0;
 """
-TABLES += REFERENCES + CURVES + VERDICTS + WORDINGS + MONEY
+UNDERWAY = """
+CREATE TABLE underway (
+    key TEXT NOT NULL, place INTEGER NOT NULL, prompt TEXT NOT NULL, reply TEXT NOT NULL, n_calls INTEGER NOT NULL,
+    dollars REAL, checksum TEXT NOT NULL, PRIMARY KEY (key, place)
+) STRICT, WITHOUT ROWID;
+"""
+"""Replies to trials that have not ended."""
+TABLES += REFERENCES + CURVES + VERDICTS + WORDINGS + MONEY + UNDERWAY + seals.TABLE
 OLDER_RECORDS = "CREATE TEMP VIEW records AS SELECT *, NULL AS dollars, 0 AS reused FROM main.records"
 """A file of version 5 or older that is only read has the newer columns by this view, which stands before its table."""
 BEFORE_MONEY = 5
+BEFORE_SEALS = 6
 
-MIGRATIONS: dict[int, str] = {1: REFERENCES, 2: CURVES, 3: VERDICTS, 4: WORDINGS + WORDED_BEFORE, BEFORE_MONEY: MONEY}
+MIGRATIONS: dict[int, str] = {
+    1: REFERENCES,
+    2: CURVES,
+    3: VERDICTS,
+    4: WORDINGS + WORDED_BEFORE,
+    BEFORE_MONEY: MONEY,
+    BEFORE_SEALS: UNDERWAY + seals.TABLE,
+}
 """Version n → the statements that make it n + 1. Traces of version 5 keep every field of a step and its reply; those of
 older versions are read as they are."""
 
@@ -98,4 +115,8 @@ def create(connection: sqlite3.Connection) -> None:
 def migrate(connection: sqlite3.Connection, found: int) -> None:
     """Bring an older file up to date, each version in one transaction."""
     for version in range(found, VERSION):
-        connection.executescript(f"BEGIN; {MIGRATIONS[version]} PRAGMA user_version = {version + 1}; COMMIT;")
+        connection.executescript(f"BEGIN; {MIGRATIONS[version]}")
+        if version == BEFORE_SEALS:
+            seals.seal_all(connection)
+        connection.execute(f"PRAGMA user_version = {version + 1}")
+        connection.execute("COMMIT")

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from shaketable.errors import RunError
+from shaketable.store.frame_file import write_frames
+from shaketable.store.sealing.files import refuse_altered, replace_sealed
 from shaketable.types import Score
 
 NAME = "scores.parquet"
 BASELINES = "baselines.parquet"
 SCHEMA = {"key": pl.String, "metric": pl.String, "value": pl.Float64, "reason": pl.String}
+SCORES_AT_ONCE = 100_000
+"""Scores that are Python values at a time."""
 SOURCE, ASKED = "made_from", "asked"
 
 
@@ -28,56 +34,105 @@ class ScoreSource:
     """The metrics that were asked for instead of the study's; None: the study's."""
 
 
-def load_scores(folder: Path, columns: Sequence[str] = tuple(SCHEMA)) -> pl.DataFrame:
-    """Key, metric, value, reason, or some of them."""
+def scan_scores(folder: Path) -> pl.LazyFrame:
+    """Key, metric, value, reason, to be read when they are asked for."""
     if not (folder / NAME).is_file():
         raise RunError(f"{folder} has no scores yet. Run: shaketable score {folder}.")
-    return pl.read_parquet(folder / NAME, columns=list(columns))
+    with _reading(folder / NAME):
+        return pl.scan_parquet(folder / NAME).select(*SCHEMA)
+
+
+def metrics_in(scores: pl.LazyFrame) -> list[str]:
+    """The numbers that there are scores of, in their order."""
+    return scores.select("metric").unique(maintain_order=True).collect(engine="streaming")["metric"].to_list()
+
+
+def load_scores(folder: Path, columns: Sequence[str] = tuple(SCHEMA)) -> pl.DataFrame:
+    """Key, metric, value, reason, or some of them."""
+    scores = scan_scores(folder)
+    with _reading(folder / NAME):
+        return scores.select(*columns).collect()
 
 
 def load_scores_of(folder: Path, key: str) -> tuple[Score, ...]:
     """Those of one record."""
     if not (folder / NAME).is_file():
         return ()
-    rows = pl.scan_parquet(folder / NAME).filter(pl.col("key") == key).select(*SCHEMA).collect().iter_rows()
+    with _reading(folder / NAME):
+        rows = pl.scan_parquet(folder / NAME).filter(pl.col("key") == key).select(*SCHEMA).collect().iter_rows()
     return tuple(Score(key=own, metric=metric, value=value, reason=reason) for own, metric, value, reason in rows)
+
+
+def load_scores_by(folder: Path, metrics: Sequence[str]) -> Iterator[Score]:
+    """Those of some numbers, in their order."""
+    with _reading(folder / NAME):
+        frame = pl.scan_parquet(folder / NAME).filter(pl.col("metric").is_in(list(metrics))).select(*SCHEMA).collect()
+    for key, metric, value, reason in frame.iter_rows():
+        yield Score(key=key, metric=metric, value=value, reason=reason)
 
 
 def load_source(folder: Path) -> ScoreSource:
     if not (folder / NAME).is_file():
         return ScoreSource()
-    kept = pl.read_parquet_metadata(folder / NAME)
-    asked = json.loads(kept.get(ASKED, "null"))
-    return ScoreSource(made_from=kept.get(SOURCE), asked=None if asked is None else tuple(asked))
+    with _reading(folder / NAME):
+        kept = pl.read_parquet_metadata(folder / NAME)
+        asked = json.loads(kept.get(ASKED, "null"))
+        return ScoreSource(made_from=kept.get(SOURCE), asked=None if asked is None else tuple(asked))
 
 
-def score_frame(scores: Sequence[Score]) -> pl.DataFrame:
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """What was altered is not looked into; what cannot be read, as of a version that sealed nothing, is told."""
+    advice = f"Make it anew: shaketable score {path.parent}."
+    refuse_altered(path, advice)
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, TypeError) as error:
+        problem = str(error).partition("\n")[0]
+        raise RunError(f"{path} cannot be read as scores: {problem}. {advice}") from error
+
+
+def score_frame(scores: Iterable[Score]) -> pl.DataFrame:
     rows = [(score.key, score.metric, score.value, score.reason) for score in scores]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def write_scores(folder: Path, scores: Sequence[Score], made_from: str, asked: Sequence[str] | None) -> None:
-    _write(folder / NAME, scores, {SOURCE: made_from, ASKED: json.dumps(asked)})
+def write_scores(folder: Path, scores: Iterable[Score], made_from: str, asked: Sequence[str] | None) -> int:
+    """Returns how many there are."""
+    return _write(folder / NAME, scores, {SOURCE: made_from, ASKED: json.dumps(asked)})
 
 
 def has_baselines(folder: Path) -> bool:
     """Whether there are such that were made from what the scores were made from."""
     made_from = load_source(folder).made_from
-    is_there = made_from is not None and (folder / BASELINES).is_file()
-    return is_there and pl.read_parquet_metadata(folder / BASELINES).get(SOURCE) == made_from
+    if made_from is None or not (folder / BASELINES).is_file():
+        return False
+    with _reading(folder / BASELINES):
+        return pl.read_parquet_metadata(folder / BASELINES).get(SOURCE) == made_from
 
 
 def load_baselines(folder: Path) -> pl.DataFrame:
     """As scores; empty where there are none that belong to the scores."""
-    return pl.read_parquet(folder / BASELINES) if has_baselines(folder) else score_frame(())
+    if not has_baselines(folder):
+        return score_frame(())
+    with _reading(folder / BASELINES):
+        return pl.read_parquet(folder / BASELINES)
 
 
-def write_baselines(folder: Path, baselines: Sequence[Score]) -> None:
+def write_baselines(folder: Path, baselines: Iterable[Score]) -> None:
     """Of the scores that are there: when those are made anew, these are void."""
     _write(folder / BASELINES, baselines, {SOURCE: load_source(folder).made_from or ""})
 
 
-def _write(path: Path, scores: Sequence[Score], metadata: dict[str, str]) -> None:
+def _write(path: Path, scores: Iterable[Score], metadata: dict[str, str]) -> int:
     temporary = path.with_name(f"{path.name}.tmp")
-    score_frame(scores).write_parquet(temporary, metadata=metadata)
-    temporary.replace(path)
+    n = write_frames(_slices(iter(scores)), temporary, "parquet", metadata)
+    replace_sealed(temporary, path)
+    return n
+
+
+def _slices(scores: Iterator[Score]) -> Iterator[pl.DataFrame]:
+    """One at least."""
+    yield score_frame(itertools.islice(scores, SCORES_AT_ONCE))
+    while some := tuple(itertools.islice(scores, SCORES_AT_ONCE)):
+        yield score_frame(some)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from shaketable.store.money import Lost, SystemSpent, lost, spent_by_system
 from shaketable.store.records import RecordStore
+from shaketable.store.repeats import AdaptiveRepeats, read_repeats
 from shaketable.store.wordings import WordingEffort
 from shaketable.types import NOTHING, Json, Limits, Study
 
@@ -50,6 +51,8 @@ class RunSummary:
     spent: tuple[SystemSpent, ...] = ()
     """By system, answers that were taken from other runs left out."""
     lost: Lost = Lost(n_calls=0, dollars=0.0)
+    repeats: AdaptiveRepeats | None = None
+    """What came of repeats that end of themselves; None: they are a number."""
     rewordings: tuple[WordingEffort, ...] = ()
     """What models took that reworded the questions; the other counts are of answering alone."""
 
@@ -89,6 +92,7 @@ def summarize(store: RecordStore, folder: Path, study: Study, is_being_written: 
         models=tuple(label for (label,) in store.rows("SELECT DISTINCT model FROM conditions ORDER BY 1")),
         datasets=tuple(name for (name,) in store.rows("SELECT DISTINCT dataset FROM questions ORDER BY 1")),
         selection=json.loads(meta.get("selection", "{}")),
+        repeats=None if study.precision is None else read_repeats(meta),
         rewordings=tuple(store.wording_efforts()),
     )
 

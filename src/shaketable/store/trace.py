@@ -101,7 +101,19 @@ def _unpack_reply(packed: Packed, fetch: Fetch) -> Reply | Failure:
 
 
 def _step_in(packed: Packed) -> str:
-    return next(name for name in STEPS if name in packed)
+    name = next((name for name in STEPS if name in packed), None)
+    if name is None:
+        raise ValueError("an event of a trace names no step")
+    return name
+
+
+def pack_completion(reply: Completion, keep: Keep) -> str:
+    return format_json(REPLIES["completion"].pack(reply, keep))
+
+
+def unpack_completion(packed: Packed, fetch: Fetch) -> Completion:
+    reply: Completion = REPLIES["completion"].unpack(packed, fetch)
+    return reply
 
 
 def references(trace: str) -> Iterator[str]:

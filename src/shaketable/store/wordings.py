@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 from collections import defaultdict
@@ -10,12 +11,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaketable.identity import canonical, digest
+from shaketable.store.sealing.seals import Changes, insert_sealed, remove_sealed
 from shaketable.types import Making, Rewording, Variant
 
 Rows = Callable[..., list[tuple[Any, ...]]]
 """A reading query and its values → rows."""
+Stream = Callable[..., Iterator[tuple[Any, ...]]]
+"""The same, one row after the other."""
 COUNTS = ("n_attempts", "n_calls", "n_failures", "n_prompt_tokens", "n_tokens", "seconds")
 """The fields of a `Making`, in its order."""
+REFUSED_BEFORE = (
+    "rejected IS NOT NULL AND question_id = ? AND (variation, wording) IN "
+    "(SELECT variation, wording FROM wordings WHERE part = ? AND question_id = ? AND rejected IS NOT NULL)"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,7 +49,7 @@ class WordingEffort:
     making: Making
 
 
-def write_worded(connection: sqlite3.Connection, worded: Iterable[WordedQuestion]) -> None:
+def write_worded(connection: sqlite3.Connection, changes: Changes, worded: Iterable[WordedQuestion]) -> None:
     """Part of a transaction; what was stored of these questions is replaced."""
     for question in worded:
         key = (question.part, question.question_id)
@@ -52,20 +60,11 @@ def write_worded(connection: sqlite3.Connection, worded: Iterable[WordedQuestion
         counts = _counts(question.rewording.making)
         row = (*key, question.made_by, question.original, int(question.rewording.may_retry), *counts)
         # What was refused before, because a model was busy, is not refused any more.
-        connection.execute(
-            "DELETE FROM variants WHERE rejected IS NOT NULL AND question_id = ? AND (variation, wording) IN "
-            "(SELECT variation, wording FROM wordings WHERE part = ? AND question_id = ? AND rejected IS NOT NULL)",
-            (question.question_id, *key),
-        )
-        connection.execute("DELETE FROM wordings WHERE part = ? AND question_id = ?", key)
-        connection.execute(
-            f"INSERT OR REPLACE INTO rewordings VALUES ({', '.join('?' * (len(row) + 1))})",
-            (*row, _checksum(row, wordings)),
-        )
-        connection.executemany(
-            "INSERT INTO wordings VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(*key, place, *wording) for place, wording in enumerate(wordings)],
-        )
+        remove_sealed(connection, changes, "variants", REFUSED_BEFORE, (question.question_id, *key))
+        remove_sealed(connection, changes, "wordings", "part = ? AND question_id = ?", key)
+        insert_sealed(connection, changes, "rewordings", "part, question_id", [(*row, _checksum(row, wordings))])
+        placed = [(*key, place, *wording) for place, wording in enumerate(wordings)]
+        insert_sealed(connection, changes, "wordings", "part, question_id, place", placed)
 
 
 def read_worded(rows: Rows, part: str) -> Iterator[WordedQuestion]:
@@ -108,17 +107,20 @@ def read_efforts(rows: Rows) -> list[WordingEffort]:
     ]
 
 
-def altered(rows: Rows) -> list[str]:
-    """A sentence for each question whose stored wordings, or what is told of them, do not match their checksum."""
-    if not _has_table(rows):
-        return []
-    wordings = _wordings(rows, "1")
-    stored = rows("SELECT * FROM rewordings WHERE checksum IS NOT NULL ORDER BY part, question_id")
-    return [
-        f"wordings of {row[1]} by {row[0]}: their content does not match their checksum"
-        for row in stored
-        if _checksum(row[:-1], wordings[row[0], row[1]]) != row[-1]
-    ]
+def find_altered(stream: Stream) -> Iterator[tuple[str, str]]:
+    """Variation and question whose stored wordings, or what is told of them, do not match their checksum."""
+    if not next(stream("SELECT 1 FROM sqlite_master WHERE name = 'rewordings'"), None):
+        return
+    rows = stream(
+        """SELECT r.*, w.variation, w.wording, w.provenance, w.rejected, w.place IS NOT NULL FROM rewordings r
+           LEFT JOIN wordings w ON w.part = r.part AND w.question_id = r.question_id
+           WHERE r.checksum IS NOT NULL ORDER BY r.part, r.question_id, w.place"""
+    )
+    for (part, question_id), joined in itertools.groupby(rows, key=lambda row: row[:2]):
+        own = list(joined)
+        wordings = [row[-5:-1] for row in own if row[-1]]
+        if _checksum(own[0][: len(COUNTS) + 5], wordings) != own[0][len(COUNTS) + 5]:
+            yield part, question_id
 
 
 def _counts(making: Making | None) -> tuple[float | None, ...]:

@@ -1,0 +1,1 @@
+"""Several runs that one study could have asked → one run."""
