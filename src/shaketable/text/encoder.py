@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from shaketable import weights
+from shaketable.errors import WeightsError
 from shaketable.text.normalization import without_surrogates
 
 if TYPE_CHECKING:
@@ -126,6 +127,12 @@ class Encoder:
             with torch.inference_mode():
                 output = self._model(layer)(tokens.to(self.device), attention_mask=mask.long().to(self.device))
                 states = output.last_hidden_state
+                if not torch.isfinite(states).all():
+                    raise WeightsError(
+                        f"The encoder '{self.name}' gave a vector that is no number (inf or nan) for a text of "
+                        f"{len(encoded[rows[0]])} tokens. Nothing was made of it. Its weights are damaged or were "
+                        "trained badly: get them again, or use another encoder."
+                    )
             yield rows, tokens, mask, states
 
     def _tokens(self, texts: Sequence[str], limit: int) -> list[list[int]]:

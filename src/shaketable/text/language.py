@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.util
+import re
+import socket
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from shaketable import weights
 from shaketable.errors import WeightsError
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 PIPELINE = "en_core_web_sm"
 WITH_TORCH = ("spacy_transformers", "spacy_curated_transformers")
 """Packages whose pipelines compute in PyTorch."""
+_UNBROKEN = re.compile(r"\S{500,}+")
+_MARK = re.compile(r"[\W_]")
+"""In a run without spaces that no word is, marks are read as letters: spaCy takes them off one by one, and a run of ten
+thousand commas, which a model that runs hot may write, took it minutes."""
 Span = tuple[int, int, str]
 """First character, character after the last, entity label."""
 
@@ -37,18 +43,43 @@ class Word(NamedTuple):
 @functools.cache
 def pipeline(name: str = PIPELINE) -> Language:
     """A spaCy pipeline: embedded weights, an installed spaCy package, or the path of a folder."""
-    with _without_torch() if name in weights.EMBEDDED else contextlib.nullcontext():
-        import spacy
-
+    spacy = import_spacy(with_torch=name not in weights.EMBEDDED)
     if name not in weights.EMBEDDED and spacy.util.is_package(name):
-        return spacy.load(name)
+        return cast("Language", spacy.load(name))
     folder = weights.locate(name)
     try:
-        return spacy.load(folder)
+        return cast("Language", spacy.load(folder))
     except (OSError, ValueError) as error:
         raise WeightsError(
             f"{folder} is no spaCy pipeline: {error} Give a folder made by spaCy, or use '{PIPELINE}'."
         ) from error
+
+
+def import_spacy(*, with_torch: bool = False) -> Any:
+    """The package, without what it does on the way in; to be called before whatever else imports it, too."""
+    with contextlib.nullcontext() if with_torch else _without_torch(), _without_sockets():
+        import spacy
+
+    return spacy
+
+
+@contextlib.contextmanager
+def _without_sockets() -> Iterator[None]:
+    """spaCy imports a client for its downloads, and that binds a socket to see whether there is IPv6.
+
+    It is told that there is none, and then that there is: whoever uses it later asks for addresses of both kinds.
+    """
+    client, has_ipv6 = "urllib3.util.connection", socket.has_ipv6
+    if client in sys.modules:
+        yield
+        return
+    socket.has_ipv6 = False
+    try:
+        yield
+    finally:
+        socket.has_ipv6 = has_ipv6
+        if client in sys.modules:
+            vars(sys.modules[client])["HAS_IPV6"] = has_ipv6
 
 
 @contextlib.contextmanager
@@ -108,22 +139,32 @@ def parsed(text: str, name: str = PIPELINE) -> Doc:
 
     Documents are shared: read them, never change them.
     """
-    return pipeline(name)(without_surrogates(text), disable=["ner"])
+    nlp = pipeline(name)
+    nlp.max_length = max(nlp.max_length, len(text))
+    return nlp(_readable(text), disable=["ner"])
 
 
 @functools.cache
 def stop_words() -> frozenset[str]:
     """English words too common to mean anything, in small letters."""
-    with _without_torch():
-        from spacy.lang.en.stop_words import STOP_WORDS
+    import_spacy()
+    from spacy.lang.en.stop_words import STOP_WORDS
 
     return frozenset(STOP_WORDS)
 
 
 def _read(texts: Iterable[str], name: str, needed: Sequence[str]) -> list[Doc]:
     nlp = pipeline(name)
+    texts = list(texts)
+    # spaCy refuses more than a million characters for the sake of memory; a model that runs hot, or a book, has more.
+    nlp.max_length = max(nlp.max_length, *map(len, texts), 0)
     unneeded = [component for component in nlp.pipe_names if component not in needed]
     # One text at a time: sums over a larger batch round differently, and a text's neighbours
     # must not change what is found in it. It costs a third more time. spaCy refuses lone surrogates;
     # what stands for them is as long, so places in the text stay true.
-    return list(nlp.pipe(map(without_surrogates, texts), batch_size=1, disable=unneeded))
+    return list(nlp.pipe(map(_readable, texts), batch_size=1, disable=unneeded))
+
+
+def _readable(text: str) -> str:
+    """The text as spaCy can read it, as long as it was."""
+    return _UNBROKEN.sub(lambda run: _MARK.sub("x", run[0]), without_surrogates(text))

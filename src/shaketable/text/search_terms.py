@@ -35,13 +35,15 @@ STOP_WORDS = frozenset(
 # Letters joined by a full stop, colon, apostrophe or middle dot are one word, and so are digits joined by a point,
 # comma, semicolon or apostrophe: the word boundaries of Unicode (UAX 29), which Lucene's standard tokenizer follows.
 # Ideographs, each a word there, stay together here: the corpora are English.
-LETTER, PIECE = r"[^\W\d_]", r"[\w\u0300-\u036f]+"
-WORD = re.compile(rf"{PIECE}(?:(?:(?<={LETTER})[.:'’·](?={LETTER})|(?<=\d)[.,;'’](?=\d)){PIECE})*")
+# What joins is looked for before what stands around it: most words end at a space.
+LETTER, PIECE, BETWEEN_LETTERS, BETWEEN_DIGITS = r"[^\W\d_]", r"[\w\u0300-\u036f]+", "[.:'’·]", "[.,;'’]"
+JOINED = rf"(?<={LETTER}{BETWEEN_LETTERS})(?={LETTER})|(?<=\d{BETWEEN_DIGITS})(?=\d)"
+WORD = re.compile(rf"{PIECE}(?:[.:'’·,;](?:{JOINED}){PIECE})*")
 
 
 def terms(text: str) -> list[str]:
     """Words in small letters without possessive 's, stop words left out, stemmed as by Porter (1980), in order."""
-    return [term for word in WORD.findall(text.lower()) if (term := _term(word))]
+    return list(filter(None, map(_term, WORD.findall(text.lower()))))
 
 
 @functools.lru_cache(1 << 20)

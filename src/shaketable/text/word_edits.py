@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+Alignment = tuple[Literal["equal", "replace", "delete", "insert"], int, int, int, int]
+MOST_PAIRS = 1_000_000
+"""Words of one text times words of the other up to which every pair is compared: a second at most."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,11 +24,31 @@ class WordEdit:
     """Empty: taken out."""
 
 
+def align(old: Sequence[str], new: Sequence[str]) -> list[Alignment]:
+    """How one list of words becomes another, as difflib tells it: `equal`, `replace`, `delete` or `insert`, and from
+    where to where in each. Of very long lists what they begin and end with is kept, and all between is replaced."""
+    if len(old) * len(new) <= MOST_PAIRS:
+        return difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    least = min(len(old), len(new))
+    first = next((n for n in range(least) if old[n] != new[n]), least)
+    last = next((n for n in range(least - first) if old[-1 - n] != new[-1 - n]), least - first)
+    i, k = len(old) - last, len(new) - last
+    kind: Literal["replace", "delete", "insert"] = "replace"
+    if first in (i, k):
+        kind = "insert" if first == i else "delete"
+    pieces: list[Alignment] = [
+        ("equal", 0, first, 0, first),
+        (kind, first, i, first, k),
+        ("equal", i, len(old), k, len(new)),
+    ]
+    return [piece for piece in pieces if piece[1] < piece[2] or piece[3] < piece[4]]
+
+
 def word_edits(before: str, after: str) -> tuple[WordEdit, ...]:
     """Where the words of two texts differ, in order. Runs of equally many words differ word by word."""
     old, new = before.split(), after.split()
     edits: list[WordEdit] = []
-    for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, i, j, k, m in align(old, new):
         if kind == "equal":
             continue
         if j - i == m - k:
