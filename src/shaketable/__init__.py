@@ -4,6 +4,8 @@ import importlib
 import os
 from typing import TYPE_CHECKING, Any
 
+from shaketable.weights import is_offline
+
 # All are read once, before the first matrix product, so they are set before anything imports PyTorch.
 # Intel's matrix library promises a row the same bits whatever the batch around it only in this mode
 # (docs/decisions/0003). Threads that wait by spinning for long stall each other on a busy machine: a short
@@ -14,6 +16,20 @@ os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 # one anew takes less than a millisecond.
 for _cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
     os.environ.setdefault(_cache, "64")
+# Nobody is told that this program runs; and where it must not leave the machine, nothing that it loads may.
+for _telling, _no in {"RAY_USAGE_STATS_ENABLED": "0", "HF_HUB_DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1"}.items():
+    os.environ.setdefault(_telling, _no)
+if is_offline():
+    os.environ |= {
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "LANGSMITH_TRACING": "false",
+        "LANGSMITH_TRACING_V2": "false",
+        "LANGCHAIN_TRACING_V2": "false",
+        "NO_PROXY": "*",  # A server on this machine is asked itself.
+        "no_proxy": "*",
+    }
 
 __version__ = "0.2.0.dev0"
 
@@ -22,6 +38,7 @@ if TYPE_CHECKING:
     from shaketable.errors import ShaketableError
     from shaketable.stages.analyze import analyze
     from shaketable.stages.answer import answer
+    from shaketable.stages.cluster.executor import Ray
     from shaketable.stages.own.registering import (
         analysis,
         method,
@@ -50,6 +67,7 @@ _HOMES = {
     "score": "stages.score",
     "analyze": "stages.analyze",
     "run": "stages.run",
+    "Ray": "stages.cluster.executor",
     "write_report": "stages.report:report",  # `shaketable.report` is the folder, once anything of it is loaded.
     "Run": "store",
     "load_study": "study",
@@ -72,6 +90,7 @@ __all__ = [
     "Finding",
     "Hit",
     "Question",
+    "Ray",
     "Record",
     "Run",
     "Score",

@@ -9,6 +9,7 @@ import functools
 import importlib
 import importlib.metadata
 import inspect
+import math
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar, overload
@@ -171,8 +172,9 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
             if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:
                 settings = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in tree.keywords}
                 if "None" not in settings:
+                    write(tree.func.id, settings)  # A number of thousands of digits can be read, and not be written.
                     return tree.func.id, settings
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
             pass
     raise PartError(
         f"Cannot read the part '{text}'. Write name or name(setting=value), such as sentence_removal(seed=1)."
@@ -227,6 +229,7 @@ def build(kind: str, text: str, where: str = "") -> Part:
         raise wrong or error from error
     if wrong:
         raise wrong
+    _refuse_endless(part, f"{_prefix(where)}{text}")
     return part if given_name is None else call(part, given_name, f"{_prefix(where)}{name}: ")
 
 
@@ -290,6 +293,13 @@ def _refuse_unknown(part_class: type[Part], name: str, setting: str, where: str)
     raise PartError(f"{_prefix(where)}{name} has no setting '{setting}'.{hint} Settings: {listed}.")
 
 
+def _refuse_endless(part: Part, where: str) -> None:
+    """A setting like 1e999 is written as `inf`, which no part's text can be read back from."""
+    for setting, value in settings_of(part).items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise PartError(f"{where}: '{setting}' is {value}; expected a number that is finite.")
+
+
 def _refuse_missing(part_class: type[Part], name: str, settings: Mapping[str, Any], where: str) -> None:
     missing = [
         field.name
@@ -326,6 +336,11 @@ def bind(kind: Literal["analysis"], text: str, where: str = "") -> functools.par
                 groups.get(gathering.name, gathering.default), **{setting: typed}
             )
     return functools.partial(function, **given, **groups)
+
+
+def typed_settings(function: Callable[..., object], settings: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The settings of a plain function as it declares them; what is of another type is named."""
+    return {setting: _typed(function, setting, value, where) for setting, value in settings.items()}
 
 
 def values_of(function: Callable[..., object]) -> dict[str, Any]:
@@ -469,6 +484,7 @@ __all__ = [
         "settings_of",
         "spelled",
         "tell_elsewhere",
+        "typed_settings",
         "values_of",
         "write",
         "written",

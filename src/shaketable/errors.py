@@ -8,6 +8,7 @@ ShaketableError            prints without a traceback, exit 1
 ├── RunError               a run folder that cannot be used as asked
 │   └── StoreError         a broken or foreign records file
 ├── RetrieverDown          a search engine that cannot be reached, or not any more; running again may help
+├── RepliesPending         batches under way at an endpoint; running again takes their replies, exit 0
 └── ModelError             an engine or endpoint that cannot be used at all
 """
 
@@ -16,6 +17,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+
+INTERRUPTED = 130
+"""The exit code of a command that was told to stop."""
 
 
 class ShaketableError(Exception):
@@ -58,6 +62,10 @@ class StoreError(RunError):
 
 class RetrieverDown(ShaketableError):  # noqa: N818 (it says what is the matter)
     pass
+
+
+class RepliesPending(ShaketableError):  # noqa: N818 (it says what is the matter)
+    exit_code = 0
 
 
 class ModelError(ShaketableError):

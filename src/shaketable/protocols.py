@@ -6,6 +6,7 @@ Lists go in; lists of the same length and order come out.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, MutableMapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 from shaketable.prompts import Template
@@ -205,6 +206,17 @@ class StreamingModel(Model, ReplyLine, Protocol):
     """A model that hands replies back as they finish."""
 
 
+class KeptLine(ReplyLine, Protocol):
+    """A line whose replies may take hours, and are kept on disk: a later go finds them there."""
+
+    @property
+    def n_at_once(self) -> int:
+        """Trials in flight at most."""
+
+    def let_go(self) -> None:
+        """All that was asked is stored: replies need not be kept any more."""
+
+
 @runtime_checkable
 class ForgettingModel(Model, Protocol):
     def forget(self) -> None:
@@ -280,6 +292,23 @@ class PricedModel(Model, Protocol):
     @property
     def price_out(self) -> float | None:
         """USD per million new tokens; None: not known."""
+
+
+@runtime_checkable
+class BatchedModel(PricedModel, Protocol):
+    """A model that can be asked by files of requests, which are answered within hours for less money."""
+
+    @property
+    def batch(self) -> bool:
+        """Whether the trials of a run are asked so."""
+
+    @property
+    def batch_price(self) -> float:
+        """The share of its prices that is paid then."""
+
+    def batch_line(self, folder: Path, deadline: float | None) -> KeptLine:
+        """`folder` keeps what is under way. At the deadline, by `time.perf_counter`, `collect` raises RepliesPending;
+        None: it waits."""
 
 
 @runtime_checkable

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import tomli_w
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -26,13 +27,16 @@ from shaketable import catalog
 from shaketable.errors import PartError, StudyError, did_you_mean
 from shaketable.prompts import read_own
 from shaketable.prompts.own import names_file, read_file
-from shaketable.types import DatasetChoice, Gate, Json, Limits, Scan, Shake, Study
+from shaketable.types import DatasetChoice, Gate, Json, Limits, Precision, Scan, Shake, Study
 
 SHORT, TEMPLATE = WITHOUT_MODEL = ("short", "template")
 """The values of score.reference that name no model."""
 REFERENCE_SLOTS = ("question", "answer")
+MOST_TEMPERATURES = 10_000
 MARGIN = r"^\s*\d*\.?\d+\s*sd\s*$"
 """A margin in units of a metric's spread: `0.2 sd`."""
+HALF_WIDTH = r"^\s*(±|\+-|\+/-)?\s*0?\.\d+\s*$"
+"""Half the width of an interval: `±0.03`."""
 
 
 class _Table(BaseModel):
@@ -60,6 +64,16 @@ Values = Annotated[
 ]
 
 
+def _shard(given: str) -> str:
+    number, _, of = given.partition("/")
+    if not 1 <= int(number) <= int(of):
+        raise ValueError("give the number of the part, from 1, and how many there are, such as '2/8'")
+    return given
+
+
+Shard = Annotated[str, Field(pattern=r"^\d{1,9}/\d{1,9}$"), AfterValidator(_shard)]
+
+
 class DatasetTable(BaseModel):
     model_config = ConfigDict(extra="allow")
     name: str = Field("builtin", description="A loader: builtin, hotpotqa, jsonl ...")
@@ -68,6 +82,11 @@ class DatasetTable(BaseModel):
     )
     balance: Balance | None = None
     limit: int | None = Field(None, ge=1, description="Questions in all, balanced over the cells.")
+    shard: Shard | None = Field(
+        None,
+        description="One part of these questions: '2/8' asks the second of eight. Runs of all parts make the whole: "
+        "shaketable merge.",
+    )
 
 
 class Range(_Table):
@@ -81,6 +100,54 @@ def _shape(given: Any) -> Literal["list", "table"]:
     return "list" if isinstance(given, list) else "table"
 
 
+def _half_width(given: Any) -> float:
+    """`±0.03`, `+-0.03` or 0.03."""
+    text = str(given).strip()
+    for sign in ("±", "+/-", "+-"):
+        text = text.removeprefix(sign).strip()
+    try:
+        value = float("nan" if isinstance(given, bool) else text)
+    except ValueError:
+        value = float("nan")
+    if not 0 < value < 0.5:
+        raise ValueError("give half the width of the interval, between 0 and 0.5, such as '±0.03'")
+    return value
+
+
+class RepeatsTable(_Table):
+    """Repeats that end where the mean of a condition is known well enough."""
+
+    model_config = ConfigDict(strict=True)
+
+    until: Annotated[
+        float,
+        BeforeValidator(_half_width),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5},
+                    {"type": "string", "pattern": HALF_WIDTH},
+                ]
+            }
+        ),
+    ] = Field(
+        description="Half the width of the interval over repeats of the main metric, such as '±0.03': 3 points of a "
+        "share. It is looked at after whole repeats, holds however often one looks, and is of these questions."
+    )
+    max: int = Field(50, ge=2, description="Repeats of each question, at most.")
+    min: int = Field(2, ge=2, description="Repeats of each question, at least.")
+
+    @model_validator(mode="after")
+    def _min_is_no_more(self) -> RepeatsTable:
+        if self.min > self.max:
+            raise ValueError(f"min is {self.min} and max is {self.max}: give a max of at least min")
+        return self
+
+
+def _repeats_shape(given: Any) -> Literal["number", "table"]:
+    return "table" if isinstance(given, dict) else "number"
+
+
 class Cross(_Table):
     models: list[str] = Field(["smollm2"], min_length=1)
     methods: list[str] = Field(["single_retrieval"], min_length=1)
@@ -91,7 +158,10 @@ class Cross(_Table):
         Annotated[Range, Tag("table")] | Annotated[list[Annotated[float, Field(ge=0)]], Tag("list")],
         Discriminator(_shape),
     ] = [0.0]
-    repeats: int = Field(1, ge=1)
+    repeats: Annotated[
+        Annotated[RepeatsTable, Tag("table")] | Annotated[int, Field(ge=1, le=1_000_000), Tag("number")],
+        Discriminator(_repeats_shape),
+    ] = Field(1, description="Of each question in each condition, or until its mean is known: { until = '±0.03' }.")
 
 
 class ModelGeneration(_Table):
@@ -270,6 +340,7 @@ TABLES: dict[tuple[str, ...], type[BaseModel]] = {
     ("dataset", "balance"): Balance,
     ("cross",): Cross,
     ("cross", "temperatures"): Range,
+    ("cross", "repeats"): RepeatsTable,
     ("generation",): Generation,
     ("generation", "models"): ModelGeneration,
     ("scan",): ScanTable,
@@ -305,11 +376,13 @@ def load_study(path: str | Path, overrides: Sequence[str] = (), limit: int | Non
     where, text = _read(path)
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # A number of thousands of digits, or thousands of brackets.
+        reason = error if isinstance(error, tomllib.TOMLDecodeError) else "a number or a list in it is too long"
         raise StudyError(
-            f"{where}: this is not TOML: {error}. See the studies that ship: shaketable ls studies."
+            f"{where}: this is not TOML: {reason}. See the studies that ship: shaketable ls studies."
         ) from error
     override(tables, overrides)
+    _refuse_large(tables, where)
     if limit is not None:
         for table in _dataset_tables(tables):
             table["limit"] = limit
@@ -338,6 +411,7 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
                 balance_by=tuple(table.balance.by) if table.balance else (),
                 per_cell=table.balance.per_cell if table.balance else None,
                 limit=table.limit,
+                shard=parse_shard(table.shard),
             )
             for table in datasets
         ),
@@ -347,7 +421,8 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         perturbations=_unique(cross.perturbations, "cross.perturbations", where),
         variations=_unique(cross.variations, "cross.variations", where),
         temperatures=_temperatures(cross.temperatures, where),
-        repeats=cross.repeats,
+        repeats=cross.repeats.max if isinstance(cross.repeats, RepeatsTable) else cross.repeats,
+        precision=_precision(file, where),
         generation=file.generation.model_dump(exclude={"models"}),
         generation_of=_generation_of(file, where),
         metrics=_unique(file.score.metrics, "score.metrics", where),
@@ -365,6 +440,14 @@ def parse_study(tables: Mapping[str, Any], where: str) -> Study:
         shake=None if file.shake is None else Shake(**file.shake.model_dump()),
         in_process=file.in_process,
     )
+
+
+def parse_shard(given: str | None) -> tuple[int, int] | None:
+    """`2/8`, the second of eight parts."""
+    if given is None:
+        return None
+    number, _, of = given.partition("/")
+    return int(number), int(of)
 
 
 def change_gate(gate: Gate, changes: Mapping[str, Json], where: str) -> Gate:
@@ -389,6 +472,8 @@ def format_study(study: Study) -> str:
             )
         if choice.limit:
             table["limit"] = choice.limit
+        if choice.shard:
+            table["shard"] = "{}/{}".format(*choice.shard)
         tables.append(table)
     scan = {} if study.scan is None else {"scan": _written(study.scan)}
     shake = {} if study.shake is None else {"shake": dataclasses.asdict(study.shake)}
@@ -404,7 +489,7 @@ def format_study(study: Study) -> str:
                 "variations": list(study.variations),
                 "perturbations": list(study.perturbations),
                 "temperatures": list(study.temperatures),
-                "repeats": study.repeats,
+                "repeats": _written_repeats(study),
             },
             "generation": dict(study.generation)
             | (
@@ -438,6 +523,12 @@ def _given(**values: Any) -> dict[str, Any]:
 def _written(scan: Scan) -> dict[str, Any]:
     """An absent limit is left out, an absent metric is empty."""
     return _given(**{**dataclasses.asdict(scan), "known": scan.known or ""})
+
+
+def _written_repeats(study: Study) -> int | dict[str, Any]:
+    if study.precision is None:
+        return study.repeats
+    return {"until": f"±{study.precision.until!r}", "max": study.repeats, "min": study.precision.least}
 
 
 def study_schema() -> dict[str, Any]:
@@ -497,13 +588,24 @@ def _parse_value(text: str) -> Any:
     """A TOML value; a bare word is a string."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
 
 
 def _dataset_tables(tables: dict[str, Any]) -> list[dict[str, Any]]:
     given = tables.setdefault("dataset", {})
     return [table for table in (given if isinstance(given, list) else [given]) if isinstance(table, dict)]
+
+
+def _refuse_large(value: Any, where: str, name: str = "") -> None:
+    """TOML's whole numbers have 64 bits; Python reads longer ones, which no table or database holds."""
+    if isinstance(value, dict | list):
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            _refuse_large(inner, where, f"{name}[{step}]" if isinstance(value, list) else f"{name}.{step}".lstrip("."))
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise StudyError(
+            f"{where}, {name}: found a whole number beyond 64 bits, which TOML has none of. Give a smaller one."
+        )
 
 
 def _resolve_paths(tables: dict[str, Any], study_path: Path) -> None:
@@ -513,6 +615,20 @@ def _resolve_paths(tables: dict[str, Any], study_path: Path) -> None:
             given = Path(table["path"]).expanduser()
             beside = study_path.parent / given
             table["path"] = str((given if given.exists() or not beside.exists() else beside).absolute())
+
+
+def _precision(file: StudyFile, where: str) -> Precision | None:
+    repeats = file.cross.repeats
+    if not isinstance(repeats, RepeatsTable):
+        return None
+    for table, own in (("scan", file.scan), ("shake", file.shake)):
+        if own is not None:
+            raise StudyError(
+                f"{where}, cross.repeats: found 'until' beside the table [{table}], which itself decides by the "
+                f"answers what is asked next. Give a number of repeats, such as repeats = {min(repeats.max, 10)}, or "
+                f"leave [{table}] out."
+            )
+    return Precision(until=repeats.until, least=repeats.min)
 
 
 def _generation_of(file: StudyFile, where: str) -> dict[str, dict[str, Any]]:
@@ -588,12 +704,17 @@ def _temperatures(given: Range | list[float], where: str) -> tuple[float, ...]:
     else:
         if given.to < given.start:
             raise StudyError(f"{where}, cross.temperatures: 'to' ({given.to}) lies below 'from' ({given.start}).")
+        if (given.to - given.start) / given.step > MOST_TEMPERATURES:
+            raise StudyError(
+                f"{where}, cross.temperatures: from {given.start} to {given.to} by {given.step} are more than "
+                f"{MOST_TEMPERATURES:,} temperatures. Give a larger step."
+            )
         n_steps = int((given.to - given.start) / given.step + 1e-9)
         values = [round(given.start + i * given.step, 9) for i in range(n_steps + 1)]
     if not values:
         raise StudyError(f"{where}, cross.temperatures: the list is empty. Give at least one, such as [0.0].")
-    doubled = next((value for value in values if values.count(value) > 1), None)
-    if doubled is not None:
+    if len(set(values)) < len(values):
+        doubled = next(value for value in values if values.count(value) > 1)
         raise StudyError(f"{where}, cross.temperatures: {doubled} is listed twice. Give each temperature once.")
     return tuple(values)
 
@@ -606,7 +727,7 @@ def _unique(texts: list[str], key: str, where: str) -> tuple[str, ...]:
 
 
 def _explain(problem: Any, where: str) -> str:
-    steps = [step for step in problem["loc"] if step not in ("list", "table")]
+    steps = [step for step in problem["loc"] if step not in ("list", "table", "number")]
     names = tuple(step for step in steps if isinstance(step, str))
     written = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
     location = f"{where}, {written}" if written else where

@@ -810,6 +810,8 @@ class DatasetChoice:
     """Questions per cell; None: all."""
     limit: int | None = None
     """Questions in all, balanced over the cells; None: no limit."""
+    shard: tuple[int, int] | None = None
+    """Which part of these questions, counted from 1, of how many; None: all of them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -888,6 +890,16 @@ class Shake:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Precision:
+    """Repeat the questions of a condition until its mean is known so well."""
+
+    until: float
+    """Half the width of the interval over repeats of the main metric: 0.03 is ±3 points of a share."""
+    least: int = 2
+    """Repeats of each question, at least."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Study:
     """What one experiment crosses. Parts are texts; the plan builds them. See `load_study` and `make_study`.
 
@@ -907,6 +919,7 @@ class Study:
     variations: tuple[str, ...]
     temperatures: tuple[float, ...]
     repeats: int
+    """Of each question in each condition; at most, where `precision` tells when a condition stops."""
     generation: Mapping[str, Json]
     """max_tokens, top_p, top_k, repetition_penalty, library_defaults, logprobs."""
     generation_of: Mapping[str, Mapping[str, Json]] = field(default_factory=lambda: NOTHING)
@@ -921,6 +934,8 @@ class Study:
     """None: every question is asked at every temperature."""
     shake: Shake | None = None
     """None: all that is crossed is asked."""
+    precision: Precision | None = None
+    """None: every condition has all repeats."""
     main_metric: str | None = None
     """The number that findings, cards and pages speak of; None: the first of `metrics` of which more is better."""
     without_flags: tuple[str, ...] = ()

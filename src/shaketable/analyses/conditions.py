@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import polars as pl
 
 from shaketable.factors import FACTORS, Cell, System, measure_of
 from shaketable.statistics.worst_case import MOST_FAILED
+from shaketable.types import Unit
 
 End = Literal["least", "greatest"]
 ENDS: tuple[End, ...] = ("least", "greatest")
@@ -20,19 +22,42 @@ def by_question(table: pl.DataFrame, *, ddof: int = 1) -> pl.DataFrame:
     Records without a value are left out and counted; those that the study leaves out did not fail. One run has no sd,
     whatever the ddof.
     """
-    value = pl.col("value")
+    value, by = pl.col("value"), (*CONDITION, "question_id", "type")
+    numbers, texts = _numbering(table, by)
     return (
-        table.sort("question_id", "repeat")  # sums of floats depend on their order
-        .group_by(*CONDITION, "question_id", "type")
+        table.select(*by, "repeat", "value", is_failed=value.is_null() & ~_is_left_out(table))
+        .with_columns(numbers)
+        .sort("repeat", maintain_order=True)  # Sums of floats depend on their order.
+        .group_by(by)
         .agg(
             mean=value.mean(),
             sd=pl.when(value.count() > 1).then(value.std(ddof=ddof)),
             n_runs=value.count().cast(pl.Int64),
             n_missing=value.null_count().cast(pl.Int64),
-            n_failed=(value.is_null() & ~_is_left_out(table)).sum().cast(pl.Int64),
+            n_failed=pl.col("is_failed").sum().cast(pl.Int64),
         )
+        .with_columns(texts)
         .sort(*CONDITION, "question_id")
     )
+
+
+def by_condition(questions: pl.DataFrame, *aggregates: pl.Expr, by: tuple[str, ...] = ()) -> pl.DataFrame:
+    """One row per condition, pooled and by type of question, in order; `by`: what tells conditions apart besides."""
+    by = (*CONDITION, "type", *by)
+    numbers, texts = _numbering(questions, by)
+    return (
+        pooled_and_by_type(questions.with_columns(numbers))
+        .group_by(by, maintain_order=True)
+        .agg(*aggregates)
+        .with_columns(texts)
+        .sort(by)
+    )
+
+
+def _numbering(table: pl.DataFrame, names: Iterable[str]) -> tuple[pl.Expr, pl.Expr]:
+    """Texts by which rows are grouped → their numbers, which need a quarter of the memory; and back."""
+    texts = pl.col([name for name in names if table.schema[name] == pl.String])
+    return texts.cast(pl.Categorical), texts.cast(pl.String)
 
 
 def fill_failed(questions: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
@@ -80,7 +105,7 @@ def scales(table: pl.DataFrame) -> pl.DataFrame:
 
 def pooled_and_by_type(questions: pl.DataFrame) -> pl.DataFrame:
     """Every row once with type None (all types pooled), and once under its own type."""
-    pooled = questions.with_columns(type=pl.lit(None, dtype=pl.String))
+    pooled = questions.with_columns(type=pl.lit(None, dtype=questions.schema["type"]))
     return pl.concat([pooled, questions.filter(pl.col("type").is_not_null())])
 
 
@@ -121,6 +146,11 @@ def units(table: pl.DataFrame) -> pl.DataFrame:
     guessed = table.group_by("metric").agg(unit=pl.when(is_share).then(pl.lit("share")).otherwise(pl.lit("score")))
     declared = {name: unit for name in guessed["metric"] if (unit := measure_of(name).unit) is not None}
     return guessed.with_columns(unit=pl.col("metric").replace_strict(declared, default=pl.col("unit")))
+
+
+def units_of(tables: Iterable[pl.DataFrame]) -> dict[str, Unit]:
+    """Metric → unit, of tables with the scores of one number each."""
+    return {metric: unit for table in tables for metric, unit in units(table).iter_rows()}
 
 
 def _is_left_out(table: pl.DataFrame) -> pl.Expr:

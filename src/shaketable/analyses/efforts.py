@@ -9,7 +9,7 @@ import polars as pl
 
 from shaketable.analyses.changes import Change, measure_changes
 from shaketable.analyses.pairs import pair
-from shaketable.factors import System
+from shaketable.factors import FACTORS, System
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Unit
 
@@ -36,10 +36,10 @@ def compare_efforts(
     first: pl.DataFrame, second: pl.DataFrame, *, system: System, bootstrap: Bootstrap
 ) -> tuple[Effort, ...]:
     """From two tables of records, of one system each; what neither takes, or one of them does not tell, is left out."""
-    one, other = _long(first), _long(second)
     efforts = []
     for measured, unit in MEASURED.items():
-        values = [own.filter(metric=measured)["value"].drop_nulls() for own in (one, other)]
+        one, other = _measured(first, measured), _measured(second, measured)
+        values = [own["value"].drop_nulls() for own in (one, other)]
         if any(own.is_empty() for own in values) or not any(own.sum() for own in values):
             continue
         paired = pair(one, other, measured)
@@ -48,9 +48,9 @@ def compare_efforts(
     return tuple(efforts)
 
 
-def _long(records: pl.DataFrame) -> pl.DataFrame:
-    """One row per record and measure, as score tables have them; what failed took nothing that counts."""
-    kept = [column for column in records.columns if column not in MEASURED]
+def _measured(records: pl.DataFrame, measured: Measured) -> pl.DataFrame:
+    """One row per record, as score tables have them; what failed took nothing that counts."""
     answered = records.filter(pl.col("failure").is_null())
-    numbers = answered.with_columns(pl.col(list(MEASURED)).cast(pl.Float64))
-    return numbers.unpivot(list(MEASURED), index=kept, variable_name="metric", value_name="value")
+    return answered.select(
+        *FACTORS, "question_id", "type", "repeat", metric=pl.lit(measured), value=pl.col(measured).cast(pl.Float64)
+    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.grids import Grid, systems
+from shaketable.analyses.grids import Grid, chosen_metrics, systems
 from shaketable.analyses.tables import Tables
 from shaketable.factors import ORIGINAL, UNCHANGED, Cell, System
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, sign_shown
@@ -29,16 +29,22 @@ def find_nothing_to_lose(tables: Tables) -> tuple[NothingToLose, ...]:
     were not scored, nothing is right by chance: 0 for shares; other scores have no baseline. A system that searches is
     compared with closed-book answers of its model too.
     """
-    scores = _undisturbed(tables.scores)
-    clean = list(systems(scores, "all"))
-    shuffled = {_place(grid): grid for grid in systems(_with_baselines(scores, tables.baselines), "all")}
-    closed = _closed_book(clean, tables)
     return tuple(
-        entry
-        for pooled in clean
-        for grid in (pooled, *pooled.by_type())
-        for entry in _entries(grid, shuffled.get(_place(grid)), closed, tables.bootstrap)
+        entry for metric in chosen_metrics(tables.score_reader, "all") for entry in _entries_of(metric, tables)
     )
+
+
+def _entries_of(metric: str, tables: Tables) -> Iterator[NothingToLose]:
+    scores = _undisturbed(tables.of_metric(metric))
+    if scores.is_empty():
+        return
+    clean = list(systems(scores, metric))
+    baselines = _with_baselines(scores, tables.baselines)
+    shuffled = {_place(grid): grid for grid in ([] if baselines.is_empty() else systems(baselines, metric))}
+    closed = _closed_book(clean, tables)
+    for pooled in clean:
+        for grid in (pooled, *pooled.by_type()):
+            yield from _entries(grid, shuffled.get(_place(grid)), closed, tables.bootstrap)
 
 
 def has_nothing_to_lose(cell: Cell, findings: Findings, metric: str, *, is_of_evidence: bool | None = None) -> bool:

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shaketable.analyses.conditions import by_question, fill_failed, units
+from shaketable.analyses.score_reading import ScoreReader, reading
 from shaketable.analyses.spread import crossing_zero, without_bias
 from shaketable.factors import UNCHANGED, Cell, System, main_metric, measure_of
 from shaketable.statistics.intervals import ROUNDING, Numbers
@@ -115,33 +116,33 @@ class Grid:
         )
 
 
-def systems(table: pl.DataFrame, metric: str | None, number: Number = "mean") -> Iterator[Grid]:
+def systems(scores: pl.DataFrame | ScoreReader, metric: str | None, number: Number = "mean") -> Iterator[Grid]:
     """One grid for each metric asked for and each system, in a fixed order, all types pooled.
 
     `cv` instead of `mean`: of the coefficient of variation over the runs of a question, without the bias of few runs,
     where it has two or more and a mean above 0; none of shares, and of metrics with values below 0.
     """
-    questions = fill_failed(without_bias(by_question(table)), table)
-    unit_of = dict(units(table).iter_rows())
-    without_cv = [*crossing_zero(table), *(name for name, unit in unit_of.items() if unit == "share")]
-    for name in chosen_metrics(table, metric):
-        if number == "cv" and name in without_cv:
+    reader = reading(scores)
+    for name in chosen_metrics(reader, metric):
+        table = reader.of(name)
+        unit_of = dict(units(table).iter_rows())
+        if name not in unit_of or (number == "cv" and (unit_of[name] == "share" or crossing_zero(table))):
             continue
-        of_systems = questions.filter(metric=name).partition_by(*SYSTEM)
+        of_systems = fill_failed(without_bias(by_question(table)), table).partition_by(*SYSTEM)
         for of_system in sorted(of_systems, key=lambda own: str(own.select(SYSTEM).row(0))):
             yield _grid(of_system, name, unit_of[name], number)
 
 
-def grids(table: pl.DataFrame, metric: str | None, number: Number = "mean") -> Iterator[Grid]:
+def grids(scores: pl.DataFrame | ScoreReader, metric: str | None, number: Number = "mean") -> Iterator[Grid]:
     """As `systems`, each pooled and then by type."""
-    for pooled in systems(table, metric, number):
+    for pooled in systems(scores, metric, number):
         yield pooled
         yield from pooled.by_type()
 
 
-def chosen_metrics(table: pl.DataFrame, metric: str | None) -> tuple[str, ...]:
+def chosen_metrics(scores: pl.DataFrame | ScoreReader, metric: str | None) -> tuple[str, ...]:
     """None: the main one; `all`: every one of which more is better."""
-    names = list(table["metric"].unique(maintain_order=True))
+    names = list(reading(scores).metrics)
     if metric == "all":
         return tuple(name for name in names if measure_of(name).higher_is_better)
     chosen = main_metric(names, metric) if names else None

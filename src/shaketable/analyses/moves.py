@@ -9,10 +9,15 @@ from dataclasses import dataclass
 import polars as pl
 
 from shaketable.analyses.pairs import CONDITION, PAIR, SIDES, name_evidence_alike, pair
-from shaketable.factors import Cell
+from shaketable.factors import FACTORS, Cell
 from shaketable.statistics.resampling import ROUNDING
 
 QUESTION = ("dataset", "question_id", "question", "gold")
+SHEET_COLUMNS = (
+    *("key", *QUESTION, "type", *FACTORS[1:], "wording", "repeat", "answer", "failure"),
+    *("n_searches", "n_generations", "n_prompt_tokens", "n_tokens", "seconds", "dollars"),
+)
+"""Of records that are compared."""
 N_ANSWERS = 2
 """Conditions of a question that are shown."""
 

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from shaketable.analyses.score_reading import Narrowed, ScoreField, ScoreReader
 from shaketable.factors import System, judging_metric, main_metric
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Curve, JudgeEffort, NotApplied, Scan, Variant
+
+IS_FLAGGED = pl.col("flags").is_not_null()
 
 
 def _nothing() -> pl.DataFrame:
@@ -21,9 +24,12 @@ def _nothing() -> pl.DataFrame:
 class Tables:
     """The tables of a run, and what its study says of all analyses. Tables that are not given are empty."""
 
-    scores: pl.DataFrame
-    """One row per record and metric: the factors, question_id, type, repeat, key, metric, value, reason, flags."""
+    scores: ScoreField = ScoreField()
+    """One row per record and metric: the factors, question_id, type, repeat, key, metric, value, reason, flags. Given
+    as a table, or as what reads it; asked for, it is the whole table. `of_metric` needs less memory."""
     read_records: Callable[[], pl.DataFrame] = _nothing
+    read_record_columns: Callable[[Sequence[str]], pl.DataFrame] | None = None
+    """Some columns of the records alone; None: of the whole table."""
     read_searches: Callable[[], pl.DataFrame] = _nothing
     read_calls: Callable[[], pl.DataFrame] = _nothing
     read_wordings: Callable[[], Mapping[str, Sequence[Variant]]] = dict
@@ -37,7 +43,8 @@ class Tables:
     margin: float | str | None = None
     """How much of it is too little to matter; None: by the rule."""
     scan: Scan = field(default_factory=Scan)
-    repeats: int = 10
+    repeats: int | None = 10
+    """Of each question in each condition; None: they end when a mean is known, and differ."""
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
     given_names: Mapping[str, str] = field(default_factory=dict)
     """Name that was given to a part of a system → how the part is written without it."""
@@ -47,6 +54,12 @@ class Tables:
     @functools.cached_property
     def records(self) -> pl.DataFrame:
         return self.read_records()
+
+    def record_columns(self, *columns: str) -> pl.DataFrame:
+        """Some columns of the records, which need less memory than the whole table."""
+        if self.read_record_columns is None or "records" in vars(self):
+            return self.records.select(columns)
+        return self.read_record_columns(columns)
 
     @functools.cached_property
     def searches(self) -> pl.DataFrame:
@@ -72,10 +85,20 @@ class Tables:
     def baselines(self) -> pl.DataFrame:
         return self.read_baselines()
 
+    @property
+    def score_reader(self) -> ScoreReader:
+        """The scores, a number at a time."""
+        reader: ScoreReader = vars(self)["scores"]
+        return reader
+
     @functools.cached_property
     def metrics(self) -> list[str]:
         """The scored numbers, in the order of the study's metrics."""
-        return list(self.scores["metric"].unique(maintain_order=True))
+        return list(self.score_reader.metrics)
+
+    def of_metric(self, name: str | None) -> pl.DataFrame:
+        """The scores of one number; empty where it is not scored."""
+        return self.score_reader.of(name or "")
 
     def metric(self, chosen: str | None = None) -> str | None:
         """The number an analysis speaks of: the one it was told, else the study's, else by the rule."""
@@ -91,9 +114,10 @@ class Tables:
 
     def done_as_asked(self) -> Tables | None:
         """The same without scores whose evidence carries a flag; None: no such score has a value."""
-        if "flags" not in self.scores.columns:
+        if not any(_has_flagged_value(self.of_metric(name)) for name in self.metrics):
             return None
-        is_flagged = pl.col("flags").is_not_null()
-        if not self.scores.filter(is_flagged)["value"].count():
-            return None
-        return replace(self, scores=self.scores.filter(~is_flagged))
+        return replace(self, scores=Narrowed(reader=self.score_reader, keep=lambda rows: rows.filter(~IS_FLAGGED)))
+
+
+def _has_flagged_value(scores: pl.DataFrame) -> bool:
+    return "flags" in scores.columns and bool(scores.filter(IS_FLAGGED)["value"].count())

@@ -41,7 +41,7 @@ class AnnotationHandler(Handler):
         if self.headers.get("Origin", "") not in [f"http://{name}" for name in names]:
             return _hint(403, "Only the page of this server may write here.")
         length = self.headers.get("Content-Length", "")
-        if not (length.isascii() and length.isdigit() and int(length[:9]) <= MAX_BYTES):
+        if not (length.isascii() and length.isdigit() and len(length) < 9 and int(length) <= MAX_BYTES):
             return _hint(413, f"Nothing longer than {MAX_BYTES:,} bytes is taken.")
         try:
             given = json.loads(self.rfile.read(int(length)))

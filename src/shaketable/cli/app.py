@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import typer
@@ -15,15 +14,16 @@ from shaketable.cli import (
     comparing,
     explaining,
     looking,
+    merging,
     prompting,
     running,
     shaking,
     sharing,
     showing,
     varying,
+    verifying,
     viewing,
 )
-from shaketable.cli.console import INTERRUPTED, err
 
 app = typer.Typer(
     name="shaketable",
@@ -60,7 +60,8 @@ SHARING = (
     annotating.annotate,
     sharing.import_,
     sharing.export,
-    sharing.verify,
+    merging.merge,
+    verifying.verify,
     caching.cache,
 )
 COMMANDS: tuple[Callable[..., None], ...] = (*MAKING, *LOOKING, *SHARING)
@@ -74,11 +75,3 @@ def _version(version: bool = typer.Option(False, "--version", help="Say the vers
     if version:
         typer.echo(f"shaketable {__version__}")
         raise typer.Exit
-
-
-def main() -> None:
-    try:
-        app()
-    except KeyboardInterrupt:
-        err.print("Interrupted.")
-        sys.exit(INTERRUPTED)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
@@ -118,7 +119,7 @@ def compare_published(
     for name, comparisons in compared.items():
         table = Table("claim", "published", "system", "this run", "verdict", title=name, title_justify="left")
         for one in comparisons:
-            verdict = f"[{COLORS[one.verdict]}]{one.verdict}[/]: {one.reason}"
+            verdict = Text(one.verdict, style=COLORS[one.verdict]).append(f": {one.reason}", style="default")
             table.add_row(one.claim, one.published, one.system, one.own, verdict)
         out.print(table)
         counts = {verdict: sum(one.verdict == verdict for one in comparisons) for verdict in COLORS}

@@ -9,11 +9,12 @@ import logging
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -23,19 +24,46 @@ from rich.progress import (
     TextColumn,
 )
 from rich.progress import TimeElapsedColumn as Elapsed
+from rich.segment import Segment
 from rich.text import Text
 
-from shaketable.errors import ShaketableError
+from shaketable.errors import INTERRUPTED, ShaketableError
 from shaketable.report.money_words import format_dollars
 from shaketable.stages.forecast.afterwards import WORTH_TELLING_SECONDS
 from shaketable.stages.meter import Money
 from shaketable.stages.scheduler import Tick
 from shaketable.stages.vary import WordingTick
+from shaketable.store.sealing.damage import damage_told
+from shaketable.text.unseen import escaped, visible
 
-out = Console(soft_wrap=True)
-err = Console(stderr=True, soft_wrap=True)
 
-INTERRUPTED = 130
+class SafeConsole(Console):
+    """Shows what models, servers and files wrote as it is: brackets are no markup, and what would steer a terminal,
+    such as an escape character, is named."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(soft_wrap=True, markup=False, **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        shown = _without_tabs(renderable) if isinstance(renderable, Text) else renderable
+        for segment in super().render(shown, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return _without_tabs(super().render_str(text, **options))
+
+
+def _without_tabs(text: Text) -> Text:
+    """A space for each: to expand one, rich copies the whole text, and there may be thousands."""
+    if "\t" in text.plain:
+        text = text.copy()
+        text.plain = text.plain.replace("\t", " ")
+    return text
+
+
+out = SafeConsole()
+err = SafeConsole(stderr=True)
+
 LINE_EVERY_SECONDS = 10.0
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -47,7 +75,11 @@ def guarded(command: Command) -> Command:
     @functools.wraps(command)
     def inner(*args: Any, **kwargs: Any) -> Any:
         try:
-            with _plain_warnings(), _telling(quiet=kwargs.get("json_", False)):
+            with (
+                _plain_warnings(),
+                _telling(quiet=kwargs.get("json_", False)),
+                damage_told(_folders(kwargs), typer.Exit, typer.Abort, typer.BadParameter),
+            ):
                 return command(*args, **kwargs)
         except ShaketableError as error:
             _print_error(str(error))
@@ -65,13 +97,25 @@ def guarded(command: Command) -> Command:
     return inner  # type: ignore[return-value]
 
 
+def _folders(given: Mapping[str, Any]) -> Iterator[Path]:
+    """Of the runs that a command was given."""
+    for value in given.values():
+        for own in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(own, Path) and own.is_dir():
+                yield own
+
+
 @contextlib.contextmanager
 def _plain_warnings() -> Iterator[None]:
     """A warning for users is its words alone; the line of code that gave it tells them nothing."""
     usual = warnings.formatwarning
 
     def plain(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> str:
-        return f"Warning: {message}\n" if category is UserWarning else usual(message, category, *place, **more)
+        return (
+            f"Warning: {visible(str(message))}\n"
+            if category is UserWarning
+            else usual(message, category, *place, **more)
+        )
 
     warnings.formatwarning = plain
     try:
@@ -104,7 +148,7 @@ class _Lines(logging.Handler):
 
 def print_json(value: Any) -> None:
     """One JSON object on standard output, and nothing else."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+    sys.stdout.write(escaped(json.dumps(value, ensure_ascii=False, default=str)) + "\n")
 
 
 def say(text: str, *, quiet: bool = False) -> None:
@@ -136,7 +180,7 @@ def answering(n_todo: int, *, quiet: bool = False, then: float = 0.0) -> Iterato
         Elapsed(),
         TextColumn("{task.fields[left]}"),
         TextColumn("{task.fields[money]}", markup=False),
-        TextColumn("[red]{task.fields[failed]}"),
+        TextColumn("{task.fields[failed]}", style="red", markup=False),
     )
     with Progress(*columns, console=err) as bar:
         task = bar.add_task("answering", total=n_todo, rate="", left="", money="", failed="")
@@ -161,7 +205,7 @@ def wording(*, quiet: bool = False) -> Iterator[Callable[[WordingTick], None]]:
         return
     columns = (
         SpinnerColumn(),
-        TextColumn("rewording, {task.description}"),
+        TextColumn("rewording, {task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         Elapsed(),

@@ -8,12 +8,14 @@ import dataclasses
 from rich.table import Table
 
 from shaketable.cli.console import duration, out, print_json, say
-from shaketable.datasets.reading.select import ShortCell
 from shaketable.report.words import describe_not_varied
 from shaketable.stages.advice import advice_on
 from shaketable.stages.estimate import Amount, WordingForecast, estimate, estimate_wordings
 from shaketable.stages.plan import Plan
 from shaketable.stages.readiness import unready
+from shaketable.stages.repeating.looks import n_least_trials
+from shaketable.stages.selection import cell_words
+from shaketable.types import Precision
 
 
 def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
@@ -28,6 +30,7 @@ def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
                 "conditions": len(planned.conditions),
                 "cells": planned.n_cells,
                 "trials": planned.n_trials,
+                "least_trials": None if planned.study.precision is None else n_least_trials(planned),
                 "answered": n_answered,
                 "not_varied": [dataclasses.asdict(remark) for remark in planned.not_varied],
                 "systems": [dataclasses.asdict(system) for system in forecasts],
@@ -67,11 +70,25 @@ def _product(planned: Plan) -> str:
         else f"{n_wordings:,} wordings (of {n_questions:,} questions)"
     )
     crossed += f" × {len(planned.conditions)} conditions"
+    if study.precision is not None:
+        return f"{crossed} × {_temperatures(planned)} temperatures, repeated {_until(planned, study.precision)}"
     if study.scan is None:
-        counts = {len(planned.temperatures_of(condition)) for condition in planned.conditions}
-        temperatures = " or ".join(map(str, sorted(counts)))
-        return f"{crossed} × {temperatures} temperatures × {study.repeats} repeats = {planned.n_trials:,} trials"
+        temperatures, repeats = _temperatures(planned), study.repeats
+        return f"{crossed} × {temperatures} temperatures × {repeats} repeats = {planned.n_trials:,} trials"
     return f"{crossed} at temperature 0, then the known facts hotter: at most {planned.n_trials:,} trials"
+
+
+def _temperatures(planned: Plan) -> str:
+    counts = {len(planned.temperatures_of(condition)) for condition in planned.conditions}
+    return " or ".join(map(str, sorted(counts)))
+
+
+def _until(planned: Plan, precision: Precision) -> str:
+    return (
+        f"until the mean of a condition is known to ±{precision.until:g} for these questions, at most "
+        f"{planned.study.repeats} times: at least {n_least_trials(planned):,}, at most {planned.n_trials:,} trials. "
+        "How many it will be depends on the answers; what follows is of the most"
+    )
 
 
 def _wording_words(rewording: WordingForecast) -> str:
@@ -105,10 +122,6 @@ def notes_on_plan(planned: Plan) -> list[str]:
     counts = collections.Counter(question.dataset for question in planned.questions)
     for choice in planned.study.datasets:
         n = counts[choice.name]
-        if choice.limit is not None and 0 < n < choice.limit:
+        if choice.shard is None and choice.limit is not None and 0 < n < choice.limit:
             notes.append(f"Note: dataset.limit asks for {choice.limit:,} questions, and {choice.name} gives {n:,}.")
     return notes + [f"Note: only {cell.n} questions for {cell_words(cell)}." for cell in planned.short_cells]
-
-
-def cell_words(cell: ShortCell) -> str:
-    return ", ".join(f"{name} {value}" for name, value in cell.values.items())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib.metadata
 import inspect
 import os
@@ -27,6 +26,7 @@ from shaketable.retrievers.corpus import indexes
 from shaketable.stages.plan import plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.study import load_study, shipped_studies, study_schema
+from shaketable.text.word_edits import align
 from shaketable.types import Evidence, Hit, Query, Question
 
 
@@ -54,7 +54,7 @@ def ls(
         return
     table = Table("kind", "name", "settings", "what it does", box=None, pad_edge=False)
     for row in rows:
-        table.add_row(row["kind"], f"[bold]{row['name']}[/]", Text(row["settings"]), Text(row["about"]))
+        table.add_row(row["kind"], Text(row["name"], style="bold"), Text(row["settings"]), Text(row["about"]))
     out.print(table)
 
 
@@ -184,7 +184,7 @@ def _sentences(hits: list[Hit] | tuple[Hit, ...]) -> list[str]:
 def _diff(before: list[str], after: list[str]) -> list[Text]:
     """Sentence by sentence; inside a changed sentence, word by word."""
     lines = []
-    for kind, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+    for kind, a, b, c, d in align(before, after):
         if kind == "equal":
             lines += [Text(f"  {sentence}") for sentence in before[a:b]]
         elif kind == "replace" and b - a == d - c:
@@ -199,7 +199,7 @@ def _diff(before: list[str], after: list[str]) -> list[Text]:
 def word_diff(old: str, new: str) -> Text:
     line = Text("~ ")
     a, b = old.split(), new.split()
-    for kind, i, j, m, n in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+    for kind, i, j, m, n in align(a, b):
         if kind == "equal":
             line.append(" ".join(a[i:j]) + " ")
             continue
@@ -244,8 +244,8 @@ def doctor(
         print_json({"version": __version__, "checks": checks})
     else:
         for check in checks:
-            mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[yellow]·[/]"}[check["ok"]]
-            out.print(f"{mark} {check['what']}:", Text(check["found"]), end="", highlight=False)
+            mark = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "yellow")}[check["ok"]]
+            out.print(Text.assemble(mark, f" {check['what']}:"), Text(check["found"]), end="", highlight=False)
             out.print(Text(f"  → {check['advice']}" if check["advice"] else ""))
     raise typer.Exit(1 if any(check["ok"] is False for check in checks) else 0)
 
@@ -264,13 +264,15 @@ def _weight_checks() -> list[dict[str, Any]]:
     rows = []
     for name, wanted in weights.EMBEDDED.items():
         folder = weights.present(name)
+        damage = weights.find_damage(name) if folder else None
         needed = name not in ("smollm2-gguf", "nlpaug-misspellings")
+        is_there = True if folder else False if needed else None
         rows.append(
             {
                 "what": f"weights {name} ({wanted.what})",
-                "ok": True if folder else False if needed else None,
-                "found": str(folder) if folder else f"not in {weights.home()}",
-                "advice": "" if folder else f"shaketable models fetch {name}",
+                "ok": False if damage else is_there,
+                "found": f"damaged: {damage}" if damage else str(folder) if folder else f"not in {weights.home()}",
+                "advice": "" if folder and not damage else f"shaketable models fetch {name}",
             }
         )
     return rows

@@ -68,7 +68,9 @@ def _list(json_: bool) -> None:
         return
     table = Table("method", "setting", "slots", "what it asks", box=None, pad_edge=False)
     for row in rows:
-        table.add_row(f"[bold]{row['method']}[/]", str(row["setting"]), Text(str(row["wanted"])), str(row["use"]))
+        table.add_row(
+            Text(str(row["method"]), style="bold"), str(row["setting"]), Text(str(row["wanted"])), str(row["use"])
+        )
     out.print(table)
     out.print("See the text of one with: shaketable prompts METHOD. A system message goes before all: system='…'.")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
-import shlex
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,27 +13,42 @@ import polars as pl
 import typer
 
 from shaketable import catalog
+from shaketable.cli.batching import describe_underway, resuming, tell_pending
 from shaketable.cli.caching import CacheOption
-from shaketable.cli.console import INTERRUPTED, answering, duration, guarded, out, print_json, say, wording
-from shaketable.cli.forecasting import cell_words, forecast, notes_on_plan
+from shaketable.cli.console import answering, duration, guarded, out, print_json, say, wording
+from shaketable.cli.executing import (
+    AddressOption,
+    Executor,
+    ExecutorOption,
+    WorkerCpusOption,
+    WorkerGpusOption,
+    WorkersOption,
+    executor_of,
+)
+from shaketable.cli.forecasting import forecast, notes_on_plan
 from shaketable.cli.spending import say_spent, tell_stop
 from shaketable.cli.telling import tell_findings
-from shaketable.errors import RunError, StudyError
-from shaketable.identity import canonical, digest
+from shaketable.errors import INTERRUPTED, RepliesPending, RunError, StudyError
+from shaketable.identity import digest
 from shaketable.protocols import EndpointModel
 from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered, is_adaptive
 from shaketable.stages.answer import answer as answer_stage
+from shaketable.stages.cluster.executor import Ray
 from shaketable.stages.estimate import remember_measures, remember_rate
 from shaketable.stages.extend import n_answered
 from shaketable.stages.forecast.afterwards import seconds_afterwards
+from shaketable.stages.meter import asked_in_batches
 from shaketable.stages.plan import Plan, plan
+from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.reuse import count_shared
 from shaketable.stages.run import run as run_stage
 from shaketable.stages.score import make_current as make_scores_current
 from shaketable.stages.score import score as score_stage
+from shaketable.stages.selection import describe_selection
 from shaketable.stages.vary import vary
 from shaketable.store import Run
+from shaketable.store.repeats import AdaptiveRepeats
 from shaketable.store.user_cache import open_cache
 from shaketable.study import load_study
 from shaketable.types import Limits, Study
@@ -50,6 +64,10 @@ OutOption = Annotated[
 LimitOption = Annotated[
     int | None, typer.Option("--limit", min=1, help="Take this many questions, balanced over the cells.")
 ]
+ShardOption = Annotated[
+    str | None,
+    typer.Option("--shard", metavar="N/OF", help="Ask one part of the questions: 2/8 is the second of eight."),
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the study: --set generation.max_tokens=48."),
@@ -62,6 +80,13 @@ MaxCallsOption = Annotated[
 ]
 MaxMinutesOption = Annotated[
     float | None, typer.Option("--max-minutes", min=0.0, help="Stop after this many minutes of answering.")
+]
+WaitOption = Annotated[
+    bool,
+    typer.Option(
+        "--wait/--no-wait",
+        help="Of models asked in batches: wait for the replies, or send, take what has come, and end. Run again later.",
+    ),
 ]
 NoLimitsOption = Annotated[bool, typer.Option("--no-limits", help="Run to the end, whatever the study limits.")]
 
@@ -88,6 +113,7 @@ def run(
     study: StudyArgument,
     out_folder: OutOption = None,
     limit: LimitOption = None,
+    shard: ShardOption = None,
     set_: SetOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say trials, calls, tokens, time and money; run nothing.")
@@ -97,22 +123,33 @@ def run(
     max_minutes: MaxMinutesOption = None,
     no_limits: NoLimitsOption = False,
     cache: CacheOption = None,
+    executor: ExecutorOption = Executor.local,
+    address: AddressOption = None,
+    workers: WorkersOption = None,
+    worker_cpus: WorkerCpusOption = None,
+    worker_gpus: WorkerGpusOption = None,
+    wait: WaitOption = True,
     json_: JsonOption = False,
 ) -> None:
     """Plan, answer, score, analyze and report a study. Run it again to resume.
 
     More questions, repeats, temperatures or parts into the same folder (--out) extend the run: what is new is asked.
     A limit counts all goes at the run; one that is reached stops it with exit code 0 and a report of what there is.
+    Parts (--shard) can be asked by several machines, and joined: shaketable merge.
 
     Examples: `shaketable run demo` · `shaketable run context_temperature --limit 12 --set generation.max_tokens=48`
     · `shaketable run my.toml --dry-run` · `shaketable run my.toml --max-cost 2`
+    · `shaketable run my.toml --executor ray --address 10.0.0.1:6379`
     """
-    loaded = with_limits(load_study(study, set_ or (), limit), max_cost, max_calls, max_minutes, none=no_limits)
+    spread = executor_of(executor, address, workers, worker_cpus, worker_gpus)
+    overrides = [*(set_ or ()), *([] if shard is None else [f"dataset.shard={shard}"])]
+    loaded = with_limits(load_study(study, overrides, limit), max_cost, max_calls, max_minutes, none=no_limits)
     if dry_run:
         planned = plan(_answerable(loaded))
         forecast(planned, json_, 0 if out_folder is None else n_answered(planned, out_folder))
         return
-    _whole_line(loaded, out_folder or _default_folder(loaded, study, bool(set_ or limit)), json_, cache)
+    folder = out_folder or _default_folder(loaded, study, bool(overrides or limit))
+    _whole_line(loaded, folder, json_, cache, spread, waits=wait)
 
 
 def with_limits(
@@ -134,22 +171,32 @@ def with_limits(
 
 @guarded
 def answer(
-    run_folder: RunArgument,
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder; what it holds is kept.")],
     max_cost: MaxCostOption = None,
     max_calls: MaxCallsOption = None,
     max_minutes: MaxMinutesOption = None,
     no_limits: NoLimitsOption = False,
     cache: CacheOption = None,
+    executor: ExecutorOption = Executor.local,
+    address: AddressOption = None,
+    workers: WorkersOption = None,
+    worker_cpus: WorkerCpusOption = None,
+    worker_gpus: WorkerGpusOption = None,
+    wait: WaitOption = True,
     json_: JsonOption = False,
 ) -> None:
     """Answer what a run has not answered yet, to its end or to a limit of all goes at it.
 
     Example: `shaketable answer runs/demo --max-minutes 10`
     """
+    spread = executor_of(executor, address, workers, worker_cpus, worker_gpus)
     found = Run(run_folder)
     study = with_limits(found.study, max_cost, max_calls, max_minutes, none=no_limits)
     found = Run.prepare(run_folder, study)
-    result = _answer(found, _word(found, plan(_answerable(found.study)), json_), json_, cache)
+    draft = plan(_answerable(found.study))
+    if spread is not None:
+        refuse_unready(draft, spread)  # Before a model rewords anything.
+    result = _answer(found, _word(found, draft, json_), json_, cache, executor=spread, waits=wait)
     if json_:
         print_json(summarize(found, result))
     else:
@@ -207,23 +254,49 @@ def report(
 # --- parts of the way -----------------------------------------------------------------------------
 
 
-def run_line(study: Study, folder: Path, json_: bool, cache: bool | None = None) -> tuple[Run, Answered]:
+def run_line(
+    study: Study,
+    folder: Path,
+    json_: bool,
+    cache: bool | None = None,
+    executor: Ray | None = None,
+    *,
+    waits: bool = True,
+) -> tuple[Run, Answered]:
     """The whole line, showing how it moves."""
     results: list[Answered] = []
-    found = run_stage(
-        _answerable(study),
-        folder,
-        tell=lambda words: say(words, quiet=json_),
-        wording=lambda made, draft: _word(made, draft, json_),
-        answering=lambda made, planned: results.append(_answer(made, planned, json_, cache, is_whole=True)),
-        remembering=True,
-    )
+
+    def answering(made: Run, planned: Plan) -> None:
+        results.append(_answer(made, planned, json_, cache, is_whole=True, executor=executor, waits=waits))
+
+    try:
+        found = run_stage(
+            _answerable(study),
+            folder,
+            tell=lambda words: say(words, quiet=json_),
+            wording=lambda made, draft: _word(made, draft, json_),
+            answering=answering,
+            remembering=True,
+            executor=executor,
+        )
+    except KeyboardInterrupt as interrupt:
+        if not (folder / "study.toml").exists():
+            raise
+        raise _interrupted(Run(folder), "trial") from interrupt
     return found, results[0]
 
 
-def _whole_line(study: Study, folder: Path, json_: bool, cache: bool | None = None) -> None:
+def _whole_line(
+    study: Study,
+    folder: Path,
+    json_: bool,
+    cache: bool | None = None,
+    executor: Ray | None = None,
+    *,
+    waits: bool = True,
+) -> None:
     start = time.perf_counter()
-    found, answered = run_line(study, folder, json_, cache)
+    found, answered = run_line(study, folder, json_, cache, executor, waits=waits)
     if json_:
         print_json(summarize(found, answered))
         return
@@ -249,39 +322,54 @@ def _word(found: Run, draft: Plan, json_: bool) -> Plan:
 
 
 def _interrupted(found: Run, kept: str) -> typer.Exit:
-    again = shlex.join(["shaketable", "run", str(found.folder / "study.toml"), "--out", str(found.folder)])
-    say(f"\nInterrupted; every finished {kept} is kept. Go on with: {again}")
+    going = describe_underway(found.folder)
+    say(f"\nInterrupted; every finished {kept} is kept.{going} Go on with: {resuming(found.folder)}")
     return typer.Exit(INTERRUPTED)
 
 
-def _answer(found: Run, planned: Plan, json_: bool, cached: bool | None, *, is_whole: bool = False) -> Answered:
-    """`is_whole`: scores, analyses and the report follow."""
+def _answer(
+    found: Run,
+    planned: Plan,
+    json_: bool,
+    cached: bool | None,
+    *,
+    is_whole: bool = False,
+    executor: Ray | None = None,
+    waits: bool = True,
+) -> Answered:
+    """`is_whole`: scores, analyses and the report follow. `waits`: for batches."""
     then = seconds_afterwards(planned.study, planned.n_trials) if is_whole else 0.0
     with found.writing() as store, open_cache(cached) as cache:
         finished = store.n_finished()
         shared = 0 if cache is None or is_adaptive(planned.study) else count_shared(planned, store, cache)
         say(
             f"{planned.study.name}: {len(planned.questions)} questions, {len(planned.conditions)} conditions, "
-            f"{planned.n_trials:,} trials"
+            f"{'' if planned.study.precision is None else 'at most '}{planned.n_trials:,} trials"
             + (f", {finished:,} already there" if finished else "")
             + (f", {shared:,} asked by other runs" if shared else ""),
             quiet=json_,
         )
         for note in notes_on_plan(planned):
             say(note, quiet=json_)
-        store.set_meta(selection=json.dumps(_selection(planned)))
-        if finished + shared < planned.n_trials:
-            _check_endpoints(planned, json_)
+        store.set_meta(selection=json.dumps(describe_selection(planned)))
         try:
+            if finished + shared < planned.n_trials:
+                _check_endpoints(planned, json_)
             with answering(planned.n_trials - finished, quiet=json_, then=then) as progress:
-                result = answer_stage(planned, store, progress, cache)
+                result = answer_stage(planned, store, progress, cache, executor, waits=waits)
         except KeyboardInterrupt as interrupt:
             raise _interrupted(found, "trial") from interrupt
+        except RepliesPending as pending:
+            tell_pending(found, pending, json_)
+            raise typer.Exit(pending.exit_code) from pending
         store.note_time(result.seconds)
     if result.n_done:
         remember_measures(found)
-    if result.n_done and result.seconds > 1 and len(planned.study.models) == 1:
-        remember_rate(catalog.written(planned.conditions[0].model), result.n_tokens, result.seconds)
+    model = planned.conditions[0].model
+    # How fast a cluster or a batch is says nothing about this machine.
+    is_usual = executor is None and not asked_in_batches(model)
+    if result.n_done and result.seconds > 1 and len(planned.study.models) == 1 and is_usual:
+        remember_rate(catalog.written(model), result.n_tokens, result.seconds)
     _tell_failures(found, result, json_)
     say_spent(found, json_)
     return result
@@ -312,17 +400,6 @@ def _tell_failures(found: Run, result: Answered, json_: bool) -> None:
         say("\n".join(words), quiet=json_)
 
 
-def _selection(planned: Plan) -> dict[str, Any]:
-    return {
-        "datasets": [json.loads(canonical(choice)) for choice in planned.study.datasets],
-        "questions": len(planned.questions),
-        "rejected_rows": len(planned.rejected_rows),
-        "remarks": len(planned.remarks),
-        "short_cells": {cell_words(cell): cell.n for cell in planned.short_cells},
-        "rejected_variants": len(planned.variants) - len(planned.asked),
-    }
-
-
 def _answerable(study: Study) -> Study:
     if any(choice.name == "imported" for choice in study.datasets):
         raise RunError(
@@ -341,11 +418,17 @@ def summarize(found: Run, result: Answered) -> dict[str, Any]:
         "failed": summary.failed,
         "reused": result.n_reused,
         "shared": result.n_shared,
+        "repeats": None if summary.repeats is None else _summarize_repeats(summary.repeats),
         "spent": [dataclasses.asdict(system) for system in summary.spent],
         "stopped": None if result.stop is None else dataclasses.asdict(result.stop),
         "seconds": round(result.seconds, 3),
         "rewordings": [dataclasses.asdict(effort) for effort in summary.rewordings],
     }
+
+
+def _summarize_repeats(repeats: AdaptiveRepeats) -> dict[str, Any]:
+    saved = round(repeats.saved, 4) if repeats.is_over else None
+    return dataclasses.asdict(repeats) | {"saved": saved, "n_narrow": repeats.n_narrow}
 
 
 def _default_folder(study: Study, given: str, changed: bool) -> Path:

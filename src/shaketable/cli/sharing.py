@@ -1,25 +1,27 @@
-"""Commands that bring answers in, take tables out, and prove that a run is sound."""
+"""Commands that bring answers in and take tables out."""
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import polars as pl
 import typer
 
-from shaketable.cli.console import guarded, out, print_json, say
+from shaketable.cli.console import guarded, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
 from shaketable.errors import StudyError
 from shaketable.stages.analyze import make_current as make_findings_current
 from shaketable.stages.import_answers import import_answers
 from shaketable.stages.score import make_current as make_scores_current
-from shaketable.store import RecordStore, Run
+from shaketable.store import Run
 from shaketable.store.findings_file import tidy_rows
-from shaketable.store.verify import verify as verify_store
+from shaketable.store.frame_file import format_frames, write_frames
+from shaketable.text.unseen import visible
 
 
 class TableName(enum.StrEnum):
@@ -78,52 +80,34 @@ def export(
 ) -> None:
     """Write a run's table for other tools. Records carry key, every factor, answer, failure and counts."""
     run = Run(run_folder)
-    frame = _frame(run, table)
+    slices = _slices(run, table)
     chosen = format_ or (Format.jsonl if json_ and out_file is None else _format_of(out_file))
     if chosen is Format.csv:
-        frame = _flat(frame)
+        slices = map(_flat, slices)
     if out_file is None:
         if chosen is Format.parquet:
             raise StudyError("Parquet is binary: give a file with --out.")
-        typer.echo(frame.write_csv() if chosen is Format.csv else frame.write_ndjson(), nl=False)
+        for _, text in format_frames(slices, "csv" if chosen is Format.csv else "jsonl"):
+            # A file or another program gets the data as they are; a terminal would obey what is in them.
+            typer.echo(visible(text).replace("\r", "[U+000D]") if sys.stdout.isatty() else text, nl=False)
         return
     out_file.parent.mkdir(parents=True, exist_ok=True)
-    if chosen is Format.csv:
-        frame.write_csv(out_file)
-    elif chosen is Format.jsonl:
-        frame.write_ndjson(out_file)
-    else:
-        frame.write_parquet(out_file)
+    n_rows = write_frames(slices, out_file, chosen.value)
     if json_:
-        print_json({"run": str(run_folder), "table": table, "rows": frame.height, "file": str(out_file)})
+        print_json({"run": str(run_folder), "table": table, "rows": n_rows, "file": str(out_file)})
     else:
-        say(f"{frame.height:,} rows in {out_file}")
+        say(f"{n_rows:,} rows in {out_file}")
 
 
-@guarded
-def verify(run_folder: RunArgument, json_: JsonOption = False) -> None:
-    """Prove that nothing stored was lost, doubled or altered. Exit 1 if something was."""
-    with RecordStore(Run(run_folder).records_path, read_only=True) as store:
-        verdict = verify_store(store)
-    if json_:
-        print_json({"run": str(run_folder), "sound": not verdict.problems, **dataclasses.asdict(verdict)})
-    else:
-        for problem in verdict.problems[:20]:
-            out.print(f"✗ {problem}", highlight=False, markup=False)
-        words = "Sound" if not verdict.problems else f"{len(verdict.problems)} problems"
-        missing = f", {verdict.missing:,} trials still to answer" if verdict.missing else ""
-        out.print(f"{words}: {verdict.n_records:,} records checked{missing}.", highlight=False)
-    raise typer.Exit(1 if verdict.problems else 0)
-
-
-def _frame(run: Run, table: TableName) -> pl.DataFrame:
+def _slices(run: Run, table: TableName) -> Iterator[pl.DataFrame]:
+    """The table, some rows after the other: a large run does not fit the memory."""
     if table is TableName.records:
-        return run.records()
+        return run.record_slices()
     if table is TableName.scores:
         make_scores_current(run)
-        return run.score_table()
+        return run.score_tables().slices()
     make_findings_current(run)
-    return pl.DataFrame(tidy_rows(run.findings()), infer_schema_length=None)
+    return iter([pl.DataFrame(tidy_rows(run.findings()), infer_schema_length=None)])
 
 
 def _format_of(file: Path | None) -> Format:

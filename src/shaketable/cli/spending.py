@@ -5,6 +5,7 @@ from __future__ import annotations
 from shaketable.cli.console import duration, say
 from shaketable.report.about import describe_limit, resume_command
 from shaketable.report.money_words import NO_PRICE, describe_money, describe_reused, format_dollars
+from shaketable.report.repeat_words import describe_repeats
 from shaketable.stages.answer import Answered
 from shaketable.store import Run
 
@@ -30,10 +31,13 @@ def tell_stop(run: Run, answered: Answered) -> None:
 
 
 def say_spent(run: Run, json_: bool) -> None:
-    """What the answers cost, where a price is known, and how many were taken from other runs."""
+    """What the answers cost, where a price is known, how many were taken from other runs, and how many were not
+    needed."""
     summary = run.summary()
     money, reused = describe_money(summary), describe_reused(summary)
     if money not in ("", NO_PRICE):
         say(f"Spent on answers: {money}.", quiet=json_)
     if reused:
         say(f"Taken from the cache: {reused}.", quiet=json_)
+    if summary.repeats is not None:
+        say(f"Repeats: {describe_repeats(summary.repeats)}.", quiet=json_)

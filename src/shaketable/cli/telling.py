@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from shaketable.analyses.claims import Claim
 from shaketable.cli.console import out, print_json, say
 from shaketable.store import Run
@@ -24,12 +26,12 @@ def tell_findings(run: Run, findings: Findings, json_: bool) -> None:
     if json_:
         print_json(_values(run, page))
         return
-    if not page.scores["value"].count():
+    if not any(page.of_metric(name)["value"].count() for name in page.score_reader.metrics):
         say("No answer has a score, so there is nothing to tell. The report says what is missing, and why.")
     for section in make_sections(page):
         if not section.headlines:
             continue
-        out.print(f"[bold]{section.question}[/]")
+        out.print(Text(section.question, style="bold"))
         for headline in section.headlines:
             out.print(f"  {headline.text}", highlight=False, markup=False)
     for floor in describe_floors(page):

@@ -83,7 +83,7 @@ def parse_printed_array(text: str) -> Any:
     try:
         tree = _Unwrapped().visit(ast.parse(with_commas.strip(), mode="eval"))
         return ast.literal_eval(tree)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         raise ValueError(f"is {text[:60]!r}, expected a printed list") from None
 
 

@@ -43,6 +43,8 @@ class _Record(BaseModel):
         if not isinstance(value, dict) or not isinstance(value.get("text"), list):
             return value
         texts, starts = value["text"], value.get("answer_start") or [-1] * len(value["text"])
+        if not isinstance(starts, list):
+            raise ValueError("has an answer_start that is no list, beside a list of texts")
         if len(texts) != len(starts):
             raise ValueError(f"has {len(texts)} values of text and {len(starts)} of answer_start")
         return [{"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
@@ -95,7 +96,7 @@ class Checkpoint:
 
     def encode(self, messages: Sequence[Message], layout: str) -> list[int]:
         """The prompt's token ids: through the chat template, or as raw text."""
-        turns = [{"role": message.role, "content": without_surrogates(message.content)} for message in messages]
+        turns = self._turns(messages)
         if layout == "plain":
             return list(self.tokenizer("".join(turn["content"] for turn in turns))["input_ids"])
         if not self.tokenizer.chat_template:
@@ -117,9 +118,29 @@ class Checkpoint:
     @functools.lru_cache(maxsize=16)  # noqa: B019 (engines live as long as the process)
     def opening_ids(self, messages: tuple[Message, ...]) -> tuple[int, ...]:
         """The token ids of a conversation's first messages, after which others may follow."""
-        turns = [{"role": message.role, "content": without_surrogates(message.content)} for message in messages]
-        encoded = self.tokenizer.apply_chat_template(turns, add_generation_prompt=False, return_dict=True)
+        encoded = self.tokenizer.apply_chat_template(
+            self._turns(messages), add_generation_prompt=False, return_dict=True
+        )
         return tuple(encoded["input_ids"])
+
+    def _turns(self, messages: Sequence[Message]) -> list[dict[str, str]]:
+        """What a question or a passage contains is data: a mark in it that ends a turn is broken by a space."""
+        return [
+            {
+                "role": message.role,
+                "content": self._marks.sub(
+                    lambda mark: f"{mark[0][0]} {mark[0][1:]}", without_surrogates(message.content)
+                ),
+            }
+            for message in messages
+        ]
+
+    @functools.cached_property
+    def _marks(self) -> re.Pattern[str]:
+        """The texts that the tokenizer takes for special tokens, such as `<|im_end|>`."""
+        added = [token.content for token in self.tokenizer.added_tokens_decoder.values() if token.special]
+        listed = {mark for mark in (*added, *self.tokenizer.all_special_tokens) if len(mark) > 1}
+        return re.compile("|".join(map(re.escape, sorted(listed, key=len, reverse=True))) or r"(?!)")
 
     # --- tokens → text ------------------------------------------------------------------------
 

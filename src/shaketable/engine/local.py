@@ -71,7 +71,8 @@ class LocalModel:
     def engine(self) -> SweepEngine:
         from shaketable.engine.load import engine
 
-        return engine(weights.locate(self.path), self.device, self.dtype, self.n_rows, self.batching)
+        with weights.located(self.path) as folder:
+            return engine(folder, self.device, self.dtype, self.n_rows, self.batching)
 
     @property
     def thinks(self) -> bool:

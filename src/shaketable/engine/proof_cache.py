@@ -95,7 +95,7 @@ def _load(file: Path, facts: Mapping[str, Json]) -> Proof | None:
 
 def _write(file: Path, facts: Mapping[str, Json], proof: Proof) -> None:
     """Whole or not at all: several processes may write at once."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    weights.make_folder(file.parent)
     with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as draft:
         json.dump({"facts": facts, "proof": asdict(proof)}, draft, indent=1)
     Path(draft.name).replace(file)

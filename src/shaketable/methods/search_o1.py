@@ -62,7 +62,7 @@ NOTHING = "No helpful information found."
 LIMIT = "The search limit is reached. No further search is possible."
 REPEATED = "This query was searched before. Its result stands above."
 
-BOX = re.compile(r"\\boxed\{(.*)\}")
+BOX = "\\boxed{"
 OPENING = "The final answer is \\boxed{"
 OPENING_TOKENS = 20
 
@@ -179,7 +179,7 @@ class SearchO1(Prompted):
             yield from note("search_o1", turn=turn, query=query, decision=decision)
             # The authors append line breaks here too. Some tokenizers cut white space at the end of a prompt otherwise
             # than before a word, into tokens that the model seldom saw there; so it writes its own.
-            output += f"\n\n{BEGIN_RESULT}{result}{END_RESULT}"
+            output += f"\n\n{BEGIN_RESULT}{as_data(result)}{END_RESULT}"
         text, reason = boxed(output), None
         if not text:
             reason = _why_empty(output, end)
@@ -273,6 +273,13 @@ def _examples() -> list[tuple[str, str]]:
     return [(question.removeprefix("Question: "), worked) for question, worked in blocks]
 
 
+def as_data(result: str) -> str:
+    """What a search brought, which is data: a marker, a tag or a box in it is broken by a space, and means nothing."""
+    for marker in (*MARKERS.values(), OPEN, CLOSE, BOX):
+        result = result.replace(marker, f"{marker[0]} {marker[1:]}")
+    return result
+
+
 def facts(reading: str) -> str:
     """What stands after the last heading, in one line."""
     _, *after = re.split(re.escape(HEADING), reading, flags=re.IGNORECASE)
@@ -281,12 +288,18 @@ def facts(reading: str) -> str:
 
 def boxed(output: str) -> str:
     r"""The last `\boxed{...}`; two on one line are taken for one, as in the authors' code. Empty: there is none."""
-    boxes = BOX.findall(output)
+    boxes = _braced(output, BOX)
     return _unboxed(boxes[-1]) if boxes else ""
 
 
+def _braced(text: str, opening: str) -> list[str]:
+    """What stands in braces in each line that has some: from the first that are opened to the last that is closed."""
+    spans = ((line, line.find(opening) + len(opening), line.rfind("}")) for line in text.split("\n") if opening in line)
+    return [line[start:end] for line, start, end in spans if start <= end]
+
+
 def _unboxed(content: str) -> str:
-    inner = re.findall(r"\\text\{(.*)\}", content)
+    inner = _braced(content, "\\text{")
     return str(inner[-1] if inner else content).strip("()").strip()
 
 
@@ -303,9 +316,9 @@ def _inside(written: str) -> str:
 
 def _why_empty(output: str, end: str) -> str:
     """How the reasoning ended, unless the box itself tells."""
-    if BOX.search(output):
+    if _braced(output, BOX):
         return "empty_box"
-    return "unclosed_box" if "\\boxed{" in output and end == "no_box" else end
+    return "unclosed_box" if BOX in output and end == "no_box" else end
 
 
 def shortened(output: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +15,7 @@ Side = Literal["GOLD", "OTHER"]
 """How a candidate is written in a marked text; the rest of such a text is in lower case."""
 
 ARTICLES = ("the ", "a ", "an ")
-OF_TWO = re.compile(r"^(?P<before>.*\S)\s+or\s+(?P<after>\S.*?)[\s?.]*$", re.DOTALL)
+OF_TWO = re.compile(r"(?P<before>.*) or (?P<after>.*)")
 PERSON = re.compile(r"\s*who\b", re.IGNORECASE)
 LINKS = frozenset(("of", "the", "and", "de", "del", "la", "van", "von"))
 """Small words inside names."""
@@ -26,10 +27,11 @@ NEGATED = re.compile(rf"{NOT}\s+(?:(?!than\b|as\b|be\b)\w+\s+){{0,3}}(?:GOLD|OTH
 IDENTITY = re.compile(r"\b(?P<side>GOLD|OTHER)\b.*\b(?:is|was|as)\b.*\b(?P=side)\b")
 """`Vivaldi was the composer of The Four Seasons` tells which is meant and chooses nothing."""
 UNDECIDED = frozenset({"both", "neither", "either", "same"})
-ANSWER_IS = re.compile(r"\banswer\b.*?(?:\bis\b|\bwould be\b|:)")
+ANSWER = re.compile(r"\banswer\b")
+IS = re.compile(r"\bis\b|\bwould be\b|:")
 YEAR = re.compile(r"(?<!\d)[12]\d{3}(?=\D)(?!\.\d)")
 """A year goes before the day and the month beside it."""
-NUMBER = re.compile(r"\d+(?:\.\d+)?(?=\D)")
+NUMBER = re.compile(r"(?<!\d)\d++(?:\.\d++)?(?=\D)")
 """A number at the very end may have been cut."""
 
 TIME, AMOUNT = "time", "amount"
@@ -118,7 +120,7 @@ def choose(text: str, choice: Choice) -> Verdict:
     """Whether an answer chooses the right one: by its last `The answer is`, else by the first sentence that chooses."""
     marked = mark(text, choice.gold, choice.other)
     sentences = [sentence for sentence in SENTENCE_END.split(marked) if not sentence.rstrip().endswith("?")]
-    final = [sentence for sentence in reversed(sentences) if ANSWER_IS.search(sentence)]
+    final = [sentence for sentence in reversed(sentences) if _says_the_answer_is(sentence)]
     for side, reason in (
         *(_side(sentence, choice) for sentence in final),
         *((_by_than(sentence, choice), "by `than`") for sentence in sentences),
@@ -161,7 +163,7 @@ def _options(question: Question) -> tuple[str, str] | None:
     if len(titles) == 2 and re.search(r"\b(?:or|and)\b", text):
         first, second = sorted(titles, key=lambda title: fold(text).index(fold(title)))
         return first, second
-    split = OF_TWO.match(text)
+    split = OF_TWO.fullmatch(" ".join(text.split()).rstrip(" ?."))
     if not split:
         return None
     before, after = re.split(r"[,:]\s*", split["before"])[-1], split["after"].split(",")[0]
@@ -271,19 +273,17 @@ def _side(sentence: str, choice: Choice) -> tuple[Side | None, str]:
 
 def _by_than(sentence: str, choice: Choice) -> Side | None:
     """`X is larger than Y` chooses X where the larger one is asked for, and Y where the smaller one is."""
-    for link in TIMES_AS.finditer(sentence):
-        left, right = _around(sentence, link.start(), link.end())
-        if left and right and left != right:
-            return left
-    for link in BEFORE.finditer(sentence):
-        left, right = _around(sentence, link.start(), link.end())
-        if left and right and left != right and choice.direction is not None and choice.direction[0] == TIME:
+    for _, _, left, _ in _linked(sentence, TIMES_AS):
+        return left
+    for link, _, left, right in _linked(sentence, BEFORE):
+        if choice.direction is not None and choice.direction[0] == TIME:
             return left if DIRECTIONS[link[0]] == choice.direction else right
-    for link in THAN.finditer(sentence):
-        left, right = _around(sentence, link.start(), link.end())
-        start = sentence.rfind(left, 0, link.start()) if left else 0
-        compared = COMPARING.search(sentence, start, link.start())
-        if not compared or not left or not right or left == right:
+    compared: re.Match[str] | None = None
+    looked_from = -1
+    for link, start, left, right in _linked(sentence, THAN):
+        if start != looked_from:
+            compared, looked_from = COMPARING.search(sentence, start), start
+        if compared is None or compared.end() > link.start():
             continue
         measured, sign = DIRECTIONS[compared[0]]
         if choice.direction is not None and choice.direction[0] != measured:
@@ -295,10 +295,20 @@ def _by_than(sentence: str, choice: Choice) -> Side | None:
     return None
 
 
-def _around(sentence: str, start: int, end: int) -> tuple[Side | None, Side | None]:
-    """The last candidate before and the first one after."""
-    before, after = MARK.findall(sentence, 0, start), MARK.search(sentence, end)
-    return before[-1] if before else None, "GOLD" if after and after[0] == "GOLD" else "OTHER" if after else None
+def _linked(sentence: str, link: re.Pattern[str]) -> Iterator[tuple[re.Match[str], int, Side, Side]]:
+    """Each link between the two, where the last candidate before it begins, that one, and the first one after."""
+    marks = list(MARK.finditer(sentence))
+    starts = [found.start() for found in marks]
+    for found in link.finditer(sentence):
+        before, after = bisect.bisect(starts, found.start()), bisect.bisect(starts, found.end() - 1)
+        if before and after < len(marks) and marks[before - 1][0] != marks[after][0]:
+            left: Side = "GOLD" if marks[before - 1][0] == "GOLD" else "OTHER"
+            yield found, starts[before - 1], left, _opposite(left)
+
+
+def _says_the_answer_is(sentence: str) -> bool:
+    answer = ANSWER.search(sentence)
+    return answer is not None and IS.search(sentence, answer.end()) is not None
 
 
 def _alone(sentence: str, side: Side, choice: Choice) -> tuple[Side | None, str]:
@@ -313,7 +323,7 @@ def _alone(sentence: str, side: Side, choice: Choice) -> tuple[Side | None, str]
         return side, "named alone, with what is asked"
     if IDENTITY.search(sentence):
         return None, ""
-    if ANSWER_IS.search(sentence) or len([word for word in words if word not in FILLERS]) <= SHORT:
+    if _says_the_answer_is(sentence) or len([word for word in words if word not in FILLERS]) <= SHORT:
         return side, "named alone"
     return None, ""
 

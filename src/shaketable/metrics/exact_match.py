@@ -15,10 +15,11 @@ from shaketable.types import Answer, Measure, Question, Record, Score
 class ExactMatch:
     """1 if the normalized answer equals a normalized accepted answer, else 0; higher is better.
 
+    An empty answer never does, not even where an article is all that was asked for, of which `squad` leaves nothing.
     None for a failed trial and for a question without accepted answers.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="exact_match", unit="share", higher_is_better=True),)
     reads_trace: ClassVar[bool] = False
     normalization: Literal["casefold_strip", "raw", "squad"] = "casefold_strip"
@@ -36,4 +37,4 @@ class ExactMatch:
     def _judge(self, answer: Answer, question: Question) -> float:
         normalize = NORMALIZATIONS[self.normalization]
         golds = accepted(question, aliases=self.aliases)
-        return float(normalize(answer.text) in {normalize(gold) for gold in golds})
+        return float(answer.text.strip() != "" and normalize(answer.text) in {normalize(gold) for gold in golds})

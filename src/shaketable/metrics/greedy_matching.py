@@ -75,9 +75,10 @@ def match(candidates: Sequence[TokenStates], golds: Sequence[TokenStates]) -> li
     cosine.masked_fill_(~possible, -1.0)
     precision = (cosine.amax(2) * candidate_words).sum(1) / candidate_words.sum(1)
     recall = (cosine.amax(1) * gold_words).sum(1) / gold_words.sum(1)
-    # A text without words divides 0 by 0.
-    f1 = torch.nan_to_num(2 * precision * recall / (precision + recall), nan=0.0)
-    return [min(1.0, value) for value in f1.tolist()]
+    # A text without words divides 0 by 0, as do two that have nothing in common. Nothing else may be no number.
+    is_zero = (candidate_words.sum(1) == 0) | (gold_words.sum(1) == 0) | (precision + recall == 0)
+    f1 = torch.where(is_zero, 0.0, 2 * precision * recall / (precision + recall))
+    return f1.clamp(max=1.0).tolist()
 
 
 def _unit_states(by: Encoder, layer: int, texts: Sequence[str]) -> list[TokenStates]:

@@ -21,6 +21,8 @@ TELLS = (
     r"(?:provide|mention|state|specify|say|contain|include|give|indicate|identify|tell|answer|reveal|discuss|"
     r"describe|address|list|name|explain|offer|disclose|clarify|refer|support|have|enough|sufficient)"
 )
+MARKS = r"[^\w\n]*"
+"""What may stand around the words of a line. It stays on the line: a thousand lines without words are read once."""
 # A reply of one's own begins a sentence or follows a connecting word. In a title, as in the song
 # "I Don't Know How to Love Him", the same words follow something else.
 OPENING = r"(?:^|[.!?;:,\n*—-]\s*|\b(?:but|sorry|and|so|because|therefore|however|that)\s+)"
@@ -49,8 +51,9 @@ PATTERNS = (
     r"find (?:any|the|this|an|enough|information)|say (?:for|with) )",
     r"\b(?:answer|question|it) (?:can ?not|can't|could not) be (?:\w+ly )?"
     r"(?:determined|answered|found|known|inferred|given|deduced)",
-    r"^\W*(?:the answer is |it is |it's |this is )?(?:unknown|unanswerable|undetermined|not (?:known|specified|stated|"
-    r"mentioned|provided|given|available|answerable|applicable|clear|sure|certain)|n/a|no answer|none given)\W*$",
+    rf"^{MARKS}(?:the answer is |it is |it's |this is )?"
+    rf"(?:unknown|unanswerable|undetermined|not (?:known|specified|stated|mentioned|provided|given|"
+    rf"available|answerable|applicable|clear|sure|certain)|n/a|no answer|none given){MARKS}$",
     rf"{OPENING}(?:it is|it's|it remains) (?:unclear|unknown|not (?:clear|known|specified|stated))"
     r"(?: from| based| in|\W*$)",
     # I do not know.
@@ -65,7 +68,7 @@ PATTERNS = (
     rf"{OPENING}i(?: am|'m) (?:sorry|afraid|unable|not able|not in a position)"
     r"(?:,? (?:but|that|to|i|we)\b|[,.])",
     rf"{OPENING}(?:we|one) (?:do not|don't|can ?not|can't) (?:know|determine|tell|say|answer|conclude)\b",
-    r"^\W*(?:my )?apologies\b|\bi apologi[sz]e\b",
+    rf"^{MARKS}(?:my )?apologies\b|\bi apologi[sz]e\b",
     # The assistant speaks of itself.
     r"\bas an? (?:ai|artificial intelligence|(?:large )?language model|virtual assistant|chatbot)\b",
     rf"{OPENING}i(?: am|'m) (?:just |only )?an? (?:ai|artificial intelligence|(?:large )?language model)\b",
@@ -91,7 +94,7 @@ class Refusal:
     assistant, please tell me more. An empty answer is not a refusal. None for a failed trial.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     numbers: ClassVar[tuple[Measure, ...]] = (
         Measure(name="refusal", unit="share", higher_is_better=False, title="Refused answers"),
     )
@@ -108,6 +111,9 @@ class Refusal:
 
 
 def refuses(text: str) -> bool:
-    """Whether a text contains a refusal; curly apostrophes and runs of spaces count as plain ones."""
-    plain = re.sub(r"[ \t]+", " ", text.replace("’", "'"))
-    return _refuses().search(plain) is not None
+    """Whether a text contains a refusal; curly apostrophes count as plain ones, white space as one space or line break.
+
+    Hot models write line breaks by the thousand, and each would be a place from which to look through the others.
+    """
+    lines = (" ".join(line.split()) for line in text.replace("’", "'").split("\n"))
+    return _refuses().search("\n".join(filter(None, lines))) is not None

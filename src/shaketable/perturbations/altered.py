@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -79,7 +78,10 @@ def share_of(p: float, n: int) -> int:
 
 def split_end(text: str) -> tuple[str, str]:
     """A sentence without its final punctuation, and that."""
-    body = re.sub(r"[^\w\s]+$", "", text.rstrip()).rstrip()
+    end = len(text.rstrip())
+    while end and not (text[end - 1].isalnum() or text[end - 1].isspace() or text[end - 1] == "_"):
+        end -= 1
+    body = text[:end].rstrip()
     return body, text[len(body) :]
 
 

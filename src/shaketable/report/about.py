@@ -14,6 +14,7 @@ import polars as pl
 from shaketable.factors import Labels
 from shaketable.metrics.scoring import GREEDY_ONLY
 from shaketable.report.money_words import describe_money, describe_reused
+from shaketable.report.repeat_words import describe_repeats
 from shaketable.report.words import name_evidence
 from shaketable.store import Run
 from shaketable.store.counts import EmptyCount, FailureCount, ReferenceFlagCount, RejectedCount, UnscoredCount
@@ -154,6 +155,7 @@ def list_facts(summary: RunSummary, scores: pl.DataFrame, labels: Labels) -> lis
         ("Data", f"{', '.join(summary.datasets)}: {_count(summary.n_questions, 'question')}"),
         ("Shaken", _shaken(scores)),
         ("Trials", f"{summary.done:,} of {summary.trials:,} answered, {summary.failed:,} failed"),
+        ("Repeats", "" if summary.repeats is None else describe_repeats(summary.repeats)),
         ("Money", describe_money(summary)),
         ("Reused", describe_reused(summary)),
         ("When", _span(summary.created, summary.finished)),

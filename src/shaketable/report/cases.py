@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import polars as pl
+
 from shaketable.analyses.evidence.cases import CaseRecord, Cases, LargestDrop
 from shaketable.report.case import Case, CaseAnswer
 from shaketable.report.extremes import extreme_systems, system_cell
@@ -25,8 +27,8 @@ def make_cases(page: Page) -> list[Case]:
     if not drops:
         return []
     records = {record.trial.key: record for record in page.read_records([key for drop in drops for key in _keys(drop)])}
-    questions = {question.id: question for question in page.read_questions()}
-    judged = page.scores.filter(metric=page.findings.judging_metric or "")
+    questions = {question.id: question for question in page.read_questions({drop.question_id for drop in drops})}
+    judged = page.of_metric(page.findings.judging_metric).filter(pl.col("key").is_in(list(records)))
     correct = dict(judged.select("key", "value").iter_rows())
     return [
         _case(drop, records, questions, correct, page)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from shaketable.analyses.rows import Measured
 from shaketable.factors import Cell
+from shaketable.identity import digest_text
 from shaketable.report.charts.marks import Mark, Point, Titles
 from shaketable.report.grouping import SomeMeasured
 from shaketable.report.section import Page
@@ -16,6 +17,8 @@ from shaketable.types import Estimate
 
 ALL_TYPES = "all types"
 NOT_APPLIED = "temperature not applied"
+LONGEST_NAME = 120
+"""Characters of a file name without its ending; disks take 255 bytes."""
 TITLES = Titles(row="Question type", series="Evidence", n_missing="Records missing")
 
 
@@ -86,7 +89,12 @@ def name_variation(metric: str) -> str:
 
 
 def _file_name(stem: str, metric: str) -> str:
-    return f"{stem}_{re.sub(r'[^A-Za-z0-9]+', '_', metric)}"
+    return shorten_name(f"{stem}_{re.sub(r'[^A-Za-z0-9]+', '_', metric)}")
+
+
+def shorten_name(name: str) -> str:
+    """A name that any disk takes as a file's: of a long one the beginning, and what tells it from others."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 9]}_{digest_text(name)[:8]}"
 
 
 def count_behind(marks: Sequence[Mark]) -> str:

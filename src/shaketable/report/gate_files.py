@@ -20,7 +20,7 @@ from shaketable.report.gate_words import (
     name_conditions,
     name_threshold,
 )
-from shaketable.report.templates import visible
+from shaketable.text.unseen import visible
 
 MOST_CHARACTERS = 200
 """Of a question or an answer in a summary."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeVar
@@ -11,6 +11,7 @@ import altair as alt
 import polars as pl
 
 from shaketable.analyses.claims import Claim, Claims, Says, Subject, claims_of
+from shaketable.analyses.score_reading import ScoreField, ScoreReader
 from shaketable.factors import Cell, Labels, is_applied
 from shaketable.report.charts.marks import Mark, Point, Titles
 from shaketable.report.words import Entry, format_amount, format_interval, format_value
@@ -171,12 +172,23 @@ class Page:
 
     findings: Findings
     labels: Labels
-    scores: pl.DataFrame
-    """As analyses saw them, for pictures of single questions."""
+    scores: ScoreField = ScoreField()
+    """As analyses saw them, for pictures of single questions: a table, or what reads it."""
     band: Band = "interval"
     read_records: Callable[[Sequence[str]], Sequence[Record]] = lambda keys: ()
     """Records by their keys, for what is shown in full."""
-    read_questions: Callable[[], Sequence[Question]] = tuple
+    read_questions: Callable[[Collection[str]], Sequence[Question]] = lambda ids: ()
+    """Questions by their ids."""
+
+    @property
+    def score_reader(self) -> ScoreReader:
+        """The scores, a number at a time."""
+        reader: ScoreReader = vars(self)["scores"]
+        return reader
+
+    def of_metric(self, name: str | None) -> pl.DataFrame:
+        """The scores of one number; empty where it is not scored."""
+        return self.score_reader.of(name or "")
 
     def result(self, kind: type[Result]) -> Result | None:
         """What another analysis gave, of evidence as it is; None: it was not asked."""

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import base64
-import re
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
 from shaketable.report.words import format_entry, name_evidence
-
-UNSEEN = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
-)
-"""Control characters, marks of direction and halves of characters."""
-
-
-def visible(text: str) -> str:
-    """What cannot be seen is named: `[U+202E]`."""
-    return UNSEEN.sub(lambda found: f"[U+{ord(found.group()):04X}]", text)
+from shaketable.text.unseen import visible
 
 
 def _shown(value: Any) -> Any:

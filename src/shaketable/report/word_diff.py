@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Literal
+
+from shaketable.text.word_edits import align
 
 Change = Literal["kept", "gone", "new"]
 
@@ -12,7 +13,7 @@ def word_diff(before: str, after: str) -> list[tuple[Change, str]]:
     """Runs of words that are `kept`, `gone` or `new`, in reading order."""
     old, new = before.split(), after.split()
     runs: list[tuple[Change, str]] = []
-    for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, i, j, k, m in align(old, new):
         if kind == "equal":
             runs.append(("kept", " ".join(old[i:j])))
             continue

@@ -6,6 +6,7 @@ import json
 
 from shaketable import catalog
 from shaketable.protocols import LaidOutMethod, ThinkingModel, TurnMethod
+from shaketable.stages.meter import asked_in_batches
 from shaketable.stages.plan import Condition, Plan
 
 ROOM_TO_THINK = 1000
@@ -13,8 +14,18 @@ ROOM_TO_THINK = 1000
 
 
 def advice_on(planned: Plan) -> list[str]:
-    """One sentence for each model and method that do not fit each other; nothing is changed."""
-    return list(dict.fromkeys(advice for condition in planned.conditions if (advice := _on_thoughts(condition))))
+    """One sentence for each model and method that do not fit each other, or take long; nothing is changed."""
+    advice = [advise(condition) for condition in planned.conditions for advise in (_on_thoughts, _on_batches)]
+    return list(dict.fromkeys(filter(None, advice)))
+
+
+def _on_batches(condition: Condition) -> str | None:
+    if not asked_in_batches(condition.model):
+        return None
+    return (
+        f"{catalog.label(condition.model)} is asked in batches, each of which may take its endpoint a day; a method "
+        "that asks in rounds takes one a round. The run can be interrupted meanwhile."
+    )
 
 
 def _on_thoughts(condition: Condition) -> str | None:

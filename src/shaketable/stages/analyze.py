@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -15,7 +15,7 @@ from shaketable.analyses.tables import Tables
 from shaketable.factors import given_names
 from shaketable.protocols import EvidenceResult
 from shaketable.stages import score
-from shaketable.stages.heat_check import at_one_temperature, curves_that_count, not_applied
+from shaketable.stages.heat_check import at_coolest, at_one_temperature, curves_that_count, not_applied
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.store import Run
 from shaketable.store.findings_file import check_result
@@ -67,7 +67,7 @@ def findings_of(run: Run, analyses: Sequence[str], progress: Callable[[str], Non
         n_resamples=tables.bootstrap.n_resamples,
         not_applied=tables.not_applied,
         not_varied=run.not_varied(),
-        left_out=left_out(tables.scores),
+        left_out=left_out(tables),
         nothing_to_lose=find_nothing_to_lose(tables),
     )
 
@@ -81,8 +81,9 @@ def tables_of(run: Run) -> Tables:
         return rows.join(records().select("key"), on="key", how="semi", maintain_order="left") if flat else rows
 
     return Tables(
-        scores=at_one_temperature(run.score_table(), flat),
+        scores=at_coolest(run.score_tables(), flat),
         read_records=records,
+        read_record_columns=functools.partial(_record_columns, run, flat),
         read_searches=lambda: of_records(run.searches()),
         read_calls=lambda: of_records(run.calls()),
         read_wordings=run.store.wordings,
@@ -92,13 +93,18 @@ def tables_of(run: Run) -> Tables:
         chosen_metric=run.main_metric(),
         margin=run.study.margin,
         scan=run.study.scan or Scan(),
-        repeats=run.study.repeats,
+        repeats=run.study.repeats if run.study.precision is None else None,
         bootstrap=Bootstrap(confidence=run.study.confidence, n_resamples=run.study.n_resamples),
         given_names=given_names(run.study),
         not_applied=tuple(
             NotApplied(model=model, method=method, reason=reason) for (model, method), reason in flat.items()
         ),
     )
+
+
+def _record_columns(run: Run, flat: Collection[tuple[str, str]], columns: Sequence[str]) -> pl.DataFrame:
+    read = dict.fromkeys((*columns, "model", "method", "temperature") if flat else columns)
+    return at_one_temperature(run.records(tuple(read)), flat).select(columns)
 
 
 def _ask(text: str, analysis: Callable[[Tables], object], tables: Tables) -> Finding:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from shaketable.errors import RunError
+from shaketable.errors import RepliesPending, RunError
 from shaketable.identity import canonical
-from shaketable.protocols import BoundedMethod, ClosingModel, RoundMethod
+from shaketable.protocols import BoundedMethod, ClosingModel, Model, RoundMethod
+from shaketable.stages.batches import batch_line
+from shaketable.stages.cluster.executor import Ray
+from shaketable.stages.cluster.spread import SpreadScheduler
 from shaketable.stages.estimate import known_measures, system_name
 from shaketable.stages.forecast.tally import Kind, Tally, kind_of
 from shaketable.stages.forecast.time_left import TimeLeft
+from shaketable.stages.kept_steps import KeptSteps
 from shaketable.stages.meter import Before, Meter, Spent, Stop, System, refuse_unpriced
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.readiness import refuse_unready
+from shaketable.stages.repeating.looks import looks
+from shaketable.stages.repeating.outcome import note_outcome
+from shaketable.stages.repeating.source import Repeated
 from shaketable.stages.reuse import Reusing, Sharing, is_shared
 from shaketable.stages.scheduler import Progress, Scheduler
 from shaketable.stages.shaking.source import Shaken
@@ -54,10 +62,15 @@ def answer(
     store: RecordStore,
     progress: Progress = lambda tick: None,
     cache: AnswerCache | None = None,
+    executor: Ray | None = None,
+    *,
+    waits: bool = True,
 ) -> Answered:
     """Answer what is not answered yet. Finished trials are committed before the next model call.
 
-    With a cache, what other runs asked by the same keys is taken from it, and what is asked now is put there.
+    With a cache, what other runs asked by the same keys is taken from it, and what is asked now is put there. With an
+    executor, the models that can be are asked on its workers. `waits`: for batches; if not, they are sent, what has
+    come of them is taken, and RepliesPending is raised.
 
     >>> import shaketable
     >>> study = shaketable.make_study("rehearsal", models="scripted(replies=('Paris',))", limit=2)
@@ -67,28 +80,23 @@ def answer(
     """
     start = time.perf_counter()
     n_trials = plan.n_trials
-    if plan.unworded:
-        raise RunError(
-            f"The wordings by {', '.join(plan.unworded)} are not made yet. Make them first: plan.worded(vary(…))."
-        )
+    _refuse_unworded(plan)
     refuse_strangers(plan, store)
     # Also when all is answered: keys do not know the accepted answers, and those may have been mended.
     store.add_questions([(question, plan.items[question.id]) for question in plan.questions])
     store.add_rejected(plan.rejected)
     n_before = store.n_finished()
-    if store.meta().get("fingerprint") == plan.fingerprint and n_before == n_trials:
+    is_whole = store.meta().get("fingerprint") == plan.fingerprint and n_before == n_trials
+    if is_whole and plan.study.precision is None:
         store.set_meta(n_trials=n_trials)  # What was added to the study may have brought no trial.
         return Answered(n_trials=n_trials, n_reused=n_trials, n_done=0, n_failed=0, n_tokens=0, seconds=0.0)
-    refuse_unready(plan)
+    refuse_unready(plan, executor)
     refuse_unpriced(plan.study.limits, {str(one.labels["model"]): one.model for one in plan.conditions})
     _note_begin(plan, store)
-    meter = Meter(plan.study.limits, _spent(store))
-    left = TimeLeft(_tallies(plan, store.n_finished_by_kind()))
-    sink = store if cache is None else Sharing(store, cache, plan.study.name)
-    scheduler = Scheduler(plan, sink, progress, left, meter)
-    stop = _drive(plan, store, scheduler, cache)
+    scheduler = _scheduler(plan, store, progress, cache, executor)
+    stop = _drive(plan, store, scheduler, cache, waits=waits)
     if stop is not None:
-        store.set_meta(stopped=stop.limit, lost_calls=meter.lost.n_calls, lost_dollars=meter.lost.dollars)
+        _note_stop(store, stop, scheduler.meter.lost)
     has_spent_budget = plan.study.shake is not None and stop is not None
     if plan.study.shake is not None:
         stop = None  # That the budget is spent is its end.
@@ -109,35 +117,104 @@ def answer(
     )
 
 
+def _refuse_unworded(plan: Plan) -> None:
+    if plan.unworded:
+        raise RunError(
+            f"The wordings by {', '.join(plan.unworded)} are not made yet. Make them first: plan.worded(vary(…))."
+        )
+
+
+def _scheduler(
+    plan: Plan, store: RecordStore, progress: Progress, cache: AnswerCache | None, executor: Ray | None
+) -> Scheduler:
+    left = TimeLeft(_tallies(plan, store.n_finished_by_kind()))
+    sink = store if cache is None else Sharing(store, cache, plan.study.name)
+    own = functools.partial(SpreadScheduler, executor=executor) if executor is not None else Scheduler
+    return own(plan, sink, progress, left, Meter(plan.study.limits, _spent(store)), KeptSteps(store))
+
+
 def _note_begin(plan: Plan, store: RecordStore) -> None:
     store.set_meta(
         fingerprint=plan.fingerprint,
         n_trials=plan.n_trials,
         stopped="",
         not_varied=canonical(plan.not_varied),
-        **note_planned(_planned(plan)),
+        **note_planned(planned_by_system(plan)),
     )
 
 
-def _drive(plan: Plan, store: RecordStore, scheduler: Scheduler, cache: AnswerCache | None) -> Stop | None:
-    """Answer with one model after the other, until all is answered or a limit is reached."""
-    source = _sources(plan, store, scheduler.meter)
+def _note_stop(store: RecordStore, stop: Stop, gone: Spent) -> None:
+    """`gone`: calls of trials that did not end. Those whose replies are kept are counted there."""
+    n_kept, dollars_kept = store.spent_underway()
+    store.set_meta(
+        stopped=stop.limit,
+        lost_calls=gone.n_calls - n_kept,
+        lost_dollars=max(gone.dollars - dollars_kept, 0.0),
+    )
+
+
+def _drive(
+    plan: Plan, store: RecordStore, scheduler: Scheduler, cache: AnswerCache | None, *, waits: bool
+) -> Stop | None:
+    """Answer all, or up to a limit."""
+    sources: dict[int, Source] = {}
+    stop = _drive_each(plan, store, scheduler, cache, sources, waits=waits)
+    if plan.study.precision is not None:
+        repeated = [own for own in sources.values() if isinstance(own, Repeated)]
+        store.set_meta(**note_outcome(plan, store, repeated))
+    return stop
+
+
+def _drive_each(
+    plan: Plan,
+    store: RecordStore,
+    scheduler: Scheduler,
+    cache: AnswerCache | None,
+    sources: dict[int, Source],
+    *,
+    waits: bool,
+) -> Stop | None:
+    """Answer with one model after the other, until all is answered or a limit is reached. The batches of all models are
+    sent, and what is asked otherwise is answered, before one batch is waited for. `sources`: where they are left, by
+    the identity of their models."""
+    models, pending = list(plan.by_model()), ""
     with _rare_collections():
-        # One model's weights are used up before the next one's are loaded.
-        for model, conditions in plan.by_model():
-            own = source(conditions)
-            # A shaken run is laid out for what its budget buys: it gives its answers, and takes none.
-            if cache is not None and plan.study.shake is None and is_shared(model):
-                own = Reusing(own, cache, scheduler.take_over)
-            stop = scheduler.run(model, own)
-            if isinstance(model, ClosingModel):
-                model.close()
-            if stop is not None:
-                return stop
-    return None
+        for patient in (False, True) if waits and len(models) > 1 else (waits,):
+            source = _sources(plan, store, scheduler.meter)
+            sources |= {id(model): source(conditions) for model, conditions in models}
+            waiting, pending = [], ""
+            # One model's weights are used up before the next one's are loaded.
+            for model, conditions in models:
+                own = sources[id(model)]
+                # A shaken run is laid out for what its budget buys: it gives its answers, and takes none.
+                if cache is not None and plan.study.shake is None and is_shared(model):
+                    own = Reusing(own, cache, scheduler.take_over)
+                try:
+                    stop = _drive_model(model, own, store, scheduler, scheduler.meter.deadline() if patient else 0.0)
+                except RepliesPending as error:
+                    waiting.append((model, conditions))
+                    pending += f"{error}\n"
+                    continue
+                if stop is not None:
+                    return stop
+            if not (models := waiting):
+                return None
+    raise RepliesPending(pending.strip())
 
 
-def _planned(plan: Plan) -> dict[tuple[str, str], int] | None:
+def _drive_model(
+    model: Model, source: Source, store: RecordStore, scheduler: Scheduler, deadline: float | None
+) -> Stop | None:
+    line = batch_line(model, store, deadline)
+    stop = scheduler.run(model, source, line)
+    if isinstance(model, ClosingModel):
+        model.close()
+    if line is not None and stop is None:
+        line.let_go()
+    return stop
+
+
+def planned_by_system(plan: Plan) -> dict[tuple[str, str], int] | None:
     """Trials by system; None: what is asked shows on the way."""
     if is_adaptive(plan.study):
         return None
@@ -170,7 +247,7 @@ def _spent(store: RecordStore) -> Before:
 
 def is_adaptive(study: Study) -> bool:
     """Whether what is asked depends on what was answered."""
-    return study.scan is not None or study.shake is not None
+    return study.scan is not None or study.shake is not None or study.precision is not None
 
 
 def _sources(plan: Plan, store: RecordStore, meter: Meter) -> Callable[[Sequence[Condition]], Source]:
@@ -185,6 +262,8 @@ def _sources(plan: Plan, store: RecordStore, meter: Meter) -> Callable[[Sequence
             return Shaken(plan, conditions, answers, meter.n_affordable)
         if scan is not None:
             return Scanned(plan, scan, conditions, answers)
+        if plan.study.precision is not None:
+            return Repeated(plan, conditions, answers)
         return Listed(planned for planned in plan.trials(conditions) if planned[0].key not in finished)
 
     return source
@@ -208,7 +287,8 @@ def _tallies(plan: Plan, finished: Mapping[tuple[str | float | None, ...], int])
 
 def _n_sharing(plan: Plan, condition: Condition) -> int:
     """Rows that go on from one prompt: its repeats at each temperature, which at 0 are one."""
-    return sum(plan.study.repeats if temperature else 1 for temperature in plan.temperatures_of(condition))
+    at_once = plan.study.repeats if plan.study.precision is None else looks(plan.study, plan.asked)[0]
+    return sum(at_once if temperature else 1 for temperature in plan.temperatures_of(condition))
 
 
 def _usual_calls(condition: Condition) -> float | None:

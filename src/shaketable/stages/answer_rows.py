@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from shaketable.datasets.reading.rows import Row, read_rows
 from shaketable.errors import DataError, did_you_mean
 
+Count = Annotated[int, Field(ge=0, le=2**53)]
+"""What tables and JSON of every language hold exactly."""
+MOST_REPEATS = 1_000_000
 LISTS = ("gold", "gold_titles", "searches", "top_logprobs", "tokens")
 """What a cell of a CSV holds as a JSON text."""
 
@@ -46,17 +50,18 @@ class AnswerRow(BaseModel):
     """Titles of the supporting documents."""
     dataset: str = "imported"
     type: str | None = None
-    n_facts: int | None = None
+    n_facts: Count | None = None
     model: str = "imported"
     method: str = "imported"
     retriever: str | None = None
     variation: str = "original"
     perturbation: str | None = None
-    temperature: float = Field(0.0, ge=0, allow_inf_nan=False)
-    repeat: int = Field(0, ge=0)
-    n_searches: int | None = Field(None, ge=0)
-    n_generations: int | None = Field(None, ge=0)
-    n_tokens: int | None = Field(None, ge=0)
+    temperature: Annotated[float, AfterValidator(abs)] = Field(0.0, ge=0, allow_inf_nan=False)
+    """-0.0 is the same temperature as 0.0, and would be another key."""
+    repeat: Annotated[int, Field(ge=0, le=MOST_REPEATS)] = 0
+    n_searches: Count | None = None
+    n_generations: Count | None = None
+    n_tokens: Count | None = None
     searches: list[SearchRow] = []
     reference: str | None = None
     """A sentence that answers the question, for metrics that compare sentences; None: they take the gold answers."""
@@ -107,10 +112,11 @@ def _list_in(where: str, name: str, cell: object) -> object:
         return cell
     try:
         return json.loads(cell)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         if name == "gold":  # an answer may begin with a bracket
             return cell
-        raise DataError(f"{where}: '{name}' is no JSON: {error.msg}. Write it as a JSON list, [\"…\"].") from error
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+        raise DataError(f"{where}: '{name}' is no JSON: {reason}. Write it as a JSON list, [\"…\"].") from error
 
 
 def _check_logprobs(where: str, row: AnswerRow) -> None:
@@ -124,8 +130,11 @@ def _check_logprobs(where: str, row: AnswerRow) -> None:
         n_tokens, n_lists = len(row.tokens), len(row.top_logprobs)
         raise DataError(f"{where}: {n_tokens} 'tokens', but 'top_logprobs' of {n_lists}. Give one list for each token.")
     for place, position in enumerate(row.top_logprobs):
-        total = math.fsum(math.exp(logprob) for _, logprob in map(logprob_pair, position))
+        logprobs = [logprob for _, logprob in map(logprob_pair, position)]
+        if any(math.isnan(logprob) for logprob in logprobs):
+            raise DataError(f"{where}: top_logprobs[{place}] has a value that is no number. Leave that token out.")
         # Endpoints round; probabilities given by mistake are all above 0 and sum up to far more.
+        total = math.fsum(math.exp(min(logprob, 1.0)) for logprob in logprobs)
         if total > 1.01:
             raise DataError(
                 f"{where}: top_logprobs[{place}] has probabilities that sum to {total:.3g}, expected at most 1. Give "

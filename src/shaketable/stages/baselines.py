@@ -2,51 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from shaketable.identity import seed_from
 from shaketable.protocols import DeclaredMetric, JudgingMetric, Metric, TraceChoosingMetric
 from shaketable.text.normalization import YES_NO
 from shaketable.types import Question, Record, Score
 
+System = tuple[str | None, ...]
+Batches = Callable[[Metric, Iterable[Record]], Iterable[Sequence[Record]]]
+"""Which records a metric scores together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwappedAnswers:
+    """Records, each with the answer that its system gave to another question; made when they are asked for."""
+
+    answered: Mapping[System, Mapping[str, Record]]
+    """By question, for each system."""
+    others: Mapping[System, Mapping[str, str]]
+    """Question → the one whose answer it gets."""
+
+    def __iter__(self) -> Iterator[Record]:
+        for system, others in self.others.items():
+            answered = self.answered[system]
+            for id, other in others.items():
+                yield replace(answered[id], answer=answered[other].answer)
+
 
 def score_baselines(
-    metrics: Sequence[Metric], swapped: Sequence[Record], questions: Mapping[str, Question]
-) -> list[Score]:
+    metrics: Sequence[Metric], swapped: SwappedAnswers, questions: Mapping[str, Question], batches: Batches
+) -> Iterator[Score]:
     """One number per question and system, in its clean case: the original evidence at the coolest temperature.
 
     `swapped` are those records, each with the answer to another question. By metrics that compare an answer with what
     is accepted. Judges are not asked: each verdict would be paid for.
     """
-    return [
-        score
-        for metric in metrics
-        if (better := _more_is_better(metric))
-        for scores in metric.score(swapped, questions)
-        for score in scores
-        if score.metric in better
-    ]
+    for metric in metrics:
+        better = _more_is_better(metric)
+        for records in batches(metric, swapped) if better else ():
+            for scores in metric.score(records, questions):
+                yield from (score for score in scores if score.metric in better)
 
 
-def swap_answers(records: Iterable[Record], questions: Mapping[str, Question]) -> list[Record]:
+def swap_answers(records: Iterable[Record], questions: Mapping[str, Question]) -> SwappedAnswers:
     """Each record with the answer that its system gave to another question of the dataset, asked in the same way.
 
     The other question is of the same type, and yes/no where this one is, as long as there is another: so that a coin is
     right as often as it can be. The question ids alone decide which it is.
     """
-    first: dict[tuple[str | None, ...], dict[str, Record]] = {}
-    for record in sorted(records, key=lambda own: (own.trial.repeat, own.trial.variant.text)):
+    first: dict[tuple[System, str], Record] = {}
+    for record in records:
         trial = record.trial
         dataset = questions[trial.question_id].dataset
-        system = (dataset, trial.model, trial.method, trial.retriever, trial.variant.variation)
-        if record.answer is not None:
-            first.setdefault(system, {}).setdefault(trial.question_id, record)
-    return [
-        replace(answered[id], answer=answered[other].answer)
-        for answered in first.values()
-        for id, other in pair_up([questions[id] for id in answered]).items()
-    ]
+        system: System = (dataset, trial.model, trial.method, trial.retriever, trial.variant.variation)
+        known = first.get((system, trial.question_id))
+        if record.answer is not None and (known is None or _place(record) < _place(known)):
+            first.pop((system, trial.question_id), None)  # So that they stand in the order they were stored.
+            first[system, trial.question_id] = record
+    answered: dict[System, dict[str, Record]] = {}
+    for (system, id), record in sorted(first.items(), key=lambda item: _place(item[1])):
+        answered.setdefault(system, {})[id] = record
+    others = {system: pair_up([questions[id] for id in own]) for system, own in answered.items()}
+    return SwappedAnswers(answered=answered, others=others)
+
+
+def _place(record: Record) -> tuple[int, str]:
+    """Which of several answers to a question is taken: the first."""
+    return record.trial.repeat, record.trial.variant.text
 
 
 def pair_up(questions: Iterable[Question]) -> dict[str, str]:

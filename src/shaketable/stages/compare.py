@@ -11,8 +11,9 @@ from shaketable.analyses.compared import Compared, Comparisons, Contender, Power
 from shaketable.analyses.comparing import Comparison, compare_scores, judge_comparisons
 from shaketable.analyses.efforts import compare_efforts
 from shaketable.analyses.floors import find_nothing_to_lose
-from shaketable.analyses.moves import QUESTION, Sheet, find_moves
+from shaketable.analyses.moves import QUESTION, SHEET_COLUMNS, Sheet, find_moves
 from shaketable.analyses.pairs import CONDITION, Unpaired, Why, is_of
+from shaketable.analyses.score_reading import conditions_in
 from shaketable.analyses.tables import Tables
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.factors import System, judging_metric
@@ -44,11 +45,11 @@ def compare(
     for run in runs:
         score.make_current(run, lambda name: progress(f"scoring {name}"))
     tables = [tables_of(run) for run in runs]
-    entrants = [Entrant(run=run, scores=own.scores) for run, own in zip(runs, tables, strict=True)]
+    entrants = [Entrant(run=run, scores=conditions_in(own.score_reader)) for run, own in zip(runs, tables, strict=True)]
     pairings = pair_up(entrants[0], entrants[1] if second is not None else None, systems)
     rules = _agree(runs, tables, metric, margin)
     compared = [
-        _compare(one, other, _sheet(tables[0], one.system), _sheet(tables[-1], other.system), rules)
+        _compare(one, other, _sheet(tables[0], one.system, rules), _sheet(tables[-1], other.system, rules), rules)
         for one, other in pairings
     ]
     floors = [entry for own in tables for entry in find_nothing_to_lose(own)]
@@ -102,8 +103,13 @@ def _agree(runs: Sequence[Run], tables: Sequence[Tables], metric: str | None, ma
     )
 
 
-def _sheet(tables: Tables, system: System) -> Sheet:
-    return Sheet(scores=tables.scores.filter(is_of(system)), records=tables.records.filter(is_of(system)))
+def _sheet(tables: Tables, system: System, rules: Rules) -> Sheet:
+    """With the numbers that are compared, and no others."""
+    metrics = [name for name in tables.metrics if name in (rules.metric, rules.judging)]
+    return Sheet(
+        scores=pl.concat(tables.of_metric(name).filter(is_of(system)) for name in metrics),
+        records=tables.record_columns(*SHEET_COLUMNS).filter(is_of(system)),
+    )
 
 
 def _compare(one: Contender, other: Contender, first: Sheet, second: Sheet, rules: Rules) -> Compared:

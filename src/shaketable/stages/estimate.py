@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from shaketable import catalog, weights
 from shaketable.protocols import BoundedMethod, CountedVariation, Model
-from shaketable.stages.meter import prices_of
+from shaketable.stages.meter import asked_in_batches, prices_of
 from shaketable.stages.parts import variations_of
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.rehearsal import light
@@ -34,7 +34,7 @@ class Amount:
     prompt_tokens: int
     new_tokens: int
     seconds: float | None
-    """None: this model has not run on this machine yet."""
+    """None: this model has not run on this machine yet, or is asked in batches, which take as long as they take."""
     dollars: float | None
     """None: the part has no price settings, or the model is local."""
 
@@ -132,7 +132,7 @@ def _wording_forecast(plan: Plan, variation: CountedVariation) -> WordingForecas
         variation=catalog.label(variation),
         model=catalog.label(model),
         n_questions=n_questions,
-        at_most=_amount(per_question, n_questions, model),
+        at_most=_amount(per_question, n_questions, model, in_batches=False),
     )
 
 
@@ -147,20 +147,21 @@ def _prompts_at_most(variation: CountedVariation, question: Question) -> Iterato
 def _forecast(plan: Plan, model: str, method: str, conditions: Sequence[Condition]) -> Forecast:
     trials = plan.n_trials_of(conditions)
     measured = known_measures().get(system_name(model, method))
-    most = _most(plan, conditions)
+    most, part = _most(plan, conditions), conditions[0].model
+    in_batches = asked_in_batches(part)
     return Forecast(
         model=model,
         method=method,
         trials=trials,
-        likely=None if measured is None else _amount(measured, trials, conditions[0].model),
-        at_most=None if most is None else _amount(most, trials, conditions[0].model),
+        likely=None if measured is None else _amount(measured, trials, part, in_batches=in_batches),
+        at_most=None if most is None else _amount(most, trials, part, in_batches=in_batches),
     )
 
 
-def _amount(per_trial: Measured, trials: int, model: Model) -> Amount:
+def _amount(per_trial: Measured, trials: int, model: Model, *, in_batches: bool) -> Amount:
     prompt_tokens, new_tokens = round(trials * per_trial.prompt_tokens), round(trials * per_trial.new_tokens)
-    rate = known_rates().get(catalog.written(model))
-    prices = prices_of(model)
+    rate = None if in_batches else known_rates().get(catalog.written(model))
+    prices = prices_of(model, in_batches=in_batches)
     return Amount(
         calls=round(trials * per_trial.calls),
         prompt_tokens=prompt_tokens,
@@ -287,7 +288,7 @@ def _remembered(name: str) -> dict[str, Any]:
 
 def _remember(name: str, values: Mapping[str, Any]) -> None:
     path = weights.home() / f"{name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    weights.make_folder(path.parent)
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps({**_remembered(name), **values}, indent=1), "utf-8")
     temporary.replace(path)

@@ -6,19 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shaketable.stages.answer import refuse_strangers
+from shaketable.stages.cluster.executor import Ray
 from shaketable.stages.plan import Plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.store import RecordStore, Run
 from shaketable.store.folder import find_growth
 
 
-def prepare(draft: Plan, out: Path, tell: Callable[[str], None] = lambda words: None) -> Run:
+def prepare(
+    draft: Plan, out: Path, tell: Callable[[str], None] = lambda words: None, executor: Ray | None = None
+) -> Run:
     """The run's folder; where it grows, only after it is known that all its answers are among those that are planned,
     and as unfinished from now on."""
     growth = find_growth(out, draft.study)
     if not growth or not (out / "records.sqlite").exists():
         return Run.prepare(out, draft.study)
-    refuse_unready(draft)
+    refuse_unready(draft, executor)
     with RecordStore(out / "records.sqlite", read_only=True) as store:
         refuse_strangers(draft, store)
     made = Run.prepare(out, draft.study)

@@ -18,7 +18,7 @@ from shaketable.errors import PartError, RunError, StudyError
 from shaketable.factors import System, word_for
 from shaketable.stages import score
 from shaketable.stages.analyze import tables_of
-from shaketable.stages.meter import Prices, prices_of
+from shaketable.stages.meter import Prices, asked_in_batches, prices_of
 from shaketable.store import Run
 from shaketable.types import Gate
 
@@ -80,7 +80,7 @@ def _regressions(run: Run, base: Run, tables: Tables) -> tuple[list[Quantity], M
             f"{', '.join(others.metrics) or 'nothing'}. Score both by the same metric: shaketable score {base.folder} "
             f"--metric {metric}."
         )
-    return regressions(others.scores, tables.scores, metric)
+    return regressions(others.of_metric(metric), tables.of_metric(metric), metric)
 
 
 def _refuse_percents(quantities: Sequence[Quantity], limits: Mapping[Threshold, float]) -> None:
@@ -131,4 +131,4 @@ def _price(text: str) -> tuple[str, Prices | None]:
         part = catalog.build("model", text)
     except PartError:  # Answers that were made elsewhere name their models as they like.
         return text, None
-    return catalog.label(part), prices_of(part)
+    return catalog.label(part), prices_of(part, in_batches=asked_in_batches(part))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from shaketable.analyses.score_reading import Narrowed, ScoreReader
 from shaketable.store import Run
 from shaketable.types import Curve
 
@@ -15,12 +18,21 @@ COOL, HOT = 0.3, 1.5
 MIN_CELLS = 5
 SAME = 0.05
 """Shares of differing answers that lie closer than this count as equal, if their interval allows it."""
+MOST_DRAWN = 2_000_000
+"""Values of resamples that are in memory at a time."""
 CELL = ("model", "method", "retriever", "perturbation", "variation", "question_id")
+
+
+class Bounds(NamedTuple):
+    """Of a mean."""
+
+    low: float
+    high: float
 
 
 def not_applied(run: Run) -> dict[tuple[str, str], str]:
     """Model and method → why their temperatures say nothing: it never reached the model, or had no effect on it."""
-    records = run.records()
+    records = run.records((*CELL, "temperature", "answer"))
     found, ignoring = run.without_temperature(), ignoring_temperature(records)
     for model, method in records.select("model", "method").unique(maintain_order=True).iter_rows():
         if model in ignoring:
@@ -42,11 +54,16 @@ def at_one_temperature(table: pl.DataFrame, systems: Collection[tuple[str, str]]
     )
 
 
+def at_coolest(scores: ScoreReader, systems: Collection[tuple[str, str]]) -> ScoreReader:
+    """The same of scores that are read a number at a time."""
+    return Narrowed(reader=scores, keep=lambda rows: at_one_temperature(rows, systems)) if systems else scores
+
+
 def curves_that_count(run: Run, systems: Collection[tuple[str, str]]) -> list[Curve]:
     """Curves tell what a temperature would do that these systems never get: theirs are left out."""
     if not systems:
         return run.curves()
-    rows = run.records().select("key", "model", "method").iter_rows()
+    rows = run.records(("key", "model", "method")).iter_rows()
     without = {key for key, model, method in rows if (model, method) in systems}
     return [curve for curve in run.curves() if curve.key not in without]
 
@@ -77,22 +94,29 @@ def _reason(records: pl.DataFrame) -> str | None:
     # Greedy answers do not vary; where they do at the coolest, the endpoint samples at a temperature of its own.
     if len(gains) < MIN_CELLS or cool_spread == 0 or gains.std() == 0:
         return None
-    # Its import takes a second, and every command would wait for it.
-    from scipy import stats
-
     # Answers may differ from temperature to temperature and yet vary as much among themselves at each.
     between = np.array([_between(a, b) - (_spread(a) + _spread(b)) / 2 for a, b in pairs if len(a) > 1 and len(b) > 1])
     if between.std() > 0:
-        moved = stats.bootstrap((between,), np.mean, n_resamples=2000, rng=0, method="percentile").confidence_interval
+        moved = _mean_bounds(between)
         if moved.low > 0:
             return None
-    interval = stats.bootstrap((gains,), np.mean, n_resamples=2000, rng=0, method="percentile").confidence_interval
+    interval = _mean_bounds(gains)
     if interval.low <= 0 <= interval.high and abs(gains.mean()) < SAME:
         return (
             f"repeated answers differ as often at {hot:g} as at {cool:g}: difference {gains.mean():+.2f} "
             f"[{interval.low:.2f}, {interval.high:.2f}], n = {len(gains)} cells"
         )
     return None
+
+
+def _mean_bounds(values: NDArray[np.float64]) -> Bounds:
+    # Its import takes a second, and every command would wait for it.
+    from scipy import stats
+
+    # Drawn some at a time: all draws of ten thousand cells would take a gigabyte.
+    batch = max(1, MOST_DRAWN // len(values))
+    drawn = stats.bootstrap((values,), np.mean, n_resamples=2000, rng=0, method="percentile", batch=batch)
+    return Bounds(*drawn.confidence_interval)
 
 
 def _answers(records: pl.DataFrame, temperature: float) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Literal, NamedTuple
 
 from shaketable.errors import RunError, StudyError
-from shaketable.protocols import Model, PricedModel, WhiteBoxModel
+from shaketable.protocols import BatchedModel, Model, PricedModel, WhiteBoxModel
 from shaketable.types import Completion, Cost, Failure, Limits
 
 AT_FIRST = 4
@@ -85,7 +85,7 @@ class Before:
 
     systems: Mapping[System, Spent] = field(default_factory=dict)
     lost_calls: int = 0
-    """Of trials that were let go at a limit; so the dollars."""
+    """Of trials that have not ended; so the dollars."""
     lost_dollars: float = 0.0
     seconds: float = 0.0
 
@@ -104,6 +104,8 @@ class Meter:
         self.seconds_before = before.seconds
         self.begun = perf_counter()
         self.is_local = False
+        self.is_kept = False
+        """Whether replies of the present model are kept until its trials end, in whichever go: none is lost."""
         self.prices: Prices | None = None
         """Of the present model, as it is asked for each reply."""
         self.unpaid: set[System] = set()
@@ -111,15 +113,21 @@ class Meter:
         self.reached: Limit | None = None
         """The limit that stands against the next call or trial; None: none does."""
 
-    def begin(self, model: Model) -> None:
+    def begin(self, model: Model, *, in_batches: bool = False) -> None:
         """Another model is asked from now on."""
         self.now = Spent()
         self.is_local = isinstance(model, WhiteBoxModel)
-        self.prices = prices_of(model)
+        self.is_kept = in_batches
+        self.prices = prices_of(model, in_batches=in_batches)
 
     def seconds(self) -> float:
         """Of all goes."""
         return self.seconds_before + perf_counter() - self.begun
+
+    def deadline(self) -> float | None:
+        """When the minutes are over, by `perf_counter`; None: they are not limited."""
+        most = self.limits.max_minutes
+        return None if most is None else self.begun + 60 * most - self.seconds_before
 
     def is_late(self) -> bool:
         most = self.limits.max_minutes
@@ -178,6 +186,16 @@ class Meter:
         self.n_calls += n_calls
         self.dollars += dollars or 0.0
 
+    def recall(self, n_calls: int, dollars: float | None) -> None:
+        """A reply that an earlier go kept is used: its trial will tell what it cost."""
+        self.before.n_calls -= n_calls
+        self.before.dollars -= dollars or 0.0
+
+    def take_back(self) -> None:
+        """Trials under way are let go, and their replies are kept: a later go counts them."""
+        ended = self._ended
+        self.n_pending, self.n_calls, self.dollars = 0, ended.n_calls, ended.dollars
+
     def end(self, system: System, cost: Cost) -> None:
         """A trial has ended."""
         self.systems.setdefault(system, Spent()).add(cost)
@@ -188,6 +206,8 @@ class Meter:
     @property
     def lost(self) -> Spent:
         """Calls whose trials never ended, those without a reply among them."""
+        if self.is_kept:
+            return self.before
         now, ended, before = self, self._ended, self.before
         return Spent(
             n_calls=now.n_calls + now.n_pending - ended.n_calls + before.n_calls,
@@ -235,11 +255,17 @@ class Meter:
         )
 
 
-def prices_of(model: Model) -> Prices | None:
+def asked_in_batches(model: Model) -> bool:
+    """Whether the trials of a run are: what else is asked of the model is asked call by call."""
+    return isinstance(model, BatchedModel) and model.batch
+
+
+def prices_of(model: Model, *, in_batches: bool = False) -> Prices | None:
     """None: the model does not say both."""
-    if isinstance(model, PricedModel) and model.price_in is not None and model.price_out is not None:
-        return Prices(model.price_in, model.price_out)
-    return None
+    if not isinstance(model, PricedModel) or model.price_in is None or model.price_out is None:
+        return None
+    share = model.batch_price if in_batches and isinstance(model, BatchedModel) else 1.0
+    return Prices(model.price_in * share, model.price_out * share)
 
 
 def price_of(reply: Completion | Failure, prices: Prices | None) -> float | None:

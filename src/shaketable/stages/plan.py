@@ -32,6 +32,7 @@ from shaketable.protocols import (
 from shaketable.stages.check import refuse_data_without_evidence, refuse_shared_numbers, refuse_unscored
 from shaketable.stages.parts import each_once, refuse_shared_names, told_where
 from shaketable.stages.pipelines import AS_ASKED, Case, not_varied, pipeline_cases
+from shaketable.stages.repeating.judging import judge_of
 from shaketable.stages.vary import preview
 from shaketable.store.dimensions import UsedPart
 from shaketable.study import WITHOUT_MODEL
@@ -153,7 +154,7 @@ class Plan:
 
     @property
     def n_trials(self) -> int:
-        """Trials in all; with a scan, or adaptively within limits, the most there can be."""
+        """Trials in all; with a scan, repeats that end of themselves, or within limits, the most there can be."""
         n, most = self.n_trials_of(self.conditions), self.study.limits.max_calls
         return n if self.study.shake is None or most is None else min(n, most)
 
@@ -178,7 +179,7 @@ class Plan:
         """The digest of all trial keys there would be, without making them."""
         asked = [(self.items[variant.question_id], variant.variation, variant.spelled) for variant in self.asked]
         identities = [condition.identity for condition in self.conditions]
-        scan = [one for one in (self.study.scan, self.study.shake) if one is not None]
+        scan = [one for one in (self.study.scan, self.study.shake, self.study.precision) if one is not None]
         hops = [self._hops] if any(map(_follows_dataset, self.conditions)) else []
         return digest([identities, asked, self.study.temperatures, self.study.repeats, *scan, *hops])
 
@@ -265,6 +266,7 @@ def plan(study: Study) -> Plan:
     >>> len(planned.questions), planned.n_trials > 4
     (4, True)
     """
+    _check_shards(study)
     questions, rejected, remarks, short = load_questions(study)
     conditions = conditions_of(study)
     _check_hops(questions, conditions)
@@ -310,12 +312,12 @@ def load_questions(
             if setting not in known:
                 raise StudyError(
                     f"dataset: {choice.name} has no setting '{setting}'.{did_you_mean(setting, known)} "
-                    f"Settings: {', '.join([*known, 'where', 'balance', 'limit'])}."
+                    f"Settings: {', '.join([*known, 'where', 'balance', 'limit', 'shard'])}."
                 )
         path = choice.settings.get("path")
         if not isinstance(path, str | None):
             raise StudyError(f"dataset.path is {path!r}; give the path of a file, such as 'questions.jsonl'.")
-        loaded = loader(**choice.settings)
+        loaded = loader(**catalog.typed_settings(loader, choice.settings, "dataset"))
         selection = select(
             loaded.questions,
             where=choice.where,
@@ -324,18 +326,43 @@ def load_questions(
             limit=choice.limit,
             seed=study.seed,
         )
+        asked = selection.questions if choice.shard is None else _shard(selection.questions, *choice.shard)
         rejected += loaded.rejected
         remarks += loaded.remarks
         short += selection.short
         name = _told_apart(choice, study)
-        for question in selection.questions:
+        for question in asked:
             own_id = f"{name}:{question.id}" if len(study.datasets) > 1 else question.id
             questions.append(replace(question, id=own_id, dataset=name))
     if not questions:
         raise StudyError(
-            "The dataset has no question left to ask. Check dataset.path, dataset.where and dataset.limit."
+            "The dataset has no question left to ask. Check dataset.path, dataset.where, dataset.limit and "
+            "dataset.shard."
         )
     return tuple(questions), tuple(rejected), tuple(remarks), tuple(short)
+
+
+def _shard(questions: Sequence[Question], number: int, of: int) -> Sequence[Question]:
+    """Every so many-th: the parts of a balanced selection are about as balanced, and together they are the whole."""
+    return questions[number - 1 :: of]
+
+
+def _check_shards(study: Study) -> None:
+    """Where answers decide what is asked next over all questions, parts would not make the whole."""
+    if all(choice.shard is None for choice in study.datasets):
+        return
+    if study.shake is not None:
+        raise StudyError("dataset.shard: what a shake asks depends on all its answers. Leave the shard out.")
+    if study.precision is not None:
+        raise StudyError(
+            "dataset.shard: with cross.repeats.until a condition stops by the mean over all its questions, and each "
+            "part would stop elsewhere. Leave one of them out, or divide the study by its models or temperatures."
+        )
+    if study.scan is not None and study.scan.limit is not None:
+        raise StudyError(
+            "dataset.shard: scan.limit counts facts over all questions, and would be reached in each part. Leave one "
+            "of them out."
+        )
 
 
 def _told_apart(choice: DatasetChoice, study: Study) -> str:
@@ -376,6 +403,21 @@ def _check_metrics(study: Study) -> None:
 
 
 def conditions_of(study: Study) -> tuple[Condition, ...]:
+    """What the study crosses, with a look at all else that it names."""
+    conditions = crossed(study)
+    _check_metrics(study)
+    if study.reference not in WITHOUT_MODEL:
+        catalog.build("model", study.reference, "score.reference")
+    _check_scan(study)
+    if study.precision is not None:
+        judge_of(study, {})
+    for i, text in enumerate(study.analyses):
+        catalog.bind("analysis", text, f"analyze.analyses[{i}]")
+    return conditions
+
+
+def crossed(study: Study) -> tuple[Condition, ...]:
+    """Its models, methods, retrievers and perturbations, crossed."""
     models = each_once("models", study.models, lambda text, where: catalog.build("model", text, where))
     methods = each_once("methods", study.methods, lambda text, where: catalog.build("method", text, where))
     retrievers = each_once("retrievers", study.retrievers, lambda text, where: catalog.build("retriever", text, where))
@@ -383,12 +425,6 @@ def conditions_of(study: Study) -> tuple[Condition, ...]:
         "perturbations", study.perturbations, lambda text, where: catalog.build("perturbation", text, where)
     )
     refuse_shared_names({"models": models, "methods": methods, "retrievers": retrievers})
-    _check_metrics(study)
-    if study.reference not in WITHOUT_MODEL:
-        catalog.build("model", study.reference, "score.reference")
-    _check_scan(study)
-    for i, text in enumerate(study.analyses):
-        catalog.bind("analysis", text, f"analyze.analyses[{i}]")
     evidence = [(retriever, perturbation) for retriever in retrievers for perturbation in perturbations]
     conditions = []
     for i, (text, model) in enumerate(zip(study.models, models, strict=True)):

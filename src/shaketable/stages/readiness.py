@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shaketable import catalog, weights
 from shaketable.errors import StudyError
 from shaketable.protocols import LaidOutMethod, Method, Part, WeightReadingPart
 from shaketable.stages.check import lacks_for_wording, model_lacks
+from shaketable.stages.cluster.executor import Ray
+from shaketable.stages.cluster.travel import is_asked_here, refuse_unspreadable
 from shaketable.stages.parts import variations_of
-from shaketable.stages.plan import Plan
+from shaketable.stages.plan import Condition, Plan
 from shaketable.study import WITHOUT_MODEL
 from shaketable.types import Study
 
 
-def refuse_unready(plan: Plan) -> None:
-    """Refuse a study whose models or weights cannot be used here."""
-    if problems := list(unready(plan)):
+def refuse_unready(plan: Plan, executor: Ray | None = None) -> None:
+    """Refuse a study whose models or weights cannot be used here, or whose parts cannot be used by the executor."""
+    if executor is not None:
+        refuse_unspreadable(plan, executor)
+    if problems := list(unready(plan, executor)):
         raise StudyError("\n".join(problems))
 
 
-def unready(plan: Plan) -> Iterator[str]:
-    """Keys that are not set and weights that are not there or know no turns, each told once."""
+def unready(plan: Plan, executor: Ray | None = None) -> Iterator[str]:
+    """Keys that are not set and weights that are not there or know no turns, each told once. Of what a model needs that
+    is asked elsewhere, its workers tell."""
     for model, conditions in plan.by_model():
-        methods = {catalog.label(condition.method): condition.method for condition in conditions}
-        by_chat = [name for name, method in methods.items() if _asks_by_chat(method)]
-        if problem := model_lacks(model, by_chat):
+        if executor is not None and not is_asked_here(model) and not _traces_curves(plan.study):
+            continue
+        if problem := model_lacks(model, chat_methods(conditions)):
             yield f"cross.models: {problem}"
     reference = plan.study.reference
     if reference not in WITHOUT_MODEL and (
@@ -33,6 +38,17 @@ def unready(plan: Plan) -> Iterator[str]:
     ):
         yield f"score.reference: {problem}"
     yield from dict.fromkeys(_missing_weights(plan))
+
+
+def chat_methods(conditions: Sequence[Condition]) -> list[str]:
+    """The names of methods that ask by chat."""
+    methods = {catalog.label(condition.method): condition.method for condition in conditions}
+    return [name for name, method in methods.items() if _asks_by_chat(method)]
+
+
+def _traces_curves(study: Study) -> bool:
+    """Curves are estimated by this process, whoever answered."""
+    return study.scan is not None and study.scan.curves != "none"
 
 
 def _asks_by_chat(method: Method) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from shaketable.analyses.evidence.figure_table import figure_table
+from shaketable.analyses.score_reading import conditions_in
 from shaketable.factors import Labels, given_names
 from shaketable.report.about import find_missing, list_costs, list_facts, make_banner
 from shaketable.report.cards import make_cards
@@ -19,8 +20,9 @@ from shaketable.report.templates import environment
 from shaketable.report.words import describe_not_applied
 from shaketable.stages.analyze import make_current
 from shaketable.stages.explaining.explained_now import current_explanations
-from shaketable.stages.heat_check import at_one_temperature
+from shaketable.stages.heat_check import at_coolest
 from shaketable.store import Run
+from shaketable.store.sealing.files import write_sealed
 from shaketable.types import Findings
 
 N_EXAMPLES = 4
@@ -47,25 +49,25 @@ def report(run: Run, *, band: Band = "interval", progress: Callable[[str], None]
     write_drawings(drawings, run.folder / "figures")
     if metric := run.main_metric():
         # The numbers themselves, also of systems that get no verdict on temperature.
-        table = figure_table(run.score_table(), metric, labels=page.labels)
+        table = figure_table(run.score_tables().of(metric), metric, labels=page.labels)
         table.write_csv(run.folder / "figures" / "figure_table.csv")
     path = run.folder / "report.html"
-    path.write_text(render(run, page, sections, drawings), encoding="utf-8")
+    write_sealed(path, render(run, page, sections, drawings))
     run.write_headlines([headline.text for section in sections for headline in section.headlines[:N_HEADLINES]])
     return path
 
 
 def page_of(run: Run, findings: Findings, band: Band = "interval") -> Page:
     """What the sections of a run may know."""
-    table = run.score_table()
+    scores = run.score_tables()
     flat = {(flat.model, flat.method) for flat in findings.not_applied}
     return Page(
         findings=findings,
-        labels=Labels.of(table, given_names(run.study)),
-        scores=at_one_temperature(table, flat),
+        labels=Labels.of(conditions_in(scores), given_names(run.study)),
+        scores=at_coolest(scores, flat),
         band=band,
         read_records=lambda keys: list(run.store.records_of(keys)),
-        read_questions=run.store.questions,
+        read_questions=run.store.questions_of,
     )
 
 
@@ -97,7 +99,7 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
     ]
     return environment.get_template("report.html").render(
         summary=summary,
-        facts=list_facts(summary, page.scores, page.labels),
+        facts=list_facts(summary, conditions_in(page.score_reader), page.labels),
         banner=make_banner(summary, run.folder, remark),
         contents=contents(chapters, has_verdict=bool(cards or more)),
         chapters=chapters,

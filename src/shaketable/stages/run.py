@@ -8,6 +8,7 @@ from pathlib import Path
 
 from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
+from shaketable.stages.cluster.executor import Ray
 from shaketable.stages.extend import prepare
 from shaketable.stages.forecast.afterwards import REPORT, Afterwards
 from shaketable.stages.forecast.pace import Pace
@@ -26,11 +27,11 @@ def word(made: Run, draft: Plan) -> Plan:
     return draft.worded(vary(draft.study, draft.questions, made))
 
 
-def _answer(made: Run, planned: Plan, line: Line | None = None) -> None:
+def _answer(made: Run, planned: Plan, line: Line | None = None, executor: Ray | None = None) -> None:
     with made.writing() as store, open_cache() as cache:
         shown = Line() if line is None else line
         shown.n_todo = planned.n_trials - store.n_finished()
-        store.note_time(answer(planned, store, shown.tick, cache=cache).seconds)
+        store.note_time(answer(planned, store, shown.tick, cache, executor).seconds)
 
 
 def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: None) -> int:
@@ -58,15 +59,17 @@ def ask(
     tell: Callable[[str], None] = lambda words: None,
     wording: Callable[[Run, Plan], Plan] = word,
     answering: Callable[[Run, Plan], object] = _answer,
+    executor: Ray | None = None,
 ) -> Run:
     """Word, answer and trace a study into a folder, or go on with it where it stopped.
 
-    `tell` hears what is being done; `wording` and `answering` are these stages with whatever shows their progress.
+    `tell` hears what is being done; `wording` and `answering` are these stages with whatever shows their progress, the
+    latter with the executor.
     """
     draft = plan(study)
     if not (Path(out) / "records.sqlite").exists():
-        refuse_unready(draft)
-    made = prepare(draft, Path(out), tell)
+        refuse_unready(draft, executor)
+    made = prepare(draft, Path(out), tell, executor)
     planned = wording(made, draft)
     answering(made, planned)
     trace(made, planned, tell)
@@ -82,10 +85,11 @@ def run(
     *,
     remembering: bool = False,
     progress: bool | None = None,
+    executor: Ray | None = None,
 ) -> Run:
     """Run a study into a folder, or go on with it: `ask`, then score, analyze and report. `remembering`: what that took
     is kept for the forecasts of later runs on this machine. `progress` shows in one line how it goes on; None: in a
-    notebook and on a terminal.
+    notebook and on a terminal. `executor`: where models are asked; None: in this process.
 
     >>> import shaketable
     >>> study = shaketable.make_study("rehearsal", models="scripted(replies=('Paris',))", limit=2, metrics="contains")
@@ -95,7 +99,8 @@ def run(
     """
     with showing(progress if tell is None and answering is None else False) as line:
         say = tell or line.say
-        made = ask(study, out, say, wording, answering or functools.partial(_answer, line=line))
+        own = functools.partial(_answer, line=line, executor=executor)
+        made = ask(study, out, say, wording, answering or own, executor)
         steps = Afterwards(made.summary().done, say)
         score(made, progress=lambda name: steps.begin(f"scoring {name}"))
         analyze(made, progress=lambda name: steps.begin(f"analyzing {name}"))

@@ -5,16 +5,17 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Protocol
 
 from shaketable import catalog
-from shaketable.errors import ModelError, ShaketableError
+from shaketable.errors import ModelError, RepliesPending, ShaketableError
 from shaketable.identity import seed_from
 from shaketable.protocols import (
     ForgettingModel,
+    KeptLine,
     Method,
     Model,
     ReplyLine,
@@ -27,9 +28,12 @@ from shaketable.stages.evidence_lookup import Asked, EvidenceLookup
 from shaketable.stages.forecast.tally import Tally, Underway
 from shaketable.stages.forecast.time_left import Left, TimeLeft
 from shaketable.stages.history import continued
+from shaketable.stages.kept_steps import KeptSteps
 from shaketable.stages.meter import Meter, Money, Stop, System, price_of, refuse_untold
 from shaketable.stages.plan import Condition, Plan
+from shaketable.stages.side_by_side import SideBySide
 from shaketable.stages.sources import Source
+from shaketable.store.underway import KeptReply
 from shaketable.types import (
     Answer,
     Completion,
@@ -61,6 +65,8 @@ TICKETS = itertools.count()
 """No number is given twice in a process: an interrupted run's replies may come when another one waits."""
 
 Progress = Callable[["Tick"], None]
+Driving = Generator[None, None, Stop | None]
+"""Work that goes on when it is asked to, to its end or to a limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,8 +108,13 @@ class Flight:
     step: Step | None = None
     """The step whose reply it waits for."""
     n_replies: int = 0
-    max_tokens: int = 0
-    """Of the reply it waits for, or got last."""
+    prompt: Prompt | None = None
+    """Whose reply it waits for, or got last."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Of the reply it waits for, or got last."""
+        return 0 if self.prompt is None else self.prompt.sampling.max_tokens
 
 
 class Sink(Protocol):
@@ -120,9 +131,10 @@ class Scheduler:
         progress: Progress,
         left: TimeLeft | None = None,
         meter: Meter | None = None,
+        kept: KeptSteps | None = None,
     ) -> None:
         self.store, self.progress = store, progress
-        self.left, self.meter = left or TimeLeft({}), meter or Meter()
+        self.left, self.meter, self.kept = left or TimeLeft({}), meter or Meter(), kept or KeptSteps()
         self.questions = {question.id: question for question in plan.questions}
         self.evidence = EvidenceLookup()
         self.n_done = self.n_failed = self.n_tokens = self.n_shared = 0
@@ -136,6 +148,7 @@ class Scheduler:
         self.teller: TellingModel | None = None
         """The model, where it tells how far its rows have come."""
         self.source: Source
+        self.window = SideBySide(WINDOW, None)
         self.flights: dict[int, Flight] = {}
         self.searching: list[tuple[int, Asked]] = []
         self.probing: list[tuple[int, Probe]] = []
@@ -143,29 +156,55 @@ class Scheduler:
         """Calls that a limit stands against, as long as others are under way."""
         self.finished: list[tuple[Record, Condition]] = []
 
-    def run(self, model: Model, source: Source) -> Stop | None:
-        """Drive all trials of one model to their ends, or to a limit of the run."""
-        self.engine = model if isinstance(model, StreamingModel) else Batches(model)
+    def run(self, model: Model, source: Source, line: KeptLine | None = None) -> Stop | None:
+        """Drive all trials of one model to their ends, or to a limit of the run. `line`: where it is asked in batches;
+        None: it is asked itself."""
+        driving = self.drive(model, source, line)
+        while True:
+            try:
+                next(driving)
+            except StopIteration as end:
+                stop: Stop | None = end.value
+                return stop
+
+    def drive(self, model: Model, source: Source, line: KeptLine | None = None) -> Driving:
+        """The same, pausing whenever replies were taken: what has ended by then is in the store."""
+        self.engine = line or (model if isinstance(model, StreamingModel) else Batches(model))
+        self.window = SideBySide(WINDOW, self.kept.underway) if line is None else SideBySide(line.n_at_once, None)
         self.source = source
         self.teller = model if isinstance(model, TellingModel) else None
-        self.meter.begin(model)
+        self.meter.begin(model, in_batches=line is not None)
         try:
-            return self._drive(model, source)
-        except BaseException:
+            return (yield from self._drive(model, source))
+        except RepliesPending:
+            self._store(model)
+            if self.meter.is_late():
+                return self._stop(model)
+            for flight in self.flights.values():
+                flight.tally.n_unstarted += 1
+            self._drop_flights()
+            self.meter.take_back()
+            raise
+        except BaseException as error:
             if isinstance(model, ForgettingModel):
                 model.forget()
+            if isinstance(error, KeyboardInterrupt):
+                self._save(model)
             raise
 
-    def _drive(self, model: Model, source: Source) -> Stop | None:
+    def _drive(self, model: Model, source: Source) -> Driving:
         while True:
-            n_room = self.meter.n_to_start(WINDOW - len(self.flights), len(self.flights))
+            n_room = self.meter.n_to_start(self.window.n - len(self.flights), len(self.flights))
             started = source.take(n_room)
             if not started and not self.flights:
                 is_at_end = bool(n_room) or not source.take(1)
                 self.left.end()
+                self.window.end()
                 return None if is_at_end else self._stop(model)
             if self.meter.is_late() or (self.held and not self.meter.n_pending):
+                self.window.end()
                 return self._stop(model)
+            self.window.begin()
             for trial, condition in started:
                 ticket = next(TICKETS)
                 steps = _steps(condition.method, trial.variant.text)
@@ -193,8 +232,11 @@ class Scheduler:
                 self._take(done, _whole(reply))
             self._look_up()
             self._submit_held()
+            if self.kept.store():
+                self.window.stored()
             if self.finished or perf_counter() - self.told_at >= FORECAST_EVERY_SECONDS:
                 self._store(model)
+            yield
 
     def _collect(self) -> Sequence[tuple[int, Completion | Failure]]:
         """The next replies; now and then with a look at how far the rows have come before and after."""
@@ -217,11 +259,14 @@ class Scheduler:
         stop = self.meter.stop(self._n_left())
         if self.flights and isinstance(model, ForgettingModel):
             model.forget()
+        self._drop_flights()
+        return stop
+
+    def _drop_flights(self) -> None:
         for flight in self.flights.values():
             flight.steps.close()
         self.flights, self.held = {}, deque()
         self.left.end()
-        return stop
 
     def _n_left(self) -> Mapping[System, float]:
         """Trials that are not answered, by system."""
@@ -253,10 +298,13 @@ class Scheduler:
         if isinstance(step, Search):
             self.searching.append((ticket, Asked(flight.condition, flight.question, step)))
         elif isinstance(step, Generate):
-            prompt = self._prompt(flight, step)
-            flight.max_tokens = prompt.sampling.max_tokens
+            flight.prompt = self._prompt(flight, step)
             flight.tally.max_tokens = max(flight.tally.max_tokens, flight.max_tokens)
-            self.held.append((ticket, prompt))
+            if (kept := self.kept.reply_to(flight.trial.key, flight.n_replies, flight.prompt)) is not None:
+                flight.n_replies += 1
+                self._take(ticket, kept.reply, kept)
+                return
+            self.held.append((ticket, flight.prompt))
             self._submit_held()
         elif not isinstance(step, Probe):
             flight.steps.close()
@@ -270,15 +318,17 @@ class Scheduler:
             self.meter.n_pending += 1
             self.engine.submit(*self.held.popleft())
 
-    def _take(self, ticket: int, reply: Evidence | Completion | Reading | Failure) -> None:
-        """Write a reply into the trace, count it, and go on."""
+    def _take(
+        self, ticket: int, reply: Evidence | Completion | Reading | Failure, kept: KeptReply | None = None
+    ) -> None:
+        """Write a reply into the trace, count it, and go on. `kept`: an earlier go got it."""
         flight = self.flights[ticket]
         assert flight.step is not None, "A reply answers a step."
         flight.events.append(Event(step=_kept_step(flight.step), reply=_kept_reply(reply)))
         if isinstance(flight.step, Search):
             flight.n_searches += 1
         elif isinstance(flight.step, Generate):
-            self._pay(flight, reply)
+            self._pay(flight, reply, kept)
         if isinstance(reply, Failure):
             flight.steps.close()
             self._finish(ticket, reply)
@@ -287,18 +337,23 @@ class Scheduler:
             flight.n_prompt_tokens += reply.n_prompt_tokens
             flight.n_tokens += reply.n_tokens
             flight.seconds += reply.seconds
+        if isinstance(reply, Completion) and kept is None and flight.prompt is not None:
+            self.kept.note(flight.trial.key, flight.n_replies - 1, flight.prompt, reply, self.meter.prices)
         self._resume(ticket, reply)
 
-    def _pay(self, flight: Flight, reply: Evidence | Completion | Reading | Failure) -> None:
+    def _pay(self, flight: Flight, reply: Evidence | Completion | Reading | Failure, kept: KeptReply | None) -> None:
         """Count a call, or those that a pipeline made, and what it cost."""
         assert isinstance(reply, Completion | Failure), "A call brings nothing else."
-        dollars = price_of(reply, self.meter.prices)
+        dollars = price_of(reply, self.meter.prices) if kept is None else kept.dollars
         if dollars is None and isinstance(reply, Completion) and not self.meter.is_local:
             refuse_untold(self.meter.limits, flight.trial.model)
         flight.dollars = None if flight.dollars is None or dollars is None else flight.dollars + dollars
         n_calls = reply.n_calls if isinstance(reply, Completion) else 1
         flight.n_generations += n_calls
-        self.meter.note(dollars, n_calls)
+        if kept is None:
+            self.meter.note(dollars, n_calls)
+        else:
+            self.meter.recall(n_calls, dollars)
 
     def _prompt(self, flight: Flight, step: Generate) -> Prompt:
         settings = {**flight.condition.drawing, "temperature": flight.trial.temperature, **step.sampling}
@@ -347,6 +402,7 @@ class Scheduler:
 
     def _finish(self, ticket: int, end: Answer | Failure) -> None:
         flight = self.flights.pop(ticket)
+        self.kept.end(flight.trial.key)
         if not isinstance(end, Answer | Failure):
             end = _broken(f"It returned {end!r}; a method returns an Answer.")
         failure = end if isinstance(end, Failure) else None
@@ -365,23 +421,37 @@ class Scheduler:
             trace=tuple(flight.events),
             cost=cost,
         )
-        self.meter.end(System(flight.trial.model, flight.trial.method), cost)
-        self.finished.append((record, flight.condition))
-        self.source.done(record)
         flight.tally.end(flight.n_replies, flight.max_tokens)
-        self.n_tokens += flight.n_tokens
-        if failure is None:
+        self._count(record, flight.condition)
+
+    def _count(self, record: Record, condition: Condition) -> None:
+        """A trial has ended."""
+        self.meter.end(System(record.trial.model, record.trial.method), record.cost)
+        self.finished.append((record, condition))
+        self.source.done(record)
+        self.n_tokens += record.cost.n_tokens
+        if record.failure is None:
             self.n_done += 1
         else:
             self.n_failed += 1
 
-    def _store(self, model: Model) -> None:
+    def _save(self, model: Model) -> None:
+        """Store what has ended, and what came for trials that have not."""
         if self.finished:
             self.store.append(self.finished, model.environment())
             self.finished = []
+            self.window.stored()
+        self.kept.store()
+
+    def _store(self, model: Model) -> None:
+        self._save(model)
+        self._tell_now(is_last=not self.flights)
+
+    def _tell_now(self, *, is_last: bool) -> None:
+        """`is_last`: nothing is under way, so that this may be the last that is told."""
         self.told_at = perf_counter()
         left = self._left()
-        if not self.flights:  # This may be the last that is told.
+        if is_last:
             self.money = self.meter.money(self._n_left())
         self._tell(left)
 
@@ -414,7 +484,8 @@ class Scheduler:
         if now - self.forecast_at >= FORECAST_EVERY_SECONDS:
             self.left.expect(self.source.expected())
             written = self.teller.written() if self.teller else None
-            self.forecast = self.left.seconds(self._underway(written or {}), is_told=written is not None)
+            if not self.meter.is_kept:  # When a batch ends, nobody can tell.
+                self.forecast = self.left.seconds(self._underway(written or {}), is_told=written is not None)
             self.forecast_at = now
             self.money = self.meter.money(self._n_left())
         return None if self.forecast is None else self.forecast.after(now - self.forecast_at)

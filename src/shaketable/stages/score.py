@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from shaketable import catalog
 from shaketable.errors import ShaketableError
@@ -35,15 +36,15 @@ def score(run: Run, metrics: Sequence[str] | None = None, progress: Callable[[st
     parts = _build(metrics or run.study.metrics)
     refuse_shared_numbers(metrics or run.study.metrics)
     swapped = swap_answers(run.store.clean_records(), questions)
-    scores: list[Score] = []
-    for metric in parts:
-        progress(catalog.label(metric))
-        if isinstance(metric, PreparingMetric):
-            metric.prepare(itertools.chain(_stored(run, metric), swapped), questions)
-        scores += _scores(run, metric, questions)
-    run.write_scores(scores, source=source, metrics=metrics)
-    run.write_baselines(score_baselines(parts, swapped, questions))
-    return len(scores)
+
+    def each() -> Iterator[Score]:
+        for metric in parts:
+            progress(catalog.label(metric))
+            yield from scores_of(run, metric, questions, swapped)
+
+    n_scores = run.write_scores(each(), source=source, metrics=metrics)
+    run.write_baselines(score_baselines(parts, swapped, questions, _batches))
+    return n_scores
 
 
 def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) -> None:
@@ -54,7 +55,7 @@ def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) 
         questions = {question.id: question for question in run.store.questions(made_by(run.study))}
         swapped = swap_answers(run.store.clean_records(), questions)
         parts = _build(run.asked_metrics() or run.study.metrics)
-        run.write_baselines(score_baselines(parts, swapped, questions))
+        run.write_baselines(score_baselines(parts, swapped, questions, _batches))
 
 
 def _build(metrics: Sequence[str]) -> list[Metric]:
@@ -65,21 +66,36 @@ def _stored(run: Run, metric: Metric) -> Iterator[Record]:
     return run.store.records(with_trace=not isinstance(metric, TraceChoosingMetric) or metric.reads_trace)
 
 
-def _scores(run: Run, metric: Metric, questions: Mapping[str, Question]) -> Iterator[Score]:
-    """In the order of the records, which are never all in memory."""
-    stored = _stored(run, metric)
-    at_once = metric.records_at_once if isinstance(metric, BatchingMetric) else RECORDS_AT_ONCE
+def scores_of(
+    run: Run, metric: Metric, questions: Mapping[str, Question], swapped: Iterable[Record] = ()
+) -> Iterator[Score]:
+    """In the order of the records, which are never all in memory. `swapped` are records that will be scored after
+    them."""
+    if isinstance(metric, PreparingMetric):
+        metric.prepare(itertools.chain(_stored(run, metric), swapped), questions)
     if isinstance(metric, JudgingMetric):
         metric.verdicts.update(run.store.verdicts(catalog.spelled(metric)))
-    while records := list(itertools.islice(stored, at_once)):
+    for records in _batches(metric, _stored(run, metric)):
         scores = _keep_verdicts(run, metric, records, questions)
         if len(scores) != len(records):
             raise ShaketableError(
                 f"{catalog.label(metric)} returned {len(scores)} values for {len(records)} records. "
                 "A metric returns one per record, None where it cannot score."
             )
-        for of_record in scores:
-            yield from of_record
+        for score in itertools.chain.from_iterable(scores):
+            if score.value is not None and not math.isfinite(score.value):
+                raise ShaketableError(
+                    f"{catalog.label(metric)} gave {score.value} as {score.metric} of record {score.key}. "
+                    "A metric gives a finite number, or None with the reason. Nothing was written."
+                )
+            yield score
+
+
+def _batches(metric: Metric, records: Iterable[Record]) -> Iterator[list[Record]]:
+    at_once = metric.records_at_once if isinstance(metric, BatchingMetric) else RECORDS_AT_ONCE
+    rest = iter(records)
+    while some := list(itertools.islice(rest, at_once)):
+        yield some
 
 
 def _keep_verdicts(

@@ -47,6 +47,17 @@ def vary(
     return _in_order(made)
 
 
+def stored_wordings(study: Study, questions: Sequence[Question], store: RecordStore) -> tuple[Variant, ...] | None:
+    """Every wording, as `vary` gives it, of what is stored alone; None: not all of them are."""
+    made = []
+    for variation in variations_of(study):
+        kept = _still_fitting(store.worded(catalog.label(variation)), questions)
+        if len(kept) < len(questions) or any(rewording.may_retry for rewording in _rewordings(kept)):
+            return None
+        made.append([kept[question.id].rewording for question in questions])
+    return _in_order(made)
+
+
 def preview(study: Study, questions: Sequence[Question]) -> tuple[tuple[Variant, ...], tuple[str, ...]]:
     """The wordings as far as they are at hand, where nothing may be loaded or asked, and the variations whose are not:
     the question itself stands in for each of theirs, so that counts are those of a study in which none is refused."""
@@ -111,8 +122,7 @@ def _worded(
 ) -> list[Rewording]:
     """What a variation made of each question, before or now."""
     label, made_by = catalog.label(variation), catalog.spelled(variation)
-    kept = store.worded(label)
-    stored = {q.id: kept[q.id] for q in questions if q.id in kept and kept[q.id].original == q.text}
+    stored = _still_fitting(store.worded(label), questions)
     missing = [q for q in questions if q.id not in stored or stored[q.id].rewording.may_retry]
     _refuse_mixture(store, label, made_by, stored, missing)
     if missing and (problem := lacks_for_wording(variation)):
@@ -139,6 +149,11 @@ def _worded(
         n_done += len(new)
         tick()
     return [stored[question.id].rewording for question in questions]
+
+
+def _still_fitting(kept: Mapping[str, WordedQuestion], questions: Sequence[Question]) -> dict[str, WordedQuestion]:
+    """Those of questions whose text is still the same."""
+    return {q.id: kept[q.id] for q in questions if q.id in kept and kept[q.id].original == q.text}
 
 
 def _stored(

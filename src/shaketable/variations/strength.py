@@ -47,12 +47,15 @@ def word_distance(original: str, wording: str) -> float:
     Words, not letters: a misspelled word is lost to a retriever as a whole, whatever is left of its letters.
     """
     before, after = ranking.terms(original), ranking.terms(wording)
+    longer = max(len(before), len(after), 1)
+    while before and after and before[-1] == after[-1]:  # What they share at the end costs nothing.
+        del before[-1], after[-1]
     row = list(range(len(after) + 1))
     for i, old in enumerate(before, 1):
         above, row = row, [i]
         for j, new in enumerate(after, 1):
             row.append(min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (old != new)))
-    return row[-1] / max(len(before), len(after), 1)
+    return row[-1] / longer
 
 
 def _measure(pair: Pair, loss: float | str, cosine: float | str) -> Strength:

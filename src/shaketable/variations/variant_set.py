@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from shaketable.errors import DataError, did_you_mean
 from shaketable.identity import canonical, digest, digest_text
+from shaketable.text.unpacking import unpack
 from shaketable.types import Json, Question, Variant
 
 FORMAT = "shaketable variants"
@@ -132,14 +133,13 @@ def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
             where = f"{path.name} line {number}"
             try:
                 yield where, json.loads(line)
-            except json.JSONDecodeError as error:
-                raise DataError(f"{where}: broken JSON: {error.msg}. Give one JSON object per line.") from error
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{where}: broken JSON: {error}. Give one JSON object per line.") from error
 
 
 def _read_text(path: Path) -> str:
     try:
-        content = path.expanduser().read_bytes()
-        return (gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content).decode("utf-8-sig")
+        return unpack(path.expanduser().read_bytes(), path.name).decode("utf-8-sig")
     except OSError as error:
         reason = f"{error}" if isinstance(error, gzip.BadGzipFile) else error.strerror
         raise DataError(f"{path} cannot be read: {reason}. Give the path of a file of JSON lines.") from error

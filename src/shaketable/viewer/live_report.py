@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -12,7 +13,10 @@ from shaketable import catalog
 from shaketable.errors import RunError
 from shaketable.stages.analyze import findings_of
 from shaketable.store import Run
+from shaketable.store.counts import UnscoredCount, count_unscored
 from shaketable.store.score_file import score_frame
+from shaketable.store.score_tables import ScoreTables
+from shaketable.store.tables import FACTORS, RECORD_COLUMNS
 from shaketable.viewer.first_questions import first_questions, first_records
 from shaketable.viewer.results import CHEAP
 
@@ -57,11 +61,22 @@ class PartialRun(Run):
         self._records = first_records(run, N_MOST)
         self._scores = run.scores() if run.has_current_scores() else self._cheap_scores()
 
-    def records(self) -> pl.DataFrame:
-        return self._records
+    def records(self, columns: Sequence[str] = RECORD_COLUMNS) -> pl.DataFrame:
+        return self._records.select(columns)
 
     def scores(self) -> pl.DataFrame:
         return self._scores.join(self._records, on="key", how="semi", maintain_order="left")
+
+    def _read_score_tables(self) -> ScoreTables:
+        return ScoreTables(
+            self.scores().lazy(),
+            lambda: self._records.select("key", *FACTORS, "type", "n_facts"),
+            self.evidence_flags,
+            self.study.without_flags,
+        )
+
+    def unscored(self) -> tuple[UnscoredCount, ...]:
+        return count_unscored(self.scores().lazy(), self.store.curves())
 
     def _cheap_scores(self) -> pl.DataFrame:
         cheap = [text for text in self.study.metrics if catalog.parse(text)[0] in CHEAP]

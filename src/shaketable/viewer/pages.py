@@ -15,6 +15,7 @@ from shaketable.report.about import list_facts, make_banner
 from shaketable.report.templates import environment
 from shaketable.store import Run
 from shaketable.store.explore import Explorer
+from shaketable.store.sealing.damage import damage_told
 from shaketable.store.selection import FACTORS, OUTCOMES, OWN, Selection
 from shaketable.store.summary import RunSummary
 from shaketable.viewer.comparison import ComparisonPages
@@ -55,14 +56,17 @@ class RunSite:
     def reply(self, steps: Sequence[str], given: Mapping[str, str]) -> Reply:
         match list(steps):
             case []:
-                return self._runs(given)
+                with damage_told(run.folder for run in self.runs.values()):
+                    return self._runs(given)
             case ["compare"]:
                 sides = (self.comparisons.read(given.get(name, ""), name) for name in ("first", "second"))
-                return Reply(body=self.comparisons.page(*sides), policy=REPORT_POLICY)
+                with damage_told(run.folder for run in self.runs.values()):
+                    return Reply(body=self.comparisons.page(*sides), policy=REPORT_POLICY)
             case ["static", *path] if "/".join(path) in FILES:
                 return _file("/".join(path))
             case ["run", name, *rest] if name in self.runs:
-                return self._of_run(name, rest, given)
+                with damage_told([self.runs[name].folder]):
+                    return self._of_run(name, rest, given)
         return self.problem(404, "There is no such page.")
 
     def problem(self, status: int, text: str) -> Reply:
@@ -234,8 +238,8 @@ def _selection(given: Mapping[str, str]) -> Selection:
 
 
 def _number(text: str, name: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) < 10**8):
-        raise RunError(f"'{name}' is '{text}', expected a whole number from 1.")
+    if not (text.isascii() and text.isdigit() and len(text) <= 8 and int(text)):
+        raise RunError(f"'{name}' is '{text[:40]}', expected a whole number from 1.")
     return int(text)
 
 

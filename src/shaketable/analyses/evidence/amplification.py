@@ -72,7 +72,7 @@ def amplification(tables: Tables, *, metric: str | None = None, min_drop: float 
     in some resample. The slope comes from the questions that have a drop at every temperature.
     """
     chosen = metric or tables.metric()
-    disturbed = [grid for grid in grids(tables.scores, chosen) if grid.perturbations]
+    disturbed = [grid for grid in grids(tables.score_reader, chosen) if grid.perturbations]
     return Amplification(
         metric=tables.metric() if chosen == "all" else chosen,
         ratios=tuple(ratio for grid in disturbed for ratio in _ratios(grid, min_drop, tables.bootstrap)),

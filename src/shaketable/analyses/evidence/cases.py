@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -65,14 +65,15 @@ def cases(tables: Tables, *, metric: str | None = None, cool: float = 0.6, hot: 
 
     The temperatures are those nearest to `cool` and `hot`; a hot of None is the hottest.
     """
-    tags = _tags(tables)
-    drops = [
+    untagged = [
         drop
-        for system in systems(tables.scores, metric or tables.metric())
+        for system in systems(tables.score_reader, metric or tables.metric())
         if system.perturbations
-        for drop in _largest_drops(system, _cool_and_hot(system, cool, hot), tables, tags)
+        for drop in _largest_drops(system, _cool_and_hot(system, cool, hot), tables)
     ]
-    return Cases(drops=tuple(drops), has_tags=tags is not None)
+    shown = {record.key for drop in untagged for record in (*drop.original_records, *drop.disturbed_records)}
+    tags = _tags(tables, shown)
+    return Cases(drops=tuple(_tagged(drop, tags) for drop in untagged), has_tags=tags is not None)
 
 
 def _cool_and_hot(grid: Grid, cool: float, hot: float | None) -> list[float]:
@@ -82,11 +83,10 @@ def _cool_and_hot(grid: Grid, cool: float, hot: float | None) -> list[float]:
     return sorted({nearest(cool), nearest(grid.temperatures[-1] if hot is None else hot)})
 
 
-def _largest_drops(
-    system: Grid, temperatures: Sequence[float], tables: Tables, tags: Tags | None
-) -> Iterator[LargestDrop]:
-    records = tables.scores.filter(
-        pl.col("metric") == system.metric, *of_system(system.cell()), pl.col("temperature").is_in(temperatures)
+def _largest_drops(system: Grid, temperatures: Sequence[float], tables: Tables) -> Iterator[LargestDrop]:
+    """Without the tags of their records."""
+    records = tables.of_metric(system.metric).filter(
+        *of_system(system.cell()), pl.col("temperature").is_in(temperatures)
     )
     for grid in system.by_type() or [system]:
         drops, n_missing = grid.drops(), grid.n_missing_pairs()
@@ -107,27 +107,38 @@ def _largest_drops(
                     original=float(grid.means[0, j, largest]),
                     disturbed=float(grid.means[1 + i, j, largest]),
                     n_missing=int(n_missing[i, j]),
-                    original_records=_case_records(asked.filter(is_original), tags),
-                    disturbed_records=_case_records(asked.filter(perturbation=perturbation), tags),
+                    original_records=_case_records(asked.filter(is_original)),
+                    disturbed_records=_case_records(asked.filter(perturbation=perturbation)),
                 )
 
 
-def _case_records(records: pl.DataFrame, tags: Tags | None) -> tuple[CaseRecord, ...]:
-    return tuple(
-        CaseRecord(key=key, tags=None if tags is None else tuple(tags.get(key, ()))) for key in records["key"].to_list()
+def _case_records(records: pl.DataFrame) -> tuple[CaseRecord, ...]:
+    return tuple(CaseRecord(key=key, tags=None) for key in records["key"].to_list())
+
+
+def _tagged(drop: LargestDrop, tags: Tags | None) -> LargestDrop:
+    if tags is None:
+        return drop
+    original, disturbed = (
+        tuple(replace(record, tags=tuple(tags.get(record.key, ()))) for record in records)
+        for records in (drop.original_records, drop.disturbed_records)
     )
+    return replace(drop, original_records=original, disturbed_records=disturbed)
 
 
-def _tags(tables: Tables) -> Tags | None:
-    """How each record failed, by key; a record that did not fail, or could not be judged, is not among them."""
+def _tags(tables: Tables, keys: Collection[str]) -> Tags | None:
+    """How each of these records failed; one that did not fail, or could not be judged, is not among them."""
     correct = judging_metric(tables.metrics)
-    scored = tables.scores.filter(pl.col("metric").is_in([*FAILURES, correct]))
-    if not len(scored):
+    if not any(name in tables.metrics for name in (*FAILURES, correct)):
         return None
     tags: dict[str, list[str]] = {}
     for name in FAILURES:
-        for key in scored.filter((pl.col("metric") == name) & (pl.col("value") == 1))["key"].to_list():
+        for key in _keys_with(tables.of_metric(name), 1, keys):
             tags.setdefault(key, []).append(name)
-    for key in scored.filter((pl.col("metric") == correct) & (pl.col("value") == 0))["key"].to_list():
+    for key in _keys_with(tables.of_metric(correct), 0, keys):
         tags.setdefault(key, [WRONG])
     return tags
+
+
+def _keys_with(scores: pl.DataFrame, value: float, keys: Collection[str]) -> list[str]:
+    return scores.filter(pl.col("key").is_in(list(keys)), value=value)["key"].to_list()

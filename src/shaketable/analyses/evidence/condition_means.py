@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shaketable.analyses.conditions import CONDITION, cells_of, pooled_and_by_type, units
+from shaketable.analyses.conditions import CONDITION, by_condition, cells_of, units_of
 from shaketable.analyses.tables import Tables
 from shaketable.factors import FACTORS, Cell
 from shaketable.statistics.intervals import Numbers
@@ -49,18 +49,15 @@ def group(questions: pl.DataFrame, ddof: int) -> pl.DataFrame:
     failed = pl.max_horizontal(
         pl.col(f"n_failed{end}").sum() / (pl.col(f"n_failed{end}") + pl.col(f"n_runs{end}")).sum() for end in sides
     )
-    return (
-        pooled_and_by_type(questions)
-        .group_by(*CONDITION, "type", "is_as_asked", maintain_order=True)
-        .agg(
-            pl.col(MEANS),
-            question_ids=pl.col("question_id"),
-            sd_runs=pl.col("sd").mean(),
-            sd_questions=pl.col("mean").std(ddof=ddof),
-            n_missing=pl.col("n_missing").sum(),
-            is_uncertain=(failed > MOST_FAILED).fill_null(False),
-        )
-        .sort(*CONDITION, "type", "is_as_asked")
+    return by_condition(
+        questions,
+        pl.col(MEANS),
+        pl.col("question_id").alias("question_ids"),
+        pl.col("sd").mean().alias("sd_runs"),
+        pl.col("mean").std(ddof=ddof).alias("sd_questions"),
+        pl.col("n_missing").sum(),
+        (failed > MOST_FAILED).fill_null(False).alias("is_uncertain"),
+        by=("is_as_asked",),
     )
 
 
@@ -85,7 +82,7 @@ def estimate(
     """With the p of differences by the metric `tested`, of all types of question together."""
     ids = conditions["question_ids"].explode().drop_nulls().unique().sort().to_list()
     values = _matrix(conditions, "mean", ids)
-    unit_of = dict(units(tables.scores).iter_rows())
+    unit_of = units_of(map(tables.of_metric, conditions["metric"].unique()))
     metrics = [unit_of[name] for name in conditions["metric"]]
     means = tables.bootstrap.means(values, ids, unit=metrics, is_difference=is_difference)
     is_tested = ((conditions["metric"] == (tested or "")) & conditions["type"].is_null()).to_numpy()

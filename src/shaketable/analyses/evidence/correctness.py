@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import TypedDict
 
 import polars as pl
 
 from shaketable.analyses.claims import Claim, Subject, weigh_temperatures
 from shaketable.analyses.conditions import by_question, fill_failed
-from shaketable.analyses.evidence.condition_means import estimate, group, pair
-from shaketable.analyses.evidence.flagged import done_as_asked, flagged_in
+from shaketable.analyses.evidence.condition_means import Estimated, estimate, group, pair
+from shaketable.analyses.evidence.flagged import done_as_asked, flagged_in, mixed_perturbations
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
-from shaketable.factors import UNCHANGED
+from shaketable.factors import UNCHANGED, Cell
 from shaketable.types import Estimate
 
 
@@ -90,71 +91,83 @@ class Correctness:
 
 def correctness(tables: Tables, *, metric: str | None = None, ddof: int = 1) -> Correctness:
     """Means over runs, then over questions, of every metric, pooled and by type of question."""
-    questions = fill_failed(by_question(tables.scores, ddof=ddof), tables.scores)
-    coolest, heated = _heat_drops(questions)
-    evidence = _evidence_drops(questions, flagged_in(tables.scores))
-    main = tables.metric(metric)
+    main, mixed, ends = tables.metric(metric), mixed_perturbations(tables), _ends(tables)
+    # One number at a time, and nothing of it is held when the next is read: of a large run they do not fit together.
+    every = [_of_metric(tables, name, main, mixed, ends, ddof) for name in sorted(tables.metrics)]
     return Correctness(
         metric=main,
-        levels=tuple(
-            Level(
-                cell=own.cell,
-                metric=own.metric,
-                mean=own.mean,
-                sd_runs=own.sd_runs,
-                sd_questions=own.sd_questions,
-                n_missing=own.n_missing,
-                worst_low=own.worst_low,
-                worst_high=own.worst_high,
-            )
-            for own in estimate(group(questions, ddof), tables)
-        ),
-        evidence_drops=tuple(
-            EvidenceDrop(
-                cell=own.cell,
-                metric=own.metric,
-                drop=own.mean,
-                p=own.p,
-                is_as_asked=own.is_as_asked,
-                sd_questions=own.sd_questions,
-                n_missing=own.n_missing,
-                worst_low=own.worst_low,
-                worst_high=own.worst_high,
-            )
-            for own in estimate(group(evidence, ddof), tables, tested=main, is_difference=True)
-        ),
-        heat_drops=tuple(
-            HeatDrop(
-                cell=own.cell,
-                metric=own.metric,
-                coolest=coolest,
-                drop=own.mean,
-                p=own.p,
-                sd_questions=own.sd_questions,
-                n_missing=own.n_missing,
-                worst_low=own.worst_low,
-                worst_high=own.worst_high,
-            )
-            for own in estimate(group(heated, ddof), tables, tested=main, is_difference=True)
-        ),
+        levels=tuple(level for levels, _, _ in every for level in levels),
+        evidence_drops=tuple(drop for _, drops, _ in every for drop in drops),
+        heat_drops=tuple(drop for _, _, drops in every for drop in drops),
     )
 
 
-def _evidence_drops(questions: pl.DataFrame, flagged: pl.DataFrame) -> pl.DataFrame:
+def _of_metric(
+    tables: Tables, name: str, main: str | None, mixed: Collection[str], ends: tuple[float, float], ddof: int
+) -> tuple[list[Level], list[EvidenceDrop], list[HeatDrop]]:
+    scores = tables.of_metric(name)
+    questions = fill_failed(by_question(scores, ddof=ddof), scores)
+    flagged = flagged_in(scores)
+    del scores
+    levels = [
+        Level(mean=own.mean, sd_runs=own.sd_runs, **_scored(own)) for own in estimate(group(questions, ddof), tables)
+    ]
+    evidence_drops = [
+        EvidenceDrop(drop=own.mean, p=own.p, is_as_asked=own.is_as_asked, **_scored(own))
+        for own in estimate(
+            group(_evidence_drops(questions, flagged, mixed), ddof), tables, tested=main, is_difference=True
+        )
+    ]
+    heat_drops = [
+        HeatDrop(coolest=ends[0], drop=own.mean, p=own.p, **_scored(own))
+        for own in estimate(group(_heat_drops(questions, ends), ddof), tables, tested=main, is_difference=True)
+    ]
+    return levels, evidence_drops, heat_drops
+
+
+class _Scored(TypedDict):
+    """What all rows have."""
+
+    cell: Cell
+    metric: str
+    sd_questions: float | None
+    n_missing: int
+    worst_low: float | None
+    worst_high: float | None
+
+
+def _scored(own: Estimated) -> _Scored:
+    return {
+        "cell": own.cell,
+        "metric": own.metric,
+        "sd_questions": own.sd_questions,
+        "n_missing": own.n_missing,
+        "worst_low": own.worst_low,
+        "worst_high": own.worst_high,
+    }
+
+
+def _evidence_drops(questions: pl.DataFrame, flagged: pl.DataFrame, mixed: Collection[str]) -> pl.DataFrame:
     """Unchanged minus disturbed evidence, by question, at each temperature; of flagged perturbations also as asked."""
     disturbed = questions.filter(pl.col("perturbation") != UNCHANGED)
     original = questions.filter(pl.col("perturbation") == UNCHANGED)
     return pl.concat(
         pair(original, own, but="perturbation").with_columns(is_as_asked=pl.lit(is_as_asked))
-        for is_as_asked, own in ((False, disturbed), (True, done_as_asked(disturbed, flagged)))
+        for is_as_asked, own in ((False, disturbed), (True, done_as_asked(disturbed, flagged, mixed)))
     )
 
 
-def _heat_drops(questions: pl.DataFrame) -> tuple[float, pl.DataFrame]:
-    """The coolest temperature, and it minus the hottest, by question, for each evidence."""
-    temperatures = sorted(questions["temperature"].unique())
-    if len(temperatures) < 2:
-        return 0.0, questions.clear()
-    coolest, hottest = temperatures[0], temperatures[-1]
+def _ends(tables: Tables) -> tuple[float, float]:
+    """The coolest and the hottest temperature of all."""
+    scores = map(tables.of_metric, tables.metrics)
+    temperatures = {temperature for own in scores for temperature in own["temperature"].unique()}
+    return min(temperatures, default=0.0), max(temperatures, default=0.0)
+
+
+def _heat_drops(questions: pl.DataFrame, ends: tuple[float, float]) -> pl.DataFrame:
+    """The coolest temperature minus the hottest, by question, for each evidence."""
+    coolest, hottest = ends
+    if coolest == hottest:
+        return questions.clear()
     cool, hot = questions.filter(temperature=coolest), questions.filter(temperature=hottest)
-    return coolest, pair(cool, hot, but="temperature")
+    return pair(cool, hot, but="temperature")

@@ -68,7 +68,7 @@ def degradation(tables: Tables, *, metric: str | None = None) -> Degradation:
     ranks and the Hodges–Lehmann shift stand beside them. `metric` of `all`: every number of which more is better.
     """
     chosen = metric or tables.metric()
-    losses = [loss for grid in grids(tables.scores, chosen) for loss in _losses(grid, tables.bootstrap)]
+    losses = [loss for grid in grids(tables.score_reader, chosen) for loss in _losses(grid, tables.bootstrap)]
     return Degradation(metric=tables.metric() if chosen == "all" else chosen, losses=tuple(losses))
 
 

@@ -71,7 +71,7 @@ def dominance(tables: Tables, *, metric: str | None = None) -> Dominance:
     weighings = [
         _weighing(grid, outcome, tables.bootstrap)
         for outcome in OUTCOMES
-        for grid in grids(tables.scores, chosen, outcome)
+        for grid in grids(tables.score_reader, chosen, outcome)
         if min(len(grid.temperatures), len(grid.evidence)) > 1 and not np.isnan(grid.means).all()
     ]
     return Dominance(metric=tables.metric() if chosen == "all" else chosen, weighings=tuple(weighings))

@@ -72,7 +72,7 @@ def equivalence(tables: Tables, *, metric: str | None = None, margin: float | st
     0.2 sd for anything else.
     """
     chosen = metric or tables.metric()
-    grids = list(systems(tables.scores, chosen))
+    grids = list(systems(tables.score_reader, chosen))
     margins = margins_of(grids, choose_margin(tables, margin, metric))
     return Equivalence(
         metric=tables.metric() if chosen == "all" else chosen,

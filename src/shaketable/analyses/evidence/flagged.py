@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import polars as pl
 
 from shaketable.analyses.conditions import CONDITION
+from shaketable.analyses.tables import Tables
 from shaketable.types import LeftOut
 
 NO_FLAGS = {**dict.fromkeys(CONDITION, pl.String), "temperature": pl.Float64, "question_id": pl.String}
@@ -17,18 +20,32 @@ def flagged_in(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(pl.col("flags").is_not_null()).select(*CONDITION, "question_id").unique()
 
 
-def done_as_asked(questions: pl.DataFrame, flagged: pl.DataFrame) -> pl.DataFrame:
-    """Question means without flagged ones, of perturbations of which some scored questions are flagged."""
-    same = [*CONDITION, "question_id"]
-    scored = questions.filter(pl.col("mean").is_not_null())
-    mixed = scored.join(flagged, on=same, how="semi", nulls_equal=True).select("perturbation").unique()
-    return scored.join(flagged, on=same, how="anti", nulls_equal=True).join(mixed, on="perturbation", how="semi")
+def done_as_asked(questions: pl.DataFrame, flagged: pl.DataFrame, mixed: Collection[str]) -> pl.DataFrame:
+    """Question means without flagged ones, of the perturbations of which some scored questions are flagged."""
+    return questions.filter(pl.col("mean").is_not_null(), pl.col("perturbation").is_in(list(mixed))).join(
+        flagged, on=[*CONDITION, "question_id"], how="anti", nulls_equal=True
+    )
 
 
-def left_out(table: pl.DataFrame) -> tuple[LeftOut, ...]:
+def mixed_perturbations(tables: Tables) -> set[str]:
+    """Those of which, by any number, some scored questions are flagged."""
+    mixed: set[str] = set()
+    for name in tables.metrics:
+        scores = tables.of_metric(name)
+        scored = scores.filter(pl.col("value").is_not_null(), pl.col("perturbation").is_not_null())
+        some = scored.join(flagged_in(scores), on=[*CONDITION, "question_id"], how="semi", nulls_equal=True)
+        mixed.update(some["perturbation"].unique().to_list())
+    return mixed
+
+
+def left_out(tables: Tables) -> tuple[LeftOut, ...]:
     """The questions that are left out of the effects of perturbations, by perturbation."""
-    if "is_left_out" not in table.columns:
+    asked_for = ("perturbation", "dataset", "question_id", "flags", "is_left_out")
+    scores = map(tables.of_metric, tables.metrics)
+    parts = [own.select(asked_for).unique() for own in scores if "is_left_out" in own.columns]
+    if not parts:
         return ()
+    table = pl.concat(parts).unique()
     asked = table.group_by("perturbation").agg(n=pl.struct("dataset", "question_id").n_unique())
     n_asked = dict(asked.iter_rows())
     without_value = table.filter("is_left_out")

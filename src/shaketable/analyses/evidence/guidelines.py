@@ -62,7 +62,7 @@ def guidelines(
     asked, a system also has a ceiling over its worst pair of evidence and wording.
     """
     chosen = metric or tables.metric()
-    grids = list(systems(tables.scores, chosen))
+    grids = list(systems(tables.score_reader, chosen))
     margins = margins_of(grids, choose_margin(tables, margin, metric))
     bootstrap = tables.bootstrap
     pairs = [pairs_of(grid, margins[grid.metric].value, bound, bootstrap) for grid in grids]
@@ -75,7 +75,7 @@ def guidelines(
         replace(_with_levels(system_ceiling(own, [grid]), grid, bootstrap), is_part=i in parts)
         for i, (grid, own) in enumerate(zip(grids, limits, strict=True))
     ]
-    baselines = {name: stability_baselines(tables.scores, name, bootstrap) for name in margins}
+    baselines = {name: stability_baselines(tables.of_metric(name), name, bootstrap) for name in margins}
     single = [replace(ceiling, baseline_cv=baselines[ceiling.metric].get(ceiling.cell)) for ceiling in single]
     typed = [part for grid in grids for part in (grid, *grid.by_type())]
     return Guidelines(

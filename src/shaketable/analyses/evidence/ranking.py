@@ -96,7 +96,7 @@ def ranking(tables: Tables, *, metric: str | None = None) -> Ranking:
     Contrasts and agreements need two disturbances and two temperatures.
     """
     chosen = metric or tables.metric()
-    disturbed = [grid for grid in grids(tables.scores, chosen) if grid.perturbations]
+    disturbed = [grid for grid in grids(tables.score_reader, chosen) if grid.perturbations]
     compared = [Whole(grid) for grid in disturbed if min(len(grid.perturbations), len(grid.temperatures)) > 1]
     return Ranking(
         metric=tables.metric() if chosen == "all" else chosen,

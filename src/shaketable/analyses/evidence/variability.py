@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shaketable.analyses.claims import Claim
-from shaketable.analyses.conditions import CONDITION, by_question, cells_of, pooled_and_by_type, units
+from shaketable.analyses.conditions import by_condition, by_question, cells_of, units
 from shaketable.analyses.evidence.type_contrasts import TypeContrast, compare_types
 from shaketable.analyses.grids import systems
 from shaketable.analyses.rows import Scored
@@ -87,16 +87,23 @@ def variability(
     between few scores. A mean that is not above 0, a metric with values below 0 and a single run have no CV. `ddof` is
     of the CV as published; the other needs none.
     """
-    table, main = tables.scores, tables.metric(metric)
-    crossing = crossing_zero(table)
-    conditions = _conditions(without_bias(by_question(table, ddof=ddof), ddof=ddof), level, crossing)
+    main = tables.metric(metric)
+    crossing: list[str] = []
+    spreads: list[Spread] = []
+    for name in sorted(tables.metrics):  # One number at a time, as those of a large run do not fit the memory together.
+        scores = tables.of_metric(name)
+        crossing += crossing_zero(scores)
+        conditions = _conditions(without_bias(by_question(scores, ddof=ddof), ddof=ddof), level, crossing)
+        spreads += (_with_reason(own, crossing) for own in _spreads(conditions, level, ddof, tables.bootstrap))
     return Variability(
         metric=main,
-        unit=None if main is None else dict(units(table).iter_rows()).get(main),
+        unit=None if main is None else dict(units(tables.of_metric(main)).iter_rows()).get(main),
         level=level,
-        spreads=tuple(_with_reason(own, crossing) for own in _spreads(conditions, level, ddof, tables.bootstrap)),
+        spreads=tuple(spreads),
         contrasts=tuple(
-            contrast for grid in systems(table, main, "cv") for contrast in compare_types(grid, tables.bootstrap)
+            contrast
+            for grid in systems(tables.score_reader, main, "cv")
+            for contrast in compare_types(grid, tables.bootstrap)
         ),
         crossing_zero=tuple(crossing),
     )
@@ -110,16 +117,12 @@ def _conditions(questions: pl.DataFrame, level: Level, crossing: Sequence[str]) 
         "pooled": sd.is_not_null(),
         "across_questions": mean.is_not_null(),
     }[level] & ~pl.col("metric").is_in(crossing)
-    return (
-        pooled_and_by_type(questions)
-        .group_by(*CONDITION, "type", maintain_order=True)
-        .agg(
-            pl.col("question_id", *PER_QUESTION).filter(usable),
-            n_zero_mean=(mean <= 0).sum().cast(pl.Int64),
-            n_single_run=(pl.col("n_runs") == 1).sum().cast(pl.Int64),
-            n_missing=pl.col("n_missing").sum(),
-        )
-        .sort(*CONDITION, "type")
+    return by_condition(
+        questions,
+        pl.col("question_id", *PER_QUESTION).filter(usable),
+        (mean <= 0).sum().cast(pl.Int64).alias("n_zero_mean"),
+        (pl.col("n_runs") == 1).sum().cast(pl.Int64).alias("n_single_run"),
+        pl.col("n_missing").sum(),
     )
 
 

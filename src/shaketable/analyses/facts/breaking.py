@@ -89,7 +89,8 @@ def breaking(tables: Tables, *, unbroken: float | None = None, reading: Reading 
     """
     every, rule = reading.read(tables)
     each, bootstrap = list(each_and_pooled(every)), tables.bootstrap
-    # A sequential scan takes as many answers as it needs, which no binomial chance describes.
+    # A sequential scan takes as many answers as it needs, as repeats that end of themselves do (None): no binomial
+    # chance describes that.
     repeats = None if tables.scan.strategy == "sequential" else tables.repeats
     return BreakingTemperatures(
         correlations=tuple(_correlation(facts, rule, unbroken, bootstrap) for facts in each),

@@ -35,10 +35,10 @@ def broken_questions(checked: Checked, tables: Tables, base: Tables | None, n: i
 
 
 def _of_check(check: Check, tables: Tables, base: Tables | None, n: int) -> list[BrokenQuestion]:
-    scores = _of_system(tables.scores, check)
+    scores = _of_system(tables.of_metric(check.metric), check)
     after = _at(scores, check.cell)
     if check.threshold == "max_regression" and base is not None:
-        before, same = _at(_of_system(base.scores, check), check.cell), [*CONDITION, "question_id"]
+        before, same = _at(_of_system(base.of_metric(check.metric), check), check.cell), [*CONDITION, "question_id"]
     elif check.threshold in ("max_drop", "max_flip_rate"):
         clean = (pl.col("variation") == ORIGINAL) & (pl.col("perturbation").fill_null(UNCHANGED) == UNCHANGED)
         cool = scores.filter(clean)
@@ -57,7 +57,8 @@ def _of_check(check: Check, tables: Tables, base: Tables | None, n: int) -> list
         .unique(["dataset", "question_id"], keep="first", maintain_order=True)
         .head(n)
     )
-    return _with_answers(check, gaps, tables.records, (base or tables).records)
+    texts = [own.record_columns("key", "wording", "gold", "answer") for own in (tables, *filter(None, [base]))]
+    return _with_answers(check, gaps, texts[0], texts[-1])
 
 
 def _with_answers(
@@ -92,7 +93,7 @@ def _with_answers(
 
 def _of_system(scores: pl.DataFrame, check: Check) -> pl.DataFrame:
     """The system of a check; the only one of a run that names it otherwise."""
-    of_metric = scores.filter(pl.col("metric") == check.metric, pl.col("value").is_not_null())
+    of_metric = scores.filter(pl.col("value").is_not_null())
     system = check.cell.system
     if system is None or of_metric.select(SYSTEM).n_unique() == 1:
         return of_metric

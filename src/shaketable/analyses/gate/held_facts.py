@@ -72,7 +72,8 @@ def _held(tables: Tables, threshold: Threshold, *, has_scan: bool) -> tuple[list
             f"gate.{threshold}: nothing was asked above temperature 0. Add temperatures to [cross], such as "
             "temperatures = { from = 0.0, to = 2.0, step = 0.2 }."
         )
-    if tables.repeats < LEAST_REPEATS and not any(fact.curve is not None for facts in clean for fact in facts.asked):
+    is_once = tables.repeats is not None and tables.repeats < LEAST_REPEATS  # Those that end of themselves are two.
+    if is_once and not any(fact.curve is not None for facts in clean for fact in facts.asked):
         raise StudyError(
             f"gate.{threshold}: each fact has one answer at a temperature, which does not tell whether it is broken. "
             "Add repeats = 10 to [cross]."

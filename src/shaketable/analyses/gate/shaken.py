@@ -45,7 +45,7 @@ class Shaken:
 
 def shaken_systems(tables: Tables, metric: str) -> Iterator[Shaken]:
     """One for each system and dataset, in a fixed order."""
-    of_metric = tables.scores.filter(metric=metric)
+    of_metric = tables.of_metric(metric)
     unit: Unit = dict(units(of_metric).iter_rows()).get(metric, "score")
     questions = fill_failed(by_question(of_metric), of_metric)
     parts = questions.partition_by("dataset", *SYSTEM)

@@ -100,7 +100,7 @@ def context_reliance(tables: Tables, *, metric: str | None = None, closed_book: 
     this name, the mean), or a kind of evidence in answers made elsewhere.
     """
     main = tables.metric(metric) or ""
-    scores = tables.scores.filter(metric=main)
+    scores = tables.of_metric(main)
     filled = [fill_scores(scores, end) for end in ENDS] if is_uncertain_anywhere(scores) else []
     told = [_reliances(replace(tables, scores=own), main, closed_book) for own in (scores, *filled)]
     reliances = [_settled(*rows) for rows in zip(*told, strict=True)]

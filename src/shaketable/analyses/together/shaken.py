@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 
@@ -13,6 +12,7 @@ from shaketable.analyses.shakes import Breaking, BrokenAnswer, Shaken
 from shaketable.analyses.tables import Tables
 from shaketable.factors import ORIGINAL, SYSTEM, UNCHANGED, Cell, System
 from shaketable.statistics.betting import confidence_sequence, detectable_mean, e_value, e_value_needed
+from shaketable.text.word_edits import align
 from shaketable.types import Estimate
 
 HOW = "confidence sequence by betting"
@@ -32,7 +32,7 @@ def shaken(tables: Tables) -> Shaken:
     at most 1 − confidence.
     """
     metric = tables.judging_metric()
-    rows = tables.scores.filter(pl.col("metric") == (metric or ""))
+    rows = tables.of_metric(metric)
     if metric is None or rows.is_empty():
         return Shaken()
     kept = {arm: _by_question(own) for arm, own in _by_arm(rows)}
@@ -182,6 +182,4 @@ def _examples(
 
 def n_changed(before: str, after: str) -> int:
     """Words that went or came."""
-    matcher = difflib.SequenceMatcher(None, first := before.split(), second := after.split(), autojunk=False)
-    n_kept = sum(block.size for block in matcher.get_matching_blocks())
-    return len(first) + len(second) - 2 * n_kept
+    return sum(j - i + m - k for kind, i, j, k, m in align(before.split(), after.split()) if kind != "equal")

@@ -89,7 +89,7 @@ def variance_shares(tables: Tables, *, metric: str | None = None) -> VarianceSha
     needs two runs in every setting.
     """
     main = tables.metric(metric) or ""
-    parts = tables.scores.filter(metric=main).partition_by("dataset", as_dict=True)
+    parts = tables.of_metric(main).partition_by("dataset", as_dict=True)
     made = [_split(part, Cell(dataset=dataset), main, tables.bootstrap) for (dataset,), part in sorted(parts.items())]
     return VarianceShares(
         splits=tuple(split for split, _ in made), shares=tuple(share for _, shares in made for share in shares)

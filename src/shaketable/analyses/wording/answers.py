@@ -16,6 +16,7 @@ NO_RECORDS = "the answers were not given; analyze the run, or give its records()
 NO_SEARCHING = "no system of this run searches"
 NO_SEARCHES = "no search was recorded"
 NO_QUERY_LOSS = "query_loss was not scored; add query_loss to score.metrics"
+CELL = ("dataset", "model", "method", "retriever", "perturbation", "temperature")
 ORDER = ("question_id", "variation", "wording", "repeat", "key")
 
 
@@ -23,7 +24,8 @@ def group_replies(records: pl.DataFrame) -> list[Asked]:
     """One for each system and dataset, in a fixed order, then one for each system on all its datasets together."""
     replies: dict[Cell, dict[str, list[Reply]]] = {}
     failed: dict[Cell, Counter[str]] = {}
-    for row in records.sort(*ORDER).iter_rows(named=True):
+    n_runs = 1 + pl.col("repeat").max().over(*CELL, "variation")
+    for row in records.sort(*ORDER).with_columns(n_runs=n_runs).iter_rows(named=True):
         cell = Cell(
             dataset=row["dataset"],
             system=System(model=row["model"], method=row["method"] or "", retriever=row["retriever"]),
@@ -40,6 +42,7 @@ def group_replies(records: pl.DataFrame) -> list[Asked]:
                 variation=row["variation"],
                 wording=row["wording"],
                 repeat=row["repeat"],
+                n_runs=row["n_runs"],
                 answer=row["answer"],
                 n_searches=row["n_searches"],
                 n_generations=row["n_generations"],
@@ -54,7 +57,7 @@ def group_replies(records: pl.DataFrame) -> list[Asked]:
 
 def group_scores(tables: Tables, metric: str) -> list[Asked]:
     """The same for trials that have a score by this metric; the others count as failed. Their answers are not known."""
-    scored = tables.scores.filter(pl.col("metric") == metric)
+    scored = tables.of_metric(metric)
     nothing = {name: pl.lit(0) for name in ("n_searches", "n_generations", "n_tokens")}
     return group_replies(
         scored.with_columns(
@@ -67,7 +70,7 @@ def read_scores(tables: Tables, metric: str | None) -> dict[str, float | None]:
     """Key → value of one metric; none where there is no metric."""
     if metric is None:
         return {}
-    return dict(tables.scores.filter(pl.col("metric") == metric).select("key", "value").iter_rows())
+    return dict(tables.of_metric(metric).select("key", "value").iter_rows())
 
 
 def _order(cell: Cell) -> list[tuple[bool, str | float]]:

@@ -23,6 +23,8 @@ class Reply:
     variation: str
     wording: str
     repeat: int
+    n_runs: int
+    """Of its variation, those that failed too: where repeats end of themselves, some variations have more."""
     answer: str
     n_searches: int
     n_generations: int
@@ -108,11 +110,13 @@ class Asked:
                     yield originals[reply.repeat], reply
 
     def sets(self, *, with_people: bool = True) -> Iterator[tuple[str, list[Reply]]]:
-        """Each question with the trials of one run to two wordings or more, the original among them."""
+        """Each question with the trials of one run to two wordings or more, the original among them. Only runs that all
+        its variations have: others would compare fewer wordings."""
         for question, replies in self.replies.items():
             runs: dict[int, list[Reply]] = {}
+            n_shared = min((reply.n_runs for reply in replies), default=0)
             for reply in replies:
-                if with_people or not is_by_people(reply.variation):
+                if reply.repeat < n_shared and (with_people or not is_by_people(reply.variation)):
                     runs.setdefault(reply.repeat, []).append(reply)
             for run in runs.values():
                 if len(run) > 1 and any(reply.variation == ORIGINAL for reply in run):

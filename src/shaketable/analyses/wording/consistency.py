@@ -54,7 +54,7 @@ def consistency(tables: Tables, *, encoder: str = ENCODER) -> Consistency:
     answers.
     """
     if tables.records.is_empty():
-        return Consistency(encoder=encoder, numbers=(), reason=NO_RECORDS if len(tables.scores) else None)
+        return Consistency(encoder=encoder, numbers=(), reason=NO_RECORDS if tables.metrics else None)
     every = group_replies(tables.records)
     vectors = vectors_of((reply.answer for asked in every for reply in asked.every_reply()), encoder)
     numbers = [

@@ -55,7 +55,7 @@ def cost_stability(tables: Tables, *, zero: Zero = "one", steady: Steadiness = "
     them apart; else all generations count. Tokens are all that was generated.
     """
     if tables.records.is_empty():
-        reason = NO_RECORDS if len(tables.scores) else None
+        reason = NO_RECORDS if tables.metrics else None
         return CostStability(zero=zero, steady=steady, numbers=(), reason=reason)
     counts = _counts(tables)
     numbers = [

@@ -106,7 +106,7 @@ def drift_chain(
     correct = correct or tables.judging_metric()
     empty = DriftChain(correct=correct, length=length, encoder=encoder, missing_hops=missing_hops, correlations=())
     if tables.records.is_empty():
-        return replace(empty, reason=NO_RECORDS if len(tables.scores) else None)
+        return replace(empty, reason=NO_RECORDS if tables.metrics else None)
     searching = [asked for asked in group_replies(tables.records) if asked.searches]
     if tables.searches.is_empty() or not searching:
         return replace(empty, reason=NO_SEARCHES)

@@ -56,7 +56,7 @@ def outcomes(
     correct = correct or tables.judging_metric()
     empty = Outcomes(correct=correct, closed_book=closed_book, need=need, closed_books=(), numbers=())
     if tables.records.is_empty():
-        return replace(empty, reason=NO_RECORDS if len(tables.scores) else None)
+        return replace(empty, reason=NO_RECORDS if tables.metrics else None)
     compared, scores = compare_with_closed_book(tables, correct, closed_book, need)
     numbers = [
         number

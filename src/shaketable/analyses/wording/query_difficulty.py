@@ -47,7 +47,7 @@ def query_difficulty(tables: Tables, *, encoder: str = ENCODER) -> QueryDifficul
     wording's tokens, in nats; it and `query_tokens` come from the metric `query_loss`.
     """
     if tables.records.is_empty():
-        return QueryDifficulty(encoder=encoder, numbers=(), reason=NO_RECORDS if len(tables.scores) else None)
+        return QueryDifficulty(encoder=encoder, numbers=(), reason=NO_RECORDS if tables.metrics else None)
     once = _once(tables.records)
     scores = {name: read_scores(tables, name) for name in SCORED}
     vectors = vectors_of(once["wording"], encoder)

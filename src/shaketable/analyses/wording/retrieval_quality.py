@@ -86,7 +86,7 @@ def retrieval_quality(tables: Tables) -> RetrievalQuality:
                 )
                 for perturbation, (estimate, p) in estimates.items()
             ]
-    reason = NOT_SCORED if not levels and not tables.scores.is_empty() else None
+    reason = NOT_SCORED if not levels and tables.metrics else None
     return RetrievalQuality(levels=tuple(levels), losses=tuple(losses), reason=reason)
 
 
@@ -98,6 +98,9 @@ def _estimates(group: pl.DataFrame, bootstrap: Bootstrap) -> tuple[Tested, Teste
     """By perturbation: the mean, and what is lost against unchanged evidence with its p."""
     wide = (
         group.sort("question_id", "perturbation", "key")
+        # A temperature that was repeated more often than others counts as they do.
+        .group_by("question_id", "perturbation", "model", "method", "temperature", maintain_order=True)
+        .agg(pl.col("value").mean())
         .group_by("question_id", "perturbation", maintain_order=True)
         .agg(pl.col("value").mean())
         .with_columns(pl.col("perturbation").fill_null(UNCHANGED))

@@ -7,7 +7,7 @@ import statistics
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shaketable.analyses.conditions import units
+from shaketable.analyses.conditions import units_of
 from shaketable.analyses.grids import chosen_metrics
 from shaketable.analyses.rows import Measured
 from shaketable.analyses.tables import Tables
@@ -56,10 +56,11 @@ def run_deviation(tables: Tables, *, metric: str | None = None, ddof: Literal[0,
     """
     if ddof not in (0, 1):
         raise ValueError(f"ddof is {ddof}; give 1 for the deviation of a sample, or 0.")
-    unit_of = dict(units(tables.scores).iter_rows())
+    chosen = chosen_metrics(tables.score_reader, metric or tables.chosen_metric)
+    unit_of = units_of(map(tables.of_metric, chosen))
     deviations = [
         _deviation(asked, variation, name, unit_of[name], _by_run(asked, variation, scores), ddof)
-        for name in chosen_metrics(tables.scores, metric or tables.chosen_metric)
+        for name in chosen
         for scores in [read_scores(tables, name)]
         for asked in group_scores(tables, name)
         for variation in asked.variations
@@ -70,9 +71,11 @@ def run_deviation(tables: Tables, *, metric: str | None = None, ddof: Literal[0,
 def _by_run(asked: Asked, variation: str, by_key: dict[str, float | None]) -> list[dict[str, float]]:
     """For each run, the mean score of each question that has the same number of scores in all of them."""
     scores: dict[str, dict[int, list[float]]] = {}
-    for reply in asked.every_reply():
+    replies = [reply for reply in asked.every_reply() if reply.variation == variation]
+    n_shared = min((reply.n_runs for reply in replies), default=0)  # One dataset may have been repeated more often.
+    for reply in replies:
         score = by_key[reply.key]
-        if reply.variation == variation and score is not None:
+        if reply.repeat < n_shared and score is not None:
             scores.setdefault(reply.question_id, {}).setdefault(reply.repeat, []).append(score)
     runs = sorted({run for of_question in scores.values() for run in of_question})
     whole = {

@@ -53,7 +53,7 @@ def trajectories(tables: Tables, *, encoder: str = ENCODER, missing_hops: Missin
     """
     empty = Trajectories(encoder=encoder, missing_hops=missing_hops, numbers=())
     if tables.records.is_empty():
-        return replace(empty, reason=NO_RECORDS if len(tables.scores) else None)
+        return replace(empty, reason=NO_RECORDS if tables.metrics else None)
     searching = [asked for asked in group_replies(tables.records) if asked.searches]
     if tables.searches.is_empty() or not searching:
         return replace(empty, reason=NO_SEARCHES)

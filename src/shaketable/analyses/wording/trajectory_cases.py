@@ -97,7 +97,7 @@ def trajectory_cases(
     """
     empty = TrajectoryCases(encoder=encoder, cases=())
     if tables.records.is_empty():
-        return replace(empty, reason=NO_RECORDS if len(tables.scores) else None)
+        return replace(empty, reason=NO_RECORDS if tables.metrics else None)
     if tables.searches.is_empty():
         return replace(empty, reason=NO_PAIR)
     scores = read_scores(tables, correct or tables.judging_metric())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from shaketable.analyses.claims import Claim
-from shaketable.analyses.conditions import units
+from shaketable.analyses.conditions import units_of
 from shaketable.analyses.grids import chosen_metrics
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import group_scores, read_scores
@@ -55,9 +55,9 @@ def wording_accuracy(
     """
     empty = _empty_answers(tables)
     main = tables.metric(metric if metrics is None else metrics[0])
-    others = (name for name in chosen_metrics(tables.scores, "all") if name != main)
+    others = (name for name in chosen_metrics(tables.score_reader, "all") if name != main)
     shown = metrics or (*filter(None, [main]), *others)
-    unit_of = dict(units(tables.scores).iter_rows())
+    unit_of = units_of(map(tables.of_metric, shown))
     numbers = []
     for name in shown:
         scores = read_scores(tables, name)

@@ -104,7 +104,7 @@ def wording_strength(tables: Tables, *, metric: str | None = None) -> WordingStr
 def _effects(
     tables: Tables, metric: str, worded: Mapping[Cell, Worded]
 ) -> tuple[list[WordingNumber], list[StrengthRelation]]:
-    scores, unit = read_scores(tables, metric), dict(units(tables.scores).iter_rows())[metric]
+    scores, unit = read_scores(tables, metric), dict(units(tables.of_metric(metric)).iter_rows())[metric]
     numbers: list[WordingNumber] = []
     relations: list[StrengthRelation] = []
     for asked in _undisturbed(group_scores(tables, metric)):

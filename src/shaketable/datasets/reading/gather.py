@@ -73,18 +73,21 @@ def parse_printed_list(text: str) -> list[str]:
     """The texts of a list as Python prints it: `['a', "b's"]`."""
     try:
         value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         value = None
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise RowError(f"the answers are {text[:60]!r}, expected a printed list such as ['Paris', 'City of Light'].")
     return value
 
 
-def question_and_answers(cells: Sequence[str]) -> tuple[str, list[str]]:
+def question_and_answers(cells: Sequence[object]) -> tuple[str, list[str]]:
     """A line of the question files of DPR (Karpukhin et al., EMNLP 2020): a question, a tab, a printed list."""
     if len(cells) != 2:
         raise RowError(f"found {len(cells)} cells, expected a question and a list of answers.")
-    return cells[0], parse_printed_list(cells[1])
+    question, answers = cells
+    if not isinstance(question, str) or not isinstance(answers, str):
+        raise RowError("found a list of other values, expected a question and a list of answers, both as texts.")
+    return question, parse_printed_list(answers)
 
 
 def _with_usable_answers(question: Question) -> tuple[Question, list[str]]:

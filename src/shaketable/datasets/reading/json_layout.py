@@ -33,7 +33,7 @@ class JsonDocument(BaseModel):
 
 
 class JsonFields(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     id: str | StrictInt | None = None
     question: str

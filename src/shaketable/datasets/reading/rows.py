@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import io
 import json
+import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +21,13 @@ from pydantic_core import ErrorDetails
 from shaketable.datasets.reading.sentences import sentence_bounds
 from shaketable.errors import DataError, did_you_mean
 from shaketable.identity import digest_text
+from shaketable.text.unpacking import unpack
 from shaketable.types import Json, Passage, Question, Rejected, Sentence
 
 Model = TypeVar("Model", bound=BaseModel)
 Fact = tuple[str, int]
 """The id of a passage, which is its title where no two share one, and the index of a sentence in it, from 0."""
+TOO_MANY_DIGITS = "a number has thousands of digits."
 
 
 class RowError(ValueError):
@@ -96,6 +100,8 @@ def _line_row(where: str, line: bytes) -> Row | Rejected:
         return Rejected(where=where, reason=f"byte {error.start} is not UTF-8.")
     except json.JSONDecodeError as error:
         return Rejected(where=where, reason=f"broken JSON at column {error.colno}: {error.msg}.")
+    except ValueError:  # All that JSON leaves to the reader is how many digits a number may have.
+        return Rejected(where=where, reason=TOO_MANY_DIGITS)
     except RecursionError:
         return Rejected(where=where, reason="the JSON is nested too deeply.")
 
@@ -108,6 +114,8 @@ def _whole(content: bytes, name: str) -> Any:
         raise DataError(
             f"{name}: broken JSON at {position}: {error.msg}. Give one JSON array, or one JSON object per line."
         ) from error
+    except ValueError as error:
+        raise DataError(f"{name}: {TOO_MANY_DIGITS} Check that this is the dataset's file.") from error
     except RecursionError as error:
         raise DataError(f"{name}: the JSON is nested too deeply. Check that this is the dataset's file.") from error
 
@@ -144,9 +152,7 @@ def _table_rows(name: str, text: str) -> Iterator[Row | Rejected]:
 
 def _content(file: Path | Traversable) -> bytes:
     try:
-        content = file.read_bytes()
-        # Two bytes that open every gzip file.
-        return gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
+        return unpack(file.read_bytes(), file.name)
     except FileNotFoundError as error:
         folder = file.parent.absolute() if isinstance(file, Path) else "the package"
         raise DataError(f"There is no file {file.name} in {folder}. Check the dataset's path.") from error
@@ -160,11 +166,26 @@ def _parquet_rows(name: str, content: bytes) -> Iterator[Row]:
     import polars
 
     try:
-        table = polars.read_parquet(io.BytesIO(content))
-    except polars.exceptions.PolarsError as error:
-        raise DataError(f"{name} is a broken Parquet file: {error}. Get it again.") from error
+        with _without_panics():
+            table = polars.read_parquet(io.BytesIO(content))
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, MemoryError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise DataError(f"{name} is a broken Parquet file: {reason}. Get it again.") from error
     for n, value in enumerate(table.iter_rows(named=True), 1):
         yield Row(where=f"{name} row {n}", value=value, has_cells=True)
+
+
+@contextlib.contextmanager
+def _without_panics() -> Iterator[None]:
+    """The reader of Parquet files writes pages about a damaged one, past Python, before it says so in a sentence."""
+    kept = os.dup(2)
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 # --- rows → checked fields ----------------------------------------------------------------------

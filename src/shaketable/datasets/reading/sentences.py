@@ -10,7 +10,9 @@ _ABBREVIATION = re.compile(
     r"co|corp|bros|dept|est|jan|feb|mar|apr|aug|sept|oct|nov|dec|cf|al|"
     r"(?:[^\W\d_]\.)*[^\W\d_]"  # initials, and letters with dots between them such as U.S.
 )
-_END = re.compile(r"""([.!?]+)["'”’)\]]*\s+(?=["'“‘(\[]?[A-Z0-9])""")
+_END = re.compile(r"""(?<![.!?])([.!?]++)["'”’)\]]*+\s++(?=["'“‘(\[]?[A-Z0-9])""")
+_LONGEST = 40
+"""Characters of an abbreviation at most: no further back is looked for where a word begins."""
 
 
 def sentence_bounds(text: str) -> list[tuple[int, int]]:
@@ -26,5 +28,7 @@ def sentence_bounds(text: str) -> list[tuple[int, int]]:
 
 
 def _is_abbreviation(text: str, end: re.Match[str]) -> bool:
-    word = text[text.rfind(" ", 0, end.start()) + 1 : end.start()].lstrip("\"'“‘([")
+    furthest = max(0, end.start() - _LONGEST)
+    space = text.rfind(" ", furthest, end.start())
+    word = text[space + 1 if space >= 0 else furthest : end.start()].lstrip("\"'“‘([")
     return end[1] == "." and _ABBREVIATION.fullmatch(word.casefold()) is not None

@@ -48,7 +48,7 @@ def _pairs(value: Any, left: str, *rights: str) -> Any:
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):
             raise ValueError("is a text that is no JSON") from None
     if not isinstance(value, dict):
         return value

@@ -25,7 +25,7 @@ def load_bundle() -> str:
         .replace("<!--", r"<\!--")
     )
     with contextlib.suppress(OSError):  # A page is worth more than its next one being faster.
-        path.parent.mkdir(parents=True, exist_ok=True)
+        weights.make_folder(path.parent)
         temporary = path.with_suffix(f".{os.getpid()}.tmp")
         temporary.write_text(text, "utf-8")
         temporary.replace(path)

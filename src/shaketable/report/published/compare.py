@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shaketable.analyses.score_reading import conditions_in
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.factors import Labels, given_names
 from shaketable.report.published import context_temperature, factual_robustness, query_variation
@@ -21,7 +22,7 @@ def compare_published(run: Run, study: str | None = None) -> dict[str, list[Comp
         raise StudyError(
             f"No published study '{study}'.{did_you_mean(study, STUDIES)} Published studies: {', '.join(STUDIES)}."
         )
-    labels = Labels.of(run.score_table(), given_names(run.study))
+    labels = Labels.of(conditions_in(run.score_tables()), given_names(run.study))
     own = Own(study=run.study, findings=run.findings(), labels=labels)
     compared = {
         name: [comparison for claim in claims for comparison in claim(own)]

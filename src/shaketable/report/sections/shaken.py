@@ -229,7 +229,9 @@ def list_examples(result: Shaken, page: Page) -> list[tuple[Asked, Asked]]:
         return []
     keys = [key for example in result.examples for key in (example.clean, example.broken)]
     records = {record.trial.key: record for record in page.read_records(keys)}
-    questions = {question.id: question for question in page.read_questions()}
+    questions = {
+        question.id: question for question in page.read_questions({example.question_id for example in result.examples})
+    }
     ways = ("plainly", describe_way(result.worst.cell))
     examples = []
     for example in result.examples:

@@ -16,12 +16,14 @@ from shaketable.report.charts.boxes import boxes
 from shaketable.report.charts.layout import Axis
 from shaketable.report.charts.looks import evidence_looks
 from shaketable.report.charts.marks import Mark, Titles
-from shaketable.report.evidence_marks import name_panel, name_type, order_type
+from shaketable.report.evidence_marks import name_panel, name_type, order_type, shorten_name
 from shaketable.report.extremes import extreme_systems, system_cell
 from shaketable.report.section import Figure, Page, Table
 from shaketable.report.words import format_entry, format_number, name_evidence
 from shaketable.types import Unit
 
+N_DRAWN = 201
+"""Points of a box at most: with more a page grows without showing more. Odd, so that quartiles are among them."""
 COOL = 0.6
 """The left panel is the temperature nearest to it."""
 TITLES = Titles(panel="", series="Evidence", temperature="Temperature", x="", label="Question", low="", high="", n="")
@@ -72,7 +74,7 @@ def make_boxes(result: Correctness, page: Page) -> Iterator[Figure]:
 def _answered(metric: str | None, page: Page) -> list[Answered]:
     if metric is None:
         return []
-    questions = by_question(page.scores.filter(metric=metric)).drop_nulls("mean")
+    questions = by_question(page.of_metric(metric)).drop_nulls("mean")
     columns = questions.select("question_id", "mean").iter_rows()
     return [
         Answered(cell=cell, question_id=question_id, mean=mean)
@@ -85,23 +87,41 @@ def _figure(cell: Cell, every: Sequence[Answered], metric: str, unit: Unit, page
     answers = [answered for answered in every if answered.cell.temperature in temperatures]
     answers.sort(key=lambda answered: answered.cell.temperature or 0.0)
     system, type_ = page.name(cell), name_type(cell)
-    name = "_".join(re.sub(r"[^A-Za-z0-9.-]+", "_", part) for part in ("score_boxes", metric, system, type_))
+    words = (re.sub(r"[^A-Za-z0-9.-]+", "_", part) for part in ("score_boxes", metric, system, type_))
+    name = shorten_name("_".join(words))
     marks = tuple(_mark(answered, unit) for answered in answers)
     summaries = _summaries(answers)
     counts = sorted({box.n for box in summaries})
     n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     looks = evidence_looks(mark.series for mark in marks)
+    drawn = tuple(_mark(answered, unit) for answered in _spaced(answers))
+    thinned = (
+        "" if len(drawn) == len(marks) else f" {N_DRAWN} of them are drawn, evenly spaced by rank; the CSV has all."
+    )
     return Figure(
         name=name,
         title=f"Single questions: {word_for(metric)} of {name_panel(cell, page)}, {type_}",
         caption=_describe_medians(summaries, metric, unit),
         note="Each point is the mean over the runs of one question; boxes reach from quartile to quartile, whiskers "
-        f"up to 1.5 times that distance, and points beyond are ringed. n = {n} questions in each box.",
+        f"up to 1.5 times that distance, and points beyond are ringed. n = {n} questions in each box.{thinned}",
         marks=marks,
         titles=TITLES,
-        draw=partial(boxes, marks, TITLES, looks=looks, axis=_axis(metric, unit)),
+        draw=partial(boxes, drawn, TITLES, looks=looks, axis=_axis(metric, unit)),
         table=_table(summaries, unit),
     )
+
+
+def _spaced(answers: Sequence[Answered]) -> list[Answered]:
+    """Of boxes with very many questions some, from the lowest to the highest, so that the boxes stay where they are."""
+    boxed: dict[tuple[float | None, str | None], list[Answered]] = {}
+    for answered in answers:
+        boxed.setdefault((answered.cell.temperature, answered.cell.perturbation), []).append(answered)
+    kept: set[int] = set()
+    for own in boxed.values():
+        ranked = sorted(own, key=lambda answered: (answered.mean, answered.question_id))
+        step = max(1.0, (len(ranked) - 1) / (N_DRAWN - 1))
+        kept.update(id(ranked[round(place * step)]) for place in range(min(N_DRAWN, len(ranked))))
+    return [answered for answered in answers if id(answered) in kept]
 
 
 def _axis(metric: str, unit: Unit) -> Axis:

@@ -41,7 +41,7 @@ class Sink:
 class OneModelMeter(Meter):
     """What a trial takes stays known from one batch to the next: the model is the same."""
 
-    def begin(self, model: Model) -> None:
+    def begin(self, model: Model, *, in_batches: bool = False) -> None:
         pass
 
 

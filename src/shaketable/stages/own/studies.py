@@ -36,7 +36,8 @@ class Tables(TypedDict, total=False):
     variations: Parts
     perturbations: Parts
     temperatures: Iterable[float]
-    repeats: int
+    repeats: int | Mapping[str, Json]
+    """A number, or `{'until': '±0.03', 'max': 50}`."""
     metrics: Parts
     analyses: Parts
     generation: Mapping[str, Json]

@@ -13,6 +13,7 @@ from shaketable.analyses.shakes import Breaking, Shaken
 from shaketable.factors import ORIGINAL, UNCHANGED
 from shaketable.statistics.betting import n_to_claim
 from shaketable.store import Run
+from shaketable.store.ownership import keep_closed
 from shaketable.study import format_study
 from shaketable.types import DatasetChoice, Limits, Study
 
@@ -79,6 +80,7 @@ def write_confirmation(run: Run, confirmation: Confirmation | None, head: str) -
         _write_fresh(source, questions, set(run.records()["question_id"]))
     lines = "".join(f"# {line}\n" for line in head.splitlines())
     study.write_text(f"{lines}\n{format_study(confirmation.study)}", "utf-8")
+    keep_closed(run.folder)
     return study
 
 

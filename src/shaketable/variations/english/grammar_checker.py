@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-import ipaddress
 import json
 import threading
 import urllib.error
@@ -15,7 +14,7 @@ from typing import Any
 
 from shaketable.errors import ModelError
 from shaketable.text.normalization import without_surrogates
-from shaketable.weights import is_offline
+from shaketable.weights import is_offline, is_on_this_machine
 
 HARPER = "harper"
 NO_GRAMMAR = frozenset({
@@ -75,7 +74,7 @@ def _language_tool(text: str, address: str) -> list[Flag]:
             f"Unknown grammar checker '{address}'. Use '{HARPER}', or the address of a LanguageTool server, such as "
             "'http://localhost:8081'."
         )
-    if is_offline() and not _is_local(address):
+    if is_offline() and not is_on_this_machine(address):
         raise ModelError(f"The grammar checker {address} is not on this machine and SHAKETABLE_OFFLINE is set.")
     body = urllib.parse.urlencode({"text": text, "language": "en-US"}).encode()
     try:
@@ -95,11 +94,3 @@ def _language_tool(text: str, address: str) -> list[Flag]:
         for match in matches
         if match["rule"]["category"]["id"] not in NO_GRAMMAR_CATEGORIES
     ]
-
-
-def _is_local(address: str) -> bool:
-    host = urllib.parse.urlsplit(address).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from shaketable.text.language import import_spacy
+
 
 def form(lemma: str, tag: str) -> str:
     """A verb or a noun in the form of a tag (`VBD`, `NNS`); the lemma where the table has none."""
     if tag == "VBP":
         return lemma
+    import_spacy()  # Which the table's package imports as well.
     import lemminflect
 
     forms = lemminflect.getInflection(lemma, tag)
@@ -15,6 +18,7 @@ def form(lemma: str, tag: str) -> str:
 
 def is_verb(word: str) -> bool:
     """Whether it is the basic form of some verb."""
+    import_spacy()  # Which the table's package imports as well.
     import lemminflect
 
     return bool(lemminflect.getAllInflections(word, upos="VERB"))

@@ -73,6 +73,7 @@ def is_recognizable(word: str, wrong: str) -> bool:
 @functools.cache
 def is_word(word: str) -> bool:
     """Whether English has a word of this spelling, in small letters; names are none."""
+    language.import_spacy()  # Which the table's package imports as well.
     import lemminflect
 
     return (

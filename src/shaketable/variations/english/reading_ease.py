@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-SENTENCE = re.compile(r"[.!?]+(?=[\s\"”')]|$)")
+SENTENCE = re.compile(r"(?<![.!?])[.!?]++(?=[\s\"”')]|$)")
 VOWELS = re.compile(r"[aeiouyàáâãäåèéêëìíîïòóôõöùúûü]+")
 SILENT = re.compile(r"(?<=[^aeiouyl])es?$|(?<=[aeiouy]l)es?$|(?<=[^aeioutdy])ed$")
 """`name`, `times`, `asked`, but not `wanted` or `title`."""

@@ -52,7 +52,7 @@ FEASIBLE = re.compile(
     r"(?:feasible|possible|practicable|conceivable|plausible|viable|permissible|a way|any way|a practicable)\b",
     re.IGNORECASE,
 )
-WANTS_YES = re.compile(rf"(?:^|[,:;.!?]\s+)\W*{HELPERS}\b", re.IGNORECASE)
+WANTS_YES = re.compile(rf"(?:^|[,:;.!?]\s+)\W{{0,20}}{HELPERS}\b", re.IGNORECASE)
 """A question to which `yes` is an answer anyway; the helper may stand behind a phrase."""
 INVITES_YES = re.compile(
     rf"(?:^|[,:;.!?]\s+)(?:and |so |then |thus )?{HELPERS} "

@@ -8,7 +8,7 @@ from collections import Counter
 from shaketable.variations.gate.refusal import Refusal
 
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
-IN_A_WORD = re.compile(rf"{DIGITS.pattern}(?=[^\W\d])(?!s\b)|(?<=[^\W\d]){DIGITS.pattern}")
+IN_A_WORD = re.compile(rf"(?<!\d)(?<!\d[.,]){DIGITS.pattern}(?=[^\W\d])(?!s\b)|(?<=[^\W\d]){DIGITS.pattern}")
 OR = re.compile(r"\bor\b", re.IGNORECASE)
 NUMBER_WORDS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9",
