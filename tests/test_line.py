@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "metrics": ("core", "text", "facts"),
     "analyses": ("core", "text", "facts", "statistics"),
     "store": ("core", "text", "store"),
-    "report": ("core", "helpers", "facts", "statistics", "store", "report", "analyses"),
+    "report": ("core", "text", "helpers", "facts", "statistics", "store", "report", "analyses"),
     "stages": ("core", "text", "facts", "engine", "helpers", "statistics", "store", "report", "stages"),
     "annotation": ("core", "text", "statistics", "helpers", "report", "viewer", "annotation"),
     "viewer": ("core", "text", "facts", "helpers", "analyses", "store", "stages", "report", "viewer"),

@@ -112,7 +112,7 @@ def test_run_ends_with_one_json_object_and_writes_the_whole_folder(finished):
     folder, said = finished
     records = stored(folder)
     failed = sum(record.failure is not None for record in records.values())
-    counts = {"trials", "done", "failed", "reused", "shared", "stopped", "seconds", "spent", "rewordings"}
+    counts = {"trials", "done", "failed", "reused", "shared", "stopped", "seconds", "spent", "rewordings", "repeats"}
     assert set(said) == {"run", *counts}
     assert (said["run"], said["trials"], said["reused"]) == (str(folder), N_TRIALS, 0)
     assert (said["done"], said["failed"]) == (N_TRIALS - failed, failed)
@@ -264,7 +264,7 @@ def test_analyze_scores_first_where_there_are_no_scores(no_report):
 
 def test_the_rate_of_a_run_is_that_of_its_own_tokens(monkeypatch, no_report):
     result = running.Answered(n_trials=32, n_reused=16, n_done=16, n_failed=0, n_tokens=500, seconds=2.0)
-    monkeypatch.setattr(running, "answer_stage", lambda *args: result)
+    monkeypatch.setattr(running, "answer_stage", lambda *args, **kwargs: result)
     call("run", write_study(), "--out", "r", "--json")
     assert list(known_rates().values()) == [250.0]
 
@@ -275,7 +275,8 @@ def test_an_interrupt_anywhere_ends_with_130(monkeypatch, no_report):
 
     monkeypatch.setattr("shaketable.stages.run.score", interrupted)
     result = call("run", write_study(), "--out", "r", "--json")
-    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "Interrupted.\n")
+    again = "Interrupted; every finished trial is kept. Go on with: shaketable run r/study.toml --out r\n"
+    assert (result.exit_code, result.stdout, result.stderr.lstrip("\n")) == (130, "", again)
     monkeypatch.setattr(looking, "plan", interrupted)
     assert call("validate", "small.toml").exit_code == 130
 
@@ -323,7 +324,7 @@ def test_verify_says_sound_or_names_what_is_not(finished, no_report):
     folder, _ = finished
     said = json.loads(call("verify", folder, "--json").stdout)
     assert (said["sound"], said["n_records"], said["missing"], said["problems"]) == (True, 32, 0, [])
-    assert call("verify", folder).stdout == "Sound: 32 records checked.\n"
+    assert call("verify", folder).stdout == "Sound: 32 records checked.\nScores worked out anew: correct.\n"
     call("run", write_study(), "--out", "r", "--json")
     with RecordStore(Path("r/records.sqlite")) as store, store._connection as connection:
         connection.execute("UPDATE records SET answer = 'Better' WHERE id = 1")
@@ -331,7 +332,7 @@ def test_verify_says_sound_or_names_what_is_not(finished, no_report):
     result = call("verify", "r")
     assert result.exit_code == 1
     assert "does not match its checksum" in result.stdout
-    assert "1 problems: 31 records checked, 1 trials still to answer." in result.stdout
+    assert "2 problems: 31 records checked, 1 trials still to answer." in result.stdout
     result = call("verify", "r", "--json")
     assert (result.exit_code, json.loads(result.stdout)["sound"]) == (1, False)
 
@@ -554,11 +555,14 @@ def test_a_broken_records_file_is_named_by_every_command_and_left_as_it_was(no_r
         path.with_name(path.name + rest).unlink(missing_ok=True)
     path.write_bytes(path.read_bytes()[:9000])
     broken = path.read_bytes()
-    for words in (("run", "r"), ("answer", "r"), ("score", "r"), ("verify", "r"), ("export", "r")):
+    for words in (("run", "r"), ("answer", "r"), ("score", "r"), ("export", "r")):
         found = refused(1, *words)
         assert found.startswith("r/records.sqlite cannot be read as a run's records: ")
         assert found.endswith("Restore it from a copy, or move the folder away and run the study again.")
         assert path.read_bytes() == broken
+    told = call("verify", "r")
+    assert (told.exit_code, path.read_bytes()) == (1, broken)
+    assert "r/records.sqlite has lost its last" in told.stdout
 
 
 def test_a_folder_that_cannot_be_made_is_named():

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 
 from made_studies import STUDY
+from stand_in_endpoint import StandIn
 from typer.testing import CliRunner
 
 from shaketable.cli.app import app
 
 MARKER = "sk-marker-that-must-be-found-nowhere"
-
-
-def closed_port():
-    """A loopback port that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def run(*words):
@@ -35,15 +28,18 @@ def test_a_key_is_written_nowhere_even_when_the_endpoint_fails(tmp_path, monkeyp
     monkeypatch.setenv("OPENAI_API_KEY", MARKER)
     monkeypatch.setenv("SHAKETABLE_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    endpoint = f"openai(model='m', base_url='http://127.0.0.1:{closed_port()}/v1', attempts=1)"
+    server = StandIn()
+    server.reply = lambda body, n: (400, {}, {"error": {"message": f"no sense in {server.headers[-1]}"}})
+    endpoint = f"openai(model='m', base_url='{server.url}')"
     models = f'models = ["scripted", "{endpoint}"]'
     text = "\n".join(models if line.startswith("models") else line for line in STUDY.splitlines())
     (tmp_path / "keys.toml").write_text(text)
     done = run("run", "keys.toml", "--out", "run")
     assert done.returncode == 0, done.stderr
-    # 32 trials of each model; those of the endpoint cannot be connected.
+    # 32 trials of each model; those of the endpoint fail, and its words repeat the key.
+    assert any(MARKER in headers["authorization"] for headers in server.headers)
     assert "32 of 64 trials failed" in done.stderr
-    assert "32 × connection" in done.stderr
+    assert "32 × bad_request" in done.stderr
     outputs = done.stdout + done.stderr
     for words in (["verify", "run"], ["export", "run"], ["doctor", "--endpoint", endpoint]):
         said = CliRunner().invoke(app, words)
@@ -53,6 +49,8 @@ def test_a_key_is_written_nowhere_even_when_the_endpoint_fails(tmp_path, monkeyp
     assert MARKER not in outputs
     assert len(list((tmp_path / "run").rglob("*"))) > 5
     assert files_with_the_marker(tmp_path) == []
+    server.server.shutdown()
+    server.server.server_close()
 
 
 def test_the_search_for_the_marker_finds_it(tmp_path):

@@ -82,6 +82,9 @@ def test_a_missing_key(study, tmp_path, command, monkeypatch):
     assert "Model 'm' at models.example needs a key, and the environment variable OPENAI_API_KEY is not set" in words
     assert not (tmp_path / "runs").exists()
     monkeypatch.setenv("OPENAI_API_KEY", "any")
+    code, words = told("validate", path)
+    assert (code, "SHAKETABLE_ALLOW" in words) == (2, True)  # The host is none that is known.
+    monkeypatch.setenv("SHAKETABLE_ALLOW", "OPENAI_API_KEY@models.example")
     assert told("validate", path)[0] == 0
 
 

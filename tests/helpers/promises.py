@@ -87,6 +87,7 @@ CHANGED = {
     ("rewrites", "where"): {"annotator": "ann"},
     ("sentence_removal", "indexes"): (1, 2),
     ("retrieval", "min_similarity"): 0.8,
+    ("openai", "replicas"): ("http://127.0.0.1:8001/v1",),
     ("judge", "model"): "smollm2",
     ("judge", "rubric"): "{question} {gold} {answer}",
     **dict.fromkeys(((name, "prompt") for name in catalog.known("method")), "{context} {{x}} {question}"),

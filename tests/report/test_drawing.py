@@ -7,6 +7,7 @@ from pathlib import Path
 from shaketable.report.charts.forest import forest, sliding_forest
 from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.drawing import draw_figures, write_drawings
+from shaketable.report.evidence_marks import shorten_name
 from shaketable.report.section import Figure
 
 MARKS = tuple(
@@ -46,3 +47,10 @@ def test_where_nothing_could_be_estimated_there_is_no_picture() -> None:
 def test_drawings_are_written_as_three_files_each(tmp_path: Path) -> None:
     write_drawings(draw_figures([FIGURE]), tmp_path / "figures")
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {"drops.svg", "drops.png", "drops.csv"}
+
+
+def test_a_figure_of_parts_with_long_names_gets_a_name_that_a_disk_takes(tmp_path):
+    long, other = (f"score_boxes_{'x' * 300}_{end}" for end in ("bridge", "comparison"))
+    assert shorten_name("score_boxes_bridge") == "score_boxes_bridge"
+    assert shorten_name(long) != shorten_name(other)
+    (tmp_path / f"{shorten_name(long)}.svg").write_text("")

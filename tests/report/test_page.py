@@ -14,6 +14,7 @@ from shaketable.report.cards import KICKERS
 from shaketable.report.page import group_caveats
 from shaketable.stages.report import page_of, render, report, sections_of
 from shaketable.store import Run
+from shaketable.store.sealing.files import write_sealed
 from shaketable.types import NotApplied
 
 EVIDENCE = ["correctness", "variability", "degradation", "equivalence", "ranking", "dominance", "amplification"]
@@ -126,7 +127,7 @@ def test_a_run_with_failures_says_how_to_go_on(page, run):
 def test_findings_of_an_older_version_are_made_anew_for_the_page(tmp_path):
     small = small_run(tmp_path / "run", analyses=["degradation"], perturbations=["unchanged", "sentence_removal"])
     before = see(small).text
-    (small.folder / "findings.json").write_text('{"made_from": "x", "asked": null, "findings": []}')
+    write_sealed(small.folder / "findings.json", '{"made_from": "x", "asked": null, "findings": []}')
     assert not small.has_current_findings()
     report(small)
     assert see(small).text == before

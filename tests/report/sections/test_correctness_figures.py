@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 
+import numpy as np
 import polars as pl
 import pytest
 from drawn import draw
@@ -182,3 +183,22 @@ def test_the_surface_has_a_box_for_every_setting_of_those_that_search() -> None:
 
 def test_without_wordings_there_is_no_surface() -> None:
     assert "correctness_surface" not in figures(joint_table().filter(variation="original"))
+
+
+def test_of_very_many_questions_boxes_show_some_and_stay_where_they_are() -> None:
+    """499 questions of each type: the quartiles of all, by numpy, are those of the points that are drawn."""
+    costs = {"unchanged": 0.0, "sentence_removal": 0.02}
+    table = made_study(temperatures=(0.6, 1.0), n_questions=998, n_runs=1, costs=costs, noise=0.1)
+    figure = figures(table)["score_boxes_bertscore_smollm2_bridge"]
+    assert len(figure.marks) == 499 * 4, "The CSV has all."
+    assert "201 of them are drawn, evenly spaced by rank; the CSV has all." in figure.note
+    drawn = figure.draw.args[0]
+    assert len(drawn) == 201 * 4
+    for panel, series in itertools.product(("temperature 0.6", "temperature 1"), ("unchanged", "sentence removal")):
+        every, some = (
+            [mark.value for mark in marks if (mark.panel, mark.series) == (panel, series)]
+            for marks in (figure.marks, drawn)
+        )
+        quartiles = np.quantile(every, (0, 0.25, 0.5, 0.75, 1))
+        assert np.quantile(some, (0, 0.25, 0.5, 0.75, 1)) == pytest.approx(quartiles, abs=0.002)
+        assert (min(some), max(some)) == (min(every), max(every))

@@ -1,0 +1,1 @@
+"""What is done to runs, files and endpoints to break them."""

@@ -1,0 +1,132 @@
+"""Files that once ended in a traceback, or in a wrong number: each found by fuzzing, each in its smallest form."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from shaketable import catalog
+from shaketable.errors import DataError, PartError, StudyError
+from shaketable.stages.answer_rows import read_answer_rows
+from shaketable.stages.import_answers import import_answers
+from shaketable.stages.plan import plan
+from shaketable.store import RecordStore
+from shaketable.store.verify import verify
+from shaketable.study import load_study
+
+DIGITS = "9" * 4400
+ANSWER = {"question_id": "q", "question": "Who?", "gold": "Ann", "answer": "Ann"}
+
+
+def load(folder: Path, loader: str, content: str | bytes) -> object:
+    file = folder / "file"
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return catalog.find("dataset", loader)(str(file))
+
+
+@pytest.mark.parametrize(
+    ("loader", "content", "says"),
+    [
+        (
+            "jsonl",
+            f'{{"question": "Who?", "answers": ["x"], "id": {DIGITS}}}',
+            "line 1: a number has thousands of digits",
+        ),
+        ("hotpotqa", f"[{DIGITS}]", "a number has thousands of digits"),
+        ("jsonl", '{"question": "Who?", "answers": ["x"], "tags": {"a": Infinity}}', "is inf, expected"),
+        ("triviaqa", "[[null, null]]", "a question and a list of answers, both as texts"),
+        ("nq_open", "[[null, null]]", "a question and a list of answers, both as texts"),
+        ("nq_open", "who\t[{[]: 1}]\n", "expected a printed list"),
+        ("squad", '{"id": "a", "question": "Q?", "answers": {"text": ["x"], "answer_start": 3}}', "no list"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_told(tmp_path: Path, loader: str, content: str, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        load(tmp_path, loader, content)
+
+
+def test_a_damaged_table_of_the_data_hub_is_told_in_a_sentence(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stream = io.BytesIO()
+    pl.DataFrame([{"id": "q1", "question": "Who is it?", "answers": ["Ann", "Bob"]}]).write_parquet(stream)
+    whole = stream.getvalue()
+    told = 0
+    for place in range(4, len(whole) - 8, 9):
+        try:
+            load(tmp_path, "triviaqa", whole[:place] + b"\xff\xff" + whole[place + 2 :])
+        except DataError as error:
+            told += 1
+            assert "\n" not in str(error)
+    assert told
+    assert capfd.readouterr().err == ""
+
+
+# --- answers ----------------------------------------------------------------------------------------
+
+
+def read(folder: Path, **changes: object) -> object:
+    (folder / "answers.jsonl").write_text(json.dumps(ANSWER | changes))
+    return read_answer_rows(folder / "answers.jsonl")
+
+
+def test_a_temperature_of_minus_zero_is_zero(tmp_path: Path) -> None:
+    read(tmp_path, temperature=-0.0)
+    run = import_answers(tmp_path / "answers.jsonl", tmp_path / "run").run
+    with RecordStore(run.records_path, read_only=True) as store:
+        assert verify(store).problems == ()
+
+
+@pytest.mark.parametrize("key", ["repeat", "n_facts", "n_searches", "n_generations", "n_tokens"])
+def test_a_count_beyond_what_a_table_holds_is_told(tmp_path: Path, key: str) -> None:
+    with pytest.raises(DataError, match=f"'{key}' is 1000000000000000000000000000000; input should be less"):
+        read(tmp_path, **{key: 10**30})
+
+
+@pytest.mark.parametrize(
+    ("logprob", "says"), [(float("nan"), "a value that is no number"), (1e300, "probabilities that sum to")]
+)
+def test_a_log_probability_that_is_none_is_told(tmp_path: Path, logprob: float, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        read(tmp_path, top_logprobs=[[logprob, -1.0]])
+
+
+# --- studies and parts ------------------------------------------------------------------------------
+
+
+def study(folder: Path, text: str) -> object:
+    (folder / "study.toml").write_text(f'name = "x"\n{text}')
+    return plan(load_study(folder / "study.toml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (f"seed = {DIGITS}", "a number or a list in it is too long"),
+        (f"seed = {'[' * 3000}", "this is not TOML"),
+        (f"seed = 0x{'f' * 5000}", "seed: found a whole number beyond 64 bits"),
+        ("[dataset.where]\ntype = [0xffffffffffffffffffff]", r"dataset.where.type\[0\]: found a whole number beyond"),
+        ("[cross]\ntemperatures = {from = 0.0, to = 1e300, step = 1e-300}", "more than 10,000 temperatures"),
+        ("[cross]\nrepeats = 1000000000000", "cross.repeats: found 1000000000000"),
+        ("[dataset]\nname = 'jsonl'\npath = 'x'\ncolumns = 5", "dataset: 'columns' is 5; input should be a valid"),
+        ("[dataset]\nname = 'hotpotqa'\npath = 'x'\nsplit = 2020-01-01", "dataset: 'split' is .*valid string"),
+    ],
+)
+def test_a_study_that_cannot_be_is_told(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(StudyError, match=says):
+        study(tmp_path, text)
+
+
+@pytest.mark.parametrize("value", ["{[]: 1}", "{[1]}", "0x" + "f" * 5000, "1" + "+1" * 3000, "-" * 3000 + "1", DIGITS])
+def test_a_setting_that_is_no_value_is_told(value: str) -> None:
+    with pytest.raises(PartError, match="Cannot read the part"):
+        catalog.parse(f"spelling(seed={value})")
+
+
+def test_a_setting_that_is_not_finite_is_told() -> None:
+    with pytest.raises(PartError, match="temperature' is inf; expected a number that is finite"):
+        catalog.build("variation", "formality(temperature=1e999)")
