@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: setup browser demo test test-all check bench clean server-weights
+.PHONY: setup browser demo test test-all check bench audit sbom constraints clean server-weights
 
 setup: $(INSTALLED)
 	@$(BIN)/shaketable models fetch > /dev/null
@@ -50,5 +50,28 @@ check: server-weights browser
 bench: setup
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+# The tools that look at the environment live in one of their own, so that they are no part of what they look at.
+AUDIT := .venv-audit/bin
+EXPLAINED := scripts/explained_findings.txt
+
+$(AUDIT)/.installed: Makefile
+	@$(PYTHON) -m venv .venv-audit
+	$(AUDIT)/pip install --quiet --disable-pip-version-check pip-audit==2.10.1 cyclonedx-bom==7.5.0
+	@touch $@
+
+# Known vulnerabilities of the pinned versions; needs the network, and fails where a package could not be looked up.
+# Explained findings are passed over.
+audit: $(AUDIT)/.installed
+	$(AUDIT)/pip-audit --requirement constraints.txt --no-deps --disable-pip --strict \
+	  $$(sed -n 's/^\([A-Z]*-[^ ]*\) .*/--ignore-vuln \1/p' $(EXPLAINED))
+
+# What is installed, with versions and licenses, as CycloneDX.
+sbom: setup $(AUDIT)/.installed
+	$(AUDIT)/cyclonedx-py environment .venv --pyproject pyproject.toml --output-reproducible --of JSON -o sbom.json
+
+# Newer versions into constraints.txt; run the tests afterwards.
+constraints:
+	$(PYTHON) scripts/refresh_constraints.py
+
 clean:
-	rm -rf .venv runs
+	rm -rf .venv .venv-audit runs
