@@ -86,12 +86,12 @@ def kill_at_random(folder: Path) -> None:
 
 def kill_at_calls(folder: Path) -> None:
     with studies(folder) as made:
-        for name in KINDS:
-            ask(load_study(made[name]), folder / "whole")
-            whole, total = killing.stored(folder / "whole"), killing.Toll()
+        for n, name in enumerate(KINDS):
+            ask(load_study(made[name]), folder / f"whole{n}")
+            whole, total = killing.stored(folder / f"whole{n}"), killing.Toll()
             for call in killing.SYSTEM_CALLS:
                 for number in (1, 3, 9):
-                    toll = killing.kill_at_call(made[name], folder / "run", whole, call, number)
+                    toll = killing.kill_at_call(made[name], folder / f"run{n}", whole, call, number)
                     for field, value in vars(toll).items():
                         setattr(total, field, getattr(total, field) + value)
             tell(f"chosen system calls, {name}", total, len(whole))

@@ -75,7 +75,9 @@ def test_where_few_rows_round_otherwise_products_are_filled_up_and_answers_are_t
 def test_without_filling_up_the_double_changes_answers(start, monkeypatch):
     """What the test before this one would see if nothing were done."""
     Double(monkeypatch, few_rows_differ)
-    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: replace(prove(engine), least_rows=1))
+    monkeypatch.setattr(
+        "shaketable.engine.sweep.prove", lambda engine, checks: replace(prove(engine, checks), least_rows=1)
+    )
     engine = start(n_rows=16)
     together = answered(engine, prompts())
     assert [answered(engine, [prompt])[0] for prompt in prompts()] != together
@@ -96,7 +98,9 @@ def test_where_every_number_of_rows_rounds_otherwise_products_are_pieces_and_ans
 
 def test_more_rows_and_prompts_than_one_piece_holds_have_the_same_answers(start, monkeypatch):
     Double(monkeypatch, all_sizes_differ)
-    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: Proof(way="fixed", product_rows=PRODUCT_ROWS))
+    monkeypatch.setattr(
+        "shaketable.engine.sweep.prove", lambda engine, checks: Proof(way="fixed", product_rows=PRODUCT_ROWS)
+    )
     many = [replace(prompt, seed=prompt.seed + 2 * n) for prompt in prompts() for n in range(7)]
     together = answered(start(n_rows=128), many)
     assert answered(start(n_rows=1), many[::-11]) == together[::-11]

@@ -1,5 +1,6 @@
 """What was proved is kept for the next process, and proved anew when anything it depends on changes."""
 
+import contextlib
 import json
 
 import pytest
@@ -8,7 +9,7 @@ from tiny import write_model
 
 from shaketable.engine import proof_cache
 from shaketable.engine.batch_invariance import prove
-from shaketable.engine.proof import Proof
+from shaketable.engine.proof import Checks, Proof
 from shaketable.engine.sweep import SweepEngine
 from shaketable.types import Message, Prompt, Sampling
 
@@ -36,7 +37,9 @@ def kept(tmp_path, monkeypatch):
 def proved(monkeypatch):
     """The proofs that were really made."""
     made = []
-    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: (made.append(prove(engine)), made[-1])[1])
+    monkeypatch.setattr(
+        "shaketable.engine.sweep.prove", lambda engine, checks: (made.append(prove(engine, checks)), made[-1])[1]
+    )
     return made
 
 
@@ -98,3 +101,41 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_time(path, kept, prov
 
 def test_a_processor_is_told_by_its_name_and_by_what_it_can_do():
     assert proof_cache.device_name("cpu").strip()
+
+
+def test_a_proof_that_is_killed_after_each_check_comes_to_its_end_and_makes_none_twice(path, kept, monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    made = []
+
+    def made_and_killed(checks, name, check):
+        known = checks.name + name in checks.outcomes
+        outcome = holds(checks, name, check)
+        if not known:
+            made.append(checks.name + name)
+            raise Killed
+        return outcome
+
+    holds = Checks.holds
+    expected = SweepEngine(path, n_rows=8).proof
+    for file in kept.iterdir():
+        file.unlink()
+    monkeypatch.setattr(Checks, "holds", made_and_killed)
+    for _ in range(100):
+        with contextlib.suppress(Killed):
+            assert SweepEngine(path, n_rows=8).proof == expected
+            break
+    assert len(made) == len(set(made)) > 3
+    assert [file.suffix for file in kept.iterdir()] == [".json"]
+
+
+def test_checks_of_another_machine_or_that_cannot_be_read_are_made_anew(path, kept):
+    SweepEngine(path, n_rows=8).proof  # noqa: B018
+    [file] = kept.iterdir()
+    begun = file.with_suffix(".begun")
+    for content in ("{", "[]", '{"facts": {}, "checks": {"the shared prefix fits": false}}'):
+        file.unlink()
+        begun.write_text(content)
+        assert SweepEngine(path, n_rows=8).proof.way != "alone"
+        assert not begun.exists()

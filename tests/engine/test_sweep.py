@@ -36,9 +36,9 @@ def embedded_sweep():
     ]
 
 
-def forced(engine, way):
+def forced(engine, checks, way):
     """The proof is made, and something else comes out."""
-    return replace(prove(engine), way=way, product_rows=0)
+    return replace(prove(engine, checks), way=way, product_rows=0)
 
 
 def token_ids(engine, prompts, monkeypatch):
@@ -129,7 +129,7 @@ def test_the_slower_ways_of_batching_keep_the_promise_too(folder, family, way, m
     """A processor stands in for a GPU, whose proof ends with `fixed`."""
     prompts = sweep(repeats=3)
     usual = texts(SweepEngine(folder(family), n_rows=16).generate(prompts))
-    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: forced(engine, way))
+    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine, checks: forced(engine, checks, way))
     engine = SweepEngine(folder(family), n_rows=6)
     together = texts(engine.generate(prompts))
     assert engine.invariance == way
@@ -150,7 +150,7 @@ def test_the_way_of_batching_is_proved_not_assumed(folder):
 @pytest.mark.parametrize("proved", ["any", "fixed", "alone"])
 def test_what_the_proof_gives_is_obeyed(folder, proved, monkeypatch):
     """Prompts are read together, and as many rows decoded at once, as was proved and no more."""
-    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: forced(engine, proved))
+    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine, checks: forced(engine, checks, proved))
     engine = SweepEngine(folder("llama"), n_rows=4)
     read, decoded, read_prompts, step = [], [], engine.read_prompts, engine._step
     assert engine.invariance == proved
@@ -292,7 +292,7 @@ def test_early_rows_come_back_before_late_ones(folder):
 
 
 def test_what_was_begun_first_goes_on_first(folder, monkeypatch):
-    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: forced(engine, "any"))
+    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine, checks: forced(engine, checks, "any"))
     engine = SweepEngine(folder("llama"), n_rows=1)
     for ticket in (1, 2):
         engine.submit(ticket, prompt(SHORT * ticket, 0.0, 1, max_tokens=2))
@@ -361,7 +361,7 @@ def test_a_gpu_keeps_the_promise_too(folder, family, dtype):
 
 def test_free_batching_mixes_prompts_where_exact_batching_may_not(folder, monkeypatch):
     """A processor stands in for a GPU, whose proof ends with `fixed`."""
-    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine: forced(engine, "fixed"))
+    monkeypatch.setattr("shaketable.engine.sweep.prove", lambda engine, checks: forced(engine, checks, "fixed"))
     engines = [SweepEngine(folder("llama"), n_rows=16, batching=batching) for batching in ("exact", "free")]
     exact, free = (texts(engine.generate(sweep())) for engine in engines)
     assert [engine.invariance for engine in engines] == ["fixed", "any"]

@@ -4,11 +4,13 @@ Matrix libraries choose their kernels by shape, and kernels round differently; n
 and a resumed run gives other texts. Kernels do not look at the numbers, so comparing bits for the
 shapes that occur is a proof for those shapes. Where only products of very few rows differ, the proof finds how
 many rows are enough, and the engine never multiplies fewer. Where that is not enough, every product is made in pieces
-of as many rows. Costs a few seconds; `proof_cache` keeps what came out.
+of as many rows. Costs a few seconds; `proof_cache` keeps what came out, and each check on the way there, so that a
+process that is killed after a few seconds, again and again, gets to its end.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import torch
@@ -19,7 +21,7 @@ from shaketable.engine.kept_tokens import KEPT_BLOCK, KeptTokens
 from shaketable.engine.narrow_weights import is_narrow, widened
 from shaketable.engine.prefix import Pools, ReadPrompt
 from shaketable.engine.prompt_reader import PromptReader
-from shaketable.engine.proof import Proof
+from shaketable.engine.proof import Checks, Proof
 from shaketable.engine.row_pool import FIXED_ROWS
 from shaketable.engine.shared_prefix import NAME
 from shaketable.engine.side_by_side import AT_ONCE
@@ -42,54 +44,61 @@ TOLERANCE = {"float32": 1e-3, "float16": 2e-2, "bfloat16": 8e-2, "int8": 8e-2}
 difference is another model."""
 
 
-def prove(reader: PromptReader) -> Proof:
+def prove(reader: PromptReader, checks: Checks) -> Proof:
     """Leaves the model with the shared-prefix attention, whatever comes out.
 
     Narrow layers round a last bit away, from these eyes too, until it turns a number one day: what stands between them
     is proved beside wide layers first.
     """
     if not is_narrow(reader.model):
-        return _prove(reader, LEAST_ROWS)
+        return _prove(reader, LEAST_ROWS, checks)
     with widened(reader.model):
-        wide = _prove(reader, LEAST_ROWS)
+        wide = _prove(reader, LEAST_ROWS, checks.named("wide"))
     _start_anew(reader, least_rows=1)
     reader.multiply(0)
     if wide.way == "alone":
         return wide
-    return _prove(reader, [n for n in LEAST_ROWS if n >= wide.least_rows] if wide.way == "any" else ())
+    tried = [n for n in LEAST_ROWS if n >= wide.least_rows] if wide.way == "any" else ()
+    return _prove(reader, tried, checks.named("narrow"))
 
 
-def _prove(reader: PromptReader, tried: Sequence[int]) -> Proof:
+def _prove(reader: PromptReader, tried: Sequence[int], checks: Checks) -> Proof:
     vocabulary = reader.model.get_input_embeddings().num_embeddings
     opening = [(5 * i + 2) % vocabulary for i in range(N_OPENING)]
     prompts = [opening + [(7 * i + shift) % vocabulary for i in range(length)] for shift, length in ((5, 41), (11, 67))]
-    expected = reader.read(
-        [*prompts[0], *(WATCHED[0] + step for step in range(STEPS))], DynamicCache(config=reader.model.config)
-    )
     # The two ways to keep a prompt, and another prompt in both.
     asked = [(prompt, n) for prompt in prompts for n in (0, N_OPENING)]
-    try:
-        reader.model.set_attn_implementation(NAME)
-        reads = [read for read, _ in _read_one_by_one(reader, asked)]
-        written = [decode(reader, [read], [[WATCHED[0]]])[0][0] for read in reads[:2]]
-    except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
-        return Proof(way="alone")  # The model's attention takes another road than the interface we plug into.
-    limit = TOLERANCE[reader.dtype] * expected.abs().max()
-    if any((logits - expected).abs().max() > limit for logits in written):
+    if not checks.holds("the shared prefix fits", lambda: _fits(reader, asked)):
         return Proof(way="alone")
+    reader.model.set_attn_implementation(NAME)
     # A GPU's library picks kernels by size in ways that no sample of sizes can settle.
     if reader.device == "cpu":
         for least_rows in tried:
-            if _holds_from(reader, least_rows, asked):
+            if _holds_from(reader, least_rows, asked, checks.named(f"from {least_rows} rows")):
                 return Proof(way="any", least_rows=least_rows)
         reader.multiply(PRODUCT_ROWS)
-        if _holds_from(reader, 1, asked):
+        if _holds_from(reader, 1, asked, checks.named("in pieces")):
             return Proof(way="fixed", product_rows=PRODUCT_ROWS)
         reader.multiply(0)
     _start_anew(reader, least_rows=1)
     return Proof(
         way="fixed" if _holds_fixed(reader, [read for read, _ in _read_one_by_one(reader, asked)]) else "alone"
     )
+
+
+def _fits(reader: PromptReader, asked: list[tuple[list[int], int]]) -> bool:
+    """Whether the shared prefix gives what the plain model does; leaves the model with it."""
+    expected = reader.read(
+        [*asked[0][0], *(WATCHED[0] + step for step in range(STEPS))], DynamicCache(config=reader.model.config)
+    )
+    try:
+        reader.model.set_attn_implementation(NAME)
+        reads = [read for read, _ in _read_one_by_one(reader, asked)]
+        written = [decode(reader, [read], [[WATCHED[0]]])[0][0] for read in reads[:2]]
+    except (TypeError, ValueError, RuntimeError, AttributeError, IndexError):
+        return False  # The model's attention takes another road than the interface we plug into.
+    limit = TOLERANCE[reader.dtype] * expected.abs().max()
+    return not any((logits - expected).abs().max() > limit for logits in written)
 
 
 def _start_anew(reader: PromptReader, *, least_rows: int) -> None:
@@ -111,12 +120,19 @@ def _read_whole(reader: PromptReader, prompts: list[tuple[list[int], int]]) -> l
     return reader.read_prompts(prompts)
 
 
-def _holds_from(reader: PromptReader, least_rows: int, prompts: list[tuple[list[int], int]]) -> bool:
+def _holds_from(reader: PromptReader, least_rows: int, prompts: list[tuple[list[int], int]], checks: Checks) -> bool:
     """Whether products of any number of rows agree, if those with fewer are filled up to this many."""
     _start_anew(reader, least_rows=least_rows)
     reader.kept = None if reader.pools.product_rows else KeptTokens()
-    alone = _read_one_by_one(reader, prompts)
-    return _holds_decoding(reader, [read for read, _ in alone]) and _holds_reading(reader, prompts, alone)
+    alone = functools.cache(lambda: _read_one_by_one(reader, prompts))
+    if not checks.holds("decoding", lambda: _holds_decoding(reader, [read for read, _ in alone()])):
+        return False
+    if not checks.holds("reading", lambda: _holds_reading(reader, prompts, alone())):
+        return False
+    return reader.kept is None or all(
+        checks.holds(f"continuing {n}", functools.partial(_holds_continuing, reader, prompt, prompts[0]))
+        for n, prompt in enumerate([*prompts[:2], _long_prompt(reader, prompts)])
+    )
 
 
 def _holds_decoding(reader: PromptReader, reads: list[ReadPrompt]) -> bool:
@@ -141,29 +157,31 @@ def _holds_reading(
 ) -> bool:
     """Prompts that are read beside others, few and many tokens, after them and before them; and very short ones."""
     opening = prompts[0][0][:N_OPENING]
-    n_many = min(AT_ONCE // 2, reader.window - N_OPENING)
-    many = [(opening + opening[:1] * n_many, N_OPENING)]
+    many = [_long_prompt(reader, prompts)]
     short = [(opening + opening[:n], N_OPENING) for n in SHORT_TEXTS]
     alone = [*alone, *_read_one_by_one(reader, short)]
     for before, after in ((prompts[:1], []), ([], many)):
         together = _read_whole(reader, [*before, *prompts, *short, *after])[len(before) :]
         if not all(map(_is_same, together, alone)):
             return False
-    return reader.kept is None or _holds_continuing(reader, [*prompts[:2], *many])
-
-
-def _holds_continuing(reader: PromptReader, prompts: list[tuple[list[int], int]]) -> bool:
-    """Prompts of which as many tokens as may be are kept, beside others and alone."""
-    for ids, n_opening in prompts:
-        ends = list(range(n_opening + 2 * KEPT_BLOCK, len(ids), 3 * KEPT_BLOCK + 5))[-CONTINUED:]
-        cut = [(ids[:end], n_opening) for end in (*ends, len(ids))]
-        alone = _read_one_by_one(reader, cut)
-        one_after_another = [reader.read_prompts([prompt])[0] for prompt in cut]
-        _read_whole(reader, cut[:1])
-        beside = reader.read_prompts([*prompts[:1], *cut])[1:]
-        if not all(map(_is_same, (*one_after_another, *beside), (*alone, *alone))):
-            return False
     return True
+
+
+def _long_prompt(reader: PromptReader, prompts: list[tuple[list[int], int]]) -> tuple[list[int], int]:
+    opening = prompts[0][0][:N_OPENING]
+    return opening + opening[:1] * min(AT_ONCE // 2, reader.window - N_OPENING), N_OPENING
+
+
+def _holds_continuing(reader: PromptReader, prompt: tuple[list[int], int], other: tuple[list[int], int]) -> bool:
+    """A prompt of which as many tokens as may be are kept, beside another and alone."""
+    ids, n_opening = prompt
+    ends = list(range(n_opening + 2 * KEPT_BLOCK, len(ids), 3 * KEPT_BLOCK + 5))[-CONTINUED:]
+    cut = [(ids[:end], n_opening) for end in (*ends, len(ids))]
+    alone = _read_one_by_one(reader, cut)
+    one_after_another = [reader.read_prompts([shorter])[0] for shorter in cut]
+    _read_whole(reader, cut[:1])
+    beside = reader.read_prompts([other, *cut])[1:]
+    return all(map(_is_same, (*one_after_another, *beside), (*alone, *alone)))
 
 
 def _is_same(first: tuple[ReadPrompt, torch.Tensor], other: tuple[ReadPrompt, torch.Tensor]) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Invariance = Literal["any", "fixed", "alone"]
@@ -23,3 +24,23 @@ class Proof:
     rows."""
     is_captured: bool = False
     """Whether steps are replayed as graphs of a GPU."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Checks:
+    """The checks of a proof, each of which is made once: what came out before is not asked again."""
+
+    outcomes: MutableMapping[str, bool] = field(default_factory=dict)
+    keep: Callable[[], None] = lambda: None
+    """Called when an outcome was added."""
+    name: str = ""
+
+    def named(self, name: str) -> Checks:
+        """The same checks under a name, where several proofs are made."""
+        return replace(self, name=f"{self.name}{name}: ")
+
+    def holds(self, name: str, check: Callable[[], bool]) -> bool:
+        if self.name + name not in self.outcomes:
+            self.outcomes[self.name + name] = check()
+            self.keep()
+        return self.outcomes[self.name + name]

@@ -1,7 +1,7 @@
 """What was proved of a model's batches, kept in the user cache: paid once per machine, libraries and weights.
 
-One small file per key. A file that cannot be read is ignored, and a folder that cannot be written costs nothing but
-the time of the next proof.
+One small file per key, and another with the checks of a proof that has not come to its end. A file that cannot be read
+is ignored, and a folder that cannot be written costs nothing but the time of the next proof.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from shaketable import weights
-from shaketable.engine.proof import PROOF_VERSION, Invariance, Proof
+from shaketable.engine.proof import PROOF_VERSION, Checks, Invariance, Proof
 from shaketable.identity import canonical, digest_text
 from shaketable.types import Json
 
@@ -39,16 +39,35 @@ def folder() -> Path:
     return weights.home() / "proofs"
 
 
-def recall(reader: PromptReader, prove: Callable[[], Proof]) -> Proof:
+def recall(reader: PromptReader, prove: Callable[[Checks], Proof]) -> Proof:
     """The proof for this machine, these libraries and these weights: the one that is kept, or a new one."""
     facts = facts_of(reader)
     file = folder() / f"{digest_text(canonical(facts))}.json"
     proof = _load(file, facts)
     if proof is None:
-        proof = prove()
+        begun = file.with_suffix(".begun")
+        proof = prove(_checks(begun, facts))
         with contextlib.suppress(OSError):
-            _write(file, facts, proof)
+            _write(file, {"facts": facts, "proof": asdict(proof)})
+            begun.unlink(missing_ok=True)
     return proof
+
+
+def _checks(file: Path, facts: Mapping[str, Json]) -> Checks:
+    """Those that an earlier process has made, and this one goes on with."""
+    try:
+        kept = json.loads(file.read_text("utf-8"))
+        outcomes = (
+            {str(name): value is True for name, value in kept["checks"].items()} if kept["facts"] == facts else {}
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        outcomes = {}
+
+    def keep() -> None:
+        with contextlib.suppress(OSError):
+            _write(file, {"facts": facts, "checks": dict(outcomes)})
+
+    return Checks(outcomes=outcomes, keep=keep)
 
 
 def facts_of(reader: PromptReader) -> Mapping[str, Json]:
@@ -93,9 +112,9 @@ def _load(file: Path, facts: Mapping[str, Json]) -> Proof | None:
     return proof if is_whole else None
 
 
-def _write(file: Path, facts: Mapping[str, Json], proof: Proof) -> None:
+def _write(file: Path, content: Mapping[str, object]) -> None:
     """Whole or not at all: several processes may write at once."""
     weights.make_folder(file.parent)
     with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False, encoding="utf-8") as draft:
-        json.dump({"facts": facts, "proof": asdict(proof)}, draft, indent=1)
+        json.dump(content, draft, indent=1)
     Path(draft.name).replace(file)

@@ -27,7 +27,7 @@ from shaketable.engine.kept_readings import KeptReadings
 from shaketable.engine.kept_tokens import KeptTokens
 from shaketable.engine.prefix import Pools, ReadPrompt
 from shaketable.engine.prompt_reader import PromptReader
-from shaketable.engine.proof import Invariance, Proof
+from shaketable.engine.proof import Checks, Invariance, Proof
 from shaketable.engine.proof_cache import recall
 from shaketable.engine.row_pool import FIXED_ROWS
 from shaketable.engine.rows import Begun, Group, note_extras, open_rows
@@ -261,8 +261,8 @@ class SweepEngine(PromptReader):
         self.kept = KeptTokens() if proof.way == "any" and self.device == "cpu" else None
         return proof
 
-    def prove(self) -> Proof:
-        return prove(self)
+    def prove(self, checks: Checks) -> Proof:
+        return prove(self, checks)
 
     @property
     def takes_any_number(self) -> bool:

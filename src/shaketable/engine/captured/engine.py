@@ -26,7 +26,7 @@ from shaketable.engine.captured.ragged_attention import can_compile
 from shaketable.engine.captured.seating import HeldText, Seat, Seating
 from shaketable.engine.checkpoint import EngineSettings
 from shaketable.engine.completing import complete, finish_reason
-from shaketable.engine.proof import Proof
+from shaketable.engine.proof import Checks, Proof
 from shaketable.engine.rows import PLAIN, note_extras
 from shaketable.engine.sampling import draw
 from shaketable.engine.sweep import Replies, SweepEngine
@@ -58,12 +58,12 @@ class CapturedEngine(SweepEngine):
         page_sizes = (N_READ,) if self.batching == "exact" else FREE_PAGES
         return FixedPasses(self, n_slots=self.n_slots, n_places=n_places, page_sizes=page_sizes)
 
-    def prove(self) -> Proof:
+    def prove(self, checks: Checks) -> Proof:
         """`fixed`, if the kernel serves this model and holds what is promised; else as without it."""
         has_kernel = not self.device.startswith("cuda") or can_compile()
         with self._on_its_device():
             is_captured = has_kernel and holds(self, self.open_passes)
-        return Proof(way="fixed", is_captured=True) if is_captured else super().prove()
+        return Proof(way="fixed", is_captured=True) if is_captured else super().prove(checks)
 
     def _on_its_device(self) -> AbstractContextManager[object]:
         """Graphs and kernels go to the current one of several GPUs."""
