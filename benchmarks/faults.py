@@ -2,18 +2,22 @@
 ends, also with a method of many calls and a model that takes seconds for each; and `verify` finds every flipped bit of
 a finished run that changes what is read of it.
 
-    python benchmarks/faults.py [kills] [calls] [often] [flips]
+    python benchmarks/faults.py [kills] [calls] [often] [often-busy] [flips]
 
 `kills`: at random moments, over methods and models. `calls`: when a chosen system call is made on a run's files (needs
 strace). `often`: DRAGIN on the embedded model, killed five seconds after each
-start, once libraries are imported. `flips`: a thousand.
+start, once libraries are imported; `often-busy`: after five seconds of its processor, where others use the machine too.
+`flips`: a thousand.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import multiprocessing
+import multiprocessing.process
+import os
 import sqlite3
 import sys
 import tempfile
@@ -105,7 +109,23 @@ def tell(name: str, toll: killing.Toll, n_trials: int) -> None:
     )
 
 
-def kill_often(folder: Path) -> None:
+def seconds_of_processor(pid: int) -> float:
+    """Of a process that runs, or 0 after its end."""
+    with contextlib.suppress(OSError):
+        user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+def wait(process: multiprocessing.process.BaseProcess, *, is_busy: bool) -> None:
+    """Until the process has ended or had its time."""
+    if not is_busy:
+        process.join(EVERY_SECONDS)
+    while is_busy and process.exitcode is None and seconds_of_processor(process.pid or 0) < EVERY_SECONDS:
+        process.join(0.02)
+
+
+def kill_often(folder: Path, *, is_busy: bool = False) -> None:
     study, run = folder / "often.toml", folder / "run"
     study.write_text(DRAGIN)
     importlib.import_module("shaketable.engine.load")  # Takes seconds, and nothing of it is the run's.
@@ -113,7 +133,7 @@ def kill_often(folder: Path) -> None:
     while True:
         process = context.Process(target=ask, args=(load_study(study), run))
         process.start()
-        process.join(EVERY_SECONDS)
+        wait(process, is_busy=is_busy)
         if process.exitcode is not None:
             break
         process.kill()
@@ -125,7 +145,7 @@ def kill_often(folder: Path) -> None:
         record.answer != killing.stored(folder / "whole")[key].answer for key, record in killing.stored(run).items()
     )
     print(
-        f"DRAGIN on the embedded model, killed every {EVERY_SECONDS:g} s: ended with {process.exitcode} after "
+        f"DRAGIN on the embedded model, killed every {EVERY_SECONDS:g} s{' of processor' * is_busy}: ended with {process.exitcode} after "
         f"{n_kills} kills and {time.perf_counter() - start:.0f} s; {_progress(run)}, {differing} answers differ from "
         "those of a run that was left alone",
         flush=True,
@@ -154,10 +174,11 @@ def flip(folder: Path) -> None:
 
 
 ALL = {"kills": kill_at_random, "calls": kill_at_calls, "often": kill_often, "flips": flip}
+OTHERS = {"often-busy": functools.partial(kill_often, is_busy=True)}
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or ALL:
         with tempfile.TemporaryDirectory() as temporary:
-            ALL[name](Path(temporary))
+            (ALL | OTHERS)[name](Path(temporary))
     print(describe())

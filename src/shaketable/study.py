@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from importlib import resources
@@ -382,7 +383,7 @@ def load_study(path: str | Path, overrides: Sequence[str] = (), limit: int | Non
             f"{where}: this is not TOML: {reason}. See the studies that ship: shaketable ls studies."
         ) from error
     override(tables, overrides)
-    _refuse_large(tables, where)
+    _refuse_unusable(tables, where)
     if limit is not None:
         for table in _dataset_tables(tables):
             table["limit"] = limit
@@ -597,11 +598,15 @@ def _dataset_tables(tables: dict[str, Any]) -> list[dict[str, Any]]:
     return [table for table in (given if isinstance(given, list) else [given]) if isinstance(table, dict)]
 
 
-def _refuse_large(value: Any, where: str, name: str = "") -> None:
-    """TOML's whole numbers have 64 bits; Python reads longer ones, which no table or database holds."""
+def _refuse_unusable(value: Any, where: str, name: str = "") -> None:
+    """TOML's whole numbers have 64 bits; Python reads longer ones, which no table or database holds. And `nan` equals
+    nothing, itself neither: a study that holds it would never be found the same again."""
     if isinstance(value, dict | list):
         for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            _refuse_large(inner, where, f"{name}[{step}]" if isinstance(value, list) else f"{name}.{step}".lstrip("."))
+            step_name = f"{name}[{step}]" if isinstance(value, list) else f"{name}.{step}".lstrip(".")
+            _refuse_unusable(inner, where, step_name)
+    elif isinstance(value, float) and math.isnan(value):
+        raise StudyError(f"{where}, {name}: found nan, which is no number. Give one, or leave the key out.")
     elif isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise StudyError(
             f"{where}, {name}: found a whole number beyond 64 bits, which TOML has none of. Give a smaller one."

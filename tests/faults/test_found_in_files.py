@@ -110,6 +110,8 @@ def study(folder: Path, text: str) -> object:
         (f"seed = {'[' * 3000}", "this is not TOML"),
         (f"seed = 0x{'f' * 5000}", "seed: found a whole number beyond 64 bits"),
         ("[dataset.where]\ntype = [0xffffffffffffffffffff]", r"dataset.where.type\[0\]: found a whole number beyond"),
+        ("[dataset.where]\ntype = ['bridge', nan]", r"dataset.where.type\[1\]: found nan, which is no number"),
+        ("[dataset]\nname = 'builtin'\nodd = -nan", "dataset.odd: found nan, which is no number"),
         ("[cross]\ntemperatures = {from = 0.0, to = 1e300, step = 1e-300}", "more than 10,000 temperatures"),
         ("[cross]\nrepeats = 1000000000000", "cross.repeats: found 1000000000000"),
         ("[dataset]\nname = 'jsonl'\npath = 'x'\ncolumns = 5", "dataset: 'columns' is 5; input should be a valid"),
