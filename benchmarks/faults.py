@@ -144,10 +144,11 @@ def kill_often(folder: Path, *, is_busy: bool = False) -> None:
     differing = sum(
         record.answer != killing.stored(folder / "whole")[key].answer for key, record in killing.stored(run).items()
     )
+    every = f"{EVERY_SECONDS:g} s{' of processor' if is_busy else ''}"
     print(
-        f"DRAGIN on the embedded model, killed every {EVERY_SECONDS:g} s{' of processor' * is_busy}: ended with {process.exitcode} after "
-        f"{n_kills} kills and {time.perf_counter() - start:.0f} s; {_progress(run)}, {differing} answers differ from "
-        "those of a run that was left alone",
+        f"DRAGIN on the embedded model, killed every {every}: ended with {process.exitcode} after {n_kills} kills and "
+        f"{time.perf_counter() - start:.0f} s; {_progress(run)}, {differing} answers differ from those of a run that was "
+        "left alone",
         flush=True,
     )
 

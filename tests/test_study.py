@@ -85,7 +85,7 @@ def test_a_name_is_enough_for_a_study(load):
         ),
         (
             "name = 'x'\n[cross]\ntemperatures = [nan]",
-            "typos.toml, cross.temperatures[0]: found nan; input should be a finite",
+            "typos.toml, cross.temperatures[0]: found nan, which is no number",
         ),
         (
             "name = 'x'\n[cross]\ntemperatures = [0.5, 0.0, 0.50]",
