@@ -146,9 +146,9 @@ def kill_often(folder: Path, *, is_busy: bool = False) -> None:
     )
     every = f"{EVERY_SECONDS:g} s{' of processor' if is_busy else ''}"
     print(
-        f"DRAGIN on the embedded model, killed every {every}: ended with {process.exitcode} after {n_kills} kills and "
-        f"{time.perf_counter() - start:.0f} s; {_progress(run)}, {differing} answers differ from those of a run that was "
-        "left alone",
+        f"DRAGIN on the embedded model, killed every {every}: ended with {process.exitcode} after {n_kills} kills "
+        f"and {time.perf_counter() - start:.0f} s; {_progress(run)}, {differing} answers differ from those of a run "
+        "that was left alone",
         flush=True,
     )
 
