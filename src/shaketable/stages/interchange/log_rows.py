@@ -40,7 +40,9 @@ def joined(logs: Sequence[Log], path: Path) -> Log:
     for log in logs:
         for where, row in log.rows:
             own = several and not log.is_own
-            rows.append((where, row.model_copy(update={"question_id": f"{log.task}/{row.question_id}"}) if own else row))
+            rows.append(
+                (where, row.model_copy(update={"question_id": f"{log.task}/{row.question_id}"}) if own else row)
+            )
     if not rows:
         raise DataError(f"{path} holds no samples. Log them: they are what is imported.")
     return Log(task=path.stem, rows=tuple(rows), remarks=tuple(remark for log in logs for remark in log.remarks))
@@ -54,7 +56,9 @@ def make_row(where: str, values: Mapping[str, Any]) -> PlacedRow:
     except ValidationError as error:
         problem = error.errors()[0]
         name = ".".join(str(step) for step in problem["loc"])
-        raise DataError(f"{where}: its {name} cannot be taken: {problem['msg']}, found {problem['input']!r}.") from error
+        raise DataError(
+            f"{where}: its {name} cannot be taken: {problem['msg']}, found {problem['input']!r}."
+        ) from error
 
 
 # --- fields of foreign JSON -----------------------------------------------------------------------

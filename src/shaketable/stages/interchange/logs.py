@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -43,7 +42,7 @@ def format_of(file: Path) -> LogFormat | None:
         beginning = opened.read(BEGINNING)
     if beginning.startswith(b"PK\x03\x04"):
         return "inspect"
-    if lm_eval_reading.is_samples(beginning) or file.name.startswith("results_") and file.suffix == ".json":
+    if lm_eval_reading.is_samples(beginning) or (file.name.startswith("results_") and file.suffix == ".json"):
         return "lm-eval"
     return "inspect" if inspect_reading.is_log(beginning) else None
 
@@ -65,5 +64,3 @@ def _read(file: Path, kind: LogFormat, temperature: float | None) -> Log:
         return lm_eval_reading.read_lm_eval(file, temperature)
     except RecursionError as error:
         raise DataError(f"{file}: it is nested too deeply to be read. Check that this is a log.") from error
-
-
