@@ -113,8 +113,8 @@ def _member(file: Path, opened: zipfile.ZipFile, name: str) -> dict[str, Any]:
         value = json.loads(opened.read(name))
     except NotImplementedError as error:
         raise DataError(
-            f"{file}: {name} is packed in a way that is not known here ({error}). Write it as JSON: inspect log convert "
-            f"{file.name} --to json --output-dir FOLDER."
+            f"{file}: {name} is packed in a way that is not known here ({error}). Write it as JSON: "
+            f"inspect log convert {file.name} --to json --output-dir FOLDER."
         ) from error
     except Exception as error:  # A damaged zip file ends in errors of many kinds: zlib, struct, zipfile, EOF.
         raise DataError(f"{file}: {name} cannot be read: {error}. The file is damaged; get it again.") from error

@@ -200,8 +200,8 @@ class _Told:
         likelihoods = [_likelihood(response) for response in list_in(line, "filtered_resps")]
         if len(likelihoods) < len(texts) or len(texts) < 2 or None in likelihoods:
             raise DataError(
-                f"{where}: it holds neither texts nor the log-likelihoods of choices, so there is no answer in it. Import "
-                "tasks of the output types generate_until and multiple_choice."
+                f"{where}: it holds neither texts nor the log-likelihoods of choices, so there is no answer in it. "
+                "Import tasks of the output types generate_until and multiple_choice."
             )
         known = [likelihood for likelihood in likelihoods[: len(texts)] if likelihood is not None]
         target = str(line.get("target"))
