@@ -141,7 +141,7 @@ def export(
         for _, text in format_frames(slices, "csv" if chosen is Format.csv else "jsonl"):
             # A file or another program gets the data as they are; a terminal would obey what is in them.
             typer.echo(visible(text).replace("\r", "[U+000D]") if sys.stdout.isatty() else text, nl=False)
-        return None
+        return
     out_file.parent.mkdir(parents=True, exist_ok=True)
     n_rows = write_frames(slices, out_file, cast(FileFormat, chosen.value))
     if json_:

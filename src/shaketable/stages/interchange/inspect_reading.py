@@ -86,8 +86,15 @@ def _object(file: Path, sample: object) -> dict[str, Any]:
     return sample
 
 
+def _unzipped(file: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
+    except Exception as error:  # A damaged directory ends in errors of many kinds: zipfile, struct, Unicode, overflow.
+        raise DataError(f"{file}: it cannot be unpacked: {error}. The file is damaged; get it again.") from error
+
+
 def _header_in(file: Path) -> dict[str, Any]:
-    with zipfile.ZipFile(file) as opened:
+    with _unzipped(file) as opened:
         names = opened.namelist()
         if sum(member.file_size for member in opened.infolist()) > MOST_BYTES:
             raise DataError(f"{file}: it unpacks to more than {MOST_BYTES >> 30} GiB. Export fewer samples.")
@@ -102,7 +109,7 @@ def _header_in(file: Path) -> dict[str, Any]:
 
 
 def _zipped_samples(file: Path) -> Samples:
-    with zipfile.ZipFile(file) as opened:
+    with _unzipped(file) as opened:
         for name in opened.namelist():
             if name.startswith("samples/") and name.endswith(".json"):
                 yield f"{file.name} {name}", _member(file, opened, name)

@@ -57,7 +57,7 @@ def read_lm_eval(file: Path, temperature: float | None = None) -> Log:
     chosen, others = _filters([line for _, line in lines])
     rows: list[PlacedRow] = []
     for row, line in lines:
-        if line.get("filter") == chosen:
+        if str(line.get("filter")) == chosen:
             rows += told.rows(row.where, line, temperature)
     remarks = [Remark(where=str(file), text=f"answers are those of the filter '{chosen}', not of {', '.join(others)}")]
     return Log(task=task, rows=tuple(rows), remarks=tuple(remarks if others else ()), is_own=bool(told.own))
@@ -95,12 +95,12 @@ def _checked(row: Row) -> dict[str, Any]:
     return row.value
 
 
-def _filters(lines: Sequence[Mapping[str, Any]]) -> tuple[object, list[str]]:
+def _filters(lines: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
     """The first filter that leaves one text for each response, and the others: documents stand once for each."""
-    names = list(dict.fromkeys(line.get("filter") for line in lines))
-    whole = [name for name in names if all(_is_whole(line) for line in lines if line.get("filter") == name)]
-    chosen = (whole or names or [None])[0]
-    return chosen, [str(name) for name in names if name != chosen]
+    names = list(dict.fromkeys(str(line.get("filter")) for line in lines))
+    whole = [name for name in names if all(_is_whole(line) for line in lines if str(line.get("filter")) == name)]
+    chosen = next(iter((*whole, *names)), "none")
+    return chosen, [name for name in names if name != chosen]
 
 
 def _is_whole(line: Mapping[str, Any]) -> bool:

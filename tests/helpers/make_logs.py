@@ -1,7 +1,9 @@
-"""Makes the logs in `logs/` with the tools themselves: run it with an interpreter that has inspect-ai or lm-eval.
+"""Makes the logs in `tests/stages/interchange/logs/` with the tools themselves.
 
-    PYTHON tests/stages/interchange/make_logs.py inspect FOLDER
-    PYTHON tests/stages/interchange/make_logs.py lm-eval FOLDER
+Run it with an interpreter that has inspect-ai, or lm-eval with its extra for endpoints:
+
+    PYTHON tests/helpers/make_logs.py inspect FOLDER
+    PYTHON tests/helpers/make_logs.py lm-eval FOLDER
 
 Both ask the same questions and get the same replies, so that what comes in can be compared with what was said.
 """
@@ -9,13 +11,17 @@ Both ask the same questions and get the same replies, so that what comes in can 
 from __future__ import annotations
 
 import http.server
+import importlib.metadata
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
-from typing import Any
+import zipfile
+from typing import Any, ClassVar
 
 QUESTIONS = {
     "France": ("What is the capital of France?", "Paris"),
@@ -28,6 +34,26 @@ REPLIES = {"France": ("Paris", "It is Paris."), "Peru": ("Cuzco", "Lima"), "Ghan
 CHOICES = ("Paris", "Lima", "Accra", "Suva")
 TEMPERATURE = 0.7
 N_REPEATS = 2
+OF_THE_MACHINE = (
+    "traceback",
+    "traceback_ansi",
+    "pretty_env_info",
+    "config_source",
+    "location",
+    "task_file",
+    "git_hash",
+)
+
+
+def without_machine(text: bytes) -> bytes:
+    """A log less what tells of the machine that made it; nothing else is touched."""
+
+    def stripped(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: "" if name in OF_THE_MACHINE and own else stripped(own) for name, own in value.items()}
+        return [stripped(own) for own in value] if isinstance(value, list) else value
+
+    return json.dumps(stripped(json.loads(text)), indent=1).encode()
 
 
 # --- Inspect ------------------------------------------------------------------------------------------
@@ -97,8 +123,14 @@ def make_inspect(folder: pathlib.Path) -> None:
             task, model=model, log_dir=str(logs / "made"), log_format=ending, display="none", max_samples=1,
             log_model_api=False,
         )  # fmt: skip
-        pathlib.Path(log.location.removeprefix("file://")).rename(logs / f"inspect_{version}_{name}.{ending}")
-    (logs / "made").rmdir()
+        made, kept = pathlib.Path(log.location.removeprefix("file://")), logs / f"inspect_{version}_{name}.{ending}"
+        if ending == "json":
+            kept.write_bytes(without_machine(made.read_bytes()))
+        else:
+            with zipfile.ZipFile(made) as old, zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as new:
+                for member in old.namelist():
+                    new.writestr(member, without_machine(old.read(member)))
+    shutil.rmtree(logs / "made")
 
 
 # --- lm-evaluation-harness ----------------------------------------------------------------------------
@@ -107,7 +139,7 @@ def make_inspect(folder: pathlib.Path) -> None:
 class Endpoint(http.server.BaseHTTPRequestHandler):
     """Says of each capital what `REPLIES` has, one after the other."""
 
-    asked: dict[str, int] = {}
+    asked: ClassVar[dict[str, int]] = {}
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -161,9 +193,9 @@ metric_list:
 
 def make_lm_eval(folder: pathlib.Path) -> None:
     """A task that generates twice for each question, by a chat endpoint, and one with choices, by the dummy model."""
-    folder = folder.absolute()
-    tasks = folder / "tasks"
-    tasks.mkdir(parents=True, exist_ok=True)
+    made = pathlib.Path(tempfile.mkdtemp())
+    tasks = made / "tasks"
+    tasks.mkdir()
     rows = [{"id": country, "question": text, "answer": gold} for country, (text, gold) in QUESTIONS.items()]
     (tasks / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     generating = TASK.format(name="capitals", kind="generate_until", target="{{answer}}", more=GENERATE.format())
@@ -175,9 +207,16 @@ def make_lm_eval(folder: pathlib.Path) -> None:
     url = f"http://127.0.0.1:{server.server_port}/v1/chat/completions"
     chat = ("--model", "local-chat-completions", "--apply_chat_template")
     settings = f"model=capital-knower,base_url={url},num_concurrent=1,max_retries=1,tokenized_requests=False"
-    _lm_eval(tasks, folder, "capitals", *chat, "--model_args", settings)
-    _lm_eval(tasks, folder, "choices", "--model", "dummy")
+    _lm_eval(tasks, made, "capitals", *chat, "--model_args", settings)
+    _lm_eval(tasks, made, "choices", "--model", "dummy")
     server.shutdown()
+    kept = folder / f"lm_eval_{importlib.metadata.version('lm-eval')}"
+    for file in [*made.glob("out_*/*/samples_*"), *made.glob("out_*/*/results_*")]:
+        task = file.parent.parent.name.removeprefix("out_")
+        (kept / task).mkdir(parents=True, exist_ok=True)
+        content = file.read_bytes()
+        (kept / task / file.name).write_bytes(without_machine(content) if file.suffix == ".json" else content)
+    shutil.rmtree(made)
 
 
 def _lm_eval(tasks: pathlib.Path, folder: pathlib.Path, task: str, *words: str) -> None:
