@@ -71,7 +71,7 @@ def test_one_condition_fits_one_inspect_log_with_failures_searches_and_working(s
     [log] = export_inspect(small, tmp_path / f"log.{ending}")
     back = import_answers(log, tmp_path / "back").run
     assert same(back).equals(same(small))
-    ours, theirs = ([record for record in run.store.records()] for run in (small, back))
+    ours, theirs = (list(run.store.records()) for run in (small, back))
     by_key = {record.trial.key: record for record in theirs}
     for record in ours:
         other = by_key[record.trial.key]
