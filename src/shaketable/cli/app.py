@@ -10,6 +10,7 @@ from shaketable import __version__
 from shaketable.cli import (
     annotating,
     caching,
+    carding,
     checking,
     comparing,
     explaining,
@@ -60,6 +61,7 @@ SHARING = (
     annotating.annotate,
     sharing.import_,
     sharing.export,
+    carding.card,
     merging.merge,
     verifying.verify,
     caching.cache,

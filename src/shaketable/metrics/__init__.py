@@ -9,6 +9,7 @@ CATALOG: dict[str, str] = {
     "retrieval": "retrieval:Retrieval",
     "bertscore": "bertscore:Bertscore",
     "refusal": "refusal:Refusal",
+    "given": "given:Given",
     "gibberish": "gibberish:Gibberish",
     "terse": "terse:Terse",
     "answer_tokens": "answer_tokens:AnswerTokens",

@@ -9,6 +9,8 @@ from shaketable.types import Answer, Question, Record, Score
 NO_GOLD = "no accepted answer"
 GREEDY_ONLY = "kept at temperature 0 alone"
 """Why a hot answer has no number that only the greedy one is asked for; nothing is missing then."""
+GIVEN_SCORES = "given_scores"
+"""The note of an imported answer with the numbers that it was given elsewhere, by their names."""
 
 
 def references(question: Question) -> tuple[str, ...]:

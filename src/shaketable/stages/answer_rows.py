@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,7 +15,7 @@ from shaketable.errors import DataError, did_you_mean
 Count = Annotated[int, Field(ge=0, le=2**53)]
 """What tables and JSON of every language hold exactly."""
 MOST_REPEATS = 1_000_000
-LISTS = ("gold", "gold_titles", "searches", "top_logprobs", "tokens")
+LISTS = ("gold", "gold_titles", "searches", "top_logprobs", "tokens", "scores", "prompt")
 """What a cell of a CSV holds as a JSON text."""
 
 
@@ -33,6 +33,12 @@ class SearchRow(BaseModel):
     """What the search brought, the best first; a text is both id and title."""
     gold_hit: bool | None = None
     """Whether a supporting document is among them; None: told by gold_titles, or not known."""
+
+
+class MessageRow(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    role: Literal["system", "user", "assistant"]
+    content: str
 
 
 class AnswerRow(BaseModel):
@@ -72,6 +78,18 @@ class AnswerRow(BaseModel):
     likeliest tokens, ten or more, alone or with their texts."""
     tokens: list[str] | None = None
     """The texts of these tokens, where an end mark or more than the answer is among them."""
+    n_prompt_tokens: Count | None = None
+    seconds: float = Field(0.0, ge=0, allow_inf_nan=False)
+    """How long the answer took."""
+    working: str = ""
+    """All that was written on the way to the answer; empty: the answer is all."""
+    prompt: list[MessageRow] = []
+    """What the model was asked last, message by message; empty: not known."""
+    failure: str | None = None
+    """Why there is no answer, in one word, such as `timeout`; None: there is one, or nobody says."""
+    failure_message: str = ""
+    scores: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
+    """Numbers that the answer was given elsewhere, more is better: scored here as `given_NAME`."""
 
 
 PlacedRow = tuple[str, AnswerRow]
@@ -91,6 +109,7 @@ def read_answer_rows(path: Path) -> list[PlacedRow]:
         except ValidationError as error:
             raise DataError(f"{row.where}: {_explain(error)}") from error
         _check_logprobs(*rows[-1])
+        _check_failure(*rows[-1])
     if not rows:
         raise DataError(f"{path} holds no answers. Give one JSON object per line, or a CSV with a header.")
     return rows
@@ -117,6 +136,11 @@ def _list_in(where: str, name: str, cell: object) -> object:
             return cell
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
         raise DataError(f"{where}: '{name}' is no JSON: {reason}. Write it as a JSON list, [\"…\"].") from error
+
+
+def _check_failure(where: str, row: AnswerRow) -> None:
+    if row.failure is not None and row.answer is not None:
+        raise DataError(f"{where}: both an 'answer' and a 'failure'. What failed has no answer: give null for it.")
 
 
 def _check_logprobs(where: str, row: AnswerRow) -> None:

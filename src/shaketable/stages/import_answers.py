@@ -10,7 +10,9 @@ from shaketable.errors import DataError, RunError
 from shaketable.factors import UNCHANGED, System
 from shaketable.facts.score import GIVEN_ENTROPY
 from shaketable.identity import canonical, digest, seed_from, trial_key
+from shaketable.metrics.scoring import GIVEN_SCORES
 from shaketable.stages.answer_rows import AnswerRow, HitRow, PlacedRow, SearchRow, logprob_pair, read_answer_rows
+from shaketable.stages.interchange.logs import LogFormat, read_log
 from shaketable.stages.pick_analyses import LeftOut, pick_analyses
 from shaketable.store import Run
 from shaketable.store.dimensions import UsedPart
@@ -31,6 +33,7 @@ from shaketable.types import (
     Passage,
     Question,
     Record,
+    Remark,
     Search,
     Study,
     Trial,
@@ -67,10 +70,19 @@ class Imported:
     run: Run
     left_out: tuple[LeftOut, ...]
     """The analyses that its study does not name, and why."""
+    remarks: tuple[Remark, ...] = ()
+    """What of a log was not taken as it stands there."""
 
 
-def import_answers(path: Path, out: Path) -> Imported:
-    rows = _with_clean_evidence(read_answer_rows(path))
+def import_answers(
+    path: Path, out: Path, *, log_format: LogFormat | None = None, temperature: float | None = None
+) -> Imported:
+    """A file of answers, or logs of Inspect and lm-evaluation-harness: their content tells, unless the format is said.
+
+    `temperature` is that of logs which name none.
+    """
+    log = read_log(path, log_format, temperature)
+    rows = _with_clean_evidence(read_answer_rows(path) if log is None else list(log.rows))
     questions = _questions(rows)
     picked = pick_analyses([row for _, row in rows])
     study = Study(
@@ -85,7 +97,7 @@ def import_answers(path: Path, out: Path) -> Imported:
         temperatures=tuple(sorted({row.temperature for _, row in rows})),
         repeats=max(row.repeat for _, row in rows) + 1,
         generation=Generation(max_tokens=1).model_dump(exclude={"models"}),  # type: ignore[call-arg]
-        metrics=picked.metrics,
+        metrics=(*picked.metrics, *_given_metrics(rows)),
         analyses=picked.analyses,
     )
     records = [_record(row) for _, row in rows]
@@ -95,7 +107,7 @@ def import_answers(path: Path, out: Path) -> Imported:
         if first != where:
             raise DataError(
                 f"{where}: the same question, condition, temperature and repeat as {first}. "
-                "Number repeated answers with 'repeat': 0, 1, 2 …"
+                + ("Number repeated answers with 'repeat': 0, 1, 2 …" if log is None else "Import one log of the two.")
             )
     fingerprint = digest([row.model_dump() for _, row in rows])
     run = Run.prepare(out, study)
@@ -108,7 +120,7 @@ def import_answers(path: Path, out: Path) -> Imported:
         store.add_questions([(question, digest(question.id)) for question in questions.values()])
         for start in range(0, len(records), BATCH):
             store.append(records[start : start + BATCH], {"engine": "imported"})
-    return Imported(run=run, left_out=picked.left_out)
+    return Imported(run=run, left_out=picked.left_out, remarks=() if log is None else log.remarks)
 
 
 def _with_clean_evidence(rows: list[PlacedRow]) -> list[PlacedRow]:
@@ -180,10 +192,20 @@ def _record(row: AnswerRow) -> tuple[Record, ImportedCondition]:
     n_searches = len(row.searches) if row.n_searches is None else row.n_searches
     record = Record(
         trial=trial,
-        answer=None if row.answer is None else Answer(text=row.answer),
-        failure=None if row.answer is not None else _NOT_ANSWERED,
-        trace=(*(event for search in row.searches for event in _events(search)), *_doubt(row, wording)),
-        cost=Cost(n_searches=n_searches, n_generations=row.n_generations or 0, n_tokens=row.n_tokens or 0),
+        answer=None if row.answer is None else Answer(text=row.answer, working=row.working),
+        failure=None if row.answer is not None else _failure(row),
+        trace=(
+            *(event for search in row.searches for event in _events(search)),
+            *(_doubt(row, wording) or _asked(row)),
+            *_given(row),
+        ),
+        cost=Cost(
+            n_searches=n_searches,
+            n_generations=row.n_generations or 0,
+            n_prompt_tokens=row.n_prompt_tokens or 0,
+            n_tokens=row.n_tokens or 0,
+            seconds=row.seconds,
+        ),
     )
     return record, condition
 
@@ -217,6 +239,38 @@ def _doubt(row: AnswerRow, wording: str) -> list[Event]:
         decoding={"temperature": row.temperature},
     )
     return [Event(step=Generate(messages=(Message(role="user", content=wording),)), reply=completion)]
+
+
+def _asked(row: AnswerRow) -> list[Event]:
+    """What the model was asked last, and what it said."""
+    if not row.prompt:
+        return []
+    completion = Completion(
+        text=row.working or row.answer or "",
+        finish_reason="end",
+        n_prompt_tokens=row.n_prompt_tokens or 0,
+        n_tokens=row.n_tokens or 0,
+        seconds=row.seconds,
+        decoding={"temperature": row.temperature},
+    )
+    messages = tuple(Message(role=message.role, content=message.content) for message in row.prompt)
+    return [Event(step=Generate(messages=messages), reply=_failure(row) if row.answer is None else completion)]
+
+
+def _given(row: AnswerRow) -> list[Event]:
+    return [Event(step=Note(name=GIVEN_SCORES, values=dict(row.scores)), reply=None)] if row.scores else []
+
+
+def _given_metrics(rows: list[PlacedRow]) -> list[str]:
+    """A metric for each number that came with answers."""
+    names = dict.fromkeys(name for _, row in rows for name in row.scores)
+    return [f"given(name={name!r})" for name in names]
+
+
+def _failure(row: AnswerRow) -> Failure:
+    if row.failure is None:
+        return _NOT_ANSWERED
+    return Failure(kind=row.failure, message=row.failure_message, step="import", may_retry=False)
 
 
 def _passage(hit: HitRow | str) -> Passage:

@@ -71,9 +71,14 @@ class RecordReading(SharedTexts):
         return next(self.select_records(where, same), None)
 
     def select_records(
-        self, where: str, values: Sequence[str | float | None] = (), *, with_trace: bool = True
+        self,
+        where: str,
+        values: Sequence[str | float | None] = (),
+        *,
+        with_trace: bool = True,
+        order: str = "r.id",
     ) -> Iterator[Record]:
-        """For the store's own queries: `where` is SQL over records r, variants v and conditions c."""
+        """For the store's own queries: `where` and `order` are SQL over records r, variants v and conditions c."""
         environments = {i: json.loads(body) for i, body in self.rows("SELECT id, body FROM environments")}
         columns = [f"r.{name}" for name in COLUMNS]
         if not with_trace:
@@ -82,7 +87,7 @@ class RecordReading(SharedTexts):
             SELECT {", ".join(columns)}, v.question_id, v.variation, v.wording, v.provenance, v.rejected,
                    c.model, c.method, c.retriever, c.perturbation
             FROM records r JOIN variants v ON v.id = r.variant JOIN conditions c ON c.id = r.condition
-            WHERE {where} ORDER BY r.id"""
+            WHERE {where} ORDER BY {order}"""
         for row in self.stream(sql, values):
             r = dict(zip(COLUMNS, row[: len(COLUMNS)], strict=True))
             question_id, variation, wording, provenance, rejected, model, method, retriever, perturbation = row[

@@ -13,7 +13,7 @@ import polars as pl
 
 from shaketable.errors import PartError, RunError, did_you_mean
 from shaketable.factors import judging_metric, main_metric
-from shaketable.store import card, counts, currency, score_file, tables, used_parts
+from shaketable.store import card, counts, currency, score_file, tables, used_parts, wide
 from shaketable.store.codec import decode
 from shaketable.store.dimensions import UsedPart
 from shaketable.store.evidence_flags import FlagCount, count_flags, evidence_flags
@@ -82,6 +82,10 @@ class Run(RunFolder):
     def record_slices(self) -> Iterator[pl.DataFrame]:
         """The same, some rows after the other."""
         return tables.record_slices(self.store)
+
+    def wide_slices(self) -> Iterator[pl.DataFrame]:
+        """Records with all that is known of them: lists as lists, evidence, flags, and a column for each number."""
+        return wide.wide_slices(self.store, self.score_tables(), self.evidence_flags())
 
     def searches(self) -> pl.DataFrame:
         """One row per executed search: key, hop, query, passages and titles it brought, gold_hit, n_gold."""

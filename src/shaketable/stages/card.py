@@ -1,0 +1,88 @@
+"""A run → the one page that its systems can carry."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+from shaketable import __version__
+from shaketable.analyses.gate.quantities import Quantity
+from shaketable.analyses.gate.thresholds import accuracies, flip_rates
+from shaketable.analyses.tables import Tables
+from shaketable.errors import StudyError
+from shaketable.identity import digest_text
+from shaketable.report.card import RunCard, make_system_cards
+from shaketable.report.card_files import draw_png, format_html, format_markdown
+from shaketable.report.claim_words import FAMILY
+from shaketable.report.words import MISSING, name_questions, name_resamples
+from shaketable.stages.analyze import make_current, tables_of
+from shaketable.stages.report import page_of
+from shaketable.store import Run
+
+ENDINGS = (".html", ".md", ".png")
+
+
+def card(run: Run, progress: Callable[[str], None] = lambda words: None) -> RunCard:
+    """What it says; scores and findings that are out of date are made anew first."""
+    make_current(run, progress)
+    page, tables = page_of(run, run.findings()), tables_of(run)
+    summary = run.summary()
+    failed = f"{summary.failed:,} of {summary.trials:,} trials have no answer. " if summary.failed else ""
+    partial = "" if summary.is_finished else f"Partial: {summary.done:,} of {summary.trials:,} trials are done. "
+    return RunCard(
+        title=run.study.name,
+        systems=make_system_cards(page, accuracies(tables), _flips(tables)),
+        facts=_facts(run),
+        command=_command(run),
+        notes=(
+            f"{partial}{failed}Confidence intervals hold {name_resamples(page.bootstrap)}; those of answers that flip "
+            "hold for all conditions at once.",
+            FAMILY,
+            f"What is not shown may still be there. {MISSING}",
+        ),
+    )
+
+
+def write_card(run: Run, out: Path, progress: Callable[[str], None] = lambda words: None) -> RunCard:
+    """As the file's ending says."""
+    if out.suffix not in ENDINGS:
+        raise StudyError(f"{out}: which kind of card is '{out.suffix}'? Use {', '.join(ENDINGS)}.")
+    made = card(run, progress)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if out.suffix == ".png":
+        out.write_bytes(draw_png(made))
+    else:
+        out.write_text(format_html(made) if out.suffix == ".html" else format_markdown(made), encoding="utf-8")
+    return made
+
+
+def _flips(tables: Tables) -> list[Quantity]:
+    """None where no metric tells right answers from wrong ones, or nothing was asked twice."""
+    try:
+        return flip_rates(tables)
+    except StudyError:
+        return []
+
+
+def _facts(run: Run) -> tuple[tuple[str, str], ...]:
+    summary = run.summary()
+    n_repeats = "" if run.study.repeats is None else f", {run.study.repeats} times each"
+    versions = {str(own["shaketable"]) for own in run.environments() if own.get("shaketable")}
+    return (
+        ("Data", f"{', '.join(summary.datasets)}: {name_questions(summary.n_questions)}{n_repeats}"),
+        ("Trials", f"{summary.trials:,}"),
+        ("Temperatures", ", ".join(f"{temperature:g}" for temperature in run.study.temperatures)),
+        ("Perturbations", ", ".join(run.study.perturbations)),
+        ("Wordings", ", ".join(run.study.variations)),
+        ("Date", (summary.finished or summary.created or "not known")[:10]),
+        ("Study", f"{run.study.name}, sha256 {digest_text(run.study_text)[:16]}, seed {run.study.seed}"),
+        ("Records", f"sha256 {run.content_digest()[:16]}"),
+        ("Version", f"Shaketable {', '.join(sorted(versions)) or __version__}"),
+    )
+
+
+def _command(run: Run) -> str:
+    if any(choice.name == "imported" for choice in run.study.datasets):
+        return f"shaketable import ANSWERS --out {shlex.quote(run.folder.name)}"
+    return f"shaketable run study.toml --out {shlex.quote(run.folder.name)}"
