@@ -13,6 +13,7 @@ from pathlib import Path
 
 from shaketable.errors import RunError
 from shaketable.store.database import reading_uri
+from shaketable.store.marks import WHITE
 from shaketable.store.record_index import N_SHOWN, Index, patience
 from shaketable.store.selection import format_like, score_column
 
@@ -29,7 +30,7 @@ CHANGES = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """A run as it is looked into, and which of its conditions are meant."""
+    """A run as it is looked into."""
 
     records: Path
     index: Index
@@ -168,13 +169,13 @@ def _pair(connection: sqlite3.Connection, systems: Sequence[tuple[str, str]], va
     connection.execute(
         "CREATE TABLE pairs (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER, is_changed INTEGER, first REAL, second REAL)"
     )
-    whole = "(SELECT TRIM(answer) FROM run_{0}.records WHERE id = {0}.id)"
+    whole = "(SELECT TRIM(answer, {1}) FROM run_{0}.records WHERE id = {0}.id)"
     connection.execute(
         # The beginning of an answer tells most of them apart; where it is not the whole, the whole decides.
         f"""INSERT INTO pairs (a, b, is_changed, first, second)
             SELECT a.id, b.id,
-                   CASE WHEN TRIM(sa.answer) IS NOT TRIM(sb.answer) THEN 1 WHEN LENGTH(sa.answer) < {N_SHOWN} THEN 0
-                        ELSE {whole.format("a")} IS NOT {whole.format("b")} END,
+                   CASE WHEN TRIM(sa.answer, {WHITE}) IS NOT TRIM(sb.answer, {WHITE}) THEN 1 WHEN LENGTH(sa.answer) < {N_SHOWN} THEN 0
+                        ELSE {whole.format("a", WHITE)} IS NOT {whole.format("b", WHITE)} END,
                    {values[0] if values[0] == "NULL" else f"a.{values[0]}"},
                    {values[1] if values[1] == "NULL" else f"b.{values[1]}"}
             FROM index_a.looked a NOT INDEXED

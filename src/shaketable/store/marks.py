@@ -8,7 +8,9 @@ from shaketable.store.evidence_flags import evidence_flags
 from shaketable.store.records import RecordStore
 
 FLAGGED = "flagged"
-ANSWERED_WORDS = "LOWER(TRIM(s.answer))"
+WHITE = "' ' || CHAR(9, 10, 13)"
+"""What an empty answer may consist of, and what around an answer makes it no other one."""
+ANSWERED_WORDS = f"LOWER(TRIM(s.answer, {WHITE}))"
 
 
 def is_there(connection: sqlite3.Connection, table: str) -> bool:

@@ -27,8 +27,6 @@ PATIENCE_SECONDS = 30.0
 """How long one page may look through the records."""
 REST = 10
 """Times as long as it took to bring the index up to date."""
-WHITE = "' ' || CHAR(9, 10, 13)"
-"""What an empty answer may consist of."""
 ANSWERS = f"SELECT id, variant, substr(answer, 1, {N_SHOWN}) FROM run.records"
 
 
@@ -198,7 +196,7 @@ def _looked_rows(index: Index) -> str:
     """What the index keeps of each record."""
     join = "LEFT JOIN scored s ON s.key = r.key" if index.score_columns else ""
     return f"""SELECT r.id, r.variant, r.condition, r.temperature, r.repeat, r.failure IS NOT NULL,
-                      r.failure IS NULL AND TRIM(COALESCE(r.answer, ''), {WHITE}) = '', r.n_searches, r.n_tokens,
+                      r.failure IS NULL AND TRIM(COALESCE(r.answer, ''), {marks.WHITE}) = '', r.n_searches, r.n_tokens,
                       r.seconds{index.list_columns("s.{}")}
                FROM run.records r {join}"""
 
