@@ -174,7 +174,8 @@ def _pair(connection: sqlite3.Connection, systems: Sequence[tuple[str, str]], va
         # The beginning of an answer tells most of them apart; where it is not the whole, the whole decides.
         f"""INSERT INTO pairs (a, b, is_changed, first, second)
             SELECT a.id, b.id,
-                   CASE WHEN TRIM(sa.answer, {WHITE}) IS NOT TRIM(sb.answer, {WHITE}) THEN 1 WHEN LENGTH(sa.answer) < {N_SHOWN} THEN 0
+                   CASE WHEN TRIM(sa.answer, {WHITE}) IS NOT TRIM(sb.answer, {WHITE}) THEN 1
+                        WHEN MAX(LENGTH(sa.answer), LENGTH(sb.answer)) < {N_SHOWN} THEN 0
                         ELSE {whole.format("a", WHITE)} IS NOT {whole.format("b", WHITE)} END,
                    {values[0] if values[0] == "NULL" else f"a.{values[0]}"},
                    {values[1] if values[1] == "NULL" else f"b.{values[1]}"}
