@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import made_records
+import made_run
 import pytest
 from made_studies import STUDY
 from typer.testing import CliRunner
@@ -33,6 +34,7 @@ from shaketable.types import (
 
 QUESTION = Question(id="q", text="Who discovered radium?", answers=("Curie",), dataset="d", gold_titles=("Radium",))
 SCORES = (0.5, 0.1, 0.9)
+AT = ("q/1?&<", 0.0, "sentence_removal")
 
 
 def hits(*titles):
@@ -115,12 +117,34 @@ def test_every_step_is_shown_with_its_values(run):
         "     1. Polonium (bm25, 7.25)",
         "  7. search “gone”, k = 2",
         "     failed: retriever: It is down.",
+        "Evidence",
+        "     1. Polonium (bm25, 7.25)",
+        "Prompt, user",
+        "     ?",
         "Answer: Curie",
+        "Gold answer: Curie",
+        "Scores: none yet; make them: shaketable score",
     ]
 
 
+def test_the_gold_answer_the_scores_and_the_prompts_of_every_record_are_shown(tmp_path):
+    made = made_run.made_run(tmp_path / "run")
+    [failed] = [one.trial.key for one in made.store.records() if one.failure][:1]
+    [wrong] = [
+        one.trial.key
+        for one in made.store.records()
+        if one.answer and (one.trial.question_id, one.trial.temperature, one.trial.perturbation) == AT
+    ][:1]
+    words = call("show", made.folder, wrong).stdout
+    for line in ("Gold answer: Author 1", "Scores: contains 0, length ", "Evidence", "Other is 1.", "Prompt, user"):
+        assert line in words, line
+    assert "Scores: contains – (failed), length – (failed)" in call("show", made.folder, failed).stdout
+    told = json.loads(call("show", made.folder, wrong, "--json").stdout)
+    assert told["gold_answers"] == ["Author 1"] and told["scores"]["contains"] == 0
+
+
 def test_a_failed_record_says_why(run):
-    assert call("show", run, "abd2").stdout.splitlines()[-1] == "Failed: 60 s"
+    assert "Failed: 60 s" in call("show", run, "abd2").stdout.splitlines()
 
 
 def test_json_is_the_whole_record_with_its_gold_hits(run):

@@ -3,12 +3,17 @@ from dataclasses import replace
 import made_run
 import polars as pl
 import pytest
+from disagreeing import disagreeing_run
 from hypothesis import given
 from hypothesis import strategies as st
+from made_studies import row, study_of, write_rows
 
-from shaketable.errors import StudyError
+from shaketable.errors import RunError, StudyError
+from shaketable.stages.answer import answer
+from shaketable.stages.plan import plan
 from shaketable.store import RecordStore, Run, explore, record_index
 from shaketable.store.explore import Explorer
+from shaketable.store.explored import Neighbours
 from shaketable.store.selection import Selection
 
 
@@ -95,6 +100,130 @@ def test_unknown_names_are_told_apart(explorer):
         explorer.find(Selection(sort="contain"))
     with pytest.raises(StudyError, match="Outcomes: answered, failed"):
         explorer.find(Selection(outcome="lost"))
+
+
+# --- outcomes, repeats, flags ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def disagreeing(tmp_path_factory):
+    explorer = Explorer(disagreeing_run(tmp_path_factory.mktemp("disagreeing") / "run"))
+    yield explorer
+    explorer.close()
+
+
+def questions_found(explorer, **asked):
+    found = explorer.find(Selection(judged_by="contains", **asked))
+    assert found.n == len(found.rows)
+    return [(row.question_id, row.repeat) for row in found.rows]
+
+
+def test_records_are_found_by_what_came_of_them(disagreeing):
+    both = (0, 1)
+    assert questions_found(disagreeing, outcome="right") == [
+        *(("q0", repeat) for repeat in both), ("q1", 0), *(("q5", repeat) for repeat in both),
+    ]  # fmt: skip
+    wrong = [("q1", 1), *((f"q{n}", repeat) for n in (2, 3) for repeat in both)]
+    assert questions_found(disagreeing, outcome="wrong") == wrong
+    assert questions_found(disagreeing, outcome="empty") == [("q3", 0), ("q3", 1)]
+    assert questions_found(disagreeing, outcome="failed") == [("q4", 0), ("q4", 1)]
+
+
+def test_repeats_that_disagree_are_found_by_their_words_or_by_being_right(disagreeing):
+    assert questions_found(disagreeing, repeats="differ") == [("q1", 0), ("q1", 1), ("q2", 0), ("q2", 1)]
+    assert questions_found(disagreeing, repeats="flip") == [("q1", 0), ("q1", 1)]
+    with pytest.raises(StudyError, match="expected differ or flip"):
+        disagreeing.find(Selection(repeats="twist", judged_by="contains"))
+    with pytest.raises(StudyError, match="Outcomes: answered, failed, empty"):
+        disagreeing.find(Selection(outcome="right"))
+
+
+def test_repeats_are_compared_anew_when_more_of_them_come(tmp_path, monkeypatch):
+    monkeypatch.setattr(record_index, "LOOK_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(record_index, "REST", 0)
+    run = made_run.made_run(tmp_path / "run", n_answered=1, with_scores=False)
+    explorer = Explorer(run)
+    assert explorer.find(Selection(repeats="differ")).n == 0
+    later = list(made_run.records_of(made_run.question(1)))
+    odd, condition = later[0]
+    later[0] = replace(odd, answer=replace(odd.answer, text="Something else")), condition
+    with run.writing() as store:
+        store.append(later, {})
+    assert {row.key for row in explorer.find(Selection(repeats="differ")).rows} == {
+        odd.trial.key, later[1][0].trial.key,
+    }  # fmt: skip
+    explorer.close()
+
+
+def test_records_are_found_by_the_flags_of_their_evidence(tmp_path, monkeypatch):
+    # Half of one supporting sentence, rounded down, is none: nothing is removed.
+    study = study_of(
+        write_rows(tmp_path / "q.jsonl", [row(n, facts=[[f"Book {n}", 0]]) for n in range(2)]),
+        models=["scripted(replies=('a book',))"],
+        methods=["single_retrieval"],
+        perturbations=["unchanged", "sentence_removal"],
+        temperatures=[0.0],
+        repeats=1,
+    )
+    run = Run.prepare(tmp_path / "run", study)
+    with run.writing() as store:
+        answer(plan(study), store)
+    explorer = Explorer(run)
+    monkeypatch.setattr(explore, "N_MARKED_AT_ONCE", 3)
+    assert explorer.flags() is None  # a large run is not read through unasked
+    flagged = explorer.find(Selection(flag="too_few_sentences"))
+    assert flagged.n == 2 and {one.perturbation for one in flagged.rows} == {"sentence_removal"}
+    assert explorer.find(Selection(flag="any")).rows == flagged.rows
+    assert explorer.find(Selection(flag="unheard_of")).n == 0
+    assert explorer.flags() == {"nothing_changed": 2, "too_few_sentences": 2}
+    explorer.close()
+
+
+def test_a_look_that_takes_too_long_is_given_up(explorer):
+    counting = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 9000000)"
+    with explorer._index.reading() as (connection, _):
+        told = pytest.raises(RunError, match="took longer than 0 s, and was given up")
+        with told, record_index.patience(connection, 0):
+            connection.execute(f"{counting} SELECT MAX(n) FROM c").fetchall()
+
+
+# --- order ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_few", [0, 10_000])
+@pytest.mark.parametrize("sort", ["question", "answer", "model", "retriever", "variation", "dataset", "type", "repeat"])
+def test_every_column_sorts_both_ways(explorer, monkeypatch, sort, n_few):
+    monkeypatch.setattr(explore, "N_FEW", n_few)
+    rows = explorer.find(Selection(sort=sort, limit=10_000)).rows
+    values = [getattr(row, "wording" if sort == "question" else sort) for row in rows]
+    known = [value.lower() if sort in ("question", "answer") else value for value in values if value is not None]
+    assert known == sorted(known) and values[len(known) :] == [None] * (len(values) - len(known))
+    turned = explorer.find(Selection(sort=sort, is_descending=True, limit=10_000)).rows
+    assert [row.key for row in turned if not row.failed] == [row.key for row in rows[::-1] if not row.failed]
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        Selection(),
+        Selection(sort="length", is_descending=True),
+        Selection(factors={"perturbation": "unchanged"}, sort="answer"),
+        Selection(words="nobody", outcome="wrong", judged_by="contains"),
+    ],
+)
+def test_neighbours_are_those_of_the_list(explorer, selection):
+    keys = [row.key for row in explorer.find(replace(selection, limit=10_000)).rows]
+    for place in (0, 1, len(keys) // 2, len(keys) - 1):
+        for told in (place, 0, 7_000):  # the place that an address tells may be out of date
+            found = explorer.neighbours(replace(selection, offset=told), keys[place])
+            before, after = keys[place - 1] if place else None, (*keys, None)[place + 1]
+            assert found == Neighbours(n=len(keys), place=place, before=before, after=after)
+    assert explorer.neighbours(selection, "no such key") is None
+
+
+def test_a_record_outside_the_list_has_no_neighbours_in_it(explorer):
+    failed = explorer.find(Selection(outcome="failed", limit=1)).rows[0].key
+    assert explorer.neighbours(Selection(outcome="answered"), failed) is None
 
 
 def test_a_question_has_a_cell_for_each_condition_and_temperature(explorer):

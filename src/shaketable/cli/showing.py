@@ -13,8 +13,10 @@ from shaketable.cli.running import JsonOption, RunArgument
 from shaketable.errors import RunError
 from shaketable.identity import canonical
 from shaketable.store import RecordStore, Run
-from shaketable.types import Generate, Hit, Probe, Question, Record, Search
+from shaketable.store.score_file import load_scores_of
+from shaketable.types import Generate, Hit, Probe, Question, Record, Score, Search
 from shaketable.viewer.shown_event import ShownEvent, ShownNote, show_event
+from shaketable.viewer.shown_texts import ShownTexts, show_texts
 
 
 @guarded
@@ -23,12 +25,19 @@ def show(
     key: Annotated[str, typer.Argument(metavar="KEY", help="A record's key or its beginning; see `export` or `view`.")],
     json_: JsonOption = False,
 ) -> None:
-    """Show one record and its trace: searches with hits and scores, decisions with their values, what was written."""
-    record, question = _find(Run(run_folder), key)
+    """Show one record: its trace of searches, decisions and texts, its evidence, prompts, gold answer and scores."""
+    run = Run(run_folder)
+    record, question = _find(run, key)
     events = [show_event(event, question) for event in record.trace]
+    texts, scores = show_texts(record, question), load_scores_of(run.folder, record.trial.key)
     if json_:
-        gold_hits = [event.evidence.gold_hit for event in events if event.evidence]
-        print_json({"question": question.text, "gold_hits": gold_hits, **json.loads(canonical(record))})
+        told = {
+            "question": question.text,
+            "gold_answers": list(question.answers),
+            "scores": {score.metric: score.value for score in scores},
+            "gold_hits": [event.evidence.gold_hit for event in events if event.evidence],
+        }
+        print_json({**told, **json.loads(canonical(record))})
         return
     trial = record.trial
     system = (trial.model, trial.method, trial.retriever, trial.perturbation)
@@ -39,8 +48,37 @@ def show(
         out.print(Text(f"{n:>3}. ").append(heading, style="bold"))
         for line in lines:
             out.print(Text("     ").append(line))
+    _print_texts(texts)
     said = record.answer.text if record.answer else record.failure.message if record.failure else ""
-    out.print(Text("Answer: " if record.answer else "Failed: ", style="bold").append(said, style="default not bold"))
+    _print_named("Answer" if record.answer else "Failed", said)
+    _print_named("Gold answer", " / ".join(question.answers) or "none, it is unanswerable")
+    _print_named("Scores", ", ".join(map(_format_score, scores)) or "none yet; make them: shaketable score")
+
+
+def _print_texts(texts: ShownTexts) -> None:
+    """The evidence with its text, and the last prompt, as the model read it."""
+    if texts.evidence:
+        out.print(Text("Evidence", style="bold"))
+    for hit, is_gold in texts.evidence:
+        out.print(Text("     ").append(_hit_words(hit, is_gold)))
+        for line in hit.passage.text.splitlines():
+            out.print(Text("        ").append(line, style="dim"))
+    if texts.flags:
+        _print_named("Flags", ", ".join(texts.flags))
+    for n, messages in enumerate(texts.prompts, 1):
+        which = f" {n} of {len(texts.prompts)}" if len(texts.prompts) > 1 else ""
+        for message in messages:
+            out.print(Text(f"Prompt{which}, {message.role}", style="bold"))
+            for line in message.content.splitlines():
+                out.print(Text("     ").append(line))
+
+
+def _print_named(name: str, words: str) -> None:
+    out.print(Text(f"{name}: ", style="bold").append(words, style="default not bold"))
+
+
+def _format_score(score: Score) -> str:
+    return f"{score.metric} {score.value:.3g}" if score.value is not None else f"{score.metric} – ({score.reason})"
 
 
 def _find(run: Run, key: str) -> tuple[Record, Question]:

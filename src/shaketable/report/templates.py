@@ -8,6 +8,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from shaketable.report.money_words import format_dollars
 from shaketable.report.words import format_entry, name_evidence
 from shaketable.text.unseen import visible
 
@@ -29,5 +30,9 @@ environment = jinja2.Environment(
     lstrip_blocks=True,
 )
 environment.filters.update(
-    entry=format_entry, data_uri=_data_uri, named=name_evidence, thousands=lambda number: f"{number:,}"
+    entry=format_entry,
+    data_uri=_data_uri,
+    named=name_evidence,
+    dollars=format_dollars,
+    thousands=lambda number: f"{number:,}",
 )

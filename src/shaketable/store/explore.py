@@ -5,11 +5,21 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from shaketable.store import marks
 from shaketable.store.codec import decode
-from shaketable.store.explored import QuestionCell, QuestionPage, QuestionRow, RecordPage, RecordRow, RepeatRow
-from shaketable.store.record_index import N_SHOWN, Index, RecordIndex
+from shaketable.store.explored import (
+    Neighbours,
+    QuestionCell,
+    QuestionPage,
+    QuestionRow,
+    RecordPage,
+    RecordRow,
+    RepeatRow,
+)
+from shaketable.store.record_index import N_SHOWN, Index, RecordIndex, Seen
 from shaketable.store.records import RecordStore
 from shaketable.store.run import Run
 from shaketable.store.score_file import load_scores_of
@@ -23,12 +33,15 @@ from shaketable.store.selection import (
     format_order,
     format_walk,
     format_where,
+    repeats_table,
     score_column,
 )
 from shaketable.types import Curve, Failure, Question, Record, Score, Variant
 
 N_FEW = 20_000
 """Records that are sorted in no time."""
+N_MARKED_AT_ONCE = 50_000
+"""Records up to which the flags of all are read unasked: it takes a second."""
 WORDED = """
     INSERT INTO worded SELECT id FROM said WHERE answer LIKE ?1 ESCAPE '\\' OR variant IN (
         SELECT v.id FROM run.variants v JOIN run.questions q ON q.id = v.question_id
@@ -45,6 +58,15 @@ class Explorer:
 
     def close(self) -> None:
         self._index.close()
+
+    def index(self) -> Index:
+        """The narrow index of the records, up to date."""
+        return self._index.current()
+
+    @property
+    def seen(self) -> Seen | None:
+        """The run as the index knows it; None: nobody asked yet."""
+        return self._index.seen
 
     def _store(self) -> RecordStore:
         return RecordStore(self.run.records_path, read_only=True)
@@ -69,35 +91,52 @@ class Explorer:
             }
         return {name: own for name, own in values.items() if len(own) > 1}
 
+    def flags(self) -> Mapping[str, int] | None:
+        """Flags of evidence with the number of records that have them; None: the run is large, and nobody asked yet."""
+        with self._index.reading() as (connection, _):
+            [(n,)] = connection.execute("SELECT COUNT(*) FROM looked")
+            if n > N_MARKED_AT_ONCE and not marks.is_there(connection, marks.FLAGGED):
+                return None
+        with self._index.reading(lambda index: [marks.FLAGGED]) as (connection, _):
+            return dict(connection.execute("SELECT flag, COUNT(*) FROM flagged GROUP BY 1 ORDER BY 1").fetchall())
+
     def find(self, selection: Selection) -> RecordPage:
-        where, values = format_where(selection)
-        with self._index.reading() as (connection, index):
-            if selection.words:
-                connection.execute("PRAGMA temp_store = MEMORY")
-                connection.execute("CREATE TEMP TABLE worded (id INTEGER PRIMARY KEY)")
-                connection.execute(WORDED, (format_like(selection.words),))
-            [(n,)] = connection.execute(f"SELECT COUNT(*) FROM looked i WHERE {where}", values)
-            # Of many records the first few in order are met soon; few are sorted faster than they are looked for.
-            is_many = n > N_FEW
-            order = format_order(selection, index.score_columns, by_index=is_many)
-            source = f"looked i {format_walk(selection.sort, index.score_columns) if is_many else ''}"
+        with self._index.reading(lambda index: _tables(selection, index)) as (connection, index):
+            chosen = _choose(connection, index, selection)
             cursor = connection.execute(
                 # The rows that are shown are chosen first, and joined with their texts after.
-                f"""WITH chosen AS (SELECT i.id FROM {source} WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?)
+                f"""WITH chosen AS ({chosen.sql})
                     SELECT r.key, v.question_id, q.text AS question, v.wording, v.variation, q.dataset,
                            json_extract(q.tags, '$.type') AS type, c.model, c.method, c.retriever, c.perturbation,
                            i.temperature, i.repeat, substr(r.answer, 1, {N_SHOWN}) AS answer, i.failed,
                            i.n_searches, i.n_tokens, i.seconds{index.list_columns("i.{}")}
                     FROM chosen JOIN looked i USING (id) JOIN run.records r USING (id)
                     JOIN run.variants v ON v.id = i.variant JOIN run.questions q ON q.id = v.question_id
-                    JOIN run.conditions c ON c.id = i.condition ORDER BY {order}""",
-                (*values, selection.limit, selection.offset),
+                    JOIN run.conditions c ON c.id = i.condition ORDER BY {chosen.order}""",
+                (*chosen.values, selection.limit, selection.offset),
             )
             rows = [
                 RecordRow(**{**row, "failed": bool(row["failed"])}, scores=scores)
                 for row, scores in _with_scores(cursor, index)
             ]
-        return RecordPage(n=n, rows=tuple(rows))
+        return RecordPage(n=chosen.n, rows=tuple(rows))
+
+    def neighbours(self, selection: Selection, key: str) -> Neighbours | None:
+        """The records before and after one of a list, which is soon found at the selection's offset; None: it is not
+        in this list."""
+        with self._index.reading(lambda index: _tables(selection, index)) as (connection, index):
+            chosen = _choose(connection, index, selection)
+            [(own,)] = connection.execute("SELECT MIN(id) FROM run.records WHERE key = ?", (key,))
+            place = selection.offset
+            if chosen.ids(connection, place, 1) != [own]:
+                found = connection.execute(chosen.counted, (*chosen.values, own)).fetchone()
+                if found is None:
+                    return None
+                [place] = found
+            before = chosen.ids(connection, place - 1, 1) if place else []
+            near = [*(before or [None]), *chosen.ids(connection, place + 1, 1), None][:2]
+            keys = dict(connection.execute("SELECT id, key FROM run.records WHERE id IN (?, ?)", near).fetchall())
+        return Neighbours(n=chosen.n, place=place, before=keys.get(near[0]), after=keys.get(near[1]))
 
     def questions(self, metric: str | None, words: str = "", offset: int = 0, limit: int = 50) -> QuestionPage:
         """Questions with the mean of a metric over all their records, the lowest first."""
@@ -179,6 +218,51 @@ class Explorer:
     def curves(self, keys: Sequence[str]) -> list[Curve]:
         with self._store() as store:
             return store.curves_of(keys)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Chosen:
+    """How a selection is asked for."""
+
+    n: int
+    source: str
+    where: str
+    values: Sequence[str | None]
+    order: str
+
+    @property
+    def sql(self) -> str:
+        """Ids in their order; its last two values are limit and offset."""
+        return f"SELECT i.id FROM {self.source} WHERE {self.where} ORDER BY {self.order} LIMIT ? OFFSET ?"
+
+    @property
+    def counted(self) -> str:
+        """How many come before one of them, which is the last value."""
+        numbered = f"SELECT i.id, ROW_NUMBER() OVER (ORDER BY {self.order}) AS n FROM looked i WHERE {self.where}"
+        return f"SELECT n - 1 FROM ({numbered}) WHERE id = ?"
+
+    def ids(self, connection: sqlite3.Connection, offset: int, limit: int) -> list[int | None]:
+        return [id for (id,) in connection.execute(self.sql, (*self.values, limit, offset))]
+
+
+def _choose(connection: sqlite3.Connection, index: Index, selection: Selection) -> _Chosen:
+    where, values = format_where(selection, index.score_columns)
+    if selection.words:
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("CREATE TEMP TABLE worded (id INTEGER PRIMARY KEY)")
+        connection.execute(WORDED, (format_like(selection.words),))
+    [(n,)] = connection.execute(f"SELECT COUNT(*) FROM looked i WHERE {where}", values)
+    # Of many records the first few in order are met soon; few are sorted faster than they are looked for.
+    is_many = n > N_FEW
+    order = format_order(selection, index.score_columns, by_index=is_many)
+    source = f"looked i {format_walk(selection.sort, index.score_columns) if is_many else ''}"
+    return _Chosen(n=n, source=source, where=where, values=values, order=order)
+
+
+def _tables(selection: Selection, index: Index) -> list[str]:
+    """What must have been made before a selection can be asked for."""
+    repeats = [] if selection.repeats is None else [repeats_table(selection, index.score_columns)]
+    return [*repeats, *([] if selection.flag is None else [marks.FLAGGED])]
 
 
 def _named(cursor: sqlite3.Cursor) -> Iterator[dict[str, Any]]:

@@ -45,6 +45,19 @@ class RecordPage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Neighbours:
+    """Where a record stands in a list."""
+
+    n: int
+    """Records in the list."""
+    place: int
+    """Its own, from 0."""
+    before: str | None
+    """The key of the one before; None: it is the first."""
+    after: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class QuestionRow:
     question_id: str
     question: str

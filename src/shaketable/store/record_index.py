@@ -7,13 +7,14 @@ import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from shaketable.store import score_file
+from shaketable.errors import RunError
+from shaketable.store import marks, score_file
 from shaketable.store.database import reading_uri
 from shaketable.store.records import RecordStore
 from shaketable.store.selection import COUNTED
@@ -22,6 +23,8 @@ N_SHOWN = 300
 """Characters of an answer that the index keeps, for lists and for searching."""
 LOOK_AGAIN_SECONDS = 1.0
 """A run that is going on is asked for news at most this often."""
+PATIENCE_SECONDS = 30.0
+"""How long one page may look through the records."""
 REST = 10
 """Times as long as it took to bring the index up to date."""
 ANSWERS = f"SELECT id, variant, substr(answer, 1, {N_SHOWN}) FROM run.records"
@@ -48,6 +51,26 @@ class Seen:
     last: int
 
 
+def no_tables(index: Index) -> Sequence[str]:
+    return ()
+
+
+@contextlib.contextmanager
+def patience(connection: sqlite3.Connection, seconds: float = PATIENCE_SECONDS) -> Iterator[None]:
+    """What is asked within ends with an error when its time is over."""
+    end = time.monotonic() + seconds
+    connection.set_progress_handler(lambda: time.monotonic() > end, 100_000)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if str(error) != "interrupted":
+            raise
+        raise RunError(
+            f"Looking through the records took longer than {seconds:g} s, and was given up. Choose fewer of them "
+            "first, by a model, an evidence or a temperature, or leave the words out."
+        ) from error
+
+
 class RecordIndex:
     """Any number of threads may ask."""
 
@@ -56,19 +79,25 @@ class RecordIndex:
         self._folder = tempfile.TemporaryDirectory(prefix="shaketable-")
         self._lock = threading.Lock()
         self._index: Index | None = None
-        self._seen: Seen | None = None
+        self.seen: Seen | None = None
         self._look_again = 0.0
 
     def close(self) -> None:
         self._folder.cleanup()
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[tuple[sqlite3.Connection, Index]]:
-        """A connection to the index as `main` and to the records as `run`."""
+    def reading(self, mark: Callable[[Index], Sequence[str]] = no_tables) -> Iterator[tuple[sqlite3.Connection, Index]]:
+        """A connection to the index as `main` and to the records as `run`; `mark` says which tables must be there.
+
+        What takes too long is given up, so that no page keeps the machine busy when nobody waits for it any more.
+        """
         index = self.current()
+        for table in mark(index):
+            self._mark(index, table)
         with contextlib.closing(sqlite3.connect(f"{index.path.as_uri()}?mode=ro", uri=True)) as connection:
             connection.execute("ATTACH ? AS run", (reading_uri(self._records_path),))
-            yield connection, index
+            with patience(connection):
+                yield connection, index
 
     def current(self) -> Index:
         """The index, up to date: new records are added; new scores, and records done again, build it anew."""
@@ -77,15 +106,22 @@ class RecordIndex:
                 return self._index
             start = time.monotonic()
             seen = self._look()
-            if self._index is None or self._seen is None:
+            if self._index is None or self.seen is None:
                 self._index = self._build(seen)
-            elif seen != self._seen:
-                is_longer = seen.scores is None and self._seen.scores is None and self._extend(self._index, seen)
+            elif seen != self.seen:
+                is_longer = seen.scores is None and self.seen.scores is None and self._extend(self._index, seen)
                 self._index = self._index if is_longer else self._build(seen)
-            self._seen = seen
+            self.seen = seen
             # However large the run and fast its growth, building leaves most of the time to other work.
             self._look_again = time.monotonic() + max(LOOK_AGAIN_SECONDS, REST * (time.monotonic() - start))
             return self._index
+
+    def _mark(self, index: Index, table: str) -> None:
+        """Make a table of records that many filters never ask for, once it is asked for."""
+        with self._lock, self._writing(index.path) as connection:
+            if not marks.is_there(connection, table):
+                with RecordStore(self._records_path, read_only=True) as store:
+                    marks.make(connection, table, store)
 
     def _look(self) -> Seen:
         with RecordStore(self._records_path, read_only=True) as store:
@@ -102,6 +138,7 @@ class RecordIndex:
             connection.execute(f"INSERT INTO said {ANSWERS} WHERE id > ?", (last,))
             [(known,)] = connection.execute("SELECT COUNT(*) FROM looked")
             _note_facets(connection)
+            marks.forget(connection)
         # More may have come since they were counted; fewer of them would mean that some have gone.
         return bool(known == seen.n_records or (known > seen.n_records and self._look().n_records == known))
 
@@ -117,7 +154,7 @@ class RecordIndex:
                 _insert_scores(connection, scores, metrics)
             connection.execute(f"INSERT INTO looked {_looked_rows(index)}")
             connection.execute(f"INSERT INTO said {ANSWERS}")
-            connection.execute("CREATE INDEX by_variant ON looked (variant)")
+            connection.execute("CREATE INDEX by_variant ON looked (variant, condition, temperature)")
             for name in (*COUNTED, *index.score_columns.values()):
                 connection.execute(f"CREATE INDEX by_{name} ON looked ({name})")
             connection.execute("CREATE INDEX by_factors ON looked (condition, temperature, repeat, failed, variant)")
@@ -140,7 +177,8 @@ def _create_tables(connection: sqlite3.Connection, index: Index) -> None:
     connection.execute("CREATE TABLE facets (name TEXT, value)")
     connection.execute(
         f"""CREATE TABLE looked (id INTEGER PRIMARY KEY, variant INTEGER, condition INTEGER, temperature REAL,
-                repeat INTEGER, failed INTEGER, n_searches INTEGER, n_tokens INTEGER, seconds REAL{columns})"""
+                repeat INTEGER, failed INTEGER, is_empty INTEGER, n_searches INTEGER, n_tokens INTEGER,
+                seconds REAL{columns})"""
     )
     connection.execute("CREATE TABLE said (id INTEGER PRIMARY KEY, variant INTEGER, answer TEXT)")
 
@@ -158,7 +196,8 @@ def _looked_rows(index: Index) -> str:
     """What the index keeps of each record."""
     join = "LEFT JOIN scored s ON s.key = r.key" if index.score_columns else ""
     return f"""SELECT r.id, r.variant, r.condition, r.temperature, r.repeat, r.failure IS NOT NULL,
-                      r.n_searches, r.n_tokens, r.seconds{index.list_columns("s.{}")}
+                      r.failure IS NULL AND TRIM(COALESCE(r.answer, ''), {marks.WHITE}) = '', r.n_searches, r.n_tokens,
+                      r.seconds{index.list_columns("s.{}")}
                FROM run.records r {join}"""
 
 

@@ -16,7 +16,15 @@ COUNTED = ("n_searches", "n_tokens", "seconds")
 OWN = ("temperature", "repeat", *COUNTED)
 FACTORS = (*OF_CONDITION, "variation", *OF_QUESTION, "temperature", "repeat")
 """What records can be filtered by, beside their question and outcome."""
-OUTCOMES = {"answered": "failed = 0", "failed": "failed = 1"}
+OF_TEXTS = ("question", "answer")
+SORTS = (*OF_TEXTS, *FACTORS, *COUNTED)
+"""What records can be sorted by, beside their scores."""
+OUTCOMES = {"answered": "i.failed = 0", "failed": "i.failed = 1", "empty": "i.is_empty = 1"}
+JUDGED = {"right": "i.{} >= 1", "wrong": "i.{} < 1"}
+"""Outcomes that a score tells; what has none is neither."""
+REPEATS = ("differ", "flip")
+"""How answers to one wording under one condition at one temperature disagree: in their words, or in being right."""
+ANY_FLAG = "any"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,17 +35,23 @@ class Selection:
     """Factor → the value it has."""
     question_id: str | None = None
     outcome: str | None = None
-    """`answered` or `failed`; None: both."""
+    """`answered`, `failed`, `empty`, or by `judged_by` `right`, `wrong`; None: all."""
+    judged_by: str | None = None
+    """The metric that tells right answers from wrong ones."""
+    repeats: str | None = None
+    """`differ`: the repeats differ in their words; `flip`: some of them are right and some wrong; None: all."""
+    flag: str | None = None
+    """What kept a perturbation from the evidence, or `any` of these; None: whatever it was."""
     words: str = ""
     """Found in the question, the wording or the beginning of the answer, whatever their case."""
     sort: str | None = None
-    """A metric, a factor of the record's own or a count; None: in the order they were stored."""
+    """A metric, a factor, a count, `question` or `answer`; None: in the order they were stored."""
     is_descending: bool = False
     offset: int = 0
     limit: int = 50
 
 
-def format_where(selection: Selection) -> tuple[str, list[str | None]]:
+def format_where(selection: Selection, score_columns: Mapping[str, str]) -> tuple[str, list[str | None]]:
     """Values never become part of the statement; names are compared with those that are known."""
     clauses: list[str] = ["1"]
     values: list[str | None] = []
@@ -48,12 +62,33 @@ def format_where(selection: Selection) -> tuple[str, list[str | None]]:
         clauses.append("i.variant IN (SELECT id FROM run.variants WHERE question_id = ?)")
         values.append(selection.question_id)
     if selection.outcome is not None:
-        if selection.outcome not in OUTCOMES:
-            raise StudyError(f"Records have no outcome '{selection.outcome}'. Outcomes: {', '.join(OUTCOMES)}.")
-        clauses.append(OUTCOMES[selection.outcome])
+        clauses.append(_outcome_clause(selection, score_columns))
+    if selection.repeats is not None:
+        clauses.append(f"i.id IN {repeats_table(selection, score_columns)}")
+    if selection.flag is not None:
+        clauses.append("i.id IN (SELECT id FROM flagged WHERE ? IN (flag, 'any'))")
+        values.append(selection.flag)
     if selection.words:
         clauses.append("i.id IN worded")
     return " AND ".join(clauses), values
+
+
+def _outcome_clause(selection: Selection, score_columns: Mapping[str, str]) -> str:
+    if selection.outcome in JUDGED and selection.judged_by is not None:
+        return JUDGED[selection.outcome].format(score_column(selection.judged_by, score_columns))
+    if selection.outcome not in OUTCOMES:
+        known = ", ".join((*OUTCOMES, *(JUDGED if selection.judged_by is not None else ())))
+        raise StudyError(f"Records have no outcome '{selection.outcome}'. Outcomes: {known}.")
+    return OUTCOMES[selection.outcome]
+
+
+def repeats_table(selection: Selection, score_columns: Mapping[str, str]) -> str:
+    """The table of the index that has the records whose repeats disagree."""
+    known = REPEATS if selection.judged_by is not None else REPEATS[:1]
+    if selection.repeats not in known:
+        raise StudyError(f"'repeats' is '{selection.repeats}', expected {' or '.join(known)}.")
+    is_flip = selection.repeats == "flip" and selection.judged_by is not None
+    return f"flips_{score_column(str(selection.judged_by), score_columns)}" if is_flip else "differs"
 
 
 def _factor_clause(name: str) -> str:
@@ -74,18 +109,33 @@ def _factor_clause(name: str) -> str:
 
 
 def format_order(selection: Selection, score_columns: Mapping[str, str], *, by_index: bool) -> str:
-    """What has no score stands last, whichever way the others are sorted."""
+    """What has no value stands last, whichever way the others are sorted."""
     if selection.sort is None:
         return "i.id"
-    column = selection.sort if selection.sort in OWN else score_column(selection.sort, score_columns)
     way = "DESC" if selection.is_descending else "ASC"
+    return f"{_sorted_by(selection.sort, score_columns, by_index=by_index)} {way} NULLS LAST, i.id {way}"
+
+
+def _sorted_by(sort: str, score_columns: Mapping[str, str], *, by_index: bool) -> str:
+    if sort == "answer":
+        return "(SELECT s.answer FROM said s WHERE s.id = i.id) COLLATE NOCASE"
+    if sort == "question":
+        return "(SELECT v.wording FROM run.variants v WHERE v.id = i.variant) COLLATE NOCASE"
+    if sort in OF_CONDITION:
+        return f"(SELECT c.{sort} FROM run.conditions c WHERE c.id = i.condition)"
+    if sort == "variation":
+        return "(SELECT v.variation FROM run.variants v WHERE v.id = i.variant)"
+    if sort in OF_QUESTION:
+        of_variant = "run.variants v JOIN run.questions q ON q.id = v.question_id WHERE v.id = i.variant"
+        return f"(SELECT {OF_QUESTION[sort]} FROM {of_variant})"
+    column = sort if sort in OWN else score_column(sort, score_columns)
     # A plus sign keeps SQLite from walking along the index.
-    return f"{'' if by_index else '+'}i.{column} {way} NULLS LAST, i.id {way}"
+    return f"{'' if by_index else '+'}i.{column}"
 
 
 def format_walk(sort: str | None, score_columns: Mapping[str, str]) -> str:
-    """How SQLite meets records in order, without sorting them."""
-    if sort is None:
+    """How SQLite meets records in order, without sorting them; by a text it keeps the first few of all."""
+    if sort is None or (sort in SORTS and sort not in OWN):
         return "NOT INDEXED"
     if sort in FACTORS:
         return ""
@@ -94,8 +144,8 @@ def format_walk(sort: str | None, score_columns: Mapping[str, str]) -> str:
 
 def score_column(metric: str, score_columns: Mapping[str, str]) -> str:
     if metric not in score_columns:
-        known = ", ".join((*OWN, *score_columns))
-        raise StudyError(f"Nothing is called '{metric}' here.{did_you_mean(metric, score_columns)} Known: {known}.")
+        known = (*SORTS, *score_columns)
+        raise StudyError(f"Nothing is called '{metric}' here.{did_you_mean(metric, known)} Known: {', '.join(known)}.")
     return score_columns[metric]
 
 

@@ -23,6 +23,14 @@ class Side:
     """None: those that both sides have."""
 
 
+def read_side(runs: Mapping[str, Run], address: str, name: str) -> Side:
+    """`run`, or `run/system`."""
+    run, _, system = address.partition("/")
+    if run not in runs:
+        raise RunError(f"'{name}' is '{address}', expected a run of {', '.join(runs)}, or run/system.")
+    return Side(run=run, system=system or None)
+
+
 class ComparisonPages:
     """One page for all who ask, made again when a run has other scores."""
 
@@ -32,11 +40,7 @@ class ComparisonPages:
         self._pages: dict[tuple[Side, Side, tuple[str | None, ...]], bytes] = {}
 
     def read(self, address: str, name: str) -> Side:
-        """`run`, or `run/system`."""
-        run, _, system = address.partition("/")
-        if run not in self.runs:
-            raise RunError(f"'{name}' is '{address}', expected a run of {', '.join(self.runs)}, or run/system.")
-        return Side(run=run, system=system or None)
+        return read_side(self.runs, address, name)
 
     def page(self, first: Side, second: Side) -> bytes:
         with self._lock, ExitStack() as stack:

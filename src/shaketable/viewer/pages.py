@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
-from shaketable.errors import RunError
 from shaketable.factors import Labels, given_names, judges
 from shaketable.report.about import list_facts, make_banner
 from shaketable.report.templates import environment
 from shaketable.store import Run
 from shaketable.store.explore import Explorer
 from shaketable.store.sealing.damage import damage_told
-from shaketable.store.selection import FACTORS, OUTCOMES, OWN, Selection
 from shaketable.store.summary import RunSummary
+from shaketable.viewer.addresses import PER_PAGE, link, pages_of, read_number
+from shaketable.viewer.answer_pairs import AnswerPairs
 from shaketable.viewer.comparison import ComparisonPages
 from shaketable.viewer.first_questions import first_records
 from shaketable.viewer.live_report import LiveReport
 from shaketable.viewer.question_page import question_values
+from shaketable.viewer.record_list import read_selection, record_list_values, state_of
 from shaketable.viewer.record_page import record_values
 from shaketable.viewer.reply import Reply
 from shaketable.viewer.results import first_results
@@ -37,7 +37,6 @@ REPORT_POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-downloads"
 )
 """A report may come from elsewhere: it runs as a stranger here, without access to this server's pages."""
-PER_PAGE = 50
 
 
 class RunSite:
@@ -48,8 +47,10 @@ class RunSite:
         self.explorers = {name: Explorer(run) for name, run in self.runs.items()}
         self.live_reports = {name: LiveReport(run) for name, run in self.runs.items()}
         self.comparisons = ComparisonPages(self.runs)
+        self.pairs = AnswerPairs(self.runs, self.explorers)
 
     def close(self) -> None:
+        self.pairs.close()
         for explorer in self.explorers.values():
             explorer.close()
 
@@ -62,6 +63,9 @@ class RunSite:
                 sides = (self.comparisons.read(given.get(name, ""), name) for name in ("first", "second"))
                 with damage_told(run.folder for run in self.runs.values()):
                     return Reply(body=self.comparisons.page(*sides), policy=REPORT_POLICY)
+            case ["answers"]:
+                with damage_told(run.folder for run in self.runs.values()):
+                    return self._page("answers", self.pairs.values(given))
             case ["static", *path] if "/".join(path) in FILES:
                 return _file("/".join(path))
             case ["run", name, *rest] if name in self.runs:
@@ -84,7 +88,7 @@ class RunSite:
             case ["records"]:
                 return self._records(name, given)
             case ["records.json"]:
-                found = explorer.find(_selection(given))
+                found = explorer.find(read_selection(given, explorer.metrics, self._metric(name, {})))
                 return Reply.json({"n": found.n, "records": [asdict(row) for row in found.rows]})
             case ["questions"]:
                 return self._questions(name, given)
@@ -92,7 +96,7 @@ class RunSite:
                 values = question_values(explorer, question_id, self._metric(name, given))
                 return self._page("question", values, run=name)
             case ["record", key]:
-                return self._page("record", record_values(explorer, key, self._metric(name, given)), run=name)
+                return self._record(name, key, given)
         return self.problem(404, "This run has no such page.")
 
     # --- pages --------------------------------------------------------------------------------
@@ -124,6 +128,7 @@ class RunSite:
             "failures": failures,
             "has_report": summary.is_finished and _report_path(run) is not None,
             "study_text": run.study_text,
+            "took": _span(summary.seconds),
         }
         return self._page("run", values, run=name)
 
@@ -133,33 +138,26 @@ class RunSite:
         return Reply(body=body, policy=REPORT_POLICY)
 
     def _records(self, name: str, given: Mapping[str, str]) -> Reply:
-        explorer, selection = self.explorers[name], _selection(given)
-        found, facets = explorer.find(selection), explorer.facets()
-        sorted_by = [selection.sort] if selection.sort in explorer.metrics else []
-        main = self._metric(name, {})
-        metrics = list(dict.fromkeys([*sorted_by, *filter(None, [main]), *filter(judges, explorer.metrics)]))
-        values = {
-            "found": found,
-            "given": given,
-            "facets": facets,
-            "shown": [name for name in FACTORS if name in facets],
-            "outcomes": list(OUTCOMES),
-            "sorts": [*explorer.metrics, *OWN],
-            "metrics": metrics,
-            "pages": _pages(f"{self._home(name)}/records", given, found.n),
-        }
+        values = record_list_values(self.explorers[name], self._home(name), given, self._metric(name, {}))
         return self._page("records", values, run=name)
+
+    def _record(self, name: str, key: str, given: Mapping[str, str]) -> Reply:
+        explorer, metric = self.explorers[name], self._metric(name, given)
+        values = record_values(explorer, key, metric)
+        selection = read_selection(given, explorer.metrics, self._metric(name, {}))
+        around = {"neighbours": explorer.neighbours(selection, key), "state": state_of(given)}
+        return self._page("record", values | around, run=name)
 
     def _questions(self, name: str, given: Mapping[str, str]) -> Reply:
         explorer, metric = self.explorers[name], self._metric(name, given)
-        page = _number(given.get("page", "1"), "page")
+        page = read_number(given.get("page", "1"), "page")
         found = explorer.questions(metric, given.get("words", ""), (page - 1) * PER_PAGE, PER_PAGE)
         values = {
             "found": found,
             "given": given,
             "metric": metric,
             "metrics": explorer.metrics,
-            "pages": _pages(f"{self._home(name)}/questions", given, found.n),
+            "pages": pages_of(f"{self._home(name)}/questions", given, found.n),
         }
         return self._page("questions", values, run=name)
 
@@ -174,7 +172,7 @@ class RunSite:
 
     def _page(self, template: str, values: Mapping[str, Any], run: str | None = None, status: int = 200) -> Reply:
         text = environment.get_template(f"viewer/{template}.html").render(
-            values, run=run, home=None if run is None else self._home(run), runs=self.runs, link=_link, judges=judges
+            values, run=run, home=None if run is None else self._home(run), runs=self.runs, link=link, judges=judges
         )
         return Reply(body=text.encode(), status=status)
 
@@ -212,6 +210,13 @@ def _summary(run: Run) -> RunSummary:
         return fresh.summary()
 
 
+def _span(seconds: float) -> str:
+    """`8.1 s`, `12 min`, `3.4 h`."""
+    if seconds < 90:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:,.1f} h"
+
+
 def _progress(summary: RunSummary) -> dict[str, str | int]:
     return {
         "state": summary.state,
@@ -221,51 +226,6 @@ def _progress(summary: RunSummary) -> dict[str, str | int]:
         "missing": summary.missing,
         "n_tokens": summary.n_tokens,
     }
-
-
-def _selection(given: Mapping[str, str]) -> Selection:
-    page = _number(given.get("page", "1"), "page")
-    return Selection(
-        factors={name: given[name] for name in FACTORS if name in given},
-        question_id=given.get("question"),
-        outcome=given.get("outcome"),
-        words=given.get("words", ""),
-        sort=given.get("sort"),
-        is_descending=given.get("order") == "down",
-        offset=(page - 1) * PER_PAGE,
-        limit=PER_PAGE,
-    )
-
-
-def _number(text: str, name: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 8 and int(text)):
-        raise RunError(f"'{name}' is '{text[:40]}', expected a whole number from 1.")
-    return int(text)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pages:
-    number: int
-    n: int
-    before: str | None
-    after: str | None
-
-
-def _pages(path: str, given: Mapping[str, str], n: int) -> Pages:
-    number, last = int(given.get("page", "1")), max(1, math.ceil(n / PER_PAGE))
-
-    def at(page: int) -> str:
-        return f"{path}?{urlencode({**given, 'page': page})}"
-
-    before, after = at(number - 1) if number > 1 else None, at(number + 1) if number < last else None
-    return Pages(number=number, n=last, before=before, after=after)
-
-
-def _link(home: str, *steps: str, **given: object) -> str:
-    """The address of a page of a run: `link(home, "record", key)`."""
-    path = "/".join([home, *(quote(step, safe="") for step in steps)])
-    asked = urlencode({name: value for name, value in given.items() if value is not None})
-    return f"{path}?{asked}" if asked else path
 
 
 def _sections(run: Run) -> list[Section]:

@@ -11,6 +11,7 @@ from shaketable.store.explore import Explorer
 from shaketable.types import Record
 from shaketable.viewer.curve_picture import draw_curves
 from shaketable.viewer.shown_event import show_event
+from shaketable.viewer.shown_texts import show_texts
 from shaketable.viewer.two_trajectories import two_trajectories
 
 N_DIFFED = 4000
@@ -34,6 +35,7 @@ def record_values(explorer: Explorer, key: str, metric: str | None) -> dict[str,
         "repeats": repeats,
         "diff": evidence_diff(record, explorer.untouched(record)),
         "trajectories": two_trajectories(record, explorer.original_wording(record), question),
+        "shown": show_texts(record, question),
         "events": [show_event(event, question) for event in record.trace],
         "curve": draw_curves(curves, dict.fromkeys(cool, record.trial.model)),
     }

@@ -7,32 +7,89 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
+// Filters act at once: of a list alone its results are put in anew, so that nobody is interrupted while typing.
+const hidden = (form) => {
+  for (const button of form.querySelectorAll("button[type=submit]:not([formaction])")) button.hidden = true;
+};
+let asked = 0;
+async function show(form, isTyped) {
+  const fields = [...new FormData(form)].filter(([, value]) => value !== "");
+  const address = form.action + (fields.length ? "?" + new URLSearchParams(fields) : "");
+  const results = document.getElementById(form.dataset.auto);
+  if (!results) return location.assign(address);
+  const own = ++asked;
+  results.setAttribute("aria-busy", "true");
+  const reply = await fetch(address).catch(() => null);
+  const fresh = new DOMParser().parseFromString((await reply?.text()) ?? "", "text/html");
+  if (own !== asked) return; // Something newer was asked for meanwhile.
+  const found = fresh.getElementById(results.id);
+  if (!found) return location.assign(address);
+  results.replaceWith(found);
+  if (isTyped) history.replaceState(null, "", address);
+  else history.pushState(null, "", address);
+}
 for (const form of document.querySelectorAll("form[data-auto]")) {
-  for (const select of form.querySelectorAll("select")) select.addEventListener("change", () => form.requestSubmit());
-  // What was left open does not belong into the address.
-  form.addEventListener("submit", () => {
-    for (const field of form.elements) if (field.name && field.value === "") field.disabled = true;
+  hidden(form);
+  let pause;
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(pause);
+    show(form, false);
   });
-  addEventListener("pageshow", () => {
-    for (const field of form.elements) field.disabled = false;
+  form.addEventListener("change", (event) => {
+    if (event.target.tagName === "SELECT") show(form, false);
+  });
+  form.addEventListener("input", (event) => {
+    if (event.target.tagName === "SELECT") return;
+    clearTimeout(pause);
+    pause = setTimeout(() => show(form, true), 300);
   });
 }
+// An address of before: the form must show its state too.
+addEventListener("popstate", () => {
+  if (document.querySelector("form[data-auto]")) location.reload();
+});
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-for (const table of document.querySelectorAll("table[data-grid], table[data-list]")) {
+document.addEventListener("keydown", (event) => {
+  const step = STEPS[event.key];
+  const table = document.activeElement?.closest("table[data-grid], table[data-list]");
+  if (!step || !table || isTyping(event)) return;
   const rows = [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("a")]);
-  table.addEventListener("keydown", (event) => {
-    const step = STEPS[event.key];
-    const y = rows.findIndex((row) => row.includes(document.activeElement));
-    if (!step || y < 0) return;
-    const x = rows[y].indexOf(document.activeElement);
-    const next = rows[y + step[0]]?.[Math.min(x + step[1], rows[y + step[0]].length - 1)];
-    if (next) {
-      next.focus();
-      event.preventDefault();
-    }
-  });
+  const y = rows.findIndex((row) => row.includes(document.activeElement));
+  if (y < 0) return;
+  const x = rows[y].indexOf(document.activeElement);
+  const next = rows[y + step[0]]?.[Math.min(x + step[1], rows[y + step[0]].length - 1)];
+  if (next) {
+    next.focus();
+    event.preventDefault();
+  }
+});
+
+// From record to record, or from row to row. Keys with Ctrl, Alt or Meta are the browser's.
+function isTyping(event) {
+  const field = event.target.closest?.("input, select, textarea, [contenteditable]");
+  return Boolean(field) || event.ctrlKey || event.altKey || event.metaKey;
 }
+function moveInList(step) {
+  const links = [...document.querySelectorAll("main table[data-list] tbody tr")].map((row) => row.querySelector("a"));
+  const at = links.findIndex((link) => link?.closest("tr").contains(document.activeElement));
+  const next = links[at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+document.addEventListener("keydown", (event) => {
+  if (isTyping(event)) return;
+  const around = document.querySelector("[data-around]");
+  const follow = (which) => around.querySelector(`a[data-key="${which}"]`)?.click();
+  if (around && ["j", "k", "u"].includes(event.key)) follow(event.key);
+  else if (event.key === "j") moveInList(1);
+  else if (event.key === "k") moveInList(-1);
+  else if (event.key === "/" && document.querySelector("input[type=search]")) {
+    document.querySelector("input[type=search]").focus();
+    event.preventDefault();
+  }
+});
 
 const moving = document.querySelector("[data-progress]");
 if (moving && ["planning", "running", "empty", "interrupted"].includes(moving.dataset.state)) {
