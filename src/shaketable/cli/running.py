@@ -15,7 +15,7 @@ import typer
 from shaketable import catalog
 from shaketable.cli.batching import describe_underway, resuming, tell_pending
 from shaketable.cli.caching import CacheOption
-from shaketable.cli.console import answering, duration, guarded, out, print_json, say, wording
+from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.executing import (
     AddressOption,
     Executor,
@@ -26,11 +26,13 @@ from shaketable.cli.executing import (
     executor_of,
 )
 from shaketable.cli.forecasting import forecast, notes_on_plan
+from shaketable.cli.progress import answering, wording
 from shaketable.cli.spending import say_spent, tell_stop
 from shaketable.cli.telling import tell_findings
 from shaketable.errors import INTERRUPTED, RepliesPending, RunError, StudyError
 from shaketable.identity import digest
 from shaketable.protocols import EndpointModel
+from shaketable.report.time_words import duration
 from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered, is_adaptive
 from shaketable.stages.answer import answer as answer_stage
