@@ -15,8 +15,8 @@ from rich.text import Text
 
 from shaketable import catalog
 from shaketable.cli.console import guarded, out, print_json, say
-from shaketable.cli.progress import wording
 from shaketable.cli.looking import word_diff
+from shaketable.cli.progress import wording
 from shaketable.cli.running import JsonOption, SetOption
 from shaketable.errors import StudyError
 from shaketable.identity import canonical

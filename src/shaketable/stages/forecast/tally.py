@@ -10,7 +10,6 @@ from typing import NamedTuple
 from shaketable.stages.plan import Condition
 from shaketable.types import Completion
 
-
 MANY_ALIKE = 8
 
 
