@@ -54,8 +54,8 @@ def command(code):
 @pytest.mark.parametrize(
     "code",
     [
-        "lambda: exec(open('bars.py').read())",
-        "lambda: __import__('subprocess').check_call([__import__('sys').executable, 'bars.py'])",
+        "lambda prog_name: exec(open('bars.py').read())",
+        "lambda prog_name: __import__('subprocess').check_call([__import__('sys').executable, 'bars.py'])",
     ],
     ids=["here", "in-a-child"],
 )

@@ -8,7 +8,7 @@ from types import FrameType
 from shaketable.errors import INTERRUPTED
 
 QUIET = {"TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
-"""Libraries draw bars of their own across ours, also those that a pipeline or a worker of a cluster loads: the processes
+"""Libraries draw bars of their own across ours, also those that a pipeline or a worker loads: the processes
 that a command starts take these variables over. Who sets one to something else is obeyed."""
 
 
@@ -22,7 +22,7 @@ def main() -> None:
     try:
         from shaketable.cli.app import app
 
-        app()
+        app(prog_name="shaketable")
     except KeyboardInterrupt:  # Also while libraries are imported, which takes a second.
         sys.stderr.write("Interrupted.\n")
         sys.exit(INTERRUPTED)

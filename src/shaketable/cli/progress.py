@@ -76,7 +76,7 @@ def describe_tick(tick: Tick, n_todo: int) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def wording(*, quiet: bool = False) -> Iterator[Callable[[WordingTick], None]]:
-    """A bar for each variation on a terminal; elsewhere a line when it begins, every ten seconds, and when it ends."""
+    """A bar for each variation on a terminal; elsewhere a line every ten seconds, and when it ends."""
     if quiet:
         yield lambda tick: None
         return
@@ -103,16 +103,13 @@ def wording(*, quiet: bool = False) -> Iterator[Callable[[WordingTick], None]]:
 
 def _wording_lines() -> Callable[[WordingTick], None]:
     last = time.perf_counter()
-    begun: set[str] = set()
 
     def update(tick: WordingTick) -> None:
         nonlocal last
         now = time.perf_counter()
-        is_new = tick.variation not in begun
-        if not is_new and now - last < LINE_EVERY_SECONDS and tick.n_done < tick.n_questions:
+        if now - last < LINE_EVERY_SECONDS and tick.n_done < tick.n_questions:
             return
         last = now
-        begun.add(tick.variation)
         say(f"reworded {tick.n_done:,} of {tick.n_questions:,} questions by {tick.variation}")
 
     return update

@@ -188,4 +188,3 @@ class Encoder:
         if not settings.exists():
             return self._limit
         return min(self._limit, int(json.loads(settings.read_text())["max_seq_length"]))
-
