@@ -13,7 +13,7 @@ import polars as pl
 
 from shaketable.errors import PartError, RunError, did_you_mean
 from shaketable.factors import judging_metric, main_metric
-from shaketable.store import card, counts, currency, score_file, tables, used_parts
+from shaketable.store import card, counts, currency, score_file, tables, used_parts, wide
 from shaketable.store.codec import decode
 from shaketable.store.dimensions import UsedPart
 from shaketable.store.evidence_flags import FlagCount, count_flags, evidence_flags
@@ -31,7 +31,7 @@ from shaketable.types import Curve, Findings, Json, JudgeEffort, NotVaried, Scor
 if TYPE_CHECKING:
     import pandas  # An extra: the package is not needed for anything else.
 
-TABLES = ("records", "scores", "score_table", "searches", "calls", "findings")
+TABLES = ("wide", "records", "scores", "score_table", "searches", "calls", "findings")
 HEADLINES = "headlines.json"
 
 
@@ -45,8 +45,8 @@ class Run(RunFolder):
     Run('runs/rehearsal', rehearsal: 2 questions, 2 trials, finished)
     >>> run.records().select("model", "perturbation", "temperature", "answer").row(0)
     ("scripted(replies=('Paris',))", 'unchanged', 0.0, 'Paris')
-    >>> run.to_pandas("scores").columns.tolist()
-    ['key', 'metric', 'value', 'reason']
+    >>> run.to_pandas()[["temperature", "answer", "contains"]].values.tolist()
+    [[0.0, 'Paris', 0.0], [0.0, 'Paris', 0.0]]
     """
 
     _score_tables: tuple[tuple[tuple[int, int], ...], ScoreTables] | None = None
@@ -83,6 +83,10 @@ class Run(RunFolder):
         """The same, some rows after the other."""
         return tables.record_slices(self.store)
 
+    def wide_slices(self) -> Iterator[pl.DataFrame]:
+        """Records with all that is known of them: lists as lists, evidence, flags, and a column for each number."""
+        return wide.wide_slices(self.store, self.score_tables(), self.evidence_flags())
+
     def searches(self) -> pl.DataFrame:
         """One row per executed search: key, hop, query, passages and titles it brought, gold_hit, n_gold."""
         return tables.search_table(self.store)
@@ -95,8 +99,22 @@ class Run(RunFolder):
         """One row per record and number: key, metric, value, reason."""
         return score_file.load_scores(self.folder)
 
-    def to_pandas(self, table: str = "records") -> pandas.DataFrame:
-        """One of the tables as a data frame of pandas: records, scores, score_table, searches, calls or findings."""
+    def wide(self) -> pl.DataFrame:
+        """One row per record: every factor, answer, evidence, flags, cost, and a column for each number. What is
+        missing is null, and `NUMBER_missing` says why."""
+        return pl.concat(self.wide_slices(), rechunk=True)
+
+    def to_pandas(self, table: str = "wide") -> pandas.DataFrame:
+        """One of the tables as a data frame of pandas. `wide`, the default, has a row for each record and a column for
+        each number; the others are records, scores, score_table, searches, calls and findings.
+
+        >>> import shaketable
+        >>> replies = "scripted(replies=('Paris', 'ERROR'))"
+        >>> study = shaketable.make_study("frames", models=replies, limit=2, temperatures=[0.0], metrics="contains")
+        >>> frame = shaketable.run(study, "runs/frames").to_pandas()
+        >>> frame[["temperature", "answer", "contains", "contains_missing"]].to_dict("records")[0]
+        {'temperature': 0.0, 'answer': 'Paris', 'contains': 0.0, 'contains_missing': None}
+        """
         if table not in TABLES:
             raise RunError(f"There is no table '{table}'.{did_you_mean(table, TABLES)} Tables: {', '.join(TABLES)}.")
         if importlib.util.find_spec("pandas") is None:
@@ -109,7 +127,7 @@ class Run(RunFolder):
             columns = dict.fromkeys(name for row in rows for name in row)
             values = {name: [row.get(name) for row in rows] for name in columns}
         else:
-            frames = (self.records, self.scores, self.score_table, self.searches, self.calls)
+            frames = (self.wide, self.records, self.scores, self.score_table, self.searches, self.calls)
             values = frames[TABLES.index(table)]().to_dict(as_series=False)
         return importlib.import_module("pandas").DataFrame(values)
 
