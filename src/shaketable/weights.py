@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import ipaddress
 import json
+import logging
 import os
 import shutil
 import stat
@@ -29,6 +30,8 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from shaketable.errors import WeightsError, did_you_mean
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,14 +53,32 @@ class Embedded:
     was unpacked is kept itself."""
 
 
+@contextlib.contextmanager
+def quiet_loading() -> Iterator[None]:
+    """Layers left out on purpose are reported as unexpected weights, and a bar is drawn for a second's work. Whoever
+    uses the library themselves finds it as they left it; of a whole command `cli` keeps all libraries quiet."""
+    from transformers.utils import logging as library
+
+    verbosity, bars = library.get_verbosity(), library.is_progress_bar_enabled()
+    library.set_verbosity_error()
+    library.disable_progress_bar()
+    try:
+        yield
+    finally:
+        library.set_verbosity(verbosity)
+        if bars:
+            library.enable_progress_bar()
+
+
 def _convert_gguf(source: Path, target: Path) -> None:
     """A quantized GGUF file → a plain float32 folder that loads in a second."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     file = next(source.glob("*.gguf"))
-    tokenizer = AutoTokenizer.from_pretrained(source, gguf_file=file.name)
-    model = AutoModelForCausalLM.from_pretrained(source, gguf_file=file.name, dtype=torch.float32)
+    with quiet_loading():
+        tokenizer = AutoTokenizer.from_pretrained(source, gguf_file=file.name)
+        model = AutoModelForCausalLM.from_pretrained(source, gguf_file=file.name, dtype=torch.float32)
     # The loader leaves marks of the quantization it undid, and saving refuses while they are there.
     for mark in ("hf_quantizer", "quantization_method", "is_quantized"):
         if hasattr(model, mark):
@@ -354,6 +375,8 @@ def _from_hub(name: str, *, small_files_only: bool = False) -> Path:
         from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
     except ImportError as error:
         raise WeightsError(advice + "install the hub client: pip install 'shaketable[hub]'.") from error
+    if not is_offline():
+        logger.info("asking the model hub for the weights '%s'; what is not on this machine is downloaded", name)
     try:
         if small_files_only and not is_offline():
             with contextlib.suppress(LocalEntryNotFoundError):

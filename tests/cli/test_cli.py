@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from made_studies import STUDY, row, write_rows
+from made_studies import FORGIVING, STUDY, row, write_rows
 from packaging.version import Version
 from typer.testing import CliRunner
 
@@ -48,7 +48,7 @@ def finished(tmp_path_factory):
     """A whole run, made by one command, and what that command printed."""
     folder = tmp_path_factory.mktemp("finished")
     (folder / "small.toml").write_text(STUDY)
-    result = call("run", folder / "small.toml", "--out", folder / "run", "--json")
+    result = call("run", folder / "small.toml", "--out", folder / "run", *FORGIVING, "--json")
     assert result.exit_code == 0, result.output
     return folder / "run", json.loads(result.stdout)
 
@@ -148,7 +148,7 @@ def test_without_out_a_run_goes_into_the_folder_runs(no_report):
 
 
 def test_without_json_the_words_go_to_people_and_the_findings_to_standard_output(no_report):
-    result = call("run", write_study(), "--out", "r")
+    result = call("run", write_study(), "--out", "r", *FORGIVING)
     assert result.exit_code == 0
     assert "small: 4 questions, 2 conditions, 32 trials" in result.stderr
     assert " of 32 trials failed; they are kept as failures, never as zeros." in result.stderr
@@ -385,7 +385,7 @@ def test_doctor_says_what_works_and_its_exit_code_agrees():
 def test_building_an_index_is_told_once_and_counted_by_the_doctor(own_home, no_report):
     passages._opened.cache_clear()  # Another test of this process may have opened them in another home.
     write_study(STUDY.replace("perturbations", 'retrievers = ["bm25"]\nperturbations'))
-    assert call("run", "small.toml", "--out", "quiet", "--json").stderr == ""
+    assert call("run", "small.toml", "--out", "quiet", *FORGIVING, "--json").stderr == ""
     found = next(check for check in json.loads(call("doctor", "--json").stdout)["checks"] if check["what"] == "indexes")
     n, _, place = found["found"].split(", ")
     assert (n, place) == ("2", f"in {own_home / 'home' / 'indexes'}"), "Passages, and their postings."

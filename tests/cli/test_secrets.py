@@ -34,7 +34,7 @@ def test_a_key_is_written_nowhere_even_when_the_endpoint_fails(tmp_path, monkeyp
     models = f'models = ["scripted", "{endpoint}"]'
     text = "\n".join(models if line.startswith("models") else line for line in STUDY.splitlines())
     (tmp_path / "keys.toml").write_text(text)
-    done = run("run", "keys.toml", "--out", "run")
+    done = run("run", "keys.toml", "--out", "run", "--max-failures", "50%")
     assert done.returncode == 0, done.stderr
     # 32 trials of each model; those of the endpoint fail, and its words repeat the key.
     assert any(MARKER in headers["authorization"] for headers in server.headers)

@@ -167,7 +167,7 @@ def answer(question, temperature):
         os.fork()
     return f"number {n}"
 """
-    result = shake(code, *PLAIN, budget="40 calls")
+    result = shake(code, *PLAIN, "--max-failures", "0.5", budget="40 calls")
     assert result.exit_code == 0, result.output
     assert "trials failed; they are kept as failures, never as zeros." in result.output
     assert "noise\n" not in result.output.replace("the last: noise", "")

@@ -176,4 +176,4 @@ def test_a_run_that_is_interrupted_while_it_rewords_says_how_to_go_on(study, tmp
 def test_rewording_tells_how_far_it_is(study, tmp_path):
     result = CliRunner().invoke(app, ["run", str(study), "--out", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
-    assert f"reworded 0 of 4 questions by {BY_MODEL}\nreworded 4 of 4 questions by {BY_MODEL}\n" in result.output
+    assert f"reworded 4 of 4 questions by {BY_MODEL}\n" in result.output

@@ -12,6 +12,9 @@ from shaketable.store import RecordStore
 from shaketable.study import parse_study
 from shaketable.types import Record, Study
 
+FORGIVING = ("--max-failures", "100%")
+"""For commands that run the study below, a third of whose replies fail."""
+
 REPLIES = "scripted(replies=('Paris', 'Rome', 'ERROR', 'Bern', 'Oslo'))"
 
 STUDY = """

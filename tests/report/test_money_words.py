@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shaketable.cli.console import money_words
+from shaketable.cli.progress import money_words
 from shaketable.report.money_words import describe_money, describe_reused, format_dollars
-from shaketable.stages.meter import Meter, Money, System
+from shaketable.stages.meter import ENOUGH_PRICED, Meter, Money, System
 from shaketable.store.money import Lost, SystemSpent
 from shaketable.store.summary import RunSummary
 from shaketable.types import Cost
@@ -75,7 +75,7 @@ def test_the_progress_line_has_what_is_spent_and_what_it_comes_to():
     assert money_words([]) == ""
     assert money_words([priced]) == "0.25 USD of about 0.75 USD"
     assert money_words([Money(model="a", method="m", spent=0.25, left=0.0)]) == "0.25 USD"
-    assert money_words([Money(model="a", method="m", spent=None, left=None)]) == "cost not known"
+    assert money_words([Money(model="a", method="m", spent=None, left=None)]) == ""
     unpriced = Money(model="b", method="m", spent=None, left=None)
     assert money_words([priced, unpriced]) == "a · m: 0.25 USD of about 0.75 USD; b · m: cost not known"
 
@@ -94,6 +94,18 @@ def test_nobody_is_paid_for_a_model_that_runs_here():
     meter.begin(Here())
     meter.end(System("here", "m"), Cost(n_generations=1))
     meter.begin(object())
-    meter.end(System("there", "m"), Cost(n_generations=1, dollars=0.25))
+    for _ in range(ENOUGH_PRICED):
+        meter.end(System("there", "m"), Cost(n_generations=1, dollars=0.25))
     [money] = meter.money({System("there", "m"): 3.0})
-    assert (money.model, money.spent, money.left) == ("there", 0.25, 0.75)
+    assert (money.model, money.spent, money.left) == ("there", 0.25 * ENOUGH_PRICED, 0.75)
+
+
+def test_what_the_rest_will_cost_is_not_told_from_the_first_few():
+    meter = Meter()
+    meter.begin(object())
+    told = []
+    for _ in range(ENOUGH_PRICED):
+        meter.end(System("there", "m"), Cost(n_generations=1, dollars=0.25))
+        [money] = meter.money({System("there", "m"): 3.0})
+        told.append(money.left)
+    assert told == [None] * (ENOUGH_PRICED - 1) + [0.75]

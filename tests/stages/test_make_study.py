@@ -214,12 +214,38 @@ def test_an_empty_run_has_a_card_too(tmp_path):
     assert "<ul" not in empty._repr_html_()
 
 
-@pytest.mark.parametrize("table", ["records", "scores", "score_table", "searches", "calls"])
+@pytest.mark.parametrize("table", ["wide", "records", "scores", "score_table", "searches", "calls"])
 def test_tables_come_as_data_frames_of_pandas(run, table):
     frame, own = run.to_pandas(table), getattr(run, table)()
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame.columns) == own.columns
     assert len(frame) == len(own)
+
+
+def test_without_a_name_it_is_one_wide_table_in_which_what_is_missing_has_its_reason(tmp_path):
+    replies = "scripted(replies=('Paris', 'ERROR'))"
+    study = shaketable.make_study(
+        "wide", models=replies, limit=3, temperatures=[0.0, 1.0], repeats=4, metrics="contains"
+    )
+    run = shaketable.run(study, tmp_path / "run", progress=False)
+    frame = run.to_pandas()
+    assert len(frame) == run.summary().trials == frame["key"].nunique()
+    failed = frame["failure"].notna()
+    assert 0 < failed.sum() < len(frame)
+    assert frame.loc[failed, "contains"].isna().all() and frame.loc[failed, "contains_missing"].notna().all()
+    assert frame.loc[~failed, "contains"].notna().all() and frame.loc[~failed, "contains_missing"].isna().all()
+    assert frame.groupby("temperature")["contains"].mean().notna().all()
+    assert isinstance(frame["gold"].iloc[0], list)
+
+
+def test_a_run_that_is_not_scored_says_so(tmp_path):
+    study = shaketable.make_study("unscored", models="scripted", limit=2)
+    run = shaketable.Run.prepare(tmp_path / "run", study)
+    with run.writing() as store:
+        shaketable.answer(shaketable.plan(study), store)
+    with pytest.raises(ShaketableError, match="has no scores yet"):
+        run.to_pandas()
+    assert len(run.to_pandas("records")) == 2
 
 
 def test_findings_come_as_tidy_rows(run):

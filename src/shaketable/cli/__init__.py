@@ -7,16 +7,22 @@ from types import FrameType
 
 from shaketable.errors import INTERRUPTED
 
+QUIET = {"TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
+"""Libraries draw bars of their own across ours, also those that a pipeline or a worker loads: the processes
+that a command starts take these variables over. Who sets one to something else is obeyed."""
+
 
 def main() -> None:
     """The command `shaketable`. Imported when it is called: pytest reads its plugin from this folder."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
     signal.signal(signal.SIGTERM, _interrupt)
     # Memory of a data frame that is let go returns to the system at once: of a large run, a third.
     os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
     try:
         from shaketable.cli.app import app
 
-        app()
+        app(prog_name="shaketable")
     except KeyboardInterrupt:  # Also while libraries are imported, which takes a second.
         sys.stderr.write("Interrupted.\n")
         sys.exit(INTERRUPTED)

@@ -1,4 +1,4 @@
-"""What all commands share: where words go, how errors end, how long work shows that it moves."""
+"""What all commands share: where words go and how errors end."""
 
 from __future__ import annotations
 
@@ -7,32 +7,17 @@ import functools
 import json
 import logging
 import sys
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-)
-from rich.progress import TimeElapsedColumn as Elapsed
 from rich.segment import Segment
 from rich.text import Text
 
 from shaketable.errors import INTERRUPTED, ShaketableError
-from shaketable.report.money_words import format_dollars
-from shaketable.stages.forecast.afterwards import WORTH_TELLING_SECONDS
-from shaketable.stages.meter import Money
-from shaketable.stages.scheduler import Tick
-from shaketable.stages.vary import WordingTick
 from shaketable.store.sealing.damage import damage_told
 from shaketable.text.unseen import escaped, visible
 
@@ -63,8 +48,6 @@ def _without_tabs(text: Text) -> Text:
 
 out = SafeConsole()
 err = SafeConsole(stderr=True)
-
-LINE_EVERY_SECONDS = 10.0
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -159,135 +142,3 @@ def say(text: str, *, quiet: bool = False) -> None:
 
 def _print_error(text: str) -> None:
     err.print(Text.assemble(("Error:", "bold red"), " ", text))
-
-
-@contextlib.contextmanager
-def answering(n_todo: int, *, quiet: bool = False, then: float = 0.0) -> Iterator[Callable[[Tick], None]]:
-    """A bar with rate and time left on a terminal; a line every ten seconds elsewhere. `then`: seconds that scores,
-    analyses and the report take afterwards, as far as is known."""
-    if quiet:
-        yield lambda tick: None
-        return
-    if not err.is_terminal:
-        yield _lines(n_todo, then)
-        return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("answering"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        Elapsed(),
-        TextColumn("{task.fields[left]}"),
-        TextColumn("{task.fields[money]}", markup=False),
-        TextColumn("{task.fields[failed]}", style="red", markup=False),
-    )
-    with Progress(*columns, console=err) as bar:
-        task = bar.add_task("answering", total=n_todo, rate="", left="", money="", failed="")
-
-        def update(tick: Tick) -> None:
-            failed = f"{tick.n_failed} failed" if tick.n_failed else ""
-            left, money = time_left(tick, then) or "…", money_words(tick.money)
-            completed = tick.n_done + tick.n_failed + tick.n_shared
-            bar.update(task, completed=completed, rate=_rate(tick), left=left, money=money, failed=failed)
-
-        yield update
-
-
-@contextlib.contextmanager
-def wording(*, quiet: bool = False) -> Iterator[Callable[[WordingTick], None]]:
-    """A bar for each variation on a terminal; elsewhere a line when it begins, every ten seconds, and when it ends."""
-    if quiet:
-        yield lambda tick: None
-        return
-    if not err.is_terminal:
-        yield _wording_lines()
-        return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("rewording, {task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Elapsed(),
-    )
-    with Progress(*columns, console=err) as bar:
-        tasks: dict[str, TaskID] = {}
-
-        def update(tick: WordingTick) -> None:
-            if tick.variation not in tasks:
-                tasks[tick.variation] = bar.add_task(tick.variation, total=tick.n_questions)
-            bar.update(tasks[tick.variation], completed=tick.n_done)
-
-        yield update
-
-
-def _wording_lines() -> Callable[[WordingTick], None]:
-    last = time.perf_counter()
-    begun: set[str] = set()
-
-    def update(tick: WordingTick) -> None:
-        nonlocal last
-        now = time.perf_counter()
-        is_new = tick.variation not in begun
-        if not is_new and now - last < LINE_EVERY_SECONDS and tick.n_done < tick.n_questions:
-            return
-        last = now
-        begun.add(tick.variation)
-        say(f"reworded {tick.n_done:,} of {tick.n_questions:,} questions by {tick.variation}")
-
-    return update
-
-
-def _lines(n_todo: int, then: float) -> Callable[[Tick], None]:
-    last = time.perf_counter()
-
-    def update(tick: Tick) -> None:
-        nonlocal last
-        now = time.perf_counter()
-        finished = tick.n_done + tick.n_failed + tick.n_shared
-        if now - last < LINE_EVERY_SECONDS and finished < n_todo:
-            return
-        last = now
-        failed = f", {tick.n_failed} failed" if tick.n_failed else ""
-        left = time_left(tick, then)
-        spent = f", {words}" if (words := money_words(tick.money)) else ""
-        say(f"answered {finished:,} of {n_todo:,}{failed}, {_rate(tick)}{left and f', {left}'}{spent}")
-
-    return update
-
-
-def time_left(tick: Tick, then: float = 0.0) -> str:
-    """In words; empty: nothing can be told yet."""
-    if tick.seconds_left is None:
-        return ""
-    if tick.seconds_range is None:
-        words = f"about {duration(tick.seconds_left)} left"
-    else:
-        low, high = tick.seconds_range
-        words = f"between {duration(low)} and {duration(high)} left"
-    return f"{words}, then about {duration(then)} for scores and report" if then >= WORTH_TELLING_SECONDS else words
-
-
-def _rate(tick: Tick) -> str:
-    return f"{tick.n_tokens / max(tick.seconds, 1e-6):,.0f} tokens/s"
-
-
-def money_words(money: Sequence[Money]) -> str:
-    """Spent and expected in all, by system: `0.12 USD of about 0.50 USD`; empty: nobody is paid."""
-    lines = []
-    for system in money:
-        name = f"{system.model} · {system.method}: " if len(money) > 1 else ""
-        if system.spent is None:
-            lines.append(f"{name}cost not known")
-        else:
-            in_all = "" if not system.left else f" of about {format_dollars(system.spent + system.left)}"
-            lines.append(f"{name}{format_dollars(system.spent)}{in_all}")
-    return "; ".join(lines)
-
-
-def duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02d} min"
-    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

@@ -7,7 +7,8 @@ import dataclasses
 
 from rich.table import Table
 
-from shaketable.cli.console import duration, out, print_json, say
+from shaketable.cli.console import out, print_json, say
+from shaketable.report.time_words import duration
 from shaketable.report.words import describe_not_varied
 from shaketable.stages.advice import advice_on
 from shaketable.stages.estimate import Amount, WordingForecast, estimate, estimate_wordings

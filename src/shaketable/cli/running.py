@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import json
 import time
 from pathlib import Path
@@ -15,7 +16,8 @@ import typer
 from shaketable import catalog
 from shaketable.cli.batching import describe_underway, resuming, tell_pending
 from shaketable.cli.caching import CacheOption
-from shaketable.cli.console import answering, duration, guarded, out, print_json, say, wording
+from shaketable.cli.console import guarded, out, print_json, say
+from shaketable.cli.endpoint_words import describe_checks
 from shaketable.cli.executing import (
     AddressOption,
     Executor,
@@ -25,12 +27,16 @@ from shaketable.cli.executing import (
     WorkersOption,
     executor_of,
 )
+from shaketable.cli.failing import ALLOWED, MaxFailuresOption, refuse_failures, tell_failures
 from shaketable.cli.forecasting import forecast, notes_on_plan
+from shaketable.cli.progress import answering, wording
 from shaketable.cli.spending import say_spent, tell_stop
 from shaketable.cli.telling import tell_findings
 from shaketable.errors import INTERRUPTED, RepliesPending, RunError, StudyError
 from shaketable.identity import digest
 from shaketable.protocols import EndpointModel
+from shaketable.report.time_words import duration
+from shaketable.report.words import count
 from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered, is_adaptive
 from shaketable.stages.answer import answer as answer_stage
@@ -122,6 +128,7 @@ def run(
     max_calls: MaxCallsOption = None,
     max_minutes: MaxMinutesOption = None,
     no_limits: NoLimitsOption = False,
+    max_failures: MaxFailuresOption = ALLOWED,
     cache: CacheOption = None,
     executor: ExecutorOption = Executor.local,
     address: AddressOption = None,
@@ -149,7 +156,7 @@ def run(
         forecast(planned, json_, 0 if out_folder is None else n_answered(planned, out_folder))
         return
     folder = out_folder or _default_folder(loaded, study, bool(overrides or limit))
-    _whole_line(loaded, folder, json_, cache, spread, waits=wait)
+    _whole_line(loaded, folder, json_, cache, spread, waits=wait, max_failures=max_failures)
 
 
 def with_limits(
@@ -176,6 +183,7 @@ def answer(
     max_calls: MaxCallsOption = None,
     max_minutes: MaxMinutesOption = None,
     no_limits: NoLimitsOption = False,
+    max_failures: MaxFailuresOption = ALLOWED,
     cache: CacheOption = None,
     executor: ExecutorOption = Executor.local,
     address: AddressOption = None,
@@ -196,11 +204,13 @@ def answer(
     draft = plan(_answerable(found.study))
     if spread is not None:
         refuse_unready(draft, spread)  # Before a model rewords anything.
-    result = _answer(found, _word(found, draft, json_), json_, cache, executor=spread, waits=wait)
+    worded = _word(found, draft, json_)
+    result = _answer(found, worded, json_, cache, executor=spread, waits=wait, max_failures=max_failures)
     if json_:
         print_json(summarize(found, result))
     else:
         tell_stop(found, result)
+    refuse_failures(found, max_failures)
 
 
 @guarded
@@ -262,12 +272,14 @@ def run_line(
     executor: Ray | None = None,
     *,
     waits: bool = True,
+    max_failures: float = ALLOWED,
 ) -> tuple[Run, Answered]:
     """The whole line, showing how it moves."""
     results: list[Answered] = []
 
     def answering(made: Run, planned: Plan) -> None:
-        results.append(_answer(made, planned, json_, cache, is_whole=True, executor=executor, waits=waits))
+        asked = functools.partial(_answer, is_whole=True, executor=executor, waits=waits, max_failures=max_failures)
+        results.append(asked(made, planned, json_, cache))
 
     try:
         found = run_stage(
@@ -294,12 +306,18 @@ def _whole_line(
     executor: Ray | None = None,
     *,
     waits: bool = True,
+    max_failures: float = ALLOWED,
 ) -> None:
     start = time.perf_counter()
-    found, answered = run_line(study, folder, json_, cache, executor, waits=waits)
+    found, answered = run_line(study, folder, json_, cache, executor, waits=waits, max_failures=max_failures)
     if json_:
         print_json(summarize(found, answered))
-        return
+    else:
+        _tell_results(found, answered, time.perf_counter() - start)
+    refuse_failures(found, max_failures)
+
+
+def _tell_results(found: Run, answered: Answered, seconds: float) -> None:
     from shaketable.report.page import describe_floors, make_sections
     from shaketable.stages.report import page_of
 
@@ -310,7 +328,7 @@ def _whole_line(
         for headline in section.headlines[:3]:
             out.print(f"• {headline.text}", highlight=False, markup=False)
     tell_stop(found, answered)
-    say(f"Done in {duration(time.perf_counter() - start)}. The report: {found.folder / 'report.html'}")
+    say(f"Done in {duration(seconds)}. The report: {found.folder / 'report.html'}")
 
 
 def _word(found: Run, draft: Plan, json_: bool) -> Plan:
@@ -336,6 +354,7 @@ def _answer(
     is_whole: bool = False,
     executor: Ray | None = None,
     waits: bool = True,
+    max_failures: float = ALLOWED,
 ) -> Answered:
     """`is_whole`: scores, analyses and the report follow. `waits`: for batches."""
     then = seconds_afterwards(planned.study, planned.n_trials) if is_whole else 0.0
@@ -343,8 +362,9 @@ def _answer(
         finished = store.n_finished()
         shared = 0 if cache is None or is_adaptive(planned.study) else count_shared(planned, store, cache)
         say(
-            f"{planned.study.name}: {len(planned.questions)} questions, {len(planned.conditions)} conditions, "
-            f"{'' if planned.study.precision is None else 'at most '}{planned.n_trials:,} trials"
+            f"{planned.study.name}: {count(len(planned.questions), 'question')}, "
+            f"{count(len(planned.conditions), 'condition')}, "
+            f"{'' if planned.study.precision is None else 'at most '}{count(planned.n_trials, 'trial')}"
             + (f", {finished:,} already there" if finished else "")
             + (f", {shared:,} asked by other runs" if shared else ""),
             quiet=json_,
@@ -370,7 +390,7 @@ def _answer(
     is_usual = executor is None and not asked_in_batches(model)
     if result.n_done and result.seconds > 1 and len(planned.study.models) == 1 and is_usual:
         remember_rate(catalog.written(model), result.n_tokens, result.seconds)
-    _tell_failures(found, result, json_)
+    tell_failures(found, max_failures, quiet=json_)
     say_spent(found, json_)
     return result
 
@@ -380,24 +400,9 @@ def _check_endpoints(planned: Plan, json_: bool) -> None:
     for model in {catalog.label(condition.model): condition.model for condition in planned.conditions}.values():
         if not isinstance(model, EndpointModel):
             continue
-        for name, fact in model.check().items():
-            if fact.value is not True:
-                judged = "no" if fact.value is False else "could not be told"
-                say(f"Note: {catalog.label(model)}: {name.replace('_', ' ')}: {judged} ({fact.reason})", quiet=json_)
-
-
-def _tell_failures(found: Run, result: Answered, json_: bool) -> None:
-    failures = found.failures()
-    lines = [f"{failure.n:,} × {failure.kind}, such as: {failure.message}" for failure in failures]
-    n_failed = sum(failure.n for failure in failures)
-    if failures and n_failed == result.n_trials:
-        raise RunError("\n".join([f"All {n_failed:,} trials failed.", *lines, f"They are kept in {found.folder}."]))
-    if failures:
-        words = [
-            f"{n_failed:,} of {result.n_trials:,} trials failed; they are kept as failures, never as zeros.",
-            *lines,
-        ]
-        say("\n".join(words), quiet=json_)
+        judged = {name: fact for name, fact in model.check().items() if fact.value is not True}
+        if judged:
+            say(f"Note: {catalog.label(model)}: {describe_checks(judged)}.", quiet=json_)
 
 
 def _answerable(study: Study) -> Study:

@@ -11,6 +11,7 @@ import typer
 from shaketable.analyses.arms import Levels
 from shaketable.cli.budget import parse_budget
 from shaketable.cli.console import guarded, print_json
+from shaketable.cli.failing import ALLOWED, MaxFailuresOption, refuse_failures
 from shaketable.cli.running import JsonOption, OutOption, SetOption, run_line, summarize
 from shaketable.cli.shake_forecast import tell_plan
 from shaketable.cli.targets import Given, name_model
@@ -70,6 +71,7 @@ def shake(
     header: HeaderOption = None,
     model_name: ModelNameOption = None,
     concurrency: ConcurrencyOption = None,
+    max_failures: MaxFailuresOption = ALLOWED,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be tried; ask nothing.")] = False,
     json_: JsonOption = False,
 ) -> None:
@@ -102,13 +104,14 @@ def shake(
     if dry_run:
         return
     folder = out_folder or Path("runs") / f"{study.name}-{prepared.key[:6]}"
-    run, answered = run_line(study, folder, json_)
+    run, answered = run_line(study, folder, json_, max_failures=max_failures)
     confirmation = plan_confirmation(run)
     file = write_confirmation(run, confirmation, describe_confirmation(run, confirmation))
     if json_:
         print_json({**summarize(run, answered), **values_of(run, confirmation, file)})
     else:
         tell_shake(run, answered, confirmation, file)
+    refuse_failures(run, max_failures)
 
 
 def _study_name(target: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from shaketable.cli.console import duration, say
+from shaketable.cli.console import say
 from shaketable.report.about import describe_limit, resume_command
 from shaketable.report.money_words import NO_PRICE, describe_money, describe_reused, format_dollars
 from shaketable.report.repeat_words import describe_repeats
+from shaketable.report.time_words import rough_duration
 from shaketable.stages.answer import Answered
 from shaketable.store import Run
 
@@ -20,7 +21,7 @@ def tell_stop(run: Run, answered: Answered) -> None:
     rest = [
         *([] if stop.calls is None else [f"{stop.calls:,.0f} calls"]),
         *([] if stop.dollars is None else [format_dollars(stop.dollars)]),
-        *([] if stop.seconds is None else [duration(stop.seconds)]),
+        *([] if stop.seconds is None else [rough_duration(stop.seconds)]),
     ]
     would_take = f"; they would take about {', '.join(rest)}" if rest else ""
     say(

@@ -14,8 +14,9 @@ import typer
 from rich.text import Text
 
 from shaketable import catalog
-from shaketable.cli.console import guarded, out, print_json, say, wording
+from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.looking import word_diff
+from shaketable.cli.progress import wording
 from shaketable.cli.running import JsonOption, SetOption
 from shaketable.errors import StudyError
 from shaketable.identity import canonical

@@ -19,6 +19,7 @@ from shaketable.text.normalization import without_surrogates
 from shaketable.text.packed_linear import let_file_go, pack_linear_layers
 from shaketable.text.thoughts import OPEN, OPENED
 from shaketable.types import Message, Prompt, Sampling
+from shaketable.weights import quiet_loading
 
 N_TAG = 16
 """Tokens at the end of a prompt that hold the tag of an opened thought, letter by letter at worst."""
@@ -60,8 +61,9 @@ class Checkpoint:
         if is_narrow:  # Layer by layer from the file's own format, so that the model is never there twice.
             read_as = "float32" if options else "auto"
         try:
-            tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-            model = AutoModelForCausalLM.from_pretrained(folder, dtype=read_as, **options)
+            with quiet_loading():
+                tokenizer = AutoTokenizer.from_pretrained(folder, **options)
+                model = AutoModelForCausalLM.from_pretrained(folder, dtype=read_as, **options)
         except (OSError, ValueError, KeyError) as error:
             reason = str(error).strip().splitlines()[0]
             raise ModelError(

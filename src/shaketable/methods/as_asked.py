@@ -32,6 +32,12 @@ class AsAsked:
     def wants(self) -> tuple[str, ...]:
         return ("passages",) if self.searches else ()
 
+    @property
+    def usual_calls(self) -> float:
+        """Of the pipeline, which counts as a model; what it asks itself is its own affair. One that hands its evidence
+        over is asked a second time with what came back."""
+        return 2.0 if self.evidence == "own" else 1.0
+
     def answer(self, wording: str) -> Steps:
         messages = (Message(role="user", content=wording),)
         hits = (yield from search(wording, self.k)) if self.evidence == "given" else ()

@@ -120,6 +120,11 @@ def name_questions(n: int) -> str:
     return f"{n:,} question{'' if n == 1 else 's'}"
 
 
+def count(n: int, single: str) -> str:
+    """`1 trial`, `1,728 trials`."""
+    return f"{n:,} {single}{'' if n == 1 else 's'}"
+
+
 def count_questions(n: int) -> str:
     """`n = 24 questions`."""
     return f"n = {name_questions(n)}"

@@ -16,6 +16,8 @@ from shaketable.errors import RunError, StudyError
 from shaketable.protocols import BatchedModel, Model, PricedModel, WhiteBoxModel
 from shaketable.types import Completion, Cost, Failure, Limits
 
+ENOUGH_PRICED = 8
+"""Trials whose price must be known before it is told what the others will cost."""
 AT_FIRST = 4
 """Trials that are begun before it is known what one takes, where calls or money are limited."""
 
@@ -233,7 +235,9 @@ class Meter:
                 model=system.model,
                 method=system.method,
                 spent=spent.dollars if spent.n_priced else None,
-                left=left.get(system, 0.0) * spent.dollars / spent.n_priced if spent.n_priced else None,
+                left=left.get(system, 0.0) * spent.dollars / spent.n_priced
+                if spent.n_priced >= ENOUGH_PRICED
+                else None,
             )
             for system, spent in self.systems.items()
             if system not in self.unpaid

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
+from shaketable.report.time_words import describe_left
 from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
 from shaketable.stages.cluster.executor import Ray
@@ -47,7 +48,7 @@ def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: 
 
     def told(done: int, of: int) -> None:
         left = pace.seconds_left(done, of)
-        tell(f"curves: {done} of {of}" + ("" if left is None else f", about {left:.0f} s left"))
+        tell(f"curves: {done} of {of}" + ("" if left is None else f", {describe_left(left)}"))
 
     with made.writing() as store:
         return trace_curves(planned, store, told)

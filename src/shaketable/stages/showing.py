@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from shaketable.report.time_words import describe_left
 from shaketable.stages.scheduler import Tick
 
 SECONDS_BETWEEN = 0.5
@@ -33,7 +34,7 @@ class Line:
         if time.monotonic() - self._last < SECONDS_BETWEEN and finished < self.n_todo:
             return
         failed = f", {tick.n_failed:,} failed" if tick.n_failed else ""
-        left = "" if tick.seconds_left is None else f", about {tick.seconds_left:.0f} s left"
+        left = f", {describe_left(tick.seconds_left, tick.seconds_range)}" if finished < self.n_todo else ""
         self.say(f"answered {finished:,} of {self.n_todo:,}{failed}{left}")
 
     def end(self) -> None:

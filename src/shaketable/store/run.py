@@ -31,7 +31,7 @@ from shaketable.types import Curve, Findings, Json, JudgeEffort, NotVaried, Scor
 if TYPE_CHECKING:
     import pandas  # An extra: the package is not needed for anything else.
 
-TABLES = ("records", "scores", "score_table", "searches", "calls", "findings")
+TABLES = ("wide", "records", "scores", "score_table", "searches", "calls", "findings")
 HEADLINES = "headlines.json"
 
 
@@ -45,8 +45,8 @@ class Run(RunFolder):
     Run('runs/rehearsal', rehearsal: 2 questions, 2 trials, finished)
     >>> run.records().select("model", "perturbation", "temperature", "answer").row(0)
     ("scripted(replies=('Paris',))", 'unchanged', 0.0, 'Paris')
-    >>> run.to_pandas("scores").columns.tolist()
-    ['key', 'metric', 'value', 'reason']
+    >>> run.to_pandas()[["temperature", "answer", "contains"]].values.tolist()
+    [[0.0, 'Paris', 0.0], [0.0, 'Paris', 0.0]]
     """
 
     _score_tables: tuple[tuple[tuple[int, int], ...], ScoreTables] | None = None
@@ -99,8 +99,22 @@ class Run(RunFolder):
         """One row per record and number: key, metric, value, reason."""
         return score_file.load_scores(self.folder)
 
-    def to_pandas(self, table: str = "records") -> pandas.DataFrame:
-        """One of the tables as a data frame of pandas: records, scores, score_table, searches, calls or findings."""
+    def wide(self) -> pl.DataFrame:
+        """One row per record: every factor, answer, evidence, flags, cost, and a column for each number. What is
+        missing is null, and `NUMBER_missing` says why."""
+        return pl.concat(self.wide_slices(), rechunk=True)
+
+    def to_pandas(self, table: str = "wide") -> pandas.DataFrame:
+        """One of the tables as a data frame of pandas. `wide`, the default, has a row for each record and a column for
+        each number; the others are records, scores, score_table, searches, calls and findings.
+
+        >>> import shaketable
+        >>> replies = "scripted(replies=('Paris', 'ERROR'))"
+        >>> study = shaketable.make_study("frames", models=replies, limit=2, temperatures=[0.0], metrics="contains")
+        >>> frame = shaketable.run(study, "runs/frames").to_pandas()
+        >>> frame[["temperature", "answer", "contains", "contains_missing"]].to_dict("records")[0]
+        {'temperature': 0.0, 'answer': 'Paris', 'contains': 0.0, 'contains_missing': None}
+        """
         if table not in TABLES:
             raise RunError(f"There is no table '{table}'.{did_you_mean(table, TABLES)} Tables: {', '.join(TABLES)}.")
         if importlib.util.find_spec("pandas") is None:
@@ -113,7 +127,7 @@ class Run(RunFolder):
             columns = dict.fromkeys(name for row in rows for name in row)
             values = {name: [row.get(name) for row in rows] for name in columns}
         else:
-            frames = (self.records, self.scores, self.score_table, self.searches, self.calls)
+            frames = (self.wide, self.records, self.scores, self.score_table, self.searches, self.calls)
             values = frames[TABLES.index(table)]().to_dict(as_series=False)
         return importlib.import_module("pandas").DataFrame(values)
 

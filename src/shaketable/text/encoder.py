@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 from collections.abc import Iterator, Sequence
@@ -156,7 +155,7 @@ class Encoder:
             from shaketable.text.packed_linear import pack_linear_layers
 
             n_layers = self.n_layers if layer is None else layer
-            with _quiet_loading():
+            with weights.quiet_loading():
                 model = AutoModel.from_pretrained(
                     weights.locate(self.name), num_hidden_layers=n_layers, dtype=torch.float32
                 )
@@ -189,19 +188,3 @@ class Encoder:
         if not settings.exists():
             return self._limit
         return min(self._limit, int(json.loads(settings.read_text())["max_seq_length"]))
-
-
-@contextlib.contextmanager
-def _quiet_loading() -> Iterator[None]:
-    """Layers left out on purpose are reported as unexpected weights, and a bar is drawn for a second's work."""
-    from transformers.utils import logging
-
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()

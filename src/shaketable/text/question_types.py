@@ -89,7 +89,8 @@ def _fine_tuned(folder: str) -> tuple[Any, Any]:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     path = weights.locate(folder)
-    model = AutoModelForSequenceClassification.from_pretrained(path, dtype=torch.float32).eval()
+    with weights.quiet_loading():
+        model = AutoModelForSequenceClassification.from_pretrained(path, dtype=torch.float32).eval()
     names = model.config.id2label.values()
     if not set(names) <= set(LABELS):
         raise WeightsError(

@@ -41,7 +41,7 @@ def test_steps_are_told_with_their_time_once_it_is_known(tmp_path, monkeypatch):
     assert known_afterwards() == {"scoring bertscore": [(720, 12.0)], "scoring rouge": [(720, 1.0)]}
     again = Afterwards(720, words.append)
     again.begin("scoring bertscore")
-    assert words[-1] == "scoring bertscore, about 12 s"
+    assert words[-1] == "scoring bertscore, about 10 s"
 
 
 def test_the_time_after_answering_is_that_of_the_studys_own_steps(tmp_path, monkeypatch):

@@ -249,3 +249,48 @@ def test_things_done_several_at_once_are_timed_from_the_first_that_is_finished(m
         clock.now += 2
     assert told[7] is None and told[8] == pytest.approx(31 * 2) and told[-1] == 0
     assert steady.seconds_left(1, 10) is None
+
+
+class Waking:
+    """A server that takes three seconds for each of the first replies and a fiftieth of one for the others; it answers
+    one after the other, and does not tell how far it is."""
+
+    version, gives = 1, frozenset()
+
+    def __init__(self, clock, slow=3, first=3.0, later=0.02):
+        self.clock, self.slow, self.first, self.later, self.waiting, self.n = clock, slow, first, later, [], 0
+
+    def environment(self):
+        return {}
+
+    def submit(self, ticket, prompt):
+        self.waiting.append(ticket)
+
+    def collect(self):
+        seconds = self.first if self.n < self.slow else self.later
+        self.n += 1
+        self.clock.now += seconds
+        reply = Completion(text="Oslo", finish_reason="end", n_prompt_tokens=9, n_tokens=1, seconds=seconds)
+        return [(self.waiting.pop(0), reply)]
+
+    def generate(self, prompts):
+        raise AssertionError("it is asked reply by reply")
+
+
+def test_a_server_that_wakes_up_does_not_make_the_rest_look_long(tmp_path, monkeypatch):
+    told, _ = forecasts(tmp_path, monkeypatch, Waking, n_questions=800)
+    seen = [(left, real) for _, left, real in told if left is not None and real > 2]
+    assert seen[0][1] > 8, "it is told while most is left"
+    # Counted from the start, the first three would make it 13 times as long.
+    assert max(left / real for left, real in seen) < 2.5
+
+
+def test_replies_of_one_length_are_not_thought_to_grow(tmp_path, monkeypatch):
+    def steady(clock):
+        return Waking(clock, slow=0, later=0.5)
+
+    told, ticks = forecasts(tmp_path, monkeypatch, steady, n_questions=100)
+    known = [tick for tick in ticks if tick.seconds_left is not None]
+    assert len(known) > 80
+    assert all(tick.seconds_range is None for tick in known), "one number says it"
+    assert worst(told, 8) < 1.2

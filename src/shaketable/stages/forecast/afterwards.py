@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 
 from shaketable import catalog
+from shaketable.report.time_words import rough_duration
 from shaketable.stages.estimate import known_afterwards, remember_afterwards
 from shaketable.types import Study
 
@@ -28,7 +29,7 @@ class Afterwards:
     def begin(self, step: str) -> None:
         self.end()
         seconds = expected(self.known.get(step, ()), self.n_answers)
-        self.tell(step if seconds < WORTH_TELLING_SECONDS else f"{step}, about {seconds:.0f} s")
+        self.tell(step if seconds < WORTH_TELLING_SECONDS else f"{step}, about {rough_duration(seconds)}")
         self.present = step, perf_counter()
 
     def end(self) -> None:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from shaketable.stages.plan import Condition
 from shaketable.types import Completion
 
+MANY_ALIKE = 8
+
 
 class Kind(NamedTuple):
     """Trials that are asked alike."""
@@ -141,4 +143,8 @@ def seconds_a_token(replies: Iterable[Replies]) -> float:
     most = seconds / n_tokens if n_tokens else 0.0
     spread = sum(own.tokens_squared - own.n_tokens**2 / own.n for own in known)
     together = sum(own.tokens_by_seconds - own.n_tokens * own.seconds / own.n for own in known)
-    return min(max(together / spread, 0.0), most) if spread > 0 else most
+    if spread > 0:
+        return min(max(together / spread, 0.0), most)
+    # Replies that are all of one length do not tell what a token takes. Of one or two it is taken to be all; of many,
+    # such as the names that a pipeline gives, nothing, else one that is longer would be thought to take minutes.
+    return most if sum(own.n for own in known) < MANY_ALIKE else 0.0

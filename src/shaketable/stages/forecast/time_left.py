@@ -12,7 +12,7 @@ from statistics import fmean
 from time import perf_counter
 from typing import NamedTuple
 
-from shaketable.stages.forecast.pace import MIN_SECONDS
+from shaketable.stages.forecast.pace import MIN_SECONDS, Recent
 from shaketable.stages.forecast.remainder import Remainder
 from shaketable.stages.forecast.stepping import Stepping
 from shaketable.stages.forecast.tally import Kind, Tally, Underway
@@ -25,8 +25,12 @@ SURE = 2.25
 """A range that is not wider than this, from 1.5 times below to 1.5 times above, is told as one number."""
 NEAR_SECONDS = 10.0
 """Less apart, nobody minds."""
-UNSURE = 12.0
+UNSURE = 6.0
 """A range that is wider than this says nothing."""
+
+
+YOUNG_SECONDS = 60.0
+"""Of a model, in which its beginning may mislead."""
 
 
 class Left(NamedTuple):
@@ -56,6 +60,7 @@ class TimeLeft:
         self.before = 0.0
         """Work that was done when it began, in seconds by the models' own account."""
         self.stepping = Stepping()
+        self.recent = Recent()
 
     def start(self, trial: Trial) -> Tally:
         """The tally that a trial counts in from now on."""
@@ -80,7 +85,7 @@ class TimeLeft:
         if self.begun is None:
             self.begun = perf_counter()
             self.before = sum(tally.seconds for tally in self.tallies.values())
-            self.stepping = Stepping()
+            self.stepping, self.recent = Stepping(), Recent()
 
     def end(self) -> None:
         """All trials of a model are answered."""
@@ -91,6 +96,7 @@ class TimeLeft:
         elapsed = 0.0 if self.begun is None else perf_counter() - self.begun
         waiting = list(underway)
         n_replies = sum(tally.n_replies for tally in self.tallies.values())
+        self.recent.note(elapsed, sum(tally.calls.total() for tally in self.tallies.values()))
         if elapsed < MIN_SECONDS or n_replies < MIN_REPLIES or self._is_mostly_unseen(waiting):
             return None
         rest = Remainder(self.tallies, waiting, self.stepping if is_told else None)
@@ -99,7 +105,18 @@ class TimeLeft:
             for work in (min(rest.draws(-LIKELY)), fmean(rest.draws(0.0)), max(rest.draws(LIKELY)))
         )
         left = Left(likely, min(low, likely), max(high, likely))
+        if not is_told and elapsed < YOUNG_SECONDS:
+            left = self._widened(left, waiting)
         return left if left.high <= UNSURE * left.low else None
+
+    def _widened(self, left: Left, waiting: Sequence[Underway]) -> Left:
+        """With what it takes if trials go on to end as fast as they did of late: a server that wakes up is slow at
+        first."""
+        each = self.recent.seconds_each()
+        if each is None:
+            return left
+        seconds = each * (len(waiting) + sum(tally.n_unstarted for tally in self.tallies.values()))
+        return left._replace(low=min(left.low, seconds))
 
     def _is_mostly_unseen(self, waiting: Sequence[Underway]) -> bool:
         """Whether most that the present model has still to answer is of kinds that it was not asked yet."""
