@@ -79,7 +79,7 @@ def test_scores_of_inspect_are_numbers_of_their_own(imported):
         ("Ghana", 1): 0.0, ("Peru", 0): 0.0, ("Peru", 1): 1.0,
     }  # fmt: skip
     reasons = table.filter(question_id="Fiji")["reason"].to_list()
-    assert reasons == ["no includes was given"] * 2
+    assert reasons == ["failed: error"] * 2
 
 
 def test_the_prompt_of_a_sample_stands_in_the_record(imported):
