@@ -14,7 +14,7 @@ def record_with(**scores):
 
 def test_the_number_that_came_with_an_answer_is_its_score():
     [[score]] = Given(number="includes").score([record_with(includes=1.0, match=0.5)], {})
-    assert (score.metric, score.value, score.reason) == ("given_includes", 1.0, None)
+    assert (score.metric, score.value, score.reason) == ("given@includes", 1.0, None)
 
 
 def test_an_answer_without_it_has_none_and_says_so():

@@ -78,7 +78,7 @@ def import_(
     In CSV these are columns, lists are JSON texts, and an empty `answer` is one that failed.
 
     Of logs, epochs and repeated responses are repeats, targets are gold answers, errors are failures, and scores come
-    as `given_NAME` beside those that are made here.
+    as `given@NAME` beside those that are made here.
 
     What varies picks the analyses: several temperatures, perturbations beside `unchanged`, variations beside
     `original`, repeats, methods beside `closed_book`, searches, entropy. It tells which were picked, and why no others.

@@ -20,7 +20,7 @@ class Given:
 
     version: ClassVar[int] = 1
     numbers: ClassVar[tuple[Measure, ...]] = (
-        Measure(name="given_{number}", unit="score", higher_is_better=True, minimum=None),
+        Measure(name="given@{number}", unit="score", higher_is_better=True, minimum=None),
     )
 
     number: str = "score"
@@ -37,7 +37,7 @@ class Given:
         is_number = isinstance(value, int | float) and reason is None
         return Score(
             key=record.trial.key,
-            metric=f"given_{self.number}",
+            metric=f"given@{self.number}",
             value=float(value) if is_number else None,  # type: ignore[arg-type]
             reason=None if is_number else reason or f"no {self.number} was given",
         )
