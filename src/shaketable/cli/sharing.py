@@ -94,7 +94,7 @@ def import_(
         print_json(
             {name: getattr(summary, name) for name in shown}
             | {"analyses": list(analyses), "left_out": left_out}
-            | {"remarks": [f"{remark.where}: {remark.text}" for remark in imported.remarks]}
+            | ({"remarks": [f"{one.where}: {one.text}" for one in imported.remarks]} if imported.remarks else {})
         )
         return
     failed = f", {summary.failed:,} of them failed" if summary.failed else ""
