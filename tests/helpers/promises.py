@@ -14,6 +14,7 @@ import shaketable
 from shaketable import catalog
 from shaketable.datasets.builtin import load_builtin
 from shaketable.datasets.reading.rows import make_question, passage
+from shaketable.metrics.scoring import GIVEN_SCORES
 from shaketable.types import (
     Completion,
     Event,
@@ -21,6 +22,7 @@ from shaketable.types import (
     Generate,
     Hit,
     Message,
+    Note,
     Query,
     Question,
     Record,
@@ -213,7 +215,8 @@ def record(text: str | None, question: Question, key: str) -> Record:
     if text is None:
         return made
     step = Generate(messages=(Message(role="user", content=question.text),))
-    return dataclasses.replace(made, trace=(_searched(question, text), Event(step=step, reply=completion(text))))
+    told = Event(step=Note(name=GIVEN_SCORES, values={"score": float(len(text) % 3)}), reply=None)
+    return dataclasses.replace(made, trace=(_searched(question, text), Event(step=step, reply=completion(text)), told))
 
 
 def _searched(question: Question, text: str) -> Event:

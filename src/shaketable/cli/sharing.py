@@ -78,7 +78,7 @@ def import_(
     In CSV these are columns, lists are JSON texts, and an empty `answer` is one that failed.
 
     Of logs, epochs and repeated responses are repeats, targets are gold answers, errors are failures, and scores come
-    as `given_NAME` beside those that are made here.
+    as `given@NAME` beside those that are made here.
 
     What varies picks the analyses: several temperatures, perturbations beside `unchanged`, variations beside
     `original`, repeats, methods beside `closed_book`, searches, entropy. It tells which were picked, and why no others.
@@ -94,7 +94,7 @@ def import_(
         print_json(
             {name: getattr(summary, name) for name in shown}
             | {"analyses": list(analyses), "left_out": left_out}
-            | {"remarks": [f"{remark.where}: {remark.text}" for remark in imported.remarks]}
+            | ({"remarks": [f"{one.where}: {one.text}" for one in imported.remarks]} if imported.remarks else {})
         )
         return
     failed = f", {summary.failed:,} of them failed" if summary.failed else ""

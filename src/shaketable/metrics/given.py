@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shaketable.metrics.scoring import GIVEN_SCORES
+from shaketable.metrics.scoring import GIVEN_SCORES, unscored
 from shaketable.types import Measure, Note, Question, Record, Score
 
 
@@ -15,13 +15,15 @@ class Given:
     """The number that an imported answer came with, such as that of a scorer of Inspect; higher is better.
 
     It is taken as it is: 1 for correct, 0 for incorrect, or the scorer's own number. None for an answer that came
-    without it.
+    without it, and for a failed trial.
     """
 
     version: ClassVar[int] = 1
-    numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="given_{name}", unit=None, higher_is_better=True),)
+    numbers: ClassVar[tuple[Measure, ...]] = (
+        Measure(name="given@{number}", unit="score", higher_is_better=True, minimum=None),
+    )
 
-    name: str = "score"
+    number: str = "score"
     """What it is called where it was made: `includes`, `exact_match`."""
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
@@ -29,12 +31,13 @@ class Given:
 
     def _score(self, record: Record) -> Score:
         notes = [event.step for event in record.trace if isinstance(event.step, Note)]
-        values = [note.values[self.name] for note in notes if note.name == GIVEN_SCORES and self.name in note.values]
-        value = values[0] if values else None
-        is_number = isinstance(value, int | float)
+        values = [note.values.get(self.number) for note in notes if note.name == GIVEN_SCORES]
+        value = next(iter(values), None)
+        reason = unscored(record)
+        is_number = isinstance(value, int | float) and reason is None
         return Score(
             key=record.trial.key,
-            metric=f"given_{self.name}",
+            metric=f"given@{self.number}",
             value=float(value) if is_number else None,  # type: ignore[arg-type]
-            reason=None if is_number else f"no {self.name} was given",
+            reason=None if is_number else reason or f"no {self.number} was given",
         )

@@ -69,7 +69,7 @@ class RunCard:
 
 
 def make_system_cards(page: Page, accuracies: Sequence[Quantity], flips: Sequence[Quantity]) -> tuple[SystemCard, ...]:
-    """One for each system and dataset, in the order of the run."""
+    """One for each system and dataset, in the order of their accuracies."""
     return tuple(_system_card(quantity, page, flips) for quantity in accuracies)
 
 
@@ -189,7 +189,7 @@ def _ceiling_line(cell: Cell, page: Page) -> CardLine:
         is_lost = ceiling.ceiling.reason == NOTHING_TO_LOSE
         why = ceiling_sentence(ceiling, margin, page).rstrip(".")
         return CardLine(name=name, number="none", detail=why, look="nothing to lose" if is_lost else "not shown")
-    sided = ", one-sided" if ceiling.is_bound else ", by point values"
+    sided = " (one-sided bound)" if ceiling.is_bound else " (by point values)"
     return CardLine(
         name=name,
         number=f"≤ {format_value(ceiling.ceiling)}",

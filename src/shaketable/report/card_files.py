@@ -99,11 +99,11 @@ def draw_svg(card: RunCard) -> str:
     pen = _Pen(parts=parts)
     pen.write("Shaketable · robustness card", 17, color=MUTED)
     for line in textwrap.wrap(card.title, 50) or [""]:
-        pen.write(line, 36, look='font-weight="650"')
+        pen.write(line, 36, look='font-weight="bold"')
     for system in card.systems:
         pen.y += 14
         for line in textwrap.wrap(system.name, 90) or [""]:
-            pen.write(line, 22, look='font-weight="650"')
+            pen.write(line, 22, look='font-weight="bold"')
         for own in system.lines:
             pen.rule()
             _draw_line(own, pen)
@@ -135,7 +135,7 @@ def _draw_line(line: CardLine, pen: _Pen) -> None:
     color = BAD if line.look == "shown" else INK if line.number else MUTED
     pen.write(line.name, 17, color=MUTED)
     if line.number:
-        pen.write(line.number, 30, color=color, look='font-weight="650"', gap=1.2)
+        pen.write(line.number, 30, color=color, look='font-weight="bold"', gap=1.2)
     if line.interval:
         pen.write(line.interval, 17, color=MUTED)
     left = pen.y

@@ -89,7 +89,7 @@ class AnswerRow(BaseModel):
     """Why there is no answer, in one word, such as `timeout`; None: there is one, or nobody says."""
     failure_message: str = ""
     scores: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
-    """Numbers that the answer was given elsewhere, more is better: scored here as `given_NAME`."""
+    """Numbers that the answer was given elsewhere, more is better: scored here as `given@NAME`."""
 
 
 PlacedRow = tuple[str, AnswerRow]

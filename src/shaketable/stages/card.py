@@ -14,12 +14,15 @@ from shaketable.errors import StudyError
 from shaketable.identity import digest_text
 from shaketable.report.card import RunCard, make_system_cards
 from shaketable.report.card_files import draw_png, format_html, format_markdown
-from shaketable.report.claim_words import FAMILY
 from shaketable.report.words import MISSING, name_questions, name_resamples
 from shaketable.stages.analyze import make_current, tables_of
 from shaketable.stages.report import page_of
 from shaketable.store import Run
 
+SHOWN = (
+    "A loss is shown where it has survived a test together with all else that this run might claim (Holm's "
+    "adjustment); a level is stated with its interval."
+)
 ENDINGS = (".html", ".md", ".png")
 
 
@@ -38,7 +41,7 @@ def card(run: Run, progress: Callable[[str], None] = lambda words: None) -> RunC
         notes=(
             f"{partial}{failed}Confidence intervals hold {name_resamples(page.bootstrap)}; those of answers that flip "
             "hold for all conditions at once.",
-            FAMILY,
+            SHOWN,
             f"What is not shown may still be there. {MISSING}",
         ),
     )

@@ -264,7 +264,7 @@ def _given(row: AnswerRow) -> list[Event]:
 def _given_metrics(rows: list[PlacedRow]) -> list[str]:
     """A metric for each number that came with answers."""
     names = dict.fromkeys(name for _, row in rows for name in row.scores)
-    return [f"given(name={name!r})" for name in names]
+    return [f"given(number={name!r})" for name in names]
 
 
 def _failure(row: AnswerRow) -> Failure:

@@ -72,14 +72,14 @@ def test_an_error_of_a_sample_is_a_failure_with_its_message(imported):
 def test_scores_of_inspect_are_numbers_of_their_own(imported):
     run = imported(LOGS / CAPITALS[1]).run
     score(run)
-    table = run.score_table().filter(metric="given_includes").sort("question_id", "repeat")
+    table = run.score_table().filter(metric="given@includes").sort("question_id", "repeat")
     told = {(id, repeat): value for id, repeat, value in table.select("question_id", "repeat", "value").iter_rows()}
     assert told == {
         ("Fiji", 0): None, ("Fiji", 1): None, ("France", 0): 1.0, ("France", 1): 1.0, ("Ghana", 0): 1.0,
         ("Ghana", 1): 0.0, ("Peru", 0): 0.0, ("Peru", 1): 1.0,
     }  # fmt: skip
     reasons = table.filter(question_id="Fiji")["reason"].to_list()
-    assert reasons == ["no includes was given"] * 2
+    assert reasons == ["failed: error"] * 2
 
 
 def test_the_prompt_of_a_sample_stands_in_the_record(imported):
@@ -138,7 +138,7 @@ def test_the_likeliest_choice_is_the_answer(imported):
         likeliest.append(CHOICES[values.index(max(values))])
     assert list(answers(run, "question_id").values()) == likeliest
     score(run)
-    given_scores = run.score_table().filter(metric="given_acc")["value"].to_list()
+    given_scores = run.score_table().filter(metric="given@acc")["value"].to_list()
     assert given_scores == [line["acc"] for line in lines]
     assert given_scores == run.score_table().filter(metric="correct")["value"].to_list()
 

@@ -71,7 +71,8 @@ def _id(run: Run, cell: AskedCell, kind: str) -> str:
 
 def _created(run: Run) -> str:
     """When the run was finished, so that the same run gives the same logs."""
-    return run.store.meta().get("finished") or run.store.meta().get("started") or "1970-01-01T00:00:00+00:00"
+    meta = run.store.meta()
+    return meta.get("finished") or meta.get("created") or "1970-01-01T00:00:00+00:00"
 
 
 def _write(run: Run, cell: AskedCell, path: Path) -> Path:

@@ -69,8 +69,9 @@ def task_name(run: Run, cell: AskedCell) -> str:
 
 
 def _date(run: Run) -> str:
-    finished = run.store.meta().get("finished") or "1970-01-01T00:00:00"
-    return finished[:19].replace(":", "-") + ".000000"
+    meta = run.store.meta()
+    ended = meta.get("finished") or meta.get("created") or "1970-01-01T00:00:00"
+    return ended[:19].replace(":", "-") + ".000000"
 
 
 def _lines(run: Run, cell: AskedCell, means: Means) -> Iterator[dict[str, Any]]:
