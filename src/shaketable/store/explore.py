@@ -29,6 +29,7 @@ from shaketable.store.selection import (
     OF_CONDITION,
     OF_QUESTION,
     Selection,
+    format_before,
     format_like,
     format_order,
     format_walk,
@@ -127,16 +128,19 @@ class Explorer:
         with self._index.reading(lambda index: _tables(selection, index)) as (connection, index):
             chosen = _choose(connection, index, selection)
             [(own,)] = connection.execute("SELECT MIN(id) FROM run.records WHERE key = ?", (key,))
-            place = selection.offset
-            if chosen.ids(connection, place, 1) != [own]:
-                found = connection.execute(chosen.counted, (*chosen.values, own)).fetchone()
-                if found is None:
+            place, near = selection.offset, chosen.around(connection, selection.offset)
+            if near[1] != own:
+                found = connection.execute(
+                    f"SELECT 1 FROM looked i WHERE {chosen.where} AND i.id = ?", (*chosen.values, own)
+                )
+                if found.fetchone() is None:
                     return None
-                [place] = found
-            before = chosen.ids(connection, place - 1, 1) if place else []
-            near = [*(before or [None]), *chosen.ids(connection, place + 1, 1), None][:2]
-            keys = dict(connection.execute("SELECT id, key FROM run.records WHERE id IN (?, ?)", near).fetchall())
-        return Neighbours(n=chosen.n, place=place, before=keys.get(near[0]), after=keys.get(near[1]))
+                before = format_before(selection, index.score_columns)
+                both = f"looked own CROSS JOIN looked i WHERE own.id = ? AND {chosen.where} AND {before}"
+                [(place,)] = connection.execute(f"SELECT COUNT(*) FROM {both}", (own, *chosen.values))
+                near = chosen.around(connection, place)
+            keys = dict(connection.execute("SELECT id, key FROM run.records WHERE id IN (?, ?)", near[::2]).fetchall())
+        return Neighbours(n=chosen.n, place=place, before=keys.get(near[0]), after=keys.get(near[2]))
 
     def questions(self, metric: str | None, words: str = "", offset: int = 0, limit: int = 50) -> QuestionPage:
         """Questions with the mean of a metric over all their records, the lowest first."""
@@ -235,14 +239,11 @@ class _Chosen:
         """Ids in their order; its last two values are limit and offset."""
         return f"SELECT i.id FROM {self.source} WHERE {self.where} ORDER BY {self.order} LIMIT ? OFFSET ?"
 
-    @property
-    def counted(self) -> str:
-        """How many come before one of them, which is the last value."""
-        numbered = f"SELECT i.id, ROW_NUMBER() OVER (ORDER BY {self.order}) AS n FROM looked i WHERE {self.where}"
-        return f"SELECT n - 1 FROM ({numbered}) WHERE id = ?"
-
-    def ids(self, connection: sqlite3.Connection, offset: int, limit: int) -> list[int | None]:
-        return [id for (id,) in connection.execute(self.sql, (*self.values, limit, offset))]
+    def around(self, connection: sqlite3.Connection, place: int) -> list[int | None]:
+        """The ids before, at and after a place; None where there is none."""
+        first = max(place - 1, 0)
+        found = [id for (id,) in connection.execute(self.sql, (*self.values, 3, first))]
+        return [*([] if place else [None]), *found, None, None, None][:3]
 
 
 def _choose(connection: sqlite3.Connection, index: Index, selection: Selection) -> _Chosen:

@@ -116,21 +116,35 @@ def format_order(selection: Selection, score_columns: Mapping[str, str], *, by_i
     return f"{_sorted_by(selection.sort, score_columns, by_index=by_index)} {way} NULLS LAST, i.id {way}"
 
 
-def _sorted_by(sort: str, score_columns: Mapping[str, str], *, by_index: bool) -> str:
+def format_before(selection: Selection, score_columns: Mapping[str, str]) -> str:
+    """Which records stand before one in this order, `own`: counted in one walk, where numbering them would sort all."""
+    earlier, sign = ("i.id > own.id", ">") if selection.is_descending else ("i.id < own.id", "<")
+    if selection.sort is None:
+        return "i.id < own.id"
+    value = _sorted_by(selection.sort, score_columns, by_index=True)
+    of_own = _sorted_by(selection.sort, score_columns, by_index=True, of="own")
+    return (
+        f"CASE WHEN {of_own} IS NULL THEN {value} IS NOT NULL OR {earlier} "
+        f"ELSE {value} {sign} {of_own} OR ({value} = {of_own} AND {earlier}) END"
+    )
+
+
+def _sorted_by(sort: str, score_columns: Mapping[str, str], *, by_index: bool, of: str = "i") -> str:
+    """The value of a record, which `of` names."""
     if sort == "answer":
-        return "(SELECT s.answer FROM said s WHERE s.id = i.id) COLLATE NOCASE"
+        return f"(SELECT s.answer FROM said s WHERE s.id = {of}.id) COLLATE NOCASE"
     if sort == "question":
-        return "(SELECT v.wording FROM run.variants v WHERE v.id = i.variant) COLLATE NOCASE"
+        return f"(SELECT v.wording FROM run.variants v WHERE v.id = {of}.variant) COLLATE NOCASE"
     if sort in OF_CONDITION:
-        return f"(SELECT c.{sort} FROM run.conditions c WHERE c.id = i.condition)"
+        return f"(SELECT c.{sort} FROM run.conditions c WHERE c.id = {of}.condition)"
     if sort == "variation":
-        return "(SELECT v.variation FROM run.variants v WHERE v.id = i.variant)"
+        return f"(SELECT v.variation FROM run.variants v WHERE v.id = {of}.variant)"
     if sort in OF_QUESTION:
-        of_variant = "run.variants v JOIN run.questions q ON q.id = v.question_id WHERE v.id = i.variant"
+        of_variant = f"run.variants v JOIN run.questions q ON q.id = v.question_id WHERE v.id = {of}.variant"
         return f"(SELECT {OF_QUESTION[sort]} FROM {of_variant})"
     column = sort if sort in OWN else score_column(sort, score_columns)
     # A plus sign keeps SQLite from walking along the index.
-    return f"{'' if by_index else '+'}i.{column}"
+    return f"{'' if by_index else '+'}{of}.{column}"
 
 
 def format_walk(sort: str | None, score_columns: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from shaketable.errors import RunError
 from shaketable.factors import Labels, given_names, judges
 from shaketable.report.about import list_facts, make_banner
 from shaketable.report.templates import environment
@@ -145,7 +146,11 @@ class RunSite:
         explorer, metric = self.explorers[name], self._metric(name, given)
         values = record_values(explorer, key, metric)
         selection = read_selection(given, explorer.metrics, self._metric(name, {}))
-        around = {"neighbours": explorer.neighbours(selection, key), "state": state_of(given)}
+        try:
+            neighbours = explorer.neighbours(selection, key)
+        except RunError:  # It took too long; the record can be read without its list.
+            neighbours = None
+        around = {"neighbours": neighbours, "state": state_of(given), "per_page": PER_PAGE}
         return self._page("record", values | around, run=name)
 
     def _questions(self, name: str, given: Mapping[str, str]) -> Reply:
