@@ -20,6 +20,7 @@ from shaketable.cli import (
     shaking,
     sharing,
     showing,
+    starting,
     varying,
     verifying,
     viewing,
@@ -38,7 +39,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-MAKING = (running.demo, shaking.shake, running.run, running.answer, running.score, running.analyze, running.report)
+MAKING = (
+    *(running.demo, starting.init, shaking.shake, running.run),
+    *(running.answer, running.score, running.analyze, running.report),
+)
 LOOKING = (
     *(
         viewing.view,
