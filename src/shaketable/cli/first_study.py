@@ -92,14 +92,14 @@ def _cross(draft: Draft, n_trials: int) -> Iterator[str]:
         yield from _listed("retrievers", draft.retrievers, EVIDENCE)
         yield from _listed("perturbations", draft.perturbations, DISTURBED)
         yield from _comment(
-            "More: word_reordering, unit_replacement, and, with pip install 'shaketable[all]', entity_masking, synonym, "
-            'antonym. Each adds as many answers as "unchanged" has. See what one does: shaketable ls word_reordering.'
+            "More: word_reordering, unit_replacement, and, with pip install 'shaketable[all]', entity_masking, "
+            'synonym, antonym. Each adds as many answers as "unchanged" has. What one does: shaketable ls antonym.'
         )
     yield 'variations = ["original"]     # wordings of the question'
     yield from _comment(
         'To ask in other words too: "prefix_injection" (words before the question), and, with pip install '
         '\'shaketable[all]\', "spelling" (typing errors), "keywords" (as in a search box), "formality" (more casual), '
-        '"readability" (harder to read). Each doubles the cost once more.'
+        '"readability" (harder to read). Each costs as much as "original".'
     )
     yield f"temperatures = {_toml(list(TEMPERATURES))}"
     yield from _comment("Sampling temperatures. 0 is the likeliest answer; at 1.0 the model's own chances.")

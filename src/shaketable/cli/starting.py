@@ -69,7 +69,6 @@ ContextOption = Annotated[
 IdOption = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="The column of ids; - for none.")]
 ConfigurationOption = Annotated[str | None, typer.Option(help="Of a hub dataset or folder with several parts.")]
 SplitOption = Annotated[str | None, typer.Option(help="Of a hub dataset or folder: validation, test, train.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Take the guessed columns; ask nothing.")]
 
 
 @guarded
@@ -86,7 +85,7 @@ def init(
     id_: IdOption = None,
     configuration: ConfigurationOption = None,
     split: SplitOption = None,
-    yes: YesOption = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the guessed columns; ask nothing.")] = False,
     json_: JsonOption = False,
 ) -> None:
     """Write a first study, with comments, from your questions and documents. Nothing is asked of any model.
