@@ -17,6 +17,7 @@ from shaketable.cli import (
     looking,
     merging,
     prompting,
+    run_list,
     running,
     shaking,
     sharing,
@@ -46,6 +47,7 @@ MAKING = (
 )
 LOOKING = (
     *(
+        run_list.runs,
         viewing.view,
         showing.show,
         explaining.explain,
