@@ -12,9 +12,9 @@ from shaketable.types import Json
 
 WIDTH = 100
 EVIDENCE = {
-    "full_gold": "the passages in each row of your data",
+    "full_gold": "the passages that come with each question",
     "distractor": "the documents of each question",
-    "bm25": "a search in your documents, by words; k of single_retrieval says how many passages come back (5)",
+    "bm25": "a search by words in your documents; five passages, or single_retrieval(k=3)",
 }
 DISTURBED = {
     "unchanged": "the evidence as it is: what the others are compared with",

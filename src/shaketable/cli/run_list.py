@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from shaketable.cli.console import guarded, out, print_json, say
@@ -35,10 +34,9 @@ def runs(
     if json_:
         print_json([_values(run) for run in found])
         return
-    table = Table("run", "begun (UTC)", "state", "systems", "trials", "failed", "cost", "main result")
     for run in found:
-        table.add_row(*_cells(run))
-    out.print(table)
+        for line in _lines(run):
+            out.print(line)
     say(f"Look into one: shaketable view {found[0].folder}. All of them: shaketable view {folder}.")
 
 
@@ -54,18 +52,23 @@ def find_listed(folder: Path) -> tuple[ListedRun, ...]:
     return found
 
 
-def _cells(run: ListedRun) -> tuple[Text, ...]:
+def _lines(run: ListedRun) -> list[Text]:
+    """Two for each run: counts, and below them what it says first."""
     summary = run.summary
-    name = Text(str(run.folder), style="bold")
+    name = (str(run.folder), "bold")
     if summary is None:
-        return name, Text(""), Text("unreadable", style="red"), *[Text("")] * 4, Text(run.problem)
-    begun = (summary.created or "")[:16].replace("T", " ")
-    done = f"{summary.done + summary.failed:,} of {summary.trials:,}"
-    cost = "" if run.dollars is None else format_dollars(run.dollars)
+        return [Text.assemble(name, "  ", ("unreadable", "red")), Text(f"    {run.problem}")]
+    facts = [
+        summary.state.replace("_", " "),
+        f"{(summary.created or '')[:16].replace('T', ' ')} UTC" if summary.created else "",
+        f"{summary.done + summary.failed:,} of {summary.trials:,} trials",
+        f"{summary.failed:,} failed" if summary.failed else "",
+        "" if run.dollars is None else format_dollars(run.dollars),
+        ", ".join(run.systems),
+    ]
     headline = run.headline if len(run.headline) <= LONGEST else run.headline[: LONGEST - 1] + "…"
-    state, systems = summary.state.replace("_", " "), ", ".join(run.systems)
-    texts = (begun, state, systems, done, f"{summary.failed:,}" if summary.failed else "", cost, headline)
-    return name, *map(Text, texts)
+    first = Text.assemble(name, "  ", " · ".join(filter(None, facts)))
+    return [first, *([Text(f"    {headline}")] if headline else [])]
 
 
 def _values(run: ListedRun) -> dict[str, Json]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -42,8 +44,11 @@ def fetch(hub: str, patterns: Sequence[str]) -> Path:
     except ImportError as error:
         raise DataError(f"The data hub '{hub}' needs its client: pip install 'shaketable[hub]'.") from error
     try:
-        patterns = list(patterns)
-        return Path(snapshot_download(hub, repo_type="dataset", allow_patterns=patterns, local_files_only=is_offline()))
+        with _quiet():
+            folder = snapshot_download(
+                hub, repo_type="dataset", allow_patterns=list(patterns), local_files_only=is_offline()
+            )
+        return Path(folder)
     except Exception as error:  # the client has many ways to fail, and all of them end here
         raise DataError(_unreachable(hub, error)) from error
 
@@ -134,9 +139,22 @@ def _listed(hub: str) -> list[str]:
         folder = fetch(hub, ["*"])
         return [file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()]
     try:
-        return list(HfApi().list_repo_files(hub, repo_type="dataset"))
+        with _quiet():
+            return list(HfApi().list_repo_files(hub, repo_type="dataset"))
     except Exception as error:  # as above
         raise DataError(_unreachable(hub, error)) from error
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """The client tells each of its attempts; one sentence at the end says it all."""
+    log = logging.getLogger("huggingface_hub")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def _unreachable(hub: str, error: Exception) -> str:

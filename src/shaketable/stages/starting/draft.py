@@ -17,7 +17,7 @@ TEMPERATURES = (0.0, 0.7, 1.0)
 """That endpoints accept."""
 REPEATS = 3
 MAX_TOKENS = 64
-DOCUMENTS = "documents"
+DOCUMENTS = "search in documents"
 """What a study calls the retriever that searches somebody's documents."""
 
 
