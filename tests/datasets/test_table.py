@@ -1,4 +1,4 @@
-"""Somebody's table, whatever its layout: the columns that a study names become questions, and nothing is lost unsaid."""
+"""Somebody's table, whatever its layout: the columns that a study names become questions; nothing is lost unsaid."""
 
 from __future__ import annotations
 

@@ -262,7 +262,7 @@ class _Made:
 def program() -> str:
     """How this program is called here."""
     called = Path(sys.argv[0])
-    if called.name == "__main__.py":
+    if called.name == "__main__.py" and called.parent.name == "shaketable":
         return f"{shlex.quote(Path(sys.executable).name)} -m shaketable"
     return "shaketable" if shutil.which("shaketable") or called.name != "shaketable" else shlex.quote(str(called))
 

@@ -7,7 +7,9 @@ from hypothesis import given
 
 from shaketable.datasets.reading.guess import ROLES, guess_columns
 
-LONG = "Some words that go on and on, as a passage of a book does, with so many of them that nobody takes it for an " * 2
+LONG = (
+    "Some words that go on and on, as a passage of a book does, with so many of them that nobody takes it for an " * 2
+)
 
 
 def guessed(*rows):
