@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -84,6 +86,43 @@ def test_a_table_and_an_endpoint_become_a_report_in_a_few_commands(own_folder):
     assert (listed["run"], listed["state"], listed["trials"], listed["failed"]) == (view[1], "finished", 108, 0)
     assert listed["systems"] == ["stand-in · single_retrieval"]
     assert listed["headline"]
+
+
+WITHOUT = """
+import sys
+
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+
+    def find_spec(self, name, path=None, target=None):
+        is_hidden = name.partition(".")[0] in ("torch", "transformers", "spacy", "numba", "lemminflect", "Stemmer")
+        return None if is_hidden else self.finder.find_spec(name, path, target)
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
+from shaketable.cli import main
+main()
+"""
+"""The program on a machine without the heavy libraries."""
+
+
+@pytest.mark.slow
+def test_an_endpoint_needs_no_heavy_library_from_the_table_to_the_report():
+    Path("my.csv").write_text(CSV)
+    with limited() as server:
+        for words in (
+            ["init", "--data", "my.csv", "--model", "m", "--base-url", server.url],
+            ["run", "my.toml"],
+            ["runs"],
+            ["ls", "formality"],
+        ):
+            done = subprocess.run([sys.executable, "-c", WITHOUT, *words], capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+    assert "it needs the package spacy, which is not installed" in done.stdout
+    assert Path("runs/my/report.html").is_file()
 
 
 def test_a_study_says_what_was_guessed_and_validates():
