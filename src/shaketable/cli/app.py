@@ -33,7 +33,8 @@ app = typer.Typer(
     help=(
         "Puts question-answering systems on a shake table: temperature, evidence and wording, alone and together.\n\n"
         "Start with `shaketable demo`: a small real study with the embedded model, ending in a report. Then "
-        "`shaketable ls` shows the parts there are, and `shaketable run STUDY.toml` runs a study of your own."
+        "`shaketable init --data questions.csv` writes a study of your own questions, `shaketable run questions.toml` "
+        "runs it, and `shaketable ls` shows the parts there are."
     ),
     no_args_is_help=True,
     add_completion=True,

@@ -76,7 +76,7 @@ def _pages(text: str, kinds: list[str]) -> list[PartPage]:
         every = sorted({known for kind in catalog.KINDS if kind != "section" for known in catalog.known(kind)})
         hint = did_you_mean(name, [*every, *kinds])
         raise StudyError(
-            f"There is no part and no kind '{name}'.{hint} Kinds: {', '.join(kinds)}. All parts: shaketable ls."
+            f"There is no part and no kind '{name}'.{hint} Known kinds: {', '.join(kinds)}. All parts: shaketable ls."
         )
     return [describe_part(kind, text) for kind in parts]
 
