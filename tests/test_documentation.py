@@ -179,11 +179,13 @@ def _split(command: Any, words: list[str]) -> tuple[list[tuple[str, str | None]]
 
 def _unknown_names(command: str, given: list[tuple[str, str | None]], plain: list[str]) -> Iterator[str]:
     named = [(OPTIONS[option], value) for option, value in given if option in OPTIONS and value]
+    if command == "init":  # Its model may also be one of an endpoint, by the endpoint's name for it.
+        named = [(kind, text) for kind, text in named if kind != "model" or "(" in text]
     named += [(TAKES[command], plain[0])] if command in TAKES and plain else []
     for kind, text in named:
         yield from _unknown_part(kind, text)
-    if command == "ls" and plain and plain[0] not in (*catalog.KINDS.values(), "studies"):
-        yield f"there is no kind '{plain[0]}'"
+    if command == "ls" and plain and plain[0] not in _listed():
+        yield f"there is no kind and no part '{plain[0]}'"
     if (
         command in ("run", "validate")
         and plain
@@ -191,6 +193,12 @@ def _unknown_names(command: str, given: list[tuple[str, str | None]], plain: lis
         and plain[0] not in shipped_studies()
     ):
         yield f"no study '{plain[0]}' ships"
+
+
+def _listed() -> set[str]:
+    """Kinds, parts and studies."""
+    parts = {name for kind in catalog.KINDS for name in catalog.known(kind)}
+    return {*catalog.KINDS.values(), "studies", *shipped_studies(), *parts}
 
 
 def _wrong_settings(overrides: list[str], folder: Path) -> Iterator[str]:
@@ -405,7 +413,7 @@ def test_a_good_page_has_nothing_wrong(tmp_path):
         ("perturb unchanged --retriever golden", "Unknown retriever 'golden'"),
         ("score RUN --metric exact_mach", "Did you mean 'exact_match'?"),
         ("import answers.jsonl", "it needs --out"),
-        ("ls metric", "no kind 'metric'"),
+        ("ls metric", "no kind and no part 'metric'"),
     ],
 )
 def test_a_wrong_command_is_named(tmp_path, command, wrong):

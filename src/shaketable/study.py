@@ -620,6 +620,21 @@ def _resolve_paths(tables: dict[str, Any], study_path: Path) -> None:
             given = Path(table["path"]).expanduser()
             beside = study_path.parent / given
             table["path"] = str((given if given.exists() or not beside.exists() else beside).absolute())
+    cross = tables.get("cross")
+    if isinstance(cross, dict) and isinstance(cross.get("retrievers"), list):
+        cross["retrievers"] = [_with_corpus(text, study_path.parent) for text in cross["retrievers"]]
+
+
+def _with_corpus(retriever: Any, folder: Path) -> Any:
+    """The same with the corpus that lies beside the study, where none lies in the working folder under that name."""
+    try:
+        name, settings = catalog.parse(retriever)
+    except (PartError, AttributeError):
+        return retriever  # The plan says what is wrong with it, as with any part.
+    corpus = settings.get("corpus")
+    if not isinstance(corpus, str) or Path(corpus).expanduser().exists() or not (folder / corpus).exists():
+        return retriever
+    return catalog.write(name, {**settings, "corpus": str((folder / corpus).absolute())})
 
 
 def _precision(file: StudyFile, where: str) -> Precision | None:

@@ -32,6 +32,7 @@ PARAGRAPHS = [
     {"idx": 1, "title": "Beta", "paragraph_text": "Beta began in 1985.", "is_supporting": True},
 ]
 FILES = {
+    "table": "question,answer,context\nWho wrote Emma?,Jane Austen,She wrote Emma.\n",
     "2wikimultihopqa": json.dumps([HOTPOT_ROW]),
     "adaptive_rag": json.dumps({"qid": "a", "question_text": "Who?", "reference": ["Beta"], "context": PARAGRAPHS}),
     "hotpotqa": json.dumps([HOTPOT_ROW]),

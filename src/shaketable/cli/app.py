@@ -14,13 +14,16 @@ from shaketable.cli import (
     checking,
     comparing,
     explaining,
+    listing,
     looking,
     merging,
     prompting,
+    run_list,
     running,
     shaking,
     sharing,
     showing,
+    starting,
     varying,
     verifying,
     viewing,
@@ -31,7 +34,8 @@ app = typer.Typer(
     help=(
         "Puts question-answering systems on a shake table: temperature, evidence and wording, alone and together.\n\n"
         "Start with `shaketable demo`: a small real study with the embedded model, ending in a report. Then "
-        "`shaketable ls` shows the parts there are, and `shaketable run STUDY.toml` runs a study of your own."
+        "`shaketable init --data questions.csv` writes a study of your own questions, `shaketable run questions.toml` "
+        "runs it, and `shaketable ls` shows the parts there are."
     ),
     no_args_is_help=True,
     add_completion=True,
@@ -39,13 +43,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-MAKING = (running.demo, shaking.shake, running.run, running.answer, running.score, running.analyze, running.report)
+MAKING = (
+    *(running.demo, starting.init, shaking.shake, running.run),
+    *(running.answer, running.score, running.analyze, running.report),
+)
 LOOKING = (
     *(
+        run_list.runs,
         viewing.view,
         showing.show,
         explaining.explain,
-        looking.ls,
+        listing.ls,
         prompting.prompts,
         looking.validate,
         varying.vary,

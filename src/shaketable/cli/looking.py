@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
-import inspect
 import os
 import platform
 import sys
@@ -17,6 +16,7 @@ from rich.text import Text
 
 from shaketable import __version__, catalog, weights
 from shaketable.cli.console import guarded, out, print_json, say
+from shaketable.cli.diffs import sentence_diff, sentences_of
 from shaketable.cli.forecasting import notes_on_plan
 from shaketable.cli.prompting import notes_on_prompts
 from shaketable.cli.running import JsonOption, LimitOption, SetOption
@@ -25,64 +25,8 @@ from shaketable.protocols import EndpointModel
 from shaketable.retrievers.corpus import indexes
 from shaketable.stages.plan import plan
 from shaketable.stages.readiness import refuse_unready
-from shaketable.study import load_study, shipped_studies, study_schema
-from shaketable.text.word_edits import align
-from shaketable.types import Evidence, Hit, Query, Question
-
-
-@guarded
-def ls(
-    kind: Annotated[str | None, typer.Argument(help="One kind only: models, metrics, perturbations, studies …")] = None,
-    json_: JsonOption = False,
-) -> None:
-    """The parts there are, each with its settings and what it does.
-
-    Any model, method or retriever also takes a name of your own, such as `smollm2(name='prod')`. What methods ask is
-    shown by `shaketable prompts`.
-    """
-    kinds = {folder: name for name, folder in catalog.KINDS.items() if catalog.known(name)}
-    listed = [*kinds, "studies"]
-    if kind is not None and kind not in listed:
-        raise StudyError(f"Unknown kind '{kind}'.{did_you_mean(kind, listed)} Known kinds: {', '.join(listed)}.")
-    rows = [row for folder in kinds if kind in (None, folder) for row in _rows(folder, kinds[folder])]
-    if kind in (None, "studies"):
-        rows += [
-            {"kind": "studies", "name": name, "settings": "", "about": _study_about(name)} for name in shipped_studies()
-        ]
-    if json_:
-        print_json(rows)
-        return
-    table = Table("kind", "name", "settings", "what it does", box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(row["kind"], Text(row["name"], style="bold"), Text(row["settings"]), Text(row["about"]))
-    out.print(table)
-
-
-def _rows(folder: str, kind: str) -> list[dict[str, str]]:
-    rows = []
-    for name in catalog.known(kind):
-        part = catalog.find(kind, name)
-        about = (inspect.getdoc(part) or inspect.getdoc(sys.modules[part.__module__]) or "").split("\n\n")[0]
-        rows.append({"kind": folder, "name": name, "settings": _settings(part), "about": " ".join(about.split())})
-    return rows
-
-
-def _settings(part: Any) -> str:
-    if not dataclasses.is_dataclass(part):
-        parameters = inspect.signature(part).parameters
-        if "table" in parameters or "tables" in parameters:
-            return ", ".join(f"{name}={value!r}" for name, value in catalog.values_of(part).items())
-        return ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters.values())
-    return ", ".join(
-        field.name if field.default is dataclasses.MISSING else f"{field.name}={field.default!r}"
-        for field in catalog.listed_fields(part)
-    )
-
-
-def _study_about(name: str) -> str:
-    study = load_study(name)
-    models = ", ".join(study.models)
-    return f"{models}: {len(study.perturbations)} kinds of evidence, {len(study.temperatures)} temperatures"
+from shaketable.study import load_study, study_schema
+from shaketable.types import Evidence, Query, Question
 
 
 @guarded
@@ -142,7 +86,7 @@ def perturb(
     if not hits:
         raise DataError(f"Question {chosen.id} has no evidence for {retriever}. Choose another question or retriever.")
     evidence: Evidence = part.perturb([chosen], [hits])[0]
-    before, after = _sentences(hits), _sentences(evidence.hits)
+    before, after = sentences_of(hits), sentences_of(evidence.hits)
     if json_:
         print_json(
             {
@@ -157,7 +101,7 @@ def perturb(
         )
         return
     out.print(Text.assemble((chosen.id, "bold"), "  ", chosen.text))
-    for line in _diff(before, after):
+    for line in sentence_diff(before, after):
         out.print(line)
     for edit in evidence.edits:
         where = f" to place {edit.rank}" if edit.rank is not None else ""
@@ -175,44 +119,6 @@ def _question(questions: tuple[Question, ...], wanted: str | None, dataset: str)
             f"{dataset} has no question '{wanted}'.{did_you_mean(wanted, by_id)} The first is {questions[0].id}."
         )
     return by_id[wanted]
-
-
-def _sentences(hits: list[Hit] | tuple[Hit, ...]) -> list[str]:
-    return [sentence.text for hit in hits for sentence in hit.passage.sentences]
-
-
-def _diff(before: list[str], after: list[str]) -> list[Text]:
-    """Sentence by sentence; inside a changed sentence, word by word."""
-    lines = []
-    for kind, a, b, c, d in align(before, after):
-        if kind == "equal":
-            lines += [Text(f"  {sentence}") for sentence in before[a:b]]
-        elif kind == "replace" and b - a == d - c:
-            for old, new in zip(before[a:b], after[c:d], strict=True):
-                lines.append(word_diff(old, new))
-        else:
-            lines += [Text(f"- {sentence}", style="red strike") for sentence in before[a:b]]
-            lines += [Text(f"+ {sentence}", style="green") for sentence in after[c:d]]
-    return lines
-
-
-def word_diff(old: str, new: str) -> Text:
-    line = Text("~ ")
-    a, b = old.split(), new.split()
-    for kind, i, j, m, n in align(a, b):
-        if kind == "equal":
-            line.append(" ".join(a[i:j]) + " ")
-            continue
-        if i < j:
-            line.append(_marked(" ".join(a[i:j]), "[-", "-]"), style="red strike").append(" ")
-        if m < n:
-            line.append(_marked(" ".join(b[m:n]), "{+", "+}"), style="green").append(" ")
-    return line
-
-
-def _marked(words: str, start: str, end: str) -> str:
-    """Marks stand in for colors where there are none, as in a file or a pipe."""
-    return words if out.is_terminal else f"{start}{words}{end}"
 
 
 # --- this machine -----------------------------------------------------------------------------------

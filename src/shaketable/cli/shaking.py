@@ -33,7 +33,10 @@ TargetArgument = Annotated[
     ),
 ]
 DataOption = Annotated[
-    Path, typer.Option("--data", help="Questions: a CSV with a column question, and if there are any answer, context.")
+    Path,
+    typer.Option(
+        "--data", help="Questions: a CSV or Parquet with a column question, if there are any answer, context."
+    ),
 ]
 BudgetOption = Annotated[
     list[str],

@@ -15,12 +15,13 @@ from rich.text import Text
 
 from shaketable import catalog
 from shaketable.cli.console import guarded, out, print_json, say
-from shaketable.cli.looking import word_diff
+from shaketable.cli.diffs import word_diff
 from shaketable.cli.progress import wording
 from shaketable.cli.running import JsonOption, SetOption
 from shaketable.errors import StudyError
 from shaketable.identity import canonical
 from shaketable.protocols import Variation
+from shaketable.report.words import name_wording
 from shaketable.stages.extend import prepare
 from shaketable.stages.plan import load_questions, plan
 from shaketable.stages.vary import Progress, WordingTick, is_ready, reword, with_strength
@@ -177,7 +178,7 @@ def format_strength(strength: Strength) -> str:
 def _show(question: Question, variants: list[Variant]) -> None:
     out.print(Text.assemble((question.id, "bold"), "  ", question.text))
     for variant in variants:
-        out.print(Text(f"  {variant.variation}", style="bold"))
+        out.print(Text(f"  {name_wording(variant.variation)}", style="bold"))
         out.print(Text("  ").append_text(word_diff(question.text, variant.text)))
         for name, value in variant.provenance.items():
             if name != STRENGTH:

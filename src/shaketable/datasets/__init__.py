@@ -10,5 +10,6 @@ CATALOG: dict[str, str] = {
     "musique": "musique:load_musique",
     "nq_open": "nq_open:load_nq_open",
     "squad": "squad:load_squad",
+    "table": "table:load_table",
     "triviaqa": "triviaqa:load_triviaqa",
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from shaketable.datasets.reading.gather import gather
+from shaketable.datasets.reading.hub import fetch
 from shaketable.datasets.reading.rows import Row, fields_of, scan_rows
 from shaketable.datasets.reading.titled_sentences import TitledRecord, Unresolved, check_unresolved, titled_question
 from shaketable.errors import DataError
 from shaketable.types import Json, Loaded, Question
-from shaketable.weights import is_offline
 
 ADVICE = (
     "Known layouts: the official train or dev file of HotpotQA (a JSON array), the rows of the data hub (Parquet or "
@@ -57,20 +57,8 @@ def _files(path: str | None, hub: str | None, configuration: str, split: str) ->
 
 
 def _from_hub(hub: str, configuration: str, split: str) -> list[Path]:
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError as error:
-        raise DataError(f"The data hub '{hub}' needs its client: pip install 'shaketable[hub]'.") from error
     wanted = f"{configuration}/{split}-*.parquet"
-    try:
-        folder = snapshot_download(hub, repo_type="dataset", allow_patterns=wanted, local_files_only=is_offline())
-    except Exception as error:  # the client has many ways to fail, and all of them end here
-        reason = "SHAKETABLE_OFFLINE is set" if is_offline() else type(error).__name__
-        raise DataError(
-            f"'{hub}' could not be read from the data hub ({reason}). "
-            "Connect to the network, give the path of a file, or use the dataset 'builtin'."
-        ) from error
-    files = sorted(Path(folder).glob(wanted))
+    files = sorted(fetch(hub, [wanted]).glob(wanted))
     if not files:
         raise DataError(f"'{hub}' has no files {wanted}. Check configuration and split, or give the path of a file.")
     return files

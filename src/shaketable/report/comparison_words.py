@@ -20,7 +20,7 @@ from shaketable.report.words import (
     format_value,
     holds_zero,
     name_evidence,
-    name_part,
+    name_wording,
     negate,
     sentence_case,
 )
@@ -154,7 +154,7 @@ def name_level(cell: Cell, *, is_condition: bool = False) -> str:
     parts = [
         name_evidence(cell.perturbation) if cell.perturbation else "",
         f"temperature {cell.temperature:g}" if cell.temperature is not None else "",
-        f"{name_part(cell.variation)} wording" if cell.variation else "",
+        f"{name_wording(cell.variation)} wording" if cell.variation else "",
         f"{cell.group} questions" if cell.group else "",
     ]
     named = [part for part in parts if part]

@@ -9,7 +9,7 @@ from shaketable.analyses.gate.quantities import Threshold
 from shaketable.analyses.gate.verdicts import Check, Checked, Worst
 from shaketable.analyses.pairs import Unpaired
 from shaketable.factors import ORIGINAL, UNCHANGED, Cell, Labels, word_for
-from shaketable.report.words import format_difference, format_level, format_margin, format_number, name_part
+from shaketable.report.words import format_difference, format_level, format_margin, format_number, name_wording
 from shaketable.types import Estimate
 
 TITLES: dict[Threshold, str] = {
@@ -48,7 +48,7 @@ def name_condition(cell: Cell, *, is_pooled: bool = False) -> str:
     if is_pooled or (cell.variation is None and cell.perturbation is None and cell.temperature is None):
         return "all conditions"
     shaken = [
-        name_part(part)
+        name_wording(part)
         for part, usual in ((cell.variation, ORIGINAL), (cell.perturbation, UNCHANGED))
         if part not in (None, usual)
     ]

@@ -12,7 +12,7 @@ from shaketable.report.words import (
     caveats_of_agreement,
     count_questions,
     describe_bootstrap,
-    name_part,
+    name_wording,
 )
 
 ALL_DATASETS = "all datasets"
@@ -25,7 +25,7 @@ def name_way(variation: str | None) -> str:
     if variation is None:
         return ALL_WORDINGS
     title = title_of_wordings(variation)
-    return title or ("people" if is_by_people(variation) else variation.replace("_", " "))
+    return title or ("people" if is_by_people(variation) else name_wording(variation))
 
 
 def order_of_way(variation: str | None) -> tuple[int, str]:
@@ -42,7 +42,7 @@ def name_rewording(variation: str | None) -> str:
         return "all rewordings"
     if title := title_of_wordings(variation):
         return f"the rewriting '{title}'"
-    return "rewriting by people" if is_by_people(variation) else name_part(variation)
+    return "rewriting by people" if is_by_people(variation) else name_wording(variation)
 
 
 def name_dataset(cell: Cell) -> str:

@@ -15,10 +15,20 @@ AGREED = "Where all questions agree on a share, or almost, its interval reaches 
 MISSING = "Records without a score are left out and counted; they are never zeros."
 
 
+DIRECTIONS = {"formality": "more casual", "readability": "harder to read"}
+"""Variation → what its wordings are, beside the original."""
+
+
 def name_part(part: str) -> str:
     """`sentence_removal` → `sentence removal`; settings stay as they are written."""
     name, bracket, settings = part.partition("(")
     return name.replace("_", " ") + bracket + settings
+
+
+def name_wording(variation: str) -> str:
+    """`formality` → `formality (more casual)`: where a name alone leaves open which way the question was changed."""
+    direction = DIRECTIONS.get(variation.partition("(")[0])
+    return name_part(variation) + (f" ({direction})" if direction else "")
 
 
 def name_evidence(perturbation: str | None) -> str:

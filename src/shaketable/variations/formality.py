@@ -1,4 +1,4 @@
-"""The question in casual words: `hey, any idea where her dad was born?`"""
+"""Less formal: the question in casual words, `hey, any idea where her dad was born?`"""
 
 from __future__ import annotations
 
@@ -50,13 +50,14 @@ UNSURE = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Formality(Reworded):
-    """A question as people type it to a friend: everyday words, contractions, a looser order of words, an opening."""
+    """Less formal, never more: as people type to a friend, in everyday words and contractions, after an opening."""
 
     version: ClassVar[int] = 4
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_FORMALITY,)
 
     strength: Strength = "strong"
-    """Of the rules. `mild`: other words and contractions alone, nothing around the question."""
+    """How casual, by the rules. `mild`: everyday words and contractions alone; `strong`: also an opening, and a looser
+    order of words."""
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
         asked = re.sub(r"(?:[\s?]+\.?|(?<=[\w)][a-z\d)])\.)+$", "", tidy(question.text))

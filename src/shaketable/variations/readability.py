@@ -1,4 +1,4 @@
-"""The question in words and clauses that are hard to read."""
+"""Harder to read: the question in academic words and clauses."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ Strength = Literal["mild", "strong"]
 
 @dataclass(frozen=True, kw_only=True)
 class Readability(Reworded):
-    """A question of the same kind that is harder to read than the original, by academic words, nouns and passives."""
+    """Harder to read than the original, never easier: the same question in academic words, nouns and passives."""
 
     version: ClassVar[int] = 4
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_READABILITY,)
 
     strength: Strength = "strong"
-    """`mild`: words and question words alone; `strong`: clauses too. For the rules; a model is not told."""
+    """How much harder. `mild`: words and question words alone; `strong`: clauses too. For the rules; a model is not
+    told."""
     max_ease: float = 60.0
-    """Flesch reading ease at most; a wording must also be harder than its original."""
+    """Flesch reading ease at most (less is harder to read); a wording must also be harder than its original."""
 
     def __post_init__(self) -> None:
         Reworded.__post_init__(self)

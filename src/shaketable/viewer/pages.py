@@ -20,13 +20,13 @@ from shaketable.viewer.addresses import PER_PAGE, link, pages_of, read_number
 from shaketable.viewer.answer_pairs import AnswerPairs
 from shaketable.viewer.comparison import ComparisonPages
 from shaketable.viewer.first_questions import first_records
+from shaketable.viewer.index import index_values
 from shaketable.viewer.live_report import LiveReport
 from shaketable.viewer.question_page import question_values
 from shaketable.viewer.record_list import read_selection, record_list_values, state_of
 from shaketable.viewer.record_page import record_values
 from shaketable.viewer.reply import Reply
 from shaketable.viewer.results import first_results
-from shaketable.viewer.side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from shaketable.report.section import Section
@@ -103,13 +103,7 @@ class RunSite:
     # --- pages --------------------------------------------------------------------------------
 
     def _runs(self, given: Mapping[str, str]) -> Reply:
-        summaries = {name: _summary(run) for name, run in self.runs.items()}
-        table = side_by_side(self.runs, given.get("metric"))
-        # Runs that were not analyzed are compared as wholes.
-        sides = [(name, name) for name in self.runs] if len(self.runs) > 1 else []
-        if table is not None:
-            sides = [(column.address, f"{column.run} · {column.label}") for column in table.every]
-        return self._page("runs", {"summaries": summaries, "table": table, "sides": sides})
+        return self._page("runs", index_values(self.runs, given.get("metric")))
 
     def _run(self, name: str) -> Reply:
         run, summary = self.runs[name], _summary(self.runs[name])

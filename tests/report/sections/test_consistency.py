@@ -44,7 +44,7 @@ def test_of_one_run_chance_is_not_known() -> None:
     )
     (table,) = made.tables
     asked = [row[2] for row in table.rows]
-    assert asked == ["original", "formality", "people", "all wordings", "without rewrites by people"]
+    assert asked == ["original", "formality (more casual)", "people", "all wordings", "without rewrites by people"]
     assert table.columns[3:6] == ("similarity", "diversity", "empty answers")
 
 

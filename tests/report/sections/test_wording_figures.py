@@ -138,7 +138,7 @@ def test_the_original_stands_first_and_people_second() -> None:
     assert [name_way(variation) for variation in sorted(variations, key=order_of_way)] == [
         "original",
         "people",
-        "formality",
+        "formality (more casual)",
         "spelling",
         "all wordings",
     ]

@@ -47,8 +47,8 @@ def test_what_is_not_shown_is_called_mild_or_strong() -> None:
     assert headline.sentence.startswith(
         "Not shown to change the correctness of m on squad: grammar, which is mild (keeps 95 %"
     )
-    assert "; formality, which is moderate (keeps 75 %" in headline.sentence
-    assert "; readability, which is strong (keeps 50 %" in headline.sentence
+    assert "; formality (more casual), which is moderate (keeps 75 %" in headline.sentence
+    assert "; readability (harder to read), which is strong (keeps 50 %" in headline.sentence
     assert headline.detail.startswith("A mild wording tests little")
     assert not headline.is_clear
 

@@ -45,6 +45,11 @@ def test_json_lines_are_read_too(tmp_path):
     assert study.datasets[0].name == "jsonl" and study.metrics == ("correct",)
 
 
+def test_a_table_with_tabs_is_read_too(tmp_path):
+    study = prepared(tmp_path, "user_input\tground_truth\nWho?\tAnn\n", name="questions.tsv")
+    assert study.datasets[0].name == "table" and study.metrics == ("correct",)
+
+
 def test_a_large_table_is_drawn_from(tmp_path):
     table = "question\n" + "".join(f"Who is number {i}?\n" for i in range(MOST_QUESTIONS + 1))
     assert prepared(tmp_path, table).datasets[0].limit == MOST_QUESTIONS

@@ -26,11 +26,18 @@ def needed(path: str | None, dataset: str, advice: str) -> Path:
     return Path(path).expanduser()
 
 
-def gather(rows: Iterable[Row | Rejected], make: Callable[[Row], Question], *, name: str, advice: str) -> Loaded:
+def gather(
+    rows: Iterable[Row | Rejected],
+    make: Callable[[Row], Question],
+    *,
+    name: str,
+    advice: str,
+    has_answers: bool = True,
+) -> Loaded:
     """The questions that `make` builds from the rows of `name`; an error only where none is left.
 
     `make` raises `RowError` for a row that cannot become a question. What holds for every dataset is
-    checked here: texts, accepted answers, ids.
+    checked here: texts, accepted answers (where the dataset has any), ids.
     """
     questions: dict[str, Question] = {}
     places: dict[str, str] = {}
@@ -42,7 +49,7 @@ def gather(rows: Iterable[Row | Rejected], make: Callable[[Row], Question], *, n
             continue
         where = _named(row)
         try:
-            question, dropped = _with_usable_answers(make(row))
+            question, dropped = _with_usable_answers(make(row)) if has_answers else (make(row), [])
             if not question.text:
                 raise RowError("the question is empty.")
             if question.id in places:

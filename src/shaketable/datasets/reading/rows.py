@@ -27,6 +27,7 @@ from shaketable.types import Json, Passage, Question, Rejected, Sentence
 Model = TypeVar("Model", bound=BaseModel)
 Fact = tuple[str, int]
 """The id of a passage, which is its title where no two share one, and the index of a sentence in it, from 0."""
+DELIMITERS = (",", ";", "\t")
 TOO_MANY_DIGITS = "a number has thousands of digits."
 
 
@@ -54,10 +55,11 @@ def read_rows(file: Path | Traversable, *, tables: bool = False) -> Iterator[Row
         yield row
 
 
-def scan_rows(file: Path | Traversable, *, tables: bool = False) -> Iterator[Row | Rejected]:
+def scan_rows(file: Path | Traversable, *, tables: bool = False, header: bool = False) -> Iterator[Row | Rejected]:
     """The rows of a JSON array, of JSON lines, of one JSON object (a single row) or of a Parquet file.
 
     `tables`: also of tab-separated lines without a header, as lists, and of CSV with one, as objects.
+    `header`: of any table whose first line names its columns, by commas, semicolons or tabs, as objects.
     All may be gzipped. The content decides, not the name: JSON lines called `.json` are common.
     """
     content = _content(file)
@@ -69,8 +71,9 @@ def scan_rows(file: Path | Traversable, *, tables: bool = False) -> Iterator[Row
         yield from (Row(where=f"{file.name} record {n}", value=value) for n, value in enumerate(records, 1))
     elif opening == b"{" and _is_one_object(content):
         yield Row(where=file.name, value=_whole(content, file.name))
-    elif tables and opening not in (b"{", b""):
-        yield from _table_rows(file.name, _decoded(content, file.name))
+    elif (tables or header) and opening not in (b"{", b""):
+        text = _decoded(content, file.name)
+        yield from _table_rows(file.name, text, _delimiter(text) if header else None)
     else:
         # Bytes are split at line feeds alone: JSON strings may hold other line separators, such as U+2028.
         for n, line in enumerate(io.BytesIO(content), 1):
@@ -127,9 +130,16 @@ def _decoded(content: bytes, name: str) -> str:
         raise DataError(f"{name}: byte {error.start} is not UTF-8. Save the file as UTF-8.") from error
 
 
-def _table_rows(name: str, text: str) -> Iterator[Row | Rejected]:
-    has_header = "\t" not in text.partition("\n")[0]
-    table = csv.reader(io.StringIO(text, newline=""), delimiter="," if has_header else "\t")
+def _delimiter(text: str) -> str:
+    """What stands between the columns: spreadsheets write semicolons where the comma is a decimal mark."""
+    first = text.lstrip().partition("\n")[0]
+    return max(DELIMITERS, key=first.count)
+
+
+def _table_rows(name: str, text: str, delimiter: str | None = None) -> Iterator[Row | Rejected]:
+    """`delimiter`: of a table with a header; None: it has one unless tabs stand in its first line."""
+    has_header = delimiter is not None or "\t" not in text.partition("\n")[0]
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or ("," if has_header else "\t"))
     header: list[str] | None = None
     while True:
         where = f"{name} line {table.line_num + 1}"
@@ -143,11 +153,18 @@ def _table_rows(name: str, text: str) -> Iterator[Row | Rejected]:
         if not has_header:
             yield Row(where=where, value=cells)
         elif header is None:
-            header = cells
+            header = cells if delimiter is None else _whole_header(name, cells)
         elif len(cells) == len(header):
             yield Row(where=where, value=dict(zip(header, cells, strict=True)), has_cells=True)
         elif cells:
             yield Rejected(where=where, reason=f"found {len(cells)} cells, expected {len(header)} as in the header.")
+
+
+def _whole_header(name: str, cells: Sequence[str]) -> list[str]:
+    header = [cell.strip() for cell in cells]
+    if doubled := next((cell for cell in header if cell and header.count(cell) > 1), None):
+        raise DataError(f"{name}: two columns are named '{doubled}'. Rename or take out one.")
+    return header
 
 
 def _content(file: Path | Traversable) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from shaketable.datasets.reading.gather import id_from, parse_printed_list
 from shaketable.datasets.reading.rows import (
@@ -62,7 +62,14 @@ def _by_our_names(given: Mapping[str, object], name: str) -> dict[str, str]:
     return cells
 
 
-def _texts(cell: str, separator: str) -> list[str]:
+def name_columns(columns: Sequence[str]) -> dict[str, str]:
+    """Our name → the column, of those whose names are understood."""
+    plain = {column.strip().casefold(): column for column in reversed(columns)}
+    others = {ours: plain[theirs] for theirs, ours in reversed(OTHER_NAMES.items()) if theirs in plain}
+    return {name: found for name in KNOWN if (found := plain.get(name) or others.get(name))}
+
+
+def texts_of(cell: str, separator: str) -> list[str]:
     """The texts of a cell: a printed list, as data frames write it, or texts with a separator between them."""
     if cell.startswith("[") and cell.endswith("]"):
         with contextlib.suppress(RowError):  # Brackets may also be part of a text.
@@ -73,7 +80,7 @@ def _texts(cell: str, separator: str) -> list[str]:
 def question_of_cells(row: Row, cells: Mapping[str, str]) -> Question:
     if not cells["question"]:
         raise DataError(f"{row.where}: 'question' is empty. Give the question's text, or take out the line.")
-    answers = _texts(cells.get("answer", ""), r"\|")
+    answers = texts_of(cells.get("answer", ""), r"\|")
     if "answer" in cells and not answers:
         raise DataError(
             f"{row.where}: 'answer' is empty. Give an accepted answer, or take out the whole column: then agreement "
@@ -82,7 +89,7 @@ def question_of_cells(row: Row, cells: Mapping[str, str]) -> Question:
     if taken := next((name for name in cells if name in TAKEN), None):
         raise DataError(f"{row.where}: a column is named '{taken}', which means something else here. Rename it.")
     id = cells.get("id") or id_from(cells["question"])
-    texts = _texts(cells.get("context", ""), r"\n\s*\n")
+    texts = texts_of(cells.get("context", ""), r"\n\s*\n")
     documents = [passage(f"Context {n}", split_sentences(text), id=f"{id}/{n}") for n, text in enumerate(texts, 1)]
     return make_question(
         id=id,

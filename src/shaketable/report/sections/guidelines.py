@@ -38,6 +38,7 @@ from shaketable.report.words import (
     format_value,
     name_evidence,
     name_resamples,
+    name_wording,
 )
 from shaketable.statistics.intervals import NO_SCORES
 
@@ -105,7 +106,7 @@ def _ceiling_headline(ceiling: Ceiling, margin: Margin, page: Page) -> Headline:
 
 def _wording_and_group(ceiling: Ceiling) -> list[str]:
     wording = ceiling.worst.variation if ceiling.cell.variation is None else None
-    return [part for part in (wording, ceiling.worst.group) if part]
+    return [part for part in (wording and name_wording(wording), ceiling.worst.group) if part]
 
 
 def _spark(ceiling: Ceiling, page: Page) -> tuple[Point, ...]:

@@ -25,6 +25,7 @@ from shaketable.report.words import (
     join_temperatures,
     name_part,
     name_questions,
+    name_wording,
     negate,
 )
 from shaketable.types import Unit
@@ -88,7 +89,7 @@ def name_worst(ceiling: Ceiling) -> list[str]:
     worst = ceiling.worst
     wording = worst.variation if ceiling.cell.variation is None else None
     return [
-        *(name_part(part) for part in (worst.perturbation, wording) if part),
+        *(name_wording(part) for part in (worst.perturbation, wording) if part),
         *([worst.group] if worst.group else []),
     ]
 

@@ -27,7 +27,7 @@ MOST_QUESTIONS = 200
 """That are reworded and may be asked, drawn at random where the table has more."""
 MAX_TOKENS = 128
 """Of an answer by a model; a pipeline writes as many as it likes."""
-TABLES = {".json": "jsonl", ".jsonl": "jsonl"}
+TABLES = {".json": "jsonl", ".jsonl": "jsonl", ".parquet": "table", ".tsv": "table"}
 """How a file ends → its loader; any other is a CSV."""
 
 

@@ -1,0 +1,116 @@
+"""The command that lists the parts there are, and explains one: its settings, an example, and what it does."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from shaketable import catalog
+from shaketable.cli.console import guarded, out, print_json
+from shaketable.cli.part_pages import PartPage, describe_part, tell_part
+from shaketable.cli.running import JsonOption
+from shaketable.errors import StudyError, did_you_mean
+from shaketable.study import SHIPPED, load_study, shipped_studies
+
+
+@guarded
+def ls(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[KIND|NAME]", help="One kind (models, metrics, studies …), or one part to explain."),
+    ] = None,
+    json_: JsonOption = False,
+) -> None:
+    """The parts there are; with the name of one, its settings, an example, and what it does to a real question.
+
+    Any model, method or retriever also takes a name of your own, such as `smollm2(name='prod')`. What methods ask is
+    shown by `shaketable prompts`.
+
+    Examples: `shaketable ls perturbations` · `shaketable ls sentence_removal` ·
+    `shaketable ls "word_reordering(p=0.3)"`
+    """
+    kinds = {folder: kind for kind, folder in catalog.KINDS.items() if catalog.known(kind)}
+    listed = [*kinds, "studies"]
+    if name is not None and name not in listed:
+        _explain(name, listed, json_)
+        return
+    rows = [row for folder in kinds if name in (None, folder) for row in _rows(folder, kinds[folder])]
+    if name in (None, "studies"):
+        rows += [
+            {"kind": "studies", "name": study, "settings": "", "about": _study_about(study)}
+            for study in shipped_studies()
+        ]
+    if json_:
+        print_json(rows)
+        return
+    table = Table("kind", "name", "settings", "what it does", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(row["kind"], Text(row["name"], style="bold"), Text(row["settings"]), Text(row["about"]))
+    out.print(table)
+    out.print("One part in full: shaketable ls NAME.", highlight=False)
+
+
+def _explain(name: str, kinds: list[str], json_: bool) -> None:
+    if name in shipped_studies():
+        _show_study(name, json_)
+        return
+    pages = _pages(name, kinds)
+    if json_:
+        print_json([page.values() for page in pages])
+        return
+    for page in pages:
+        tell_part(page)
+
+
+def _pages(text: str, kinds: list[str]) -> list[PartPage]:
+    """A part of each kind that knows the name."""
+    name = text.partition("(")[0].strip()
+    parts = [kind for kind in catalog.KINDS if kind != "section" and name in catalog.known(kind)]
+    if not parts:
+        every = sorted({known for kind in catalog.KINDS if kind != "section" for known in catalog.known(kind)})
+        hint = did_you_mean(name, [*every, *kinds])
+        raise StudyError(
+            f"There is no part and no kind '{name}'.{hint} Known kinds: {', '.join(kinds)}. All parts: shaketable ls."
+        )
+    return [describe_part(kind, text) for kind in parts]
+
+
+def _rows(folder: str, kind: str) -> list[dict[str, str]]:
+    rows = []
+    for name in catalog.known(kind):
+        part = catalog.find(kind, name)
+        about = (inspect.getdoc(part) or inspect.getdoc(sys.modules[part.__module__]) or "").split("\n\n")[0]
+        rows.append({"kind": folder, "name": name, "settings": _settings(part), "about": " ".join(about.split())})
+    return rows
+
+
+def _settings(part: Any) -> str:
+    if not dataclasses.is_dataclass(part):
+        parameters = inspect.signature(part).parameters
+        if "table" in parameters or "tables" in parameters:
+            return ", ".join(f"{name}={value!r}" for name, value in catalog.values_of(part).items())
+        return ", ".join(p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters.values())
+    return ", ".join(
+        field.name if field.default is dataclasses.MISSING else f"{field.name}={field.default!r}"
+        for field in catalog.listed_fields(part)
+    )
+
+
+def _show_study(name: str, json_: bool) -> None:
+    text = (SHIPPED / f"{name}.toml").read_text("utf-8")
+    if json_:
+        print_json([{"kind": "studies", "name": name, "about": _study_about(name), "text": text}])
+    else:
+        out.print(Text(text.rstrip()))
+
+
+def _study_about(name: str) -> str:
+    study = load_study(name)
+    models = ", ".join(study.models)
+    return f"{models}: {len(study.perturbations)} kinds of evidence, {len(study.temperatures)} temperatures"

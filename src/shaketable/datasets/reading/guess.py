@@ -1,0 +1,181 @@
+"""The columns of somebody's table → which of them hold questions, answers, passages and ids, each with the reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shaketable.datasets.reading.cells import plain_text, value_of
+
+ROLES = ("question", "answer", "context", "id")
+NAMES = {
+    "question": (
+        "question",
+        "questions",
+        "query",
+        "userinput",
+        "userquery",
+        "questiontext",
+        "prompt",
+        "input",
+        "problem",
+    ),
+    "answer": (
+        *("answer", "answers", "groundtruth", "reference", "references", "referenceanswer", "expectedanswer"),
+        *("expectedoutput", "expected", "goldanswer", "correctanswer", "shortanswer", "ideal", "target", "output"),
+        *("response", "solution", "completion", "label", "gold"),
+    ),
+    "context": (
+        *("context", "contexts", "passages", "passage", "documents", "document", "evidence", "paragraphs", "paragraph"),
+        *("retrievedcontexts", "referencecontexts", "sources", "article", "background", "story", "ctxs"),
+    ),
+    "id": ("id", "qid", "questionid", "uid", "uuid", "key", "idx", "index"),
+}
+"""What columns are called, without spaces and underscores, the surer name first."""
+WORDS = {
+    "question": {"question", "query", "frage", "pregunta"},
+    "answer": {"answer", "reference", "truth", "antwort", "réponse", "reponse", "respuesta"},
+    "context": {"context", "passage", "document", "evidence", "kontext", "contexte", "contexto"},
+}
+"""A word inside a longer name, such as `customer_question`."""
+LOOKED_AT = 200
+"""Rows whose values are looked at."""
+ASKING = 0.5
+"""The least share of texts with a question mark at the end, in a column that holds questions by its content."""
+SHORT_WORDS, LONG_WORDS = 12.0, 25.0
+"""Words on average: of answers at most, of passages at least."""
+MOST_KINDS = 20
+"""Different values of a column that questions are grouped by."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Guess:
+    role: str
+    """question, answer, context, id or tag."""
+    column: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Column:
+    name: str
+    values: tuple[Any, ...]
+    """Those that are not empty."""
+    n_rows: int
+
+    @property
+    def plain(self) -> str:
+        return re.sub(r"[\W_]+", "", self.name.casefold())
+
+    @property
+    def texts(self) -> list[str]:
+        return [value for value in self.values if isinstance(value, str)]
+
+    @property
+    def is_text(self) -> bool:
+        return bool(self.values) and len(self.texts) == len(self.values)
+
+    @property
+    def mean_words(self) -> float:
+        return sum(len(text.split()) for text in self.texts) / max(1, len(self.texts))
+
+    @property
+    def n_different(self) -> int:
+        return len({plain_text(value) for value in self.values})
+
+    @property
+    def is_plain(self) -> bool:
+        return not any(isinstance(value, list | Mapping) for value in self.values)
+
+
+def guess_columns(rows: Sequence[Mapping[str, Any]]) -> tuple[Guess, ...]:
+    """What each column seems to be, questions first. A role that no column seems to have is left out."""
+    columns = _columns(rows[:LOOKED_AT])
+    taken: dict[str, Guess] = {}
+    for role in ROLES:
+        free = [column for column in columns if column.name not in {guess.column for guess in taken.values()}]
+        if guess := _by_name(role, free):
+            taken[role] = guess
+    for role, by_content in (("question", _asks), ("context", _is_long), ("answer", _is_short)):
+        if role in taken or (role != "question" and "question" not in taken):
+            continue
+        free = [column for column in columns if column.name not in {guess.column for guess in taken.values()}]
+        if guess := by_content(free):
+            taken[role] = guess
+    used = {guess.column for guess in taken.values()}
+    tags = [guess for column in columns if column.name not in used and (guess := _groups(column))]
+    return (*(taken[role] for role in ROLES if role in taken), *tags)
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[_Column]:
+    names = dict.fromkeys(str(name) for row in rows for name in row if str(name).strip())
+    return [
+        _Column(
+            name=name,
+            values=tuple(value for row in rows if not _is_empty(value := value_of(row, name))),
+            n_rows=len(rows),
+        )
+        for name in names
+    ]
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value in ("", [], {}) or (isinstance(value, str) and not value.strip())
+
+
+def _by_name(role: str, columns: Sequence[_Column]) -> Guess | None:
+    for known in NAMES[role]:
+        for column in columns:
+            if column.plain == known and _may_be(role, column):
+                return Guess(role=role, column=column.name, reason="by its name")
+    for column in columns:
+        words = {word.removesuffix("s") for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", column.name)}
+        if {word.casefold() for word in words} & WORDS.get(role, set()) and _may_be(role, column):
+            return Guess(role=role, column=column.name, reason="by a word in its name")
+    return None
+
+
+def _may_be(role: str, column: _Column) -> bool:
+    """Whether the values allow what the name says."""
+    if not column.values:
+        return False
+    if role == "question":
+        return column.is_text
+    if role == "id":
+        return column.is_plain and column.n_different == column.n_rows
+    return True
+
+
+def _asks(columns: Iterable[_Column]) -> Guess | None:
+    asking = [(sum(text.rstrip().endswith("?") for text in c.texts) / len(c.texts), c) for c in columns if c.is_text]
+    share, best = max(asking, key=lambda found: found[0], default=(0.0, None))
+    if best is None or share < ASKING:
+        return None
+    return Guess(role="question", column=best.name, reason=f"{share:.0%} of its texts end in a question mark")
+
+
+def _is_long(columns: Iterable[_Column]) -> Guess | None:
+    best = max((c for c in columns if c.is_text), key=lambda column: column.mean_words, default=None)
+    if best is None or best.mean_words < LONG_WORDS:
+        return None
+    return Guess(role="context", column=best.name, reason=f"its texts are long: {best.mean_words:.0f} words on average")
+
+
+def _is_short(columns: Iterable[_Column]) -> Guess | None:
+    """The first whose values are short and mostly differ: one of few values is a tag rather."""
+    for column in columns:
+        differ = column.n_different > len(column.values) / 2 and column.n_different > 1
+        if column.values and column.is_plain and differ and column.mean_words <= SHORT_WORDS:
+            return Guess(role="answer", column=column.name, reason="its values are short, and most of them differ")
+    return None
+
+
+def _groups(column: _Column) -> Guess | None:
+    is_whole = len(column.values) == column.n_rows
+    if not is_whole or not column.is_plain or not 2 <= column.n_different <= min(MOST_KINDS, column.n_rows / 2):
+        return None
+    if column.name in ("n_facts", "unanswerable") or column.mean_words > 4:
+        return None
+    return Guess(role="tag", column=column.name, reason=f"{column.n_different} different values, to group by")

@@ -1,0 +1,1 @@
+"""Somebody's questions and documents → a first study of them."""

@@ -1,0 +1,66 @@
+"""Columns are recognized by their names, else by what stands in them; what is not sure is not guessed."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+from hypothesis import given
+
+from shaketable.datasets.reading.guess import ROLES, guess_columns
+
+LONG = (
+    "Some words that go on and on, as a passage of a book does, with so many of them that nobody takes it for an " * 2
+)
+
+
+def guessed(*rows):
+    return {guess.role: guess.column for guess in guess_columns(rows) if guess.role != "tag"}
+
+
+def test_usual_names_are_recognized_however_they_are_spelled():
+    assert guessed({"User_Input": "Who?", "Ground Truth": "Ann", "retrieved-contexts": ["x"], "QID": "1"}) == {
+        "question": "User_Input",
+        "answer": "Ground Truth",
+        "context": "retrieved-contexts",
+        "id": "QID",
+    }
+
+
+def test_a_word_inside_a_name_is_enough():
+    row = {"customer_question": "Who?", "bestAnswers": "Ann", "our_documents": "x"}
+    assert guessed(row) == {"question": "customer_question", "answer": "bestAnswers", "context": "our_documents"}
+
+
+def test_columns_without_telling_names_are_recognized_by_their_content():
+    rows = [{"a": f"Who is number {n}?", "b": f"Person {n}", "c": f"{LONG} {n}"} for n in range(6)]
+    assert guessed(*rows) == {"question": "a", "answer": "b", "context": "c"}
+    reasons = [guess.reason for guess in guess_columns(rows)]
+    assert reasons[0] == "100% of its texts end in a question mark"
+
+
+def test_an_id_that_is_not_unique_is_none():
+    assert "id" not in guessed({"question": "Who?", "id": "1"}, {"question": "What?", "id": "1"})
+
+
+def test_few_values_are_a_tag_and_no_answer():
+    rows = [{"question": f"Who is {n}?", "kind": "ab"[n % 2]} for n in range(8)]
+    assert [(guess.role, guess.column) for guess in guess_columns(rows)] == [("question", "question"), ("tag", "kind")]
+
+
+def test_numbers_are_no_questions():
+    assert guessed({"question": 3, "x": "no mark"}) == {}
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+names = st.sampled_from(["question", "answer", "context", "id", "Ünïcode name", ""]) | st.text(max_size=8)
+
+
+@given(st.lists(st.dictionaries(names, values, max_size=5), max_size=8))
+def test_any_rows_are_guessed_without_a_complaint(rows):
+    guesses = guess_columns(rows)
+    roles = [guess.role for guess in guesses if guess.role != "tag"]
+    assert roles == [role for role in ROLES if role in roles]
+    assert len({guess.column for guess in guesses}) == len(guesses)
