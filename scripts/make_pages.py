@@ -1,5 +1,5 @@
 """What the package knows of itself → pages: `docs/study.md` and the JSON Schema from the study's keys, `docs/api.md`
-from docstrings.
+from docstrings, the lists of words in `docs/reading.md`.
 
     python scripts/make_pages.py            # write them
     python scripts/make_pages.py --check    # say which are behind; exit 1 if any is
@@ -21,6 +21,9 @@ from typing import Any
 from pydantic import BaseModel
 
 import shaketable
+from shaketable.report.cards import KICKERS
+from shaketable.report.glossary import CARDS, NUMBERS, VERDICTS, Term
+from shaketable.report.page import TITLES
 from shaketable.study import TABLES, study_schema
 
 ROOT = Path(__file__).parents[1]
@@ -336,6 +339,42 @@ def _methods(public: type) -> list[str]:
     return lines
 
 
+# --- the words of a report ------------------------------------------------------------------------
+
+
+def format_reading_page() -> str:
+    """The page as people wrote it, with the lists of words that the report itself has."""
+    text = (ROOT / "docs" / "reading.md").read_text("utf-8")
+    lists = {
+        "verdicts": _term_rows("the report says", VERDICTS),
+        "numbers": _term_rows("it is written", NUMBERS),
+        "cards": [
+            "| card | what it tells |",
+            "|---|---|",
+            *(f"| {KICKERS[kind]} | {CARDS[kind]} |" for kind in KICKERS),
+        ],
+        "chapters": [
+            "| chapter | its question |",
+            "|---|---|",
+            *(f"| {title} | {question} |" for title, question in TITLES.values()),
+        ],
+    }
+    for name, rows in lists.items():
+        begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        text = "\n".join([f"{before}{begin}", "", *rows, "", f"{end}{after}"])
+    return text
+
+
+def _term_rows(title: str, terms: Sequence[Term]) -> list[str]:
+    return [
+        f"| {title} | it means |",
+        "|---|---|",
+        *(f"| {_cell(term.word)} | {_cell(term.meaning)} |" for term in terms),
+    ]
+
+
 # --- writing --------------------------------------------------------------------------------------
 
 
@@ -346,6 +385,7 @@ def format_schema() -> str:
 PAGES = {
     "docs/study.md": format_study_page,
     "docs/api.md": format_api_page,
+    "docs/reading.md": format_reading_page,
     "src/shaketable/resources/study.schema.json": format_schema,
 }
 

@@ -12,6 +12,7 @@ from shaketable.cli import (
     caching,
     checking,
     comparing,
+    documenting,
     explaining,
     looking,
     merging,
@@ -52,6 +53,7 @@ LOOKING = (
         looking.doctor,
     ),
     looking.models,
+    documenting.docs,
 )
 SHARING = (
     comparing.compare,

@@ -8,6 +8,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from shaketable.report.glossary import NUMBERS, VERDICTS
 from shaketable.report.words import format_entry, name_evidence
 from shaketable.text.unseen import visible
 
@@ -31,3 +32,4 @@ environment = jinja2.Environment(
 environment.filters.update(
     entry=format_entry, data_uri=_data_uri, named=name_evidence, thousands=lambda number: f"{number:,}"
 )
+environment.globals["glossary"] = (("Words of the verdict", VERDICTS), ("How numbers are written", NUMBERS))
