@@ -375,6 +375,21 @@ def _term_rows(title: str, terms: Sequence[Term]) -> list[str]:
     ]
 
 
+# --- decisions ------------------------------------------------------------------------------------
+
+DECISIONS_HEAD = """\
+# Decisions
+
+Choices that could be argued about, each with the problem, what was chosen, and what was given up for it.
+"""
+
+
+def format_decisions_page() -> str:
+    files = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+    titles = {file.name: file.read_text("utf-8").partition("\n")[0].lstrip("# ") for file in files}
+    return "\n".join([DECISIONS_HEAD, *(f"- [{title}]({name})" for name, title in titles.items())])
+
+
 # --- writing --------------------------------------------------------------------------------------
 
 
@@ -385,6 +400,7 @@ def format_schema() -> str:
 PAGES = {
     "docs/study.md": format_study_page,
     "docs/api.md": format_api_page,
+    "docs/decisions/index.md": format_decisions_page,
     "docs/reading.md": format_reading_page,
     "src/shaketable/resources/study.schema.json": format_schema,
 }
