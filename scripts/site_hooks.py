@@ -54,3 +54,24 @@ def rewrite_links(text: str, source: str, brought: Mapping[str, str] = BROUGHT) 
         pieces += [LINK.sub(rewrite, text[start : fence.start()]), fence[0]]
         start = fence.end()
     return "".join([*pieces, LINK.sub(rewrite, text[start:])])
+
+
+# --- search from a file ---------------------------------------------------------------------------
+
+SHIM = "https://unpkg.com/iframe-worker/shim"
+"""What the theme loads from a network so that search works from a file."""
+DIALOG = 'data-md-component="search" role="dialog"'
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    return bring_home(output, page.file.dest_uri)
+
+
+def on_post_template(output_content: str, template_name: str, config: Any) -> str:
+    return bring_home(output_content, template_name)
+
+
+def bring_home(html: str, address: str) -> str:
+    """The same page with our own script in the place of the one from the network, and a name for its search."""
+    named = html.replace(DIALOG, f'{DIALOG} aria-label="Search"')
+    return named.replace(SHIM, posixpath.relpath("site.js", posixpath.dirname(address) or "."))
