@@ -614,7 +614,7 @@ class GateTable(_Table):
 
 
 class LimitsTable(_Table):
-    """Where the run stops, to be resumed; keys do not know it."""
+    """Where the run stops of itself, to be resumed. When a run stops changes no answer."""
 
     model_config = ConfigDict(strict=True)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from seen_page import see, small_run
 
+from shaketable import report
 from shaketable.report.cards import KICKERS
 from shaketable.report.claim_words import describe_unshown
 from shaketable.report.glossary import CARDS, NUMBERS, VERDICTS
@@ -41,3 +43,15 @@ def test_a_report_explains_its_own_words(tmp_path):
     assert all(term.word in page.text for term in (*VERDICTS, *NUMBERS))
     assert "docs/statistics.md" not in page.text and "shaketable docs statistics" in page.text
     assert environment.globals["glossary"]
+
+
+def test_every_sign_of_a_matrix_is_explained():
+    folder = Path(report.__file__).parent
+    signs = {
+        sign
+        for file in folder.rglob("*.py")
+        for sign in re.findall(r'"([○▲▼◆≈≠] ?[^"{]+)"', file.read_text("utf-8"))
+        if len(sign) < 20
+    }
+    assert {"○ not shown", "▼ worse"} <= signs
+    assert [sign for sign in sorted(signs) if sign not in PAGE] == []
