@@ -53,7 +53,7 @@ class DataError(ShaketableError):
 
 
 class WeightsError(ShaketableError):
-    page = "install#weights"
+    page = "installing#weights"
 
 
 class RunError(ShaketableError):

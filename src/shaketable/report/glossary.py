@@ -52,7 +52,7 @@ VERDICTS = _terms(
         "less than the margin. 'Cannot be ruled out' beyond it: a larger loss is possible there, and not shown.",
     ),
     (
-        "may run as hot as was tried",
+        "may run at every temperature tried",
         "No tried sampling temperature loses more than the margin. Nothing is said of higher ones.",
     ),
     (
