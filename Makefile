@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: setup browser demo test test-all check bench audit sbom constraints clean server-weights
+.PHONY: setup browser demo test test-all check bench audit sbom constraints site clean server-weights
 
 setup: $(INSTALLED)
 	@$(BIN)/shaketable models fetch > /dev/null
@@ -73,5 +73,11 @@ sbom: setup $(AUDIT)/.installed
 constraints:
 	$(PYTHON) scripts/refresh_constraints.py
 
+# The documentation as a site that opens from a file: site/index.html. Pages that are made from the code come first.
+site: $(INSTALLED)
+	$(BIN)/python scripts/make_pages.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html"
+
 clean:
-	rm -rf .venv .venv-audit runs
+	rm -rf .venv .venv-audit runs site

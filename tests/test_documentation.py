@@ -17,6 +17,7 @@ from typing import Any, get_type_hints
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from shaketable import catalog
 from shaketable.cli.app import app
@@ -25,7 +26,10 @@ from shaketable.study import StudyFile, load_study, parse_study, shipped_studies
 from shaketable.types import Study
 
 ROOT = Path(__file__).parent.parent
-PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if page.is_file()]
+BESIDE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")]
+PAGES = [page for page in (*BESIDE[:1], *sorted((ROOT / "docs").rglob("*.md"))) if page.is_file()]
+SHELL = ("bash", "sh", "shell", "console", "")
+"""What blocks of commands are called. One without a name may hold anything: lines that are no command are left out."""
 PARTS_PAGE = ROOT / "docs" / "parts.md"
 
 TAKES = {
@@ -82,9 +86,11 @@ def blocks(page: str, *languages: str) -> list[Block]:
 
 def commands(page: str) -> Iterator[tuple[int, list[str]]]:
     """Each call of `shaketable` in a shell block: its line, and its words without the program's name."""
-    for block in blocks(page, "bash", "sh", "shell", "console"):
+    for block in blocks(page, *SHELL):
         joined = block.text.replace("\\\n", "  ")
         for offset, line in enumerate(joined.splitlines()):
+            if (block.language in ("", "console")) and not re.match(r"\s*(\$ |shaketable )", line):
+                continue  # Output.
             reader = shlex.shlex(re.sub(r"^\s*\$ ", "", line), posix=True, punctuation_chars=True)
             reader.whitespace_split = True
             words: list[str] = []
@@ -97,6 +103,13 @@ def commands(page: str) -> Iterator[tuple[int, list[str]]]:
                     words = []
                 else:
                     words.append(word)
+
+
+def named_commands(page: str) -> Iterator[list[str]]:
+    """Each `shaketable …` inside of a sentence: it may be named without its arguments."""
+    plain = re.sub(r"^( *)(```+|~~~+).*?^\1\2 *$", "", page, flags=re.MULTILINE | re.DOTALL)
+    for text in re.findall(r"`shaketable ([^`]+)`", plain):
+        yield shlex.split(re.split(r" (?:&&|\||>) ", " ".join(text.split()))[0])
 
 
 def studies(page: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -131,13 +144,21 @@ def wrong_commands(page: str, folder: Path) -> list[str]:
     ]
 
 
-def _wrong_command(words: list[str], folder: Path) -> Iterator[str]:
+def _find_command(words: list[str]) -> tuple[Any, list[str]]:
+    """The command and the words after it; None: there is no such command."""
     command: Any = get_command(app)
     while words and hasattr(command, "commands") and not words[0].startswith("-"):
         if words[0] not in command.commands:
-            yield f"there is no command '{words[0]}'"
-            return
+            return None, words
         command, words = command.commands[words[0]], words[1:]
+    return command, words
+
+
+def _wrong_command(words: list[str], folder: Path) -> Iterator[str]:
+    command, words = _find_command(words)
+    if command is None:
+        yield f"there is no command '{words[0]}'"
+        return
     given, plain, wrong = _split(command, words)
     yield from wrong
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
@@ -304,6 +325,43 @@ each_page = pytest.mark.parametrize(
 def test_every_command_on_a_page_exists(page, tmp_path):
     wrong = wrong_commands(page, tmp_path)
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", [*BESIDE, *PAGES[1:]], ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_in_a_sentence_exists(page):
+    for words in named_commands(page.read_text("utf-8")):
+        command, rest = _find_command(words)
+        assert command is not None, f"there is no command '{rest[0]}'"
+        _, _, wrong = _split(command, rest)
+        assert not [one for one in wrong if "needs a value" not in one], words
+
+
+def fast_commands() -> list[str]:
+    """Those on a page that need no file, no weights and no endpoint, and only look."""
+    found = {shlex.join(words) for page in PAGES for _, words in commands(page.read_text("utf-8")) if _is_fast(words)}
+    return sorted(found)
+
+
+def _is_fast(words: list[str]) -> bool:
+    names = [word for word in words[1:] if not word.startswith("-")]
+    is_shipped = all(name in shipped_studies() for name in names)
+    if NEEDS_WEIGHTS.search(shlex.join(words)):
+        return False
+    if words[:1] in (["run"], ["validate"]):
+        return is_shipped and (words[0] == "validate" or "--dry-run" in words)
+    is_looking = words[0] in ("ls", "docs", "prompts") or "--help" in words
+    return is_looking or words == ["--version"] or (words[0] == "perturb" and "--path" not in words)
+
+
+@pytest.mark.parametrize("command", fast_commands())
+def test_a_command_that_only_looks_ends_well(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, shlex.split(command))
+    assert result.exit_code == 0, result.output
+
+
+def test_some_commands_only_look():
+    assert len(fast_commands()) >= 4
 
 
 @each_page

@@ -34,42 +34,47 @@ class ShaketableError(Exception):
     """
 
     exit_code = 1
+    page = "faq"
+    """Of the documentation, where more is told: `shaketable docs PAGE`."""
 
 
 class StudyError(ShaketableError):
     exit_code = 2
+    page = "study"
 
 
 class PartError(StudyError):
-    pass
+    page = "parts"
 
 
 class DataError(ShaketableError):
     exit_code = 2
+    page = "data"
 
 
 class WeightsError(ShaketableError):
-    pass
+    page = "installing#weights"
 
 
 class RunError(ShaketableError):
-    pass
+    page = "runs"
 
 
 class StoreError(RunError):
-    pass
+    page = "reliability#when-something-is-wrong"
 
 
 class RetrieverDown(ShaketableError):  # noqa: N818 (it says what is the matter)
-    pass
+    page = "data#a-corpus"
 
 
 class RepliesPending(ShaketableError):  # noqa: N818 (it says what is the matter)
     exit_code = 0
+    page = "endpoints#batches-half-the-price-within-a-day"
 
 
 class ModelError(ShaketableError):
-    pass
+    page = "endpoints#when-an-endpoint-cannot-be-used"
 
 
 class SecretError(ValueError):

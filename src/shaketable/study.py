@@ -44,9 +44,31 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", populate_by_name=True, allow_inf_nan=False)
 
 
+def _costs(cost: str, **beside: Json) -> dict[str, Any]:
+    """What a key does to the price of a run, for the reference; `beside`: keys that its example needs."""
+    return {"x-cost": cost} | ({"x-beside": beside} if beside else {})
+
+
+FREE = "None."
+ANALYSIS = "None for answers; the analysis alone."
+
+
 class Balance(_Table):
-    by: list[str] = Field(min_length=1, description="Tags whose combinations make the cells, such as type and n_facts.")
-    per_cell: int | None = Field(None, ge=1, description="Questions per cell; absent: all of them.")
+    """How the questions are spread over types, so that each type has as many."""
+
+    by: list[str] = Field(
+        min_length=1,
+        description="Tags of the questions. Each combination of their values is a cell, and cells are filled evenly.",
+        examples=[["type", "n_facts"]],
+        json_schema_extra=_costs("None by itself: it chooses which questions are asked."),
+    )
+    per_cell: int | None = Field(
+        None,
+        ge=1,
+        description="Questions in each cell. Absent: all that there are, up to dataset.limit.",
+        examples=[100],
+        json_schema_extra=_costs("Proportional: trials grow with the number of questions."),
+    )
 
 
 def _values(given: Any) -> list[Any]:
@@ -76,24 +98,65 @@ Shard = Annotated[str, Field(pattern=r"^\d{1,9}/\d{1,9}$"), AfterValidator(_shar
 
 
 class DatasetTable(BaseModel):
+    """Which questions are asked. Keys that are not listed here are settings of the loader, such as `path`."""
+
     model_config = ConfigDict(extra="allow")
-    name: str = Field("builtin", description="A loader: builtin, hotpotqa, jsonl ...")
-    where: dict[str, Values] = Field(
-        {}, description="Only questions with these tags, such as { n_facts = [2, 3, 4], type = 'bridge' }."
+    name: str = Field(
+        "builtin",
+        description="The loader that reads the questions: builtin (questions that ship), csv or jsonl (a file of "
+        "your own), hotpotqa, squad and others; `shaketable ls datasets` lists them. Absent: builtin.",
+        examples=["builtin"],
+        json_schema_extra=_costs(FREE),
     )
-    balance: Balance | None = None
-    limit: int | None = Field(None, ge=1, description="Questions in all, balanced over the cells.")
+    where: dict[str, Values] = Field(
+        {},
+        description="Only questions with these tags: for each tag a value, or a list of values. Absent: all of them.",
+        examples=[{"n_facts": [2, 3, 4], "type": "bridge"}],
+        json_schema_extra=_costs("Fewer questions, fewer trials."),
+    )
+    balance: Balance | None = Field(
+        None,
+        description="Draw as many questions of each type as of any other. Absent: questions in the order of the data.",
+        examples=[{"by": ["type"], "per_cell": 50}],
+        json_schema_extra=_costs("None by itself: it chooses which questions are asked."),
+    )
+    limit: int | None = Field(
+        None,
+        ge=1,
+        description="Questions in all, spread evenly over the cells of `balance`. Absent: all of them.",
+        examples=[24],
+        json_schema_extra=_costs("Proportional: half the questions are half the trials, and wider intervals."),
+    )
     shard: Shard | None = Field(
         None,
-        description="One part of these questions: '2/8' asks the second of eight. Runs of all parts make the whole: "
-        "shaketable merge.",
+        description="One part of these questions, for several machines: '2/8' asks the second of eight parts; "
+        "`shaketable merge` joins the runs. Absent: all questions.",
+        examples=["2/8"],
+        json_schema_extra=_costs("One part has its share of the trials; all parts together cost what the whole does."),
     )
 
 
 class Range(_Table):
-    start: float = Field(alias="from", ge=0)
-    to: float
-    step: float = Field(gt=0)
+    """Temperatures at equal steps, in place of a list."""
+
+    start: float = Field(
+        alias="from",
+        ge=0,
+        description="The coolest temperature.",
+        examples=[0.0],
+        json_schema_extra=_costs("The number of temperatures multiplies the trials."),
+    )
+    to: float = Field(
+        description="The hottest temperature, if a step falls on it; none lies above it.",
+        examples=[2.0],
+        json_schema_extra=_costs("The number of temperatures multiplies the trials."),
+    )
+    step: float = Field(
+        gt=0,
+        description="From one temperature to the next.",
+        examples=[0.2],
+        json_schema_extra=_costs("Half the step is twice the trials."),
+    )
 
 
 def _shape(given: Any) -> Literal["list", "table"]:
@@ -133,10 +196,24 @@ class RepeatsTable(_Table):
         ),
     ] = Field(
         description="Half the width of the interval over repeats of the main metric, such as '±0.03': 3 points of a "
-        "share. It is looked at after whole repeats, holds however often one looks, and is of these questions."
+        "share. It is looked at after whole repeats, holds however often one looks, and is of these questions.",
+        examples=["±0.03"],
+        json_schema_extra=_costs("Half the width takes about four times the repeats."),
     )
-    max: int = Field(50, ge=2, description="Repeats of each question, at most.")
-    min: int = Field(2, ge=2, description="Repeats of each question, at least.")
+    max: int = Field(
+        50,
+        ge=2,
+        description="Repeats of each question, at most.",
+        examples=[50],
+        json_schema_extra=_costs("The most that can be spent: it multiplies the trials as a number of repeats does."),
+    )
+    min: int = Field(
+        2,
+        ge=2,
+        description="Repeats of each question, at least.",
+        examples=[2],
+        json_schema_extra=_costs("The least that is spent."),
+    )
 
     @model_validator(mode="after")
     def _min_is_no_more(self) -> RepeatsTable:
@@ -150,121 +227,319 @@ def _repeats_shape(given: Any) -> Literal["number", "table"]:
 
 
 class Cross(_Table):
-    models: list[str] = Field(["smollm2"], min_length=1)
-    methods: list[str] = Field(["single_retrieval"], min_length=1)
-    retrievers: list[str] = ["gold"]
-    variations: list[str] = Field(["original"], min_length=1)
-    perturbations: list[str] = ["unchanged"]
+    """What is crossed: every entry of a list meets every entry of the others.
+
+    Trials = questions × wordings × models × methods × evidence × temperatures × repeats.
+    """
+
+    models: list[str] = Field(
+        ["smollm2"],
+        min_length=1,
+        description="The models, or whole pipelines, under test, each with its settings in brackets. Absent: the small "
+        "embedded model, which needs no network and no key.",
+        examples=[["smollm2", "openai(model='gpt-4o', price_in=2.5, price_out=10.0)"]],
+        json_schema_extra=_costs("Multiplies the trials. `price_in` and `price_out` of a model make costs known."),
+    )
+    methods: list[str] = Field(
+        ["single_retrieval"],
+        min_length=1,
+        description="How a model is asked: without evidence (closed_book), with what one search finds "
+        "(single_retrieval), or by a method that decides itself when to search. Absent: single_retrieval.",
+        examples=[["closed_book", "single_retrieval(k=3)"]],
+        json_schema_extra=_costs("Multiplies the trials; adaptive methods also make several calls for one answer."),
+    )
+    retrievers: list[str] = Field(
+        ["gold"],
+        description="Where evidence comes from: the passages that hold the answer (gold), or a search (bm25, dense). "
+        "Methods that do not search are not crossed with it. Absent: gold.",
+        examples=[["gold", "bm25"]],
+        json_schema_extra=_costs("Multiplies the trials of methods that search; an index is built once."),
+    )
+    variations: list[str] = Field(
+        ["original"],
+        min_length=1,
+        description="How the question is worded: as it is (original), or reworded, such as formality or spelling "
+        "(typing errors). Absent: original alone.",
+        examples=[["original", "formality", "spelling"]],
+        json_schema_extra=_costs("Multiplies the trials; rewording by a model is one more call for each question."),
+    )
+    perturbations: list[str] = Field(
+        ["unchanged"],
+        description="What happens to the evidence before the model reads it: nothing (unchanged), or a disturbance "
+        "such as sentence_removal or entity_masking. Methods that do not search are not crossed with it. Absent: "
+        "unchanged alone, so no evidence is disturbed.",
+        examples=[["unchanged", "sentence_removal", "entity_masking"]],
+        json_schema_extra=_costs("Multiplies the trials of methods that search."),
+    )
     temperatures: Annotated[
         Annotated[Range, Tag("table")] | Annotated[list[Annotated[float, Field(ge=0)]], Tag("list")],
         Discriminator(_shape),
-    ] = [0.0]
+    ] = Field(
+        [0.0],
+        description="Sampling temperatures: a list, or { from, to, step }. 0 always takes the likeliest token; higher "
+        "ones draw more at random. Absent: 0 alone.",
+        examples=[[0.0, 0.5, 1.0], {"from": 0.0, "to": 2.0, "step": 0.2}],
+        json_schema_extra=_costs("Multiplies the trials. A local model reads each prompt once for all temperatures."),
+    )
     repeats: Annotated[
         Annotated[RepeatsTable, Tag("table")] | Annotated[int, Field(ge=1, le=1_000_000), Tag("number")],
         Discriminator(_repeats_shape),
-    ] = Field(1, description="Of each question in each condition, or until its mean is known: { until = '±0.03' }.")
+    ] = Field(
+        1,
+        description="How often each question is asked in each condition, or { until = '±0.03' }: until the mean of the "
+        "condition is known. Repeats show how far answers of one and the same setting differ. Absent: once.",
+        examples=[3, {"until": "±0.03", "max": 50}],
+        json_schema_extra=_costs("Multiplies the trials; `until` stops as soon as more would tell nothing new."),
+    )
+
+
+MOST_TOKENS = "Tokens of an answer, at most; what is longer is cut and counted as cut."
+TOP_P = "Nucleus sampling: only the likeliest tokens that together have this probability are drawn from. 1 turns it off"
+TOP_K = "Only so many of the likeliest tokens are drawn from. 0 turns it off"
+PENALTY = "Makes tokens that were used already less likely. 1 turns it off"
+LIBRARY = (
+    "Use the truncation values of the checkpoint or provider in place of top_p, top_k and repetition_penalty, as most "
+    "published studies did without saying so"
+)
+NOT_GIVEN = "Absent: as in [generation]."
 
 
 class ModelGeneration(_Table):
     """What differs for one model; absent values are those of [generation]."""
 
-    max_tokens: int = Field(256, ge=1)
-    top_p: float = Field(1.0, gt=0, le=1)
-    top_k: int = Field(0, ge=0)
-    repetition_penalty: float = Field(1.0, gt=0)
-    library_defaults: bool = False
+    max_tokens: int = Field(
+        256,
+        ge=1,
+        description=f"{MOST_TOKENS} {NOT_GIVEN}",
+        examples=[1000],
+        json_schema_extra=_costs("Bounds the tokens that are paid for."),
+    )
+    top_p: float = Field(
+        1.0, gt=0, le=1, description=f"{TOP_P}. {NOT_GIVEN}", examples=[0.9], json_schema_extra=_costs(FREE)
+    )
+    top_k: int = Field(0, ge=0, description=f"{TOP_K}. {NOT_GIVEN}", examples=[50], json_schema_extra=_costs(FREE))
+    repetition_penalty: float = Field(
+        1.0, gt=0, description=f"{PENALTY}. {NOT_GIVEN}", examples=[1.1], json_schema_extra=_costs(FREE)
+    )
+    library_defaults: bool = Field(
+        False, description=f"{LIBRARY}. {NOT_GIVEN}", examples=[True], json_schema_extra=_costs(FREE)
+    )
 
 
 class Generation(_Table):
-    max_tokens: int = Field(256, ge=1)
-    top_p: float = Field(1.0, gt=0, le=1)
-    top_k: int = Field(0, ge=0, description="0: off.")
-    repetition_penalty: float = Field(1.0, gt=0)
-    library_defaults: bool = Field(False, description="Use the checkpoint's or provider's own truncation values.")
-    logprobs: bool = Field(False, description="Keep the log-probability of every generated token.")
-    top_logprobs: bool = Field(
-        False, description="Keep each token's likeliest alternatives too, of the answers at temperature 0."
+    """How answers are sampled. The defaults are neutral: nothing but the temperature shapes them."""
+
+    max_tokens: int = Field(
+        256,
+        ge=1,
+        description=f"{MOST_TOKENS} Absent: 256.",
+        examples=[48],
+        json_schema_extra=_costs("Bounds the tokens, and so the time or money, of each answer."),
     )
-    models: dict[str, ModelGeneration] = Field({}, description="Model, as in cross.models, and what differs for it.")
+    top_p: float = Field(
+        1.0, gt=0, le=1, description=f"{TOP_P}. Absent: off.", examples=[0.9], json_schema_extra=_costs(FREE)
+    )
+    top_k: int = Field(0, ge=0, description=f"{TOP_K}. Absent: off.", examples=[50], json_schema_extra=_costs(FREE))
+    repetition_penalty: float = Field(
+        1.0, gt=0, description=f"{PENALTY}. Absent: off.", examples=[1.1], json_schema_extra=_costs(FREE)
+    )
+    library_defaults: bool = Field(
+        False, description=f"{LIBRARY}. Absent: no.", examples=[True], json_schema_extra=_costs(FREE)
+    )
+    logprobs: bool = Field(
+        False,
+        description="Keep the log-probability of every generated token. Metrics of uncertainty need it. Absent: no.",
+        examples=[True],
+        json_schema_extra=_costs("Larger records; some endpoints refuse it."),
+    )
+    top_logprobs: bool = Field(
+        False,
+        description="Keep each token's likeliest alternatives too, of the answers at temperature 0; the metric entropy "
+        "reads them. Absent: no.",
+        examples=[True],
+        json_schema_extra=_costs("Larger records; some endpoints refuse it."),
+    )
+    models: dict[str, ModelGeneration] = Field(
+        {},
+        description="What differs for single models: the model as it stands in cross.models, and a table of the keys "
+        "below. Absent: all models are sampled alike.",
+        examples=[{"smollm2": {"top_p": 0.9, "top_k": 50}}],
+        json_schema_extra=_costs(FREE),
+    )
 
 
 class ScoreTable(_Table):
-    metrics: list[str] = ["correct"]
+    """How answers become numbers."""
+
+    metrics: list[str] = Field(
+        ["correct"],
+        description="What each answer is measured by; `shaketable ls metrics` lists them. Absent: correct alone.",
+        examples=[["correct", "token_f1", "bertscore"]],
+        json_schema_extra=_costs(
+            "Most take milliseconds. bertscore loads an encoder; a judge calls a model for each answer."
+        ),
+    )
     reference: str = Field(
         "short",
-        description="What answers are compared with: short (the accepted answers), template (a fixed sentence), or a "
-        "model that writes a sentence for each question, such as smollm2.",
+        description="What answers are compared with: short (the accepted answers), template (a fixed sentence around "
+        "them), or a model that writes a sentence for each question, such as smollm2. Absent: short.",
+        examples=["template"],
+        json_schema_extra=_costs("None for short and template; a model is called once for each question."),
     )
     reference_prompt: str | None = Field(
         None,
         description="What that model is asked, word for word: a text with {question} and {answer}, or a file that "
         "holds one. Absent: our own prompt.",
+        examples=["Answer '{question}' with '{answer}' in one whole sentence."],
+        json_schema_extra=_costs(FREE, reference="smollm2"),
     )
 
 
 class ScanTable(_Table):
+    """Factual robustness: at which sampling temperature a fact that the model knows breaks."""
+
     strategy: Literal["full", "incremental", "curtailed", "bisection", "curtailed_bisection", "sequential", "none"] = (
-        Field("full", description="How each fact's temperatures are walked through; none: by its curve alone.")
+        Field(
+            "full",
+            description="How each fact's temperatures are walked through: full asks every temperature and repeat, the "
+            "others stop as soon as it is clear where the fact breaks, none samples nothing and reads its curve alone. "
+            "Absent: full.",
+            examples=["curtailed_bisection"],
+            json_schema_extra=_costs("full costs most; curtailed_bisection a fraction of it; none no samples at all."),
+        )
     )
     known: str | None = Field(
-        "exact_match", description="The metric that must be 1 at temperature 0; '' scans every question."
+        "exact_match",
+        description="The metric that must be 1 at temperature 0 for a fact to count as known; '' scans every question. "
+        "Absent: exact_match.",
+        examples=["contains"],
+        json_schema_extra=_costs("A laxer metric knows more facts, and each is scanned."),
     )
-    limit: int | None = Field(None, ge=1, description="Known facts per condition and dataset; absent: all.")
+    limit: int | None = Field(
+        None,
+        ge=1,
+        description="Known facts that are scanned for each condition and dataset. Absent: all.",
+        examples=[100],
+        json_schema_extra=_costs("Proportional."),
+    )
     union: bool = Field(
         False,
         description="One list of facts for all evidence and wordings of a model: a fact known in any of them is "
-        "scanned in each in which it is known, and the limit counts it once.",
+        "scanned in each in which it is known, and the limit counts it once. Absent: a list for each.",
+        examples=[True],
+        json_schema_extra=_costs("More facts are scanned than by one condition alone."),
     )
-    correct: str = Field("contains", description="The metric that judges sampled answers.")
-    threshold: float = Field(0.5, gt=0, lt=1, description="Broken: the share of correct answers lies below this.")
+    correct: str = Field(
+        "contains",
+        description="The metric that judges sampled answers. Absent: contains.",
+        examples=["contains"],
+        json_schema_extra=_costs(FREE),
+    )
+    threshold: float = Field(
+        0.5,
+        gt=0,
+        lt=1,
+        description="A fact is broken where the share of correct answers lies below this. Absent: 0.5.",
+        examples=[0.5],
+        json_schema_extra=_costs(FREE),
+    )
     curves: Literal["none", "known", "all"] = Field(
-        "none", description="For which questions the curve over all temperatures is estimated from logits."
+        "none",
+        description="For which questions the chance of a right answer is estimated at all temperatures from the "
+        "model's logits; a model that runs here is needed. Absent: none.",
+        examples=["known"],
+        json_schema_extra=_costs("curve_budget token positions for each question."),
     )
     curve_budget: int = Field(
-        400, ge=1, description="Token positions that the model may compute for one curve, samples included."
+        400,
+        ge=1,
+        description="Token positions that the model may compute for one curve, samples included. Absent: 400.",
+        examples=[400],
+        json_schema_extra=_costs("Proportional, for each curve."),
     )
     curve_samples: int = Field(
         90,
         ge=0,
         description="Paths at most that are sampled of what a curve's bounds leave open; 0: bounds alone. There is no "
-        "estimate where fewer than 20 count.",
+        "estimate where fewer than 20 count. Absent: 90.",
+        examples=[90],
+        json_schema_extra=_costs("Part of curve_budget."),
     )
     curve_end: float = Field(
-        4.0, ge=2.0, le=20.0, description="The hottest temperature of a curve: so far it is looked where a fact breaks."
+        4.0,
+        ge=2.0,
+        le=20.0,
+        description="The hottest temperature of a curve: so far it is looked where a fact breaks. Absent: 4.",
+        examples=[4.0],
+        json_schema_extra=_costs(FREE),
     )
 
 
 class ShakeTable(_Table):
+    """An adaptive search for what breaks a system, as `shaketable shake` writes it."""
+
     model_config = ConfigDict(strict=True)
 
-    screened: int = Field(12, ge=1, description="Questions that each way to ask gets at first, at most.")
+    screened: int = Field(
+        12,
+        ge=1,
+        description="Questions that each way to ask gets at first, at most. Absent: 12.",
+        examples=[12],
+        json_schema_extra=_costs("None in all: the budget in [limits] is what is spent. It is spread more evenly."),
+    )
 
 
 class AnalyzeTable(_Table):
-    analyses: list[str] = ["correctness"]
+    """What is made of the scores. All of it can be changed and made again without a new answer."""
+
+    analyses: list[str] = Field(
+        ["correctness"],
+        description="What is computed and reported; `shaketable ls analyses` lists them. Absent: correctness alone.",
+        examples=[["correctness", "degradation", "variability"]],
+        json_schema_extra=_costs("None for answers; seconds to minutes of computing on large runs."),
+    )
     metric: str | None = Field(
         None,
-        description="The one number that findings, report and viewer speak of, such as contains or bertscore; absent: "
-        "the first of score.metrics of which more is better.",
+        description="The main metric: the one number that findings, report and viewer speak of, such as contains or "
+        "bertscore. Absent: the first of score.metrics of which more is better.",
+        examples=["correct"],
+        json_schema_extra=_costs(ANALYSIS),
     )
     without_flags: list[str] = Field(
         [],
         description="Leave out records whose evidence carries one of these flags, such as fallback_other_document of "
-        "sentence_replacement; a run's report lists the flags there are.",
+        "sentence_replacement; a run's report lists the flags there are. Absent: none is left out.",
+        examples=[["fallback_other_document"]],
+        json_schema_extra=_costs(ANALYSIS),
     )
     margin: Annotated[float, Field(gt=0)] | Annotated[str, Field(pattern=MARGIN)] | None = Field(
         None,
-        description="How much of that number is too little to matter: in its own unit (0.05 is 5 points of a share), "
-        "or in its spread, such as '0.2 sd': the standard deviation between questions with undisturbed evidence at "
-        "the lowest temperature. Absent: 0.05 for a share, '0.2 sd' for anything else.",
+        description="How much of the main metric is too little to matter: in its own unit (0.05 is 5 points of a "
+        "share), or in its spread, such as '0.2 sd': the standard deviation between questions with undisturbed "
+        "evidence at the lowest temperature. Absent: 0.05 for a share, '0.2 sd' for anything else.",
+        examples=[0.05, "0.2 sd"],
+        json_schema_extra=_costs(ANALYSIS),
     )
-    confidence: float = Field(0.95, gt=0, lt=1, description="Of every interval; 0.95 means 95 %.")
+    confidence: float = Field(
+        0.95,
+        gt=0,
+        lt=1,
+        description="Of every confidence interval, and of everything that the report claims; 0.95 means 95 %. Absent: "
+        "0.95.",
+        examples=[0.95],
+        json_schema_extra=_costs(ANALYSIS),
+    )
     n_resamples: int = Field(
-        2000, ge=1, description="Resamples of the questions behind every bootstrap interval; more take longer."
+        2000,
+        ge=1,
+        description="Resamples of the questions behind every bootstrap interval. Absent: 2000.",
+        examples=[500],
+        json_schema_extra=_costs("None for answers; analyses take proportionally longer."),
     )
 
 
 Share = Annotated[float, Field(ge=0, le=1)]
+NOT_ASKED = "Absent: not asked."
 
 
 class GateTable(_Table):
@@ -272,60 +547,181 @@ class GateTable(_Table):
 
     model_config = ConfigDict(strict=True)
 
-    min_accuracy: float | None = Field(None, description="Of the main metric, where nothing is shaken.")
+    min_accuracy: float | None = Field(
+        None,
+        description=f"The least value of the main metric where nothing is shaken. {NOT_ASKED}",
+        examples=[0.7],
+        json_schema_extra=_costs(FREE),
+    )
     max_drop: Annotated[float, Field(ge=0)] | None = Field(
-        None, description="From there to the worst condition: 0.1 is 10 points of a share."
+        None,
+        description=f"The most that the worst condition may lose of it: 0.1 is 10 points of a share. {NOT_ASKED}",
+        examples=[0.1],
+        json_schema_extra=_costs(FREE),
     )
     max_flip_rate: Share | None = Field(
-        None, description="How often an answer is judged otherwise in the worst condition than where nothing is shaken."
+        None,
+        description="How often an answer may be judged otherwise in the worst condition than where nothing is shaken. "
+        f"{NOT_ASKED}",
+        examples=[0.2],
+        json_schema_extra=_costs(FREE),
     )
     min_breaking_temperature: Annotated[float, Field(ge=0)] | None = Field(
-        None, description="At which known facts break, on average."
+        None,
+        description=f"The sampling temperature at which known facts break, on average, at least. {NOT_ASKED}",
+        examples=[0.8],
+        json_schema_extra=_costs(FREE),
     )
-    min_frs: float | None = Field(None, description="The mean Factual Robustness Score of known facts.")
-    max_cost: Annotated[float, Field(ge=0)] | None = Field(None, description="Dollars for an answer.")
-    max_failures: Share | None = Field(None, description="The share of trials without an answer.")
-    max_regression: float = Field(0.0, ge=0, description="With --against: how much worse than the base.")
-    confidence: float = Field(0.95, gt=0.5, lt=1, description="With which each threshold must be shown, one-sided.")
+    min_frs: float | None = Field(
+        None,
+        description=f"The least mean Factual Robustness Score of known facts. {NOT_ASKED}",
+        examples=[0.3],
+        json_schema_extra=_costs(FREE),
+    )
+    max_cost: Annotated[float, Field(ge=0)] | None = Field(
+        None,
+        description=f"The most dollars that an answer may cost, by the prices of its model. {NOT_ASKED}",
+        examples=[0.002],
+        json_schema_extra=_costs("None: it judges what was spent. What stops a run is limits.max_cost."),
+    )
+    max_failures: Share | None = Field(
+        None,
+        description=f"The largest share of trials without an answer. {NOT_ASKED}",
+        examples=[0.01],
+        json_schema_extra=_costs(FREE),
+    )
+    max_regression: float = Field(
+        0.0,
+        ge=0,
+        description="With --against: how much worse than the base a run may be. Absent: 0, not at all.",
+        examples=[0.05],
+        json_schema_extra=_costs(FREE),
+    )
+    confidence: float = Field(
+        0.95,
+        gt=0.5,
+        lt=1,
+        description="With which each threshold must be shown, one-sided. Absent: 0.95.",
+        examples=[0.95],
+        json_schema_extra=_costs(FREE),
+    )
     undecided: Literal["pass", "fail"] | None = Field(
         None,
         description="What counts where the data show neither. Absent: a threshold of one run fails until it is shown "
         "to hold, and a comparison passes until the run is shown to be worse.",
+        examples=["fail"],
+        json_schema_extra=_costs(FREE),
     )
 
 
 class LimitsTable(_Table):
-    """Where the run stops, to be resumed; keys do not know it."""
+    """Where the run stops of itself, to be resumed. When a run stops changes no answer."""
 
     model_config = ConfigDict(strict=True)
 
     max_cost: float | None = Field(
-        None, gt=0, description="USD that all goes at the run may spend on answers; models need their prices for it."
+        None,
+        gt=0,
+        description="US dollars that all goes at the run may spend on answers; models need their prices for it. "
+        "Absent: no limit.",
+        examples=[2.0],
+        json_schema_extra=_costs("The most that is spent on answers. Judges and rewording models are not counted."),
     )
-    max_calls: int | None = Field(None, ge=1, description="Calls of models that all goes at the run may make.")
-    max_minutes: float | None = Field(None, gt=0, description="Minutes that all goes at answering may take.")
+    max_calls: int | None = Field(
+        None,
+        ge=1,
+        description="Calls of models that all goes at the run may make, failed ones too. Absent: no limit.",
+        examples=[500],
+        json_schema_extra=_costs("The most calls that are made for answers."),
+    )
+    max_minutes: float | None = Field(
+        None,
+        gt=0,
+        description="Minutes that all goes at answering may take, loading of models included. Absent: no limit.",
+        examples=[10.0],
+        json_schema_extra=_costs("The longest that answering takes."),
+    )
 
 
 class StudyFile(_Table):
     """A Shaketable study: lists that are crossed, and what is done with the answers."""
 
-    name: str = Field(min_length=1)
-    seed: int = 0
+    name: str = Field(
+        min_length=1,
+        description="What the study is called: in its report, and the folder runs/NAME if no other is given. Needed.",
+        examples=["first"],
+        json_schema_extra=_costs(FREE),
+    )
+    seed: int = Field(
+        0,
+        description="Everything that is drawn follows from it: questions, disturbances, sampled answers of local "
+        "models. The same seed gives the same run. Absent: 0.",
+        examples=[7],
+        json_schema_extra=_costs("None; another seed is another study, and shares no answer with this one."),
+    )
     dataset: Annotated[
         Annotated[DatasetTable, Tag("table")] | Annotated[list[DatasetTable], Tag("list")], Discriminator(_shape)
-    ] = DatasetTable()  # type: ignore[call-arg]
-    cross: Cross = Cross()  # type: ignore[call-arg]
-    generation: Generation = Generation()  # type: ignore[call-arg]
-    scan: ScanTable | None = Field(None, description="Facts: which are scanned, and how. Absent: all is crossed.")
-    shake: ShakeTable | None = Field(
-        None, description="Ask adaptively, where the system seems to break, until a limit. Absent: all is crossed."
+    ] = Field(
+        DatasetTable(),  # type: ignore[call-arg]
+        description="Which questions are asked; several datasets are [[dataset]] tables. Absent: all that ship.",
+        examples=[{"name": "builtin", "limit": 24}],
+        json_schema_extra=_costs("The number of questions multiplies everything else."),
     )
-    score: ScoreTable = ScoreTable()  # type: ignore[call-arg]
-    analyze: AnalyzeTable = AnalyzeTable()  # type: ignore[call-arg]
-    gate: GateTable = GateTable()  # type: ignore[call-arg]
-    limits: LimitsTable = LimitsTable()  # type: ignore[call-arg]
+    cross: Cross = Field(
+        Cross(),  # type: ignore[call-arg]
+        description="What is crossed: models, methods, evidence, wordings, temperatures, repeats. Absent: the embedded "
+        "model with gold evidence at temperature 0, once.",
+        examples=[{"models": ["smollm2"], "perturbations": ["unchanged", "sentence_removal"]}],
+        json_schema_extra=_costs("The product of its lists is the number of trials for each question."),
+    )
+    generation: Generation = Field(
+        Generation(),  # type: ignore[call-arg]
+        description="How answers are sampled. Absent: neutral sampling, at most 256 tokens.",
+        examples=[{"max_tokens": 48}],
+        json_schema_extra=_costs("max_tokens bounds what each answer takes."),
+    )
+    scan: ScanTable | None = Field(
+        None,
+        description="Factual robustness: which facts are scanned over temperatures, and how. Absent: all is crossed.",
+        examples=[{"strategy": "curtailed_bisection", "limit": 100}],
+        json_schema_extra=_costs("Less than crossing: only known facts are asked above temperature 0."),
+    )
+    shake: ShakeTable | None = Field(
+        None,
+        description="Ask adaptively, where the system seems to break, until a limit. Absent: all is crossed.",
+        examples=[{"screened": 12}],
+        json_schema_extra=_costs("What [limits] says, and no more."),
+    )
+    score: ScoreTable = Field(
+        ScoreTable(),  # type: ignore[call-arg]
+        description="How answers become numbers. Absent: right or wrong, by the accepted answers.",
+        examples=[{"metrics": ["correct", "token_f1"]}],
+        json_schema_extra=_costs("None, unless a metric or reference asks a model."),
+    )
+    analyze: AnalyzeTable = Field(
+        AnalyzeTable(),  # type: ignore[call-arg]
+        description="What is made of the scores. Absent: correctness, at 95 % confidence.",
+        examples=[{"analyses": ["correctness", "variability"]}],
+        json_schema_extra=_costs(ANALYSIS),
+    )
+    gate: GateTable = Field(
+        GateTable(),  # type: ignore[call-arg]
+        description="Thresholds that `shaketable check` holds a run against. Absent: none.",
+        examples=[{"min_accuracy": 0.7, "max_drop": 0.15}],
+        json_schema_extra=_costs(FREE),
+    )
+    limits: LimitsTable = Field(
+        LimitsTable(),  # type: ignore[call-arg]
+        description="Where a run stops of itself, to be resumed later. Absent: when everything is answered.",
+        examples=[{"max_cost": 2.0, "max_calls": 500}],
+        json_schema_extra=_costs("The most that is spent."),
+    )
     in_process: dict[str, dict[str, str]] = Field(
-        {}, description="Written by a run: kind, name and place of parts that a script or notebook brought along."
+        {},
+        description="Written by a run and not by you: kind, name and place of parts that a script or notebook brought "
+        "along. Absent: there are none.",
+        examples=[{"metric": {"same_initial": "script.py"}}],
+        json_schema_extra=_costs(FREE),
     )
 
     @model_validator(mode="after")
@@ -533,8 +929,8 @@ def _written_repeats(study: Study) -> int | dict[str, Any]:
 
 
 def study_schema() -> dict[str, Any]:
-    """A JSON Schema of study files, for editors."""
-    return StudyFile.model_json_schema()
+    """A JSON Schema of study files, for editors; `resources/study.schema.json` holds the same."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **StudyFile.model_json_schema()}
 
 
 def _read(path: str | Path) -> tuple[str, str]:

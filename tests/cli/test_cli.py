@@ -65,7 +65,7 @@ def refused(exit_code, *words):
     assert "Traceback" not in result.output
     assert result.stdout == ""
     assert result.stderr.startswith("Error: ")
-    return result.stderr.removeprefix("Error: ").rstrip("\n")
+    return result.stderr.removeprefix("Error: ").rstrip("\n").partition("\nMore: shaketable docs ")[0]
 
 
 def write_study(text=STUDY, name="small.toml"):

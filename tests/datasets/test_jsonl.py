@@ -65,29 +65,32 @@ def test_an_unanswerable_question_has_no_answers(tmp_path):
             "tagged 'unanswerable' with 1 answers. Leave out the tag or the answers.",
         ),
         ({**PLAIN, "question": ""}, "'question' is empty. Give the question's text."),
-        ({**PLAIN, "answers": "Me"}, "'answers' is 'Me', expected a valid list. docs/data.md shows the layout."),
+        (
+            {**PLAIN, "answers": "Me"},
+            "'answers' is 'Me', expected a valid list. `shaketable docs data` shows the layout.",
+        ),
         (
             {**PLAIN, "anwsers": []},
             "'anwsers' is no known key. Did you mean 'answers'? Known keys: id, question, answers, type, level, tags, "
-            "documents, facts, reference. docs/data.md shows the layout.",
+            "documents, facts, reference. `shaketable docs data` shows the layout.",
         ),
         (
             {**ROW, "facts": [["Alpha", 5]]},
             "the fact ['Alpha', 5] names no sentence; 'Alpha' has the sentences 0, 1. "
-            "Facts are [title, sentence index from 0]. docs/data.md shows the layout.",
+            "Facts are [title, sentence index from 0]. `shaketable docs data` shows the layout.",
         ),
         (
             {**ROW, "facts": [["Gamma", 0]]},
             "the fact ['Gamma', 0] names no document; titles: Alpha, Beta. "
-            "Facts are [title, sentence index from 0]. docs/data.md shows the layout.",
+            "Facts are [title, sentence index from 0]. `shaketable docs data` shows the layout.",
         ),
         (
             {**PLAIN, "documents": [{"title": "Alpha"}]},
-            "the document 'Alpha' needs either 'sentences' or 'text'. docs/data.md shows the layout.",
+            "the document 'Alpha' needs either 'sentences' or 'text'. `shaketable docs data` shows the layout.",
         ),
         (
             {**PLAIN, "documents": [{"title": "Alpha", "txt": "x"}]},
-            "'documents[0].txt' is no known key. docs/data.md shows the layout.",
+            "'documents[0].txt' is no known key. `shaketable docs data` shows the layout.",
         ),
         (
             {**PLAIN, "tags": {"type": "x"}},

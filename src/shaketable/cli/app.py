@@ -13,6 +13,7 @@ from shaketable.cli import (
     carding,
     checking,
     comparing,
+    documenting,
     explaining,
     listing,
     looking,
@@ -61,6 +62,7 @@ LOOKING = (
         looking.doctor,
     ),
     looking.models,
+    documenting.docs,
 )
 SHARING = (
     comparing.compare,

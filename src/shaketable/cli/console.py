@@ -65,7 +65,7 @@ def guarded(command: Command) -> Command:
             ):
                 return command(*args, **kwargs)
         except ShaketableError as error:
-            _print_error(str(error))
+            _print_error(str(error), error.page)
             raise typer.Exit(error.exit_code) from error
         except BrokenPipeError:
             raise
@@ -140,5 +140,8 @@ def say(text: str, *, quiet: bool = False) -> None:
         err.print(text, highlight=False, markup=False)
 
 
-def _print_error(text: str) -> None:
+def _print_error(text: str, page: str = "") -> None:
+    """With the page that tells more, unless the words name one."""
     err.print(Text.assemble(("Error:", "bold red"), " ", text))
+    if page and "shaketable docs" not in text:
+        err.print(Text(f"More: shaketable docs {page}", style="dim"))

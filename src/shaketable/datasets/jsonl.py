@@ -18,13 +18,15 @@ def load_jsonl(
     columns: Mapping[str, str] | None = None,
     rows: Mapping[str, str | int | float | bool] | None = None,
 ) -> Loaded:
-    """The questions of a file in the layout of `docs/data.md`. Nothing is rejected: what is wrong is an error.
+    """The questions of a file in the layout of `shaketable docs data`. Nothing is rejected: what is wrong is an error.
 
     `columns`: our key → the file's, for a file of another layout; what they do not name is not read.
     `rows`: key of the file → the value that a row must have to be read.
     """
     if path is None:
-        raise DataError("Dataset 'jsonl' needs a path: path = 'questions.jsonl'. docs/data.md shows the layout.")
+        raise DataError(
+            "Dataset 'jsonl' needs a path: path = 'questions.jsonl'. `shaketable docs data` shows the layout."
+        )
     file = Path(path).expanduser()
     read = [row for row in read_rows(file) if _has(row, rows or {})]
     if rows and not read:

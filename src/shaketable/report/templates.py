@@ -8,6 +8,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from shaketable.report.glossary import NUMBERS, VERDICTS
 from shaketable.report.money_words import format_dollars
 from shaketable.report.words import format_entry, name_evidence
 from shaketable.text.unseen import visible
@@ -36,3 +37,4 @@ environment.filters.update(
     dollars=format_dollars,
     thousands=lambda number: f"{number:,}",
 )
+environment.globals["glossary"] = (("Words of the verdict", VERDICTS), ("How numbers are written", NUMBERS))

@@ -21,7 +21,7 @@ from shaketable.errors import DataError
 from shaketable.identity import digest_text
 from shaketable.types import Passage, Question
 
-ADVICE = "docs/data.md shows the layout."
+ADVICE = "`shaketable docs data` shows the layout."
 
 
 class JsonDocument(BaseModel):

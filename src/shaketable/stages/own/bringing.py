@@ -69,7 +69,8 @@ def register_class(kind: str, target: type, name: str | None = None, version: in
         )
     if missing := sorted(_promised(PROMISES[kind]) - set(dir(target)) - ANY_OF_THEM):
         raise PartError(
-            f"{target.__name__} is no {kind}: it has no {', '.join(missing)}. docs/python.md shows what a {kind} has."
+            f"{target.__name__} is no {kind}: it has no {', '.join(missing)}. "
+            f"`shaketable docs python` shows what a {kind} has."
         )
     own_name = name or "".join(f"_{c.lower()}" if c.isupper() else c for c in target.__name__).lstrip("_")
     digest = source_digest(target, version, f"@shaketable.{kind}(version=1)")

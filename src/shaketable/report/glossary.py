@@ -1,0 +1,133 @@
+"""What the words of a report mean, for its reader: told on the page itself and in the documentation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Term:
+    word: str
+    meaning: str
+
+
+def _terms(*pairs: tuple[str, str]) -> tuple[Term, ...]:
+    return tuple(Term(word=word, meaning=meaning) for word, meaning in pairs)
+
+
+VERDICTS = _terms(
+    (
+        "costs, lowers, loses, adds, helps, is better",
+        "A plain statement is shown: it survived a statistical test, together with everything else that this report "
+        "might have said. If in truth nothing differed, at most 5 of 100 such reports would hold any such sentence.",
+    ),
+    (
+        "not shown",
+        "The effect may be there or not; these data cannot tell. The sentence gives the smallest effect that would "
+        "likely have been seen, and about how many questions would settle one as small as this. It does not mean that "
+        "there is no effect.",
+    ),
+    (
+        "equivalent, as good as",
+        "Shown to differ by less than the margin: even the unfavorable end of the confidence interval is a loss that "
+        "is too small to matter (5 points of a share, unless the study names another margin).",
+    ),
+    ("undecided", "Neither a difference nor equivalence is shown. More questions would decide it."),
+    (
+        "nothing to lose",
+        "Even with nothing disturbed, the answers are not shown to be better than answers to other questions, or than "
+        "answers without evidence. What is at the bottom cannot fall; that is not robustness.",
+    ),
+    (
+        "too few questions",
+        "Fewer than 8 questions. Numbers are shown, and nothing is claimed of them.",
+    ),
+    (
+        "holds facts more firmly",
+        "Facts that the model knows survive a higher sampling temperature. It says nothing of how many facts it knows.",
+    ),
+    (
+        "ceiling, keep it at or below",
+        "The highest sampling temperature up to which every kind of evidence and type of question is shown to lose "
+        "less than the margin. 'Cannot be ruled out' beyond it: a larger loss is possible there, and not shown.",
+    ),
+    (
+        "may run at every temperature tried",
+        "No tried sampling temperature loses more than the margin. Nothing is said of higher ones.",
+    ),
+    (
+        "does not apply the temperature",
+        "The system gave the same answers at every sampling temperature, or takes none. A flat line is then no sign of "
+        "robustness.",
+    ),
+    (
+        "breaks, weakness",
+        "In a shaken run: this way to ask was shown to cost answers. 'No weakness is shown' is not 'there is none': "
+        "read beside it which loss would have been found.",
+    ),
+    (
+        "known fact, breaking temperature",
+        "A fact is known if the answer at temperature 0 is right. It breaks at the first temperature at which fewer "
+        "than half of the sampled answers are right.",
+    ),
+)
+"""Words that a sentence, card or banner says something with."""
+
+NUMBERS = _terms(
+    (
+        "19 points [8, 30]",
+        "19 were measured on these questions; for all questions of this kind it may be anything from 8 to 30. The "
+        "brackets are a confidence interval, of 95 % unless the study says otherwise.",
+    ),
+    ("points", "The difference of two percentages: from 60 % to 41 % are 19 points."),
+    ("n = 24 questions", "What everything is counted in. Repeats of a question are averaged first and add no n."),
+    (
+        "an effect of 12 points or more would likely have been seen",
+        "Four of five such studies would have shown an effect of that size.",
+    ),
+    (
+        "the most of six",
+        "The largest of several numbers is too large, because luck helped to make it the largest. It is drawn towards "
+        "the others, and its interval holds for all six at once.",
+    ),
+    (
+        "with the answers that failed, all wrong or all right",
+        "More than 5 % of the answers are missing. Nothing is claimed that would not stand in both cases.",
+    ),
+    (
+        "noise floor, runs of the same wording alone",
+        "Two runs of one and the same question differ, too. Only what lies beyond that is an effect.",
+    ),
+    (
+        "unadjusted",
+        "A number to look at, which claims nothing: of twenty such numbers one lies outside of its interval by chance.",
+    ),
+    (
+        "partial",
+        "The run is not done. The numbers are of the answers that there are.",
+    ),
+)
+"""How numbers are written."""
+
+CARDS = {
+    "shaken": "which way to ask costs the system most answers, in a shaken run",
+    "ceiling": "how high the sampling temperature may be before more than the margin is lost",
+    "heat": "what the highest sampling temperature costs, with undisturbed evidence",
+    "factual_robustness": "the Factual Robustness Score: how far a known fact holds when the temperature rises",
+    "wording": "what the worst rewording of the question costs",
+    "decision": "how often a rewording flips the system's decision to search",
+    "confidence": "how often the system answers without a search that it would have needed",
+    "evidence": "what the worst disturbance of the evidence costs at the lowest temperature",
+    "outcome": "whether searching mends more answers than it spoils",
+    "variance_shares": "which setting explains most of the variation in correctness",
+    "context_reliance": "how much of what evidence brings a disturbance takes away",
+    "choice": "which system is the best at a temperature, and by how much",
+    "ranking": "whether the order of the disturbances changes with temperature",
+    "dominance": "whether temperature or evidence explains more",
+    "degradation": "at how many temperatures a disturbance costs answers",
+    "onset": "the temperature at which answers begin to get worse",
+    "amplification": "whether a higher temperature makes disturbed evidence worse",
+    "variability": "how much repeated answers to one question differ",
+    "level": "how good the answers are where nothing is disturbed; a level claims nothing",
+}
+"""By the kind of its headline: what a card of the verdict tells."""
