@@ -5,6 +5,7 @@ ShaketableError            prints without a traceback, exit 1
 │   └── PartError          a part's name or setting
 ├── DataError              a dataset, answers or rewrite file, exit 2
 ├── WeightsError           weights that are not there, or not what they should be
+├── PackageError           a package of an extra that is not installed
 ├── RunError               a run folder that cannot be used as asked
 │   └── StoreError         a broken or foreign records file
 ├── RetrieverDown          a search engine that cannot be reached, or not any more; running again may help
@@ -15,8 +16,10 @@ ShaketableError            prints without a traceback, exit 1
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 INTERRUPTED = 130
 """The exit code of a command that was told to stop."""
@@ -52,6 +55,10 @@ class WeightsError(ShaketableError):
     pass
 
 
+class PackageError(ShaketableError):
+    pass
+
+
 class RunError(ShaketableError):
     pass
 
@@ -81,6 +88,77 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(found, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{near[0]}'?" if near else ""
 
+
+# --- packages that do not come with the core ------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extra:
+    """Packages that are asked for together: `pip install 'shaketable[NAME]'`."""
+
+    brings: str
+    """What one can do with it."""
+    packages: Mapping[str, str]
+    """Name to import → name to install."""
+
+
+_BM25 = {"numba": "numba"}
+_LANGUAGE = {"spacy": "spacy", "lemminflect": "lemminflect", "harper": "harper-py"}
+_TORCH = {"torch": "torch", "transformers": "transformers", "safetensors": "safetensors"}
+
+EXTRAS: Mapping[str, Extra] = {
+    "bm25": Extra(brings="the retriever bm25", packages=_BM25),
+    "language": Extra(
+        brings="perturbations of names and words, methods that work sentence by sentence, the metric gibberish",
+        packages=_LANGUAGE,
+    ),
+    "local": Extra(
+        brings="the demo's embedded model and other weights on this machine, rewordings, the metric bertscore, and all "
+        "that bm25 and language bring",
+        packages=_TORCH | {"accelerate": "accelerate", "gguf": "gguf"} | _LANGUAGE | _BM25,
+    ),
+    "dense": Extra(brings="the retriever dense", packages=_TORCH | {"faiss": "faiss-cpu"}),
+    "milvus": Extra(
+        brings="the retriever milvus", packages={"pymilvus": "pymilvus", "milvus_lite": "milvus-lite"}
+    ),
+    "hub": Extra(brings="weights and questions of the model hub", packages={"huggingface_hub": "huggingface-hub"}),
+    "langchain": Extra(brings="chains of LangChain as pipelines", packages={"langchain_core": "langchain-core"}),
+    "llamaindex": Extra(brings="query engines of LlamaIndex as pipelines", packages={"llama_index": "llama-index-core"}),
+    "pandas": Extra(brings="tables as data frames of pandas", packages={"pandas": "pandas"}),
+    "ray": Extra(brings="trials on a cluster: --executor ray", packages={"ray": "ray"}),
+}
+"""By name, those that others contain first."""
+
+
+def is_installed(module: str) -> bool:
+    """Whether a package could be imported, without importing it."""
+    return importlib.util.find_spec(module) is not None
+
+
+def lacks_packages(what: str, modules: Iterable[str], extra: str | None = None) -> str | None:
+    """`WHAT needs the packages …: pip install …` where one is not installed; None: all are.
+
+    `extra`: the one to name; by default the first that has all.
+
+    >>> lacks_packages("Metric 'contains'", ())
+    """
+    missing = [module for module in modules if not is_installed(module)]
+    if not missing:
+        return None
+    holding = extra or next((name for name, own in EXTRAS.items() if own.packages.keys() >= set(missing)), "all")
+    names = [EXTRAS[holding].packages[module] for module in missing] if holding in EXTRAS else missing
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    plural = "" if len(names) == 1 else "s"
+    return f"{what} needs the package{plural} {listed}: pip install 'shaketable[{holding}]'."
+
+
+def need_packages(what: str, *modules: str, extra: str | None = None) -> None:
+    """Refuse to go on without them, before a line that imports them."""
+    if problem := lacks_packages(what, modules, extra):
+        raise PackageError(problem)
+
+
+# --- how models are named --------------------------------------------------------------------------
 
 OPENAIS = re.compile(r"(chat)?gpt|o\d\b|davinci|ft:", re.IGNORECASE)
 REASONING = re.compile(r"o\d\b|gpt-5", re.IGNORECASE)
