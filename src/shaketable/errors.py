@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 INTERRUPTED = 130
@@ -118,12 +118,12 @@ EXTRAS: Mapping[str, Extra] = {
         packages=_TORCH | {"accelerate": "accelerate", "gguf": "gguf"} | _LANGUAGE | _BM25,
     ),
     "dense": Extra(brings="the retriever dense", packages=_TORCH | {"faiss": "faiss-cpu"}),
-    "milvus": Extra(
-        brings="the retriever milvus", packages={"pymilvus": "pymilvus", "milvus_lite": "milvus-lite"}
-    ),
+    "milvus": Extra(brings="the retriever milvus", packages={"pymilvus": "pymilvus", "milvus_lite": "milvus-lite"}),
     "hub": Extra(brings="weights and questions of the model hub", packages={"huggingface_hub": "huggingface-hub"}),
     "langchain": Extra(brings="chains of LangChain as pipelines", packages={"langchain_core": "langchain-core"}),
-    "llamaindex": Extra(brings="query engines of LlamaIndex as pipelines", packages={"llama_index": "llama-index-core"}),
+    "llamaindex": Extra(
+        brings="query engines of LlamaIndex as pipelines", packages={"llama_index": "llama-index-core"}
+    ),
     "pandas": Extra(brings="tables as data frames of pandas", packages={"pandas": "pandas"}),
     "ray": Extra(brings="trials on a cluster: --executor ray", packages={"ray": "ray"}),
 }
@@ -138,23 +138,28 @@ def is_installed(module: str) -> bool:
 def lacks_packages(what: str, modules: Iterable[str], extra: str | None = None) -> str | None:
     """`WHAT needs the packages …: pip install …` where one is not installed; None: all are.
 
-    `extra`: the one to name; by default the first that has all.
-
-    >>> lacks_packages("Metric 'contains'", ())
+    `extra` is named if it has all that are missing; else the first that has them, else one for each.
     """
     missing = [module for module in modules if not is_installed(module)]
     if not missing:
         return None
-    holding = extra or next((name for name, own in EXTRAS.items() if own.packages.keys() >= set(missing)), "all")
-    names = [EXTRAS[holding].packages[module] for module in missing] if holding in EXTRAS else missing
+    names = [next(own.packages[module] for own in EXTRAS.values() if module in own.packages) for module in missing]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     plural = "" if len(names) == 1 else "s"
-    return f"{what} needs the package{plural} {listed}: pip install 'shaketable[{holding}]'."
+    return f"{what} needs the package{plural} {listed}: pip install 'shaketable[{_extras_with(missing, extra)}]'."
 
 
-def need_packages(what: str, *modules: str, extra: str | None = None) -> None:
+def _extras_with(modules: Sequence[str], preferred: str | None) -> str:
+    ordered = [preferred, *EXTRAS] if preferred in EXTRAS else list(EXTRAS)
+    for name in ordered:
+        if EXTRAS[str(name)].packages.keys() >= set(modules):
+            return str(name)
+    return ",".join(dict.fromkeys(_extras_with([module], preferred) for module in modules))
+
+
+def need_packages(what: str, *modules: str) -> None:
     """Refuse to go on without them, before a line that imports them."""
-    if problem := lacks_packages(what, modules, extra):
+    if problem := lacks_packages(what, modules):
         raise PackageError(problem)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ import typer
 from shaketable import catalog
 from shaketable.cli.batching import describe_underway, resuming, tell_pending
 from shaketable.cli.caching import CacheOption
-from shaketable.cli.console import answering, duration, guarded, out, print_json, say, wording
+from shaketable.cli.console import answering, duration, guarded, out, print_json, say, typed, wording
 from shaketable.cli.executing import (
     AddressOption,
     Executor,
@@ -28,7 +29,7 @@ from shaketable.cli.executing import (
 from shaketable.cli.forecasting import forecast, notes_on_plan
 from shaketable.cli.spending import say_spent, tell_stop
 from shaketable.cli.telling import tell_findings
-from shaketable.errors import INTERRUPTED, RepliesPending, RunError, StudyError
+from shaketable.errors import INTERRUPTED, RepliesPending, RunError, StudyError, need_packages
 from shaketable.identity import digest
 from shaketable.protocols import EndpointModel
 from shaketable.stages.analyze import analyze as analyze_stage
@@ -105,7 +106,9 @@ def demo(
 
     Takes a few minutes on two cores and ends with a report. Interrupt it and run it again: it goes on.
     """
+    need_packages("The demo", "torch", "transformers", "spacy")
     _whole_line(load_study("demo"), out_folder, json_)
+    say(f"Look into it, answer by answer: {typed()} view {shlex.quote(str(out_folder))}", quiet=json_)
 
 
 @guarded

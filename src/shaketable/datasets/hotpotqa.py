@@ -7,7 +7,7 @@ from pathlib import Path
 from shaketable.datasets.reading.gather import gather
 from shaketable.datasets.reading.rows import Row, fields_of, scan_rows
 from shaketable.datasets.reading.titled_sentences import TitledRecord, Unresolved, check_unresolved, titled_question
-from shaketable.errors import DataError
+from shaketable.errors import DataError, need_packages
 from shaketable.types import Json, Loaded, Question
 from shaketable.weights import is_offline
 
@@ -57,10 +57,9 @@ def _files(path: str | None, hub: str | None, configuration: str, split: str) ->
 
 
 def _from_hub(hub: str, configuration: str, split: str) -> list[Path]:
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError as error:
-        raise DataError(f"The data hub '{hub}' needs its client: pip install 'shaketable[hub]'.") from error
+    need_packages(f"The data hub '{hub}'", "huggingface_hub")
+    from huggingface_hub import snapshot_download
+
     wanted = f"{configuration}/{split}-*.parquet"
     try:
         folder = snapshot_download(hub, repo_type="dataset", allow_patterns=wanted, local_files_only=is_offline())
