@@ -100,6 +100,7 @@ class Band(enum.StrEnum):
 @guarded
 def demo(
     out_folder: Annotated[Path, typer.Option("--out", help="Where the run goes.")] = Path("runs/demo"),
+    limit: LimitOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Run a small real study: built-in questions, embedded model, four kinds of evidence, six temperatures.
@@ -107,7 +108,7 @@ def demo(
     Takes a few minutes on two cores and ends with a report. Interrupt it and run it again: it goes on.
     """
     need_packages("The demo", "torch", "transformers", "spacy")
-    _whole_line(load_study("demo"), out_folder, json_)
+    _whole_line(load_study("demo", (), limit), out_folder, json_)
     say(f"Look into it, answer by answer: {typed()} view {shlex.quote(str(out_folder))}", quiet=json_)
 
 
