@@ -23,7 +23,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-HEAVY = ("torch", "transformers", "spacy", "numba", "accelerate", "gguf", "safetensors", "lemminflect", "harper", "faiss")
+HEAVY = (
+    "torch",
+    "transformers",
+    "spacy",
+    "numba",
+    "accelerate",
+    "gguf",
+    "safetensors",
+    "lemminflect",
+    "harper",
+    "faiss",
+)
 CAPITALS = {
     "France": "Paris",
     "Japan": "Tokyo",
@@ -72,9 +83,7 @@ class Capitals(http.server.BaseHTTPRequestHandler):
                 "object": "chat.completion",
                 "created": 0,
                 "model": "local",
-                "choices": [
-                    {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": answer}}
-                ],
+                "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": answer}}],
                 "usage": {"prompt_tokens": 20, "completion_tokens": 3, "total_tokens": 23},
             }
         ).encode()
@@ -109,7 +118,11 @@ class Environment:
         start = time.perf_counter()
         print("$", " ".join(command), flush=True)
         done = subprocess.run(
-            [str(self.bin / command[0]), *command[1:]], cwd=self.work, env=self.variables, capture_output=True, text=True
+            [str(self.bin / command[0]), *command[1:]],
+            cwd=self.work,
+            env=self.variables,
+            capture_output=True,
+            text=True,
         )
         said = done.stdout + done.stderr
         if done.returncode != code or "Traceback" in said:
@@ -171,7 +184,7 @@ def check_light(folder: Path) -> None:
 def check_refusals(here: Environment) -> None:
     """Whatever needs more says so in one sentence, before anything is asked."""
     install = "pip install 'shaketable[{}]'"
-    expect(here.do("shaketable", "demo", code=1), "The demo needs the packages torch", install.format("local"))
+    expect(here.do("shaketable", "demo", code=2), "The demo needs the packages torch", install.format("local"))
     expect(here.do("shaketable", "doctor"), "extra local", "not installed", install.format("local"))
     for words, named, extra in (
         ("cross.models=['smollm2']", "Model 'smollm2' needs the packages torch and transformers", "local"),

@@ -2,10 +2,10 @@
 
 ShaketableError            prints without a traceback, exit 1
 ├── StudyError             a study file or a command's words, exit 2
-│   └── PartError          a part's name or setting
+│   ├── PartError          a part's name or setting
+│   └── PackageError       what needs a package of an extra that is not installed
 ├── DataError              a dataset, answers or rewrite file, exit 2
 ├── WeightsError           weights that are not there, or not what they should be
-├── PackageError           a package of an extra that is not installed
 ├── RunError               a run folder that cannot be used as asked
 │   └── StoreError         a broken or foreign records file
 ├── RetrieverDown          a search engine that cannot be reached, or not any more; running again may help
@@ -47,15 +47,15 @@ class PartError(StudyError):
     pass
 
 
+class PackageError(StudyError):
+    pass
+
+
 class DataError(ShaketableError):
     exit_code = 2
 
 
 class WeightsError(ShaketableError):
-    pass
-
-
-class PackageError(ShaketableError):
     pass
 
 
