@@ -157,6 +157,7 @@ def expect(said: str, *wanted: str) -> None:
 def check_light(folder: Path) -> None:
     """From `pip install` to a report against an endpoint, and what parts say that need more."""
     here = Environment(folder)
+    here.variables["SHAKETABLE_HOME"] = str(folder / "home")  # Nothing is in it.
     here.install(str(build_wheel(folder)))
     here.say_size()
     here.do("python", "-c", f"import importlib.util as u; assert not [m for m in {HEAVY} if u.find_spec(m)]")
@@ -206,7 +207,7 @@ def check_local(folder: Path) -> None:
     here.install(pinned_torch())  # First and by its exact version, so that no other package chooses a build for it.
     here.install(f"{build_wheel(folder)}[local]")
     here.say_size()
-    said = here.do("shaketable", "demo", "--limit", "4")
+    said = here.do("shaketable", "demo", "--limit", "2")
     next_command = re.search(r"answer by answer: (\S+) view runs/demo", said)
     expect(said, "The report: runs/demo/report.html")
     if next_command is None or Path(next_command[1]) != here.bin / "shaketable":
