@@ -50,8 +50,8 @@ check: server-weights browser
 # What people get who have no checkout: the wheel in two empty environments, without PyTorch and with it, used from an
 # empty folder. The weights of the demo come from the user cache, which `setup` fills.
 wheel-check: setup
-	$(PYTHON) scripts/check_wheel.py light
-	$(PYTHON) scripts/check_wheel.py local
+	$(BIN)/python scripts/check_wheel.py light
+	$(BIN)/python scripts/check_wheel.py local
 
 bench: setup
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

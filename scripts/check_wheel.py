@@ -108,7 +108,7 @@ class Environment:
     def __init__(self, folder: Path) -> None:
         self.bin, self.work = folder / "venv" / "bin", folder / "work"
         self.work.mkdir(parents=True)
-        venv.create(folder / "venv", with_pip=True)
+        venv.create(folder / "venv", with_pip=True, symlinks=True)
         hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
         self.variables = {name: value for name, value in os.environ.items() if name not in hidden}
         self.variables |= {"COLUMNS": "120", "OPENAI_API_KEY": "none"}

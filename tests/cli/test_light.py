@@ -100,7 +100,7 @@ def test_python_runs_the_package():
         ("{here}/.venv/bin/shaketable", "/usr/bin/shaketable", ".venv/bin/shaketable"),
         ("/opt/my tools/shaketable", None, "'/opt/my tools/shaketable'"),
         ("{here}/src/shaketable/__main__.py", None, "{python} -m shaketable"),
-        ("/somewhere/pytest", None, "shaketable"),
+        ("/somewhere/pytest/__main__.py", None, "shaketable"),
     ],
 )
 def test_the_next_command_is_written_as_it_must_be_typed(monkeypatch, tmp_path, started, on_path, expected):

@@ -114,7 +114,7 @@ def _of_an_extra(error: ModuleNotFoundError) -> str | None:
 def typed() -> str:
     """How this command is typed here: by its name where the shell finds it, else by its path or by Python's."""
     own = Path(sys.argv[0])
-    if own.name == "__main__.py":
+    if own.parts[-2:] == ("shaketable", "__main__.py"):
         return f"{_by_name_or_path(Path(sys.executable))} -m shaketable"
     return _by_name_or_path(own) if own.name == "shaketable" else "shaketable"
 
