@@ -174,7 +174,7 @@ def check_light(folder: Path) -> None:
     page = (here.work / "runs" / "capitals" / "report.html").read_text("utf-8")
     if not re.search(r"<svg|vega", page):
         raise SystemExit("wheel-check: the report has no figure.")
-    expect(here.do("shaketable", "verify", "runs/capitals"), "")
+    here.do("shaketable", "verify", "runs/capitals")
     here.do("shaketable", "export", "runs/capitals", "--table", "records", "--out", "records.csv")
     here.do("shaketable", "compare", "runs/capitals", "runs/capitals", code=0)
     expect(here.do("python", "-m", "shaketable", "ls"), "smollm2", "bm25", "consistency")
