@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: setup browser demo test test-all check bench audit sbom constraints site clean server-weights
+.PHONY: setup browser demo test test-all check wheel-check bench audit sbom constraints site clean server-weights
 
 setup: $(INSTALLED)
 	@$(BIN)/shaketable models fetch > /dev/null
@@ -46,6 +46,12 @@ check: server-weights browser
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(PYTEST) -m "not slow and not gpu"
+
+# What people get who have no checkout: the wheel in two empty environments, without PyTorch and with it, used from an
+# empty folder. The weights of the demo come from the user cache, which `setup` fills.
+wheel-check: setup
+	$(BIN)/python scripts/check_wheel.py light
+	$(BIN)/python scripts/check_wheel.py local
 
 bench: setup
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

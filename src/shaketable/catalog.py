@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar, overload
 from pydantic import TypeAdapter, ValidationError
 
 from shaketable.errors import PartError, SecretError, did_you_mean, how_to_name_model
+from shaketable.errors import lacks_packages as missing_packages
 from shaketable.protocols import (
     CalledPart,
     FileReadingPart,
@@ -26,6 +27,7 @@ from shaketable.protocols import (
     Model,
     NamedPart,
     OwnTextPart,
+    PackagePart,
     Part,
     Perturbation,
     PromptingPart,
@@ -384,6 +386,14 @@ def settings_of(part: Part) -> dict[str, Any]:
     return {field.name: getattr(part, field.name) for field in _fields(part) if field.init and field.compare}
 
 
+def lacks_packages(kind: str, part: Part) -> str | None:
+    """Which packages a part needs that are not installed, and how to get them; None: it has all."""
+    if not isinstance(part, PackagePart):
+        return None
+    name = name_of(part)
+    return missing_packages(f"{kind.capitalize()} '{name}'", part.packages, extra=name)
+
+
 def label(part: Part) -> str:
     """How people see a part: by the name they gave it, else as it is written."""
     return part.given_name if isinstance(part, CalledPart) else written(part)
@@ -473,6 +483,7 @@ __all__ = [
         "hold_files",
         "known",
         "label",
+        "lacks_packages",
         "listed_fields",
     ),
     *(

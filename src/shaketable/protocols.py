@@ -97,6 +97,14 @@ class SourcePart(Protocol):
 
 
 @runtime_checkable
+class PackagePart(Protocol):
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """What it imports, as it is set, of packages that do not come with the core (`EXTRAS` of errors.py): a study
+        that names it is refused where one is missing."""
+
+
+@runtime_checkable
 class WeightReadingPart(Protocol):
     def lacks(self) -> str | None:
         """Why it cannot be used on this machine, without loading anything; None: nothing stands against it."""

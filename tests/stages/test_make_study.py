@@ -258,5 +258,5 @@ def test_a_missing_package_and_a_wrong_table_are_told(run, monkeypatch):
     with pytest.raises(ShaketableError, match=r"There is no table 'record'\. Did you mean 'records'"):
         run.to_pandas("record")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ShaketableError, match="pip install pandas"):
+    with pytest.raises(ShaketableError, match=r"needs the package pandas: pip install 'shaketable\[pandas\]'"):
         run.to_pandas()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from shaketable.cli.console import print_json, say
+from shaketable.cli.console import print_json, say, typed
 from shaketable.errors import RepliesPending
 from shaketable.models.endpoint.batches.ledger import underway_in
 from shaketable.store import Run
@@ -14,7 +14,7 @@ from shaketable.store.folder import batches_of
 
 def resuming(folder: Path) -> str:
     """The command that goes on with a run."""
-    return shlex.join(["shaketable", "run", str(folder / "study.toml"), "--out", str(folder)])
+    return f"{typed()} {shlex.join(['run', str(folder / 'study.toml'), '--out', str(folder)])}"
 
 
 def describe_underway(folder: Path) -> str:

@@ -6,6 +6,8 @@ import contextlib
 import functools
 import json
 import logging
+import shlex
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,7 +19,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from shaketable.errors import INTERRUPTED, ShaketableError
+from shaketable.errors import EXTRAS, INTERRUPTED, ShaketableError, lacks_packages
 from shaketable.store.sealing.damage import damage_told
 from shaketable.text.unseen import escaped, visible
 
@@ -67,6 +69,12 @@ def guarded(command: Command) -> Command:
         except ShaketableError as error:
             _print_error(str(error), error.page)
             raise typer.Exit(error.exit_code) from error
+        except ModuleNotFoundError as error:
+            problem = lacks_packages("This", [module] if (module := _of_an_extra(error)) else [])
+            if problem is None:
+                raise
+            _print_error(problem)
+            raise typer.Exit(1) from error
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -78,6 +86,28 @@ def guarded(command: Command) -> Command:
             raise typer.Exit(INTERRUPTED) from interrupt
 
     return inner  # type: ignore[return-value]
+
+
+def _of_an_extra(error: ModuleNotFoundError) -> str | None:
+    """The package that is missing, where an extra brings it: no part said that it needs it."""
+    module = (error.name or "").partition(".")[0]
+    return module if any(module in extra.packages for extra in EXTRAS.values()) else None
+
+
+def typed() -> str:
+    """How this command is typed here: by its name where the shell finds it, else by its path or by Python's."""
+    own = Path(sys.argv[0])
+    if own.parts[-2:] == ("shaketable", "__main__.py"):
+        return f"{_by_name_or_path(Path(sys.executable))} -m shaketable"
+    return _by_name_or_path(own) if own.name == "shaketable" else "shaketable"
+
+
+def _by_name_or_path(command: Path) -> str:
+    found = shutil.which(command.name)
+    if found is not None and Path(found).absolute() == command.absolute():
+        return command.name
+    is_here = command.is_absolute() and command.is_relative_to(Path.cwd())
+    return shlex.quote(str(command.relative_to(Path.cwd()) if is_here else command))
 
 
 def _folders(given: Mapping[str, Any]) -> Iterator[Path]:

@@ -20,7 +20,7 @@ from shaketable.cli.diffs import sentence_diff, sentences_of
 from shaketable.cli.forecasting import notes_on_plan
 from shaketable.cli.prompting import notes_on_prompts
 from shaketable.cli.running import JsonOption, LimitOption, SetOption
-from shaketable.errors import DataError, StudyError, did_you_mean
+from shaketable.errors import EXTRAS, DataError, PackageError, StudyError, did_you_mean, lacks_packages
 from shaketable.protocols import EndpointModel
 from shaketable.retrievers.corpus import indexes
 from shaketable.stages.plan import plan
@@ -80,6 +80,9 @@ def perturb(
 ) -> None:
     """Show what a perturbation does to a question's evidence, as a diff with its edit log."""
     part = catalog.build("perturbation", name)
+    for kind, own in (("perturbation", part), ("retriever", catalog.build("retriever", retriever))):
+        if problem := catalog.lacks_packages(kind, own):
+            raise PackageError(problem)
     loaded = catalog.find("dataset", dataset)(**({"path": path} if path else {}))
     chosen = _question(loaded.questions, question, dataset)
     hits = catalog.build("retriever", retriever).search([Query(text=chosen.text, question=chosen)], k)[0]
@@ -123,7 +126,8 @@ def _question(questions: tuple[Question, ...], wanted: str | None, dataset: str)
 
 # --- this machine -----------------------------------------------------------------------------------
 
-LIBRARIES = ("torch", "transformers", "spacy", "polars", "altair", "vl-convert-python", "openai", "rouge-score-rs")
+LIBRARIES = ("polars", "altair", "vl-convert-python", "openai", "rouge-score-rs")
+"""Of those that come with the core, what a broken install would lack first."""
 
 
 @guarded
@@ -133,8 +137,9 @@ def doctor(
     ] = None,
     json_: JsonOption = False,
 ) -> None:
-    """What works on this machine, what is missing, and how to get it. Exit 1 if the demo could not run."""
-    checks = [*_library_checks(), *_weight_checks(), *_environment_checks()]
+    """What works on this machine, what is missing, and how to get it. Exit 1 if something that is installed could not
+    run: with the extra `local`, the demo."""
+    checks = [*_library_checks(), *_extra_checks(), *_weight_checks(), *_environment_checks()]
     if endpoint:
         model = catalog.build("model", endpoint)
         if not isinstance(model, EndpointModel):
@@ -159,19 +164,44 @@ def doctor(
 def _library_checks() -> list[dict[str, Any]]:
     rows = [{"what": "Python", "ok": sys.version_info >= (3, 11), "found": platform.python_version(), "advice": ""}]
     for name in LIBRARIES:
-        try:
-            rows.append({"what": name, "ok": True, "found": importlib.metadata.version(name), "advice": ""})
-        except importlib.metadata.PackageNotFoundError:
-            rows.append({"what": name, "ok": False, "found": "not installed", "advice": f"pip install {name}"})
+        version = _version(name)
+        advice = "" if version else f"pip install {name}"
+        rows.append({"what": name, "ok": version is not None, "found": version or "not installed", "advice": advice})
     return rows
+
+
+def _extra_checks() -> list[dict[str, Any]]:
+    """Nobody needs all of them: one that is not installed is no fault."""
+    rows = []
+    for name, extra in EXTRAS.items():
+        versions = {package: _version(package) for package in extra.packages.values()}
+        missing = [package for package, version in versions.items() if version is None]
+        there = ", ".join(f"{package} {version}" for package, version in versions.items())
+        rows.append(
+            {
+                "what": f"extra {name} ({extra.brings})",
+                "ok": None if missing else True,
+                "found": f"not installed: {', '.join(missing)}" if missing else there,
+                "advice": f"pip install 'shaketable[{name}]'" if missing else "",
+            }
+        )
+    return rows
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _weight_checks() -> list[dict[str, Any]]:
     rows = []
+    has_local = lacks_packages("", EXTRAS["local"].packages) is None
     for name, wanted in weights.EMBEDDED.items():
         folder = weights.present(name)
         damage = weights.find_damage(name) if folder else None
-        needed = name not in ("smollm2-gguf", "nlpaug-misspellings")
+        needed = has_local and name not in ("smollm2-gguf", "nlpaug-misspellings")
         is_there = True if folder else False if needed else None
         rows.append(
             {

@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import functools
 import json
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +17,7 @@ import typer
 from shaketable import catalog
 from shaketable.cli.batching import describe_underway, resuming, tell_pending
 from shaketable.cli.caching import CacheOption
-from shaketable.cli.console import guarded, out, print_json, say
+from shaketable.cli.console import guarded, out, print_json, say, typed
 from shaketable.cli.endpoint_words import describe_checks
 from shaketable.cli.executing import (
     AddressOption,
@@ -32,7 +33,7 @@ from shaketable.cli.forecasting import forecast, notes_on_plan
 from shaketable.cli.progress import answering, wording
 from shaketable.cli.spending import say_spent, tell_stop
 from shaketable.cli.telling import tell_findings
-from shaketable.errors import INTERRUPTED, RepliesPending, RunError, StudyError
+from shaketable.errors import INTERRUPTED, RepliesPending, RunError, StudyError, need_packages
 from shaketable.identity import digest
 from shaketable.protocols import EndpointModel
 from shaketable.report.time_words import duration
@@ -105,13 +106,16 @@ class Band(enum.StrEnum):
 @guarded
 def demo(
     out_folder: Annotated[Path, typer.Option("--out", help="Where the run goes.")] = Path("runs/demo"),
+    limit: LimitOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Run a small real study: built-in questions, embedded model, four kinds of evidence, six temperatures.
 
     Takes a few minutes on two cores and ends with a report. Interrupt it and run it again: it goes on.
     """
-    _whole_line(load_study("demo"), out_folder, json_)
+    need_packages("The demo", "torch", "transformers", "spacy")
+    _whole_line(load_study("demo", (), limit), out_folder, json_)
+    say(f"Look into it, answer by answer: {typed()} view {shlex.quote(str(out_folder))}", quiet=json_)
 
 
 @guarded

@@ -18,7 +18,7 @@ from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.diffs import word_diff
 from shaketable.cli.progress import wording
 from shaketable.cli.running import JsonOption, SetOption
-from shaketable.errors import StudyError
+from shaketable.errors import PackageError, StudyError
 from shaketable.identity import canonical
 from shaketable.protocols import Variation
 from shaketable.report.words import name_wording
@@ -119,6 +119,8 @@ def _parts(texts: list[str]) -> list[Variation]:
     labels = [catalog.label(part) for part in parts]
     if twice := next((label for label in labels if labels.count(label) > 1), None):
         raise StudyError(f"'{twice}' is named twice. Name each variation once.")
+    if problem := next(filter(None, (catalog.lacks_packages("variation", part) for part in parts)), None):
+        raise PackageError(problem)
     return parts
 
 

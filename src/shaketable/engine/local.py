@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from shaketable import weights
 from shaketable.engine.chat_template import chat_template
-from shaketable.errors import WeightsError
+from shaketable.errors import WeightsError, need_packages
 from shaketable.text.thoughts import OPEN
 from shaketable.types import Completion, Failure, Json, Probe, Prompt, Reading
 
@@ -44,6 +44,8 @@ class LocalModel:
         }
     )
 
+    packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
+
     def lacks(self, by_chat: Collection[str] = ()) -> str | None:
         """Why a study with methods that ask by chat could not use these weights, without loading them."""
         try:
@@ -69,6 +71,7 @@ class LocalModel:
 
     @cached_property
     def engine(self) -> SweepEngine:
+        need_packages(f"The model '{self.path}'", *self.packages)
         from shaketable.engine.load import engine
 
         with weights.located(self.path) as folder:

@@ -11,7 +11,7 @@ from shaketable.methods.asking import Layout, converse, gathered, laid_out, numb
 from shaketable.methods.prompted import OWN, Prompted
 from shaketable.prompts import CHAIN_EXAMPLES, CHAIN_QUESTION, CHAIN_QUESTION_FROM_CONTEXT, Template
 from shaketable.prompts.own import Replaceable
-from shaketable.text.language import sentences
+from shaketable.text.language import PACKAGES, sentences
 from shaketable.types import Answer, Completion, Effort, Hit, Message, Reply, Step
 
 PHRASE = "the answer is"
@@ -56,6 +56,8 @@ class ChainOfThought(Prompted):
     which in a chat spend `max_length` thinking."""
 
     version: ClassVar[int] = 2
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
+    """By which text is cut into sentences."""
     usual_calls: ClassVar[float] = 4.0
     """As of the embedded model: two or three rounds, some of them written twice, and a closing."""
     prompts: ClassVar[tuple[Template, ...]] = PROMPTS

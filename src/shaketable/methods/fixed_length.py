@@ -17,6 +17,7 @@ class FixedLength(ChainOfThought):
     k: int = 3
     block_tokens: int = 16
 
+    packages: ClassVar[tuple[str, ...]] = ()
     searches: ClassVar[bool] = True
     wants: ClassVar[tuple[str, ...]] = ()
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 from shaketable import weights
 from shaketable.metrics.greedy_matching import Asked, best_matches
 from shaketable.metrics.scoring import references, unscored
-from shaketable.text.encoder import Encoder, encoder
+from shaketable.text.encoder import PACKAGES, Encoder, encoder
 from shaketable.types import Measure, Question, Record, Score
 
 LAYERS = {"all-MiniLM-L6-v2": 5, "all-mpnet-base-v2": 10, "roberta-large": 17}
@@ -43,6 +43,7 @@ class Bertscore:
         Measure(name="bertscore_rescaled", unit="score", higher_is_better=True, minimum=None, maximum=1.0),
     )
     reads_trace: ClassVar[bool] = False
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
     encoder: str = "all-MiniLM-L6-v2"
     layer: int | None = None
     """None: the known layer of the encoder, else its last but one."""

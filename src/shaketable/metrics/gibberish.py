@@ -13,7 +13,7 @@ from typing import ClassVar
 from shaketable import weights
 from shaketable.metrics.scoring import score_each
 from shaketable.text import lexicon
-from shaketable.text.language import stop_words
+from shaketable.text.language import PACKAGES, stop_words
 from shaketable.types import Answer, Measure, Question, Record, Score
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -52,6 +52,7 @@ class Gibberish:
         Measure(name="gibberish", unit="share", higher_is_better=False, title="Garbled answers"),
     )
     reads_trace: ClassVar[bool] = False
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
     max_non_ascii: float = 0.2
     """Share of letters outside ASCII that is still fine; those of names in Latin letters do not count."""
     max_unknown: float = 0.5

@@ -12,6 +12,7 @@ from shaketable import catalog
 from shaketable.identity import digest_text, seed_from
 from shaketable.metrics.scoring import unscored
 from shaketable.prompts import JUDGE, OwnPrompt, Template, read_own
+from shaketable.protocols import PackagePart
 from shaketable.text.normalization import without_surrogates
 from shaketable.types import Completion, Measure, Message, Prompt, Question, Record, Sampling, Score, Verdict
 
@@ -55,6 +56,11 @@ class Judge:
         """The model counts with all its settings and its version, a rubric in a file by its text."""
         model = catalog.build("model", self.model, "judge.model")
         return {"model": catalog.spelled(model), "rubric": self._read_rubric()}
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        model = catalog.build("model", self.model, "judge.model")
+        return model.packages if isinstance(model, PackagePart) else ()
 
     def _read_rubric(self) -> str | None:
         try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.metrics.scoring import unscored
-from shaketable.text.question_types import LABELS, predict
+from shaketable.text.question_types import LABELS, PACKAGES, predict
 from shaketable.types import Measure, Question, Record, Score
 
 
@@ -22,6 +22,7 @@ class QuestionType:
     version: ClassVar[int] = 1
     numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="question_type", unit="count", higher_is_better=None),)
     reads_trace: ClassVar[bool] = False
+    packages: ClassVar[tuple[str, ...]] = PACKAGES
     model: str | None = None
     """The folder of a fine-tuned classifier whose labels are these types; None: the head that ships."""
 

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from shaketable import weights
 from shaketable.metrics.relevance import ENCODER, pseudo_relevance
 from shaketable.metrics.scoring import unscored
+from shaketable.text.encoder import PACKAGES
 from shaketable.text.normalization import casefold_strip
 from shaketable.types import Evidence, Measure, Question, Record, Score, Search
 
@@ -58,6 +59,10 @@ class Retrieval:
     def condition(self) -> str:
         """What the names of its numbers end with, so that both kinds of judging can stand in one study."""
         return "" if self.min_similarity is None else f"~{self.min_similarity:g}"
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        return () if self.min_similarity is None else PACKAGES
 
     def lacks(self) -> str | None:
         return None if self.min_similarity is None else weights.lacks(self.encoder)

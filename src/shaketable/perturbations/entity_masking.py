@@ -26,6 +26,7 @@ class EntityMasking:
     """
 
     version: ClassVar[int] = 1
+    packages: ClassVar[tuple[str, ...]] = language.PACKAGES
 
     scope: Scope = "all_plus_title"
     """`title_only`: mentions of the title, and entities that share a word with it. `all`: entities alone."""

@@ -36,6 +36,7 @@ class EntityReplacement:
     """
 
     version: ClassVar[int] = 1
+    packages: ClassVar[tuple[str, ...]] = language.PACKAGES
 
     mode: Mode = "ner"
     """`ner`: the spans that the pipeline's entity recognizer finds. `pos`: each noun and each word of a name."""

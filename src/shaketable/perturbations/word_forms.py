@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from shaketable.perturbations.altered import Target, Which, choose_targets, disturbed, rewrite
 from shaketable.perturbations.checks import check_choice, check_count
@@ -39,6 +40,8 @@ Choose = Callable[[Target, Sequence[Exchange]], Sequence[Exchange]]
 
 class WordExchange:
     """What antonym and synonym share. Each declares the settings itself: their order counts in keys."""
+
+    packages: ClassVar[tuple[str, ...]] = language.PACKAGES
 
     m: int
     sentences: Which

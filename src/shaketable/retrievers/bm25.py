@@ -15,6 +15,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from shaketable.errors import need_packages
 from shaketable.retrievers.corpus.corpora import BUILTIN, Corpus
 from shaketable.retrievers.corpus.indexes import open_index, with_news
 from shaketable.retrievers.corpus.passages import Passages, passages_of
@@ -43,6 +44,7 @@ class Bm25:
     """
 
     version: ClassVar[int] = 1
+    packages: ClassVar[tuple[str, ...]] = ("numba",)
 
     corpus: str = BUILTIN
     """`builtin`, or the path of JSON lines, a BEIR folder or DPR's TSV. Keys see its content, not its path."""
@@ -80,6 +82,7 @@ class Bm25:
 
     @functools.cached_property
     def _index(self) -> _Index:
+        need_packages("Retriever 'bm25'", *self.packages)
         folder, _ = open_index(
             "bm25",
             self._passages.digest,

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shaketable import weights
-from shaketable.errors import PartError
+from shaketable.errors import PackageError, lacks_packages
 from shaketable.retrievers.corpus.corpora import BUILTIN
 from shaketable.retrievers.corpus.indexes import open_index
 from shaketable.retrievers.vectors import EmbeddedCorpus, Similarity, Vectors
-from shaketable.text.encoder import Pooling
+from shaketable.text.encoder import PACKAGES, Pooling
 from shaketable.types import Hit, Json, Query
 
 if TYPE_CHECKING:
@@ -56,6 +56,10 @@ class Dense(EmbeddedCorpus):
     approximate: Literal["auto", "never", "always"] = "auto"
     """`auto`: for corpora of two million passages or more."""
     device: str = field(default="cpu", compare=False)
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        return (*PACKAGES, "faiss") if self.approximate == "always" else PACKAGES
 
     def lacks(self) -> str | None:
         return weights.lacks(self.encoder)
@@ -147,11 +151,8 @@ def _exact(blocks: Iterable[Tensor], queries: Vectors, n: int) -> NDArray[np.int
 
 
 def _faiss() -> Any:
-    try:
-        import faiss
-    except ImportError as error:
-        raise PartError(
-            "Approximate dense search needs the package faiss-cpu: pip install 'shaketable[dense]'. "
-            "Or write dense(approximate='never')."
-        ) from error
+    if problem := lacks_packages("Approximate dense search", ("faiss",)):
+        raise PackageError(f"{problem} Or write dense(approximate='never').")
+    import faiss
+
     return faiss

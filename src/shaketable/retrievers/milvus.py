@@ -14,12 +14,12 @@ from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from shaketable import weights
-from shaketable.errors import PartError, RetrieverDown
+from shaketable.errors import RetrieverDown, need_packages
 from shaketable.identity import digest
 from shaketable.retrievers.corpus.corpora import BUILTIN
 from shaketable.retrievers.corpus.indexes import with_news
 from shaketable.retrievers.vectors import EmbeddedCorpus, Similarity
-from shaketable.text.encoder import Pooling
+from shaketable.text.encoder import PACKAGES, Pooling
 from shaketable.text.search_terms import ANALYSIS, terms
 from shaketable.types import Hit, Query
 
@@ -58,6 +58,11 @@ class Milvus(EmbeddedCorpus):
     user cache. A token is read from the environment, `MILVUS_TOKEN`."""
     device: str = field(default="cpu", compare=False)
     timeout_seconds: float = field(default=60.0, compare=False)
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        lite = () if "://" in self._address else ("milvus_lite",)
+        return ("pymilvus", *lite, *(PACKAGES if self.mode == "vector" else ()))
 
     def lacks(self) -> str | None:
         is_elsewhere = "://" in self._address and not weights.is_on_this_machine(self._address)
@@ -187,12 +192,9 @@ class Milvus(EmbeddedCorpus):
 
     @functools.cached_property
     def _client(self) -> Any:
-        try:
-            from pymilvus import MilvusClient
-        except ImportError as error:
-            raise PartError(
-                "Retriever 'milvus' needs the packages pymilvus and milvus-lite: pip install 'shaketable[milvus]'."
-            ) from error
+        need_packages("Retriever 'milvus'", *self.packages)
+        from pymilvus import MilvusClient
+
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # It prints a traceback for each error it raises.
         if problem := self.lacks():
             raise RetrieverDown(problem)

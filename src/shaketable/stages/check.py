@@ -13,6 +13,7 @@ from shaketable.protocols import (
     CheckedModel,
     CountedVariation,
     Model,
+    Part,
     RecordRetriever,
     Retriever,
     Variation,
@@ -25,14 +26,20 @@ SCORED = ("correct", "known", "metric")
 """Settings of analyses that name the number they read."""
 
 
+def part_lacks(kind: str, part: Part) -> str | None:
+    """What a part lacks here: packages, or what it says itself; None: nothing."""
+    return catalog.lacks_packages(kind, part) or (part.lacks() if isinstance(part, WeightReadingPart) else None)
+
+
 def model_lacks(model: Model, by_chat: Sequence[str]) -> str | None:
-    """What a model says that it lacks; one that says nothing lacks nothing."""
-    return model.lacks(by_chat) if isinstance(model, CheckedModel) else None
+    """What a model lacks: packages, or what it says itself; one that says nothing lacks nothing."""
+    said = model.lacks if isinstance(model, CheckedModel) else lambda by_chat: None
+    return catalog.lacks_packages("model", model) or said(by_chat)
 
 
 def lacks_for_wording(variation: Variation) -> str | None:
-    """What a variation lacks here: its weights, or what its model needs; None: nothing."""
-    if isinstance(variation, WeightReadingPart) and (problem := variation.lacks()):
+    """What a variation lacks here: packages, its weights, or what its model needs; None: nothing."""
+    if problem := part_lacks("variation", variation):
         return problem
     if not isinstance(variation, CountedVariation) or variation.by == RULES:
         return None

@@ -17,6 +17,8 @@ from shaketable.text.normalization import YES_NO, contains_words, words
 from shaketable.types import Completion, Failure, Message, Prompt, Question, Sampling, Study
 
 MAX_TOKENS = 100
+PACKAGES = ("spacy",)
+"""By which a model's text is cut into sentences."""
 YES_OR_NO = re.compile(r"(yes|no)\b", re.IGNORECASE)
 NUMBERED = re.compile(r"no\. ?\d", re.IGNORECASE)
 RULE = 2

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from shaketable import catalog
-from shaketable.errors import ShaketableError
+from shaketable.errors import PackageError, ShaketableError
 from shaketable.protocols import BatchingMetric, JudgingMetric, Metric, PreparingMetric, TraceChoosingMetric
 from shaketable.stages.baselines import score_baselines, swap_answers
 from shaketable.stages.check import refuse_shared_numbers
@@ -59,7 +59,11 @@ def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) 
 
 
 def _build(metrics: Sequence[str]) -> list[Metric]:
-    return [catalog.build("metric", text, "score.metrics") for text in metrics]
+    """Refused where a package is missing, before anything is scored."""
+    built = [catalog.build("metric", text, "score.metrics") for text in metrics]
+    if problem := next(filter(None, (catalog.lacks_packages("metric", metric) for metric in built)), None):
+        raise PackageError(problem)
+    return built
 
 
 def _stored(run: Run, metric: Metric) -> Iterator[Record]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.util
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from shaketable.errors import PartError, RunError, did_you_mean
+from shaketable.errors import PackageError, PartError, RunError, did_you_mean, lacks_packages
 from shaketable.factors import judging_metric, main_metric
 from shaketable.store import card, counts, currency, score_file, tables, used_parts, wide
 from shaketable.store.codec import decode
@@ -117,11 +116,8 @@ class Run(RunFolder):
         """
         if table not in TABLES:
             raise RunError(f"There is no table '{table}'.{did_you_mean(table, TABLES)} Tables: {', '.join(TABLES)}.")
-        if importlib.util.find_spec("pandas") is None:
-            raise RunError(
-                "A data frame of pandas needs the package pandas: pip install pandas. Without it there are those of "
-                f"polars: run.{table}()."
-            )
+        if problem := lacks_packages("A data frame of pandas", ("pandas",)):
+            raise PackageError(f"{problem} Without it there are those of polars: run.{table}().")
         if table == "findings":
             rows = tidy_rows(self.findings())
             columns = dict.fromkeys(name for row in rows for name in row)

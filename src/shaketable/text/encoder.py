@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from shaketable import weights
-from shaketable.errors import WeightsError
+from shaketable.errors import WeightsError, lacks_packages, need_packages
 from shaketable.text.normalization import without_surrogates
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Pooling = Literal["mean", "cls"]
 """The mean of all tokens, or the first mark, as a sentence encoder was trained."""
+PACKAGES = ("torch", "transformers")
 TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 32768}
 """Padding counted. A processor is fastest while a batch fits its caches; an accelerator wants more at once."""
 
@@ -37,11 +38,17 @@ class TokenStates:
 
 def encoder(name: str, device: str = "cpu") -> Encoder:
     """The encoder with this name; every part of a process shares it. The device `auto` is cuda, or cpu without it."""
+    need_packages(f"The encoder '{name}'", *PACKAGES)
     if device == "auto":
         import torch
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
     return _shared(name, device)
+
+
+def lacks(name: str) -> str | None:
+    """Why an encoder cannot be used on this machine, without loading it; None: it can."""
+    return lacks_packages(f"The encoder '{name}'", PACKAGES) or weights.lacks(name)
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from shaketable import weights
-from shaketable.errors import WeightsError
+from shaketable.errors import WeightsError, need_packages
 from shaketable.text.normalization import without_surrogates
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 PIPELINE = "en_core_web_sm"
+PACKAGES = ("spacy",)
 WITH_TORCH = ("spacy_transformers", "spacy_curated_transformers")
 """Packages whose pipelines compute in PyTorch."""
 _UNBROKEN = re.compile(r"\S{500,}+")
@@ -57,6 +58,7 @@ def pipeline(name: str = PIPELINE) -> Language:
 
 def import_spacy(*, with_torch: bool = False) -> Any:
     """The package, without what it does on the way in; to be called before whatever else imports it, too."""
+    need_packages("Reading English", *PACKAGES)
     with contextlib.nullcontext() if with_torch else _without_torch(), _without_sockets():
         import spacy
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from shaketable import weights
-from shaketable.errors import WeightsError
+from shaketable.errors import WeightsError, need_packages
 from shaketable.text.encoder import encoder
 from shaketable.text.normalization import without_surrogates
 
@@ -24,6 +24,7 @@ LABELS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
 (2002)."""
 
 ENCODER = "all-MiniLM-L6-v2"
+PACKAGES = ("torch", "transformers", "safetensors")
 LAYER = 5
 """Chosen by cross-validation on TREC's training questions; BERTScore reads the same layer, so it is often loaded."""
 HEAD = "head.safetensors"
@@ -34,6 +35,7 @@ def predict(texts: Sequence[str], model: str | None = None) -> list[str]:
     """The type of each question, by the head that ships, or by a fine-tuned classifier in a folder."""
     if not texts:
         return []
+    need_packages("The classifier of question types", *PACKAGES)
     return classify(*_fine_tuned(model), texts) if model else _by_head(texts)
 
 

@@ -54,6 +54,11 @@ class Grammar(Reworded):
         if self.n_errors < 1:
             raise ValueError(f"n_errors is {self.n_errors}, expected 1 or more")
 
+    @property
+    def packages(self) -> tuple[str, ...]:
+        checked = [grammar_checker.HARPER] if self.checker == grammar_checker.HARPER else []
+        return (*super().packages, *checked)
+
     def wordings(self, question: Question) -> Sequence[Proposal]:
         text = tidy(question.text)
         words = [word for word in language.parsed(text, self.pipeline) if word.text.strip()]

@@ -59,6 +59,10 @@ class Rewrites:
     def loads_nothing(self) -> bool:
         return not self.gated
 
+    @property
+    def packages(self) -> tuple[str, ...]:
+        return MODEL_MADE.packages if self.gated else ()
+
     def lacks(self) -> str | None:
         return MODEL_MADE.lacks() if self.gated else None
 

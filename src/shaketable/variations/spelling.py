@@ -13,7 +13,7 @@ from typing import ClassVar
 from shaketable import catalog
 from shaketable.identity import seed_from
 from shaketable.types import Json, Question, Variant
-from shaketable.variations.english import misspellings
+from shaketable.variations.english import inflection, misspellings
 from shaketable.variations.english.indirect import tidy
 from shaketable.variations.english.plain_words import plain_words
 from shaketable.variations.gate.meaning import Gate
@@ -64,6 +64,10 @@ class Spelling:
             raise ValueError(f"p is {self.p}, expected a share from 0 to 1")
         if not 1 <= self.least <= self.most:
             raise ValueError(f"least is {self.least} and most is {self.most}, expected 1 <= least <= most")
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        return inflection.PACKAGES if self.misspellings == NATURAL else ()
 
     def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
         return [[self._misspelled(question)] for question in questions]

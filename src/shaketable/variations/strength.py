@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaketable import weights
+from shaketable.errors import lacks_packages
 from shaketable.text import ranking
-from shaketable.text.encoder import encoder
+from shaketable.text.encoder import PACKAGES, encoder
 from shaketable.text.normalization import without_surrogates
 from shaketable.text.search_terms import terms
 from shaketable.types import Strength
@@ -96,6 +97,8 @@ def _cosines(pairs: Sequence[Pair]) -> list[float | str]:
 
 def _missing(name: str) -> str | None:
     """Why weights cannot be used at once."""
+    if problem := lacks_packages(f"{name}, which measures it,", PACKAGES):
+        return problem
     if weights.present(name):
         return None
     return f"the weights {name} are not here; get them once: shaketable models fetch {name}"

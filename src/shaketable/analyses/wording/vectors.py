@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shaketable.errors import WeightsError
+from shaketable.errors import PackageError, WeightsError
 from shaketable.statistics.intervals import Numbers
 from shaketable.statistics.stability import diversity
 from shaketable.text.encoder import encoder
@@ -37,6 +37,6 @@ def vectors_of(texts: Iterable[str], name: str) -> Vectors:
     distinct = sorted({text.strip() for text in texts})
     try:
         embedded = encoder(name).embed(distinct) if distinct else np.empty((0, 0))
-    except WeightsError as error:
+    except (PackageError, WeightsError) as error:
         return Vectors(of={}, reason=f"not measured: {error}")
     return Vectors(of=dict(zip(distinct, embedded.astype(np.float64), strict=True)))

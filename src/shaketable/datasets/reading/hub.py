@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from shaketable.errors import DataError, did_you_mean
+from shaketable.errors import DataError, did_you_mean, need_packages
 from shaketable.weights import is_offline
 
 LAYOUTS = (".parquet", ".jsonl", ".csv", ".tsv", ".json")
@@ -39,10 +39,9 @@ def is_hub_name(text: str) -> bool:
 
 def fetch(hub: str, patterns: Sequence[str]) -> Path:
     """The folder with those files of a dataset on the hub that match; kept by the hub's client."""
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError as error:
-        raise DataError(f"The data hub '{hub}' needs its client: pip install 'shaketable[hub]'.") from error
+    need_packages(f"The data hub '{hub}'", "huggingface_hub")
+    from huggingface_hub import snapshot_download
+
     try:
         with _quiet():
             folder = snapshot_download(

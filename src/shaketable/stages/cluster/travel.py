@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 from shaketable import catalog
-from shaketable.errors import StudyError
+from shaketable.errors import StudyError, need_packages
 from shaketable.protocols import EndpointModel, Model, PipelineModel, SourcePart, WhiteBoxModel
 from shaketable.stages.cluster.connect import refuse_silent
 from shaketable.stages.cluster.executor import Ray
@@ -21,8 +19,7 @@ def is_asked_here(model: Model) -> bool:
 
 def refuse_unspreadable(plan: Plan, executor: Ray) -> None:
     """Before anything is asked or spent."""
-    if importlib.util.find_spec("ray") is None:
-        raise StudyError("--executor ray needs the package ray: pip install 'shaketable[ray]'.")
+    need_packages("--executor ray", "ray")
     travelling = [(model, own) for model, own in plan.by_model() if not is_asked_here(model)]
     if travelling:
         refuse_silent(executor.address)

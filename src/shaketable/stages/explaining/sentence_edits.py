@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from shaketable import catalog
 from shaketable.perturbations.altered import Target, remove
-from shaketable.protocols import Perturbation, WeightReadingPart
+from shaketable.protocols import Perturbation
+from shaketable.stages.check import part_lacks
 from shaketable.store.explanations import Operation
 from shaketable.types import Edit, Hit, Passage, Question, Sentence
 
@@ -22,7 +23,7 @@ def edits_by(operation: Operation, question: Question, targets: Sequence[Target]
     if operation == "removal":
         return {target.sentence.id: remove(target) for target in targets}
     part = catalog.build("perturbation", PARTS[operation])
-    if isinstance(part, WeightReadingPart) and (problem := part.lacks()):
+    if problem := part_lacks("perturbation", part):
         return problem
     return _of_each(part, question, targets)
 

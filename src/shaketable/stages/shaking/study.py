@@ -11,8 +11,8 @@ from shaketable import catalog
 from shaketable.errors import PartError
 from shaketable.factors import UNCHANGED
 from shaketable.identity import digest
-from shaketable.protocols import ClosingModel, Model, PipelineModel, TemperatureModel, WeightReadingPart
-from shaketable.stages.check import lacks_for_wording
+from shaketable.protocols import ClosingModel, Model, PipelineModel, TemperatureModel
+from shaketable.stages.check import lacks_for_wording, part_lacks
 from shaketable.study import override, parse_study
 from shaketable.types import Limits, Question, Study
 
@@ -137,11 +137,12 @@ def _cross(
 def _ready(kind: str, texts: Sequence[str], left_out: list[LeftOut]) -> Iterator[str]:
     """Those that have all they need on this machine."""
     for text in texts:
-        part = catalog.build(kind, text)
-        if kind == "variation":
-            problem = lacks_for_wording(catalog.build("variation", text))
-        else:
-            problem = part.lacks() if isinstance(part, WeightReadingPart) else None
+        is_wording = kind == "variation"
+        problem = (
+            lacks_for_wording(catalog.build("variation", text))
+            if is_wording
+            else part_lacks(kind, catalog.build(kind, text))
+        )
         if problem is None:
             yield text
         else:

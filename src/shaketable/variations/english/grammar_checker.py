@@ -12,7 +12,7 @@ import urllib.request
 from dataclasses import dataclass
 from typing import Any
 
-from shaketable.errors import ModelError
+from shaketable.errors import ModelError, need_packages
 from shaketable.text.normalization import without_surrogates
 from shaketable.weights import is_offline, is_on_this_machine
 
@@ -57,6 +57,7 @@ _own = threading.local()
 @functools.lru_cache(maxsize=4096)
 def _harper(text: str) -> list[Flag]:
     if not hasattr(_own, "linter"):
+        need_packages("The grammar checker", HARPER)
         import harper
 
         _own.linter = harper.Linter()

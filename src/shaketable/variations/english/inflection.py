@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from shaketable.errors import need_packages
 from shaketable.text.language import import_spacy
+
+PACKAGES = ("spacy", "lemminflect")
 
 
 def form(lemma: str, tag: str) -> str:
     """A verb or a noun in the form of a tag (`VBD`, `NNS`); the lemma where the table has none."""
     if tag == "VBP":
         return lemma
+    need_packages("English inflection", *PACKAGES)
     import_spacy()  # Which the table's package imports as well.
     import lemminflect
 
@@ -18,6 +22,7 @@ def form(lemma: str, tag: str) -> str:
 
 def is_verb(word: str) -> bool:
     """Whether it is the basic form of some verb."""
+    need_packages("English inflection", *PACKAGES)
     import_spacy()  # Which the table's package imports as well.
     import lemminflect
 

@@ -7,7 +7,9 @@ import re
 import string
 from collections.abc import Iterator, Mapping
 
+from shaketable.errors import need_packages
 from shaketable.text import language, lexicon
+from shaketable.variations.english.inflection import PACKAGES
 from shaketable.weights import locate
 
 NAME = "nlpaug-misspellings"
@@ -73,6 +75,7 @@ def is_recognizable(word: str, wrong: str) -> bool:
 @functools.cache
 def is_word(word: str) -> bool:
     """Whether English has a word of this spelling, in small letters; names are none."""
+    need_packages("English inflection", *PACKAGES)
     language.import_spacy()  # Which the table's package imports as well.
     import lemminflect
 

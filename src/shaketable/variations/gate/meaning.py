@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from shaketable import weights
 from shaketable.errors import WeightsError
-from shaketable.text import language
+from shaketable.text import encoder, language
 from shaketable.variations.english import grammar_checker
 from shaketable.variations.gate import naturalness
 from shaketable.variations.gate.asked import asking_trouble, fragment_trouble
@@ -57,6 +57,13 @@ class Gate:
     @property
     def judges_english(self) -> bool:
         return self.is_natural and self.max_span_rise > 0
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        measured = encoder.PACKAGES if self.min_similarity > 0 or self.judges_english else ()
+        parsed = self.keep_names or self.min_similarity > 0 or (self.judges_english and self.asks)
+        read = language.PACKAGES if parsed else ()
+        return (*measured, *read, *([grammar_checker.HARPER] if self.judges_english else []))
 
     def lacks(self) -> str | None:
         """Why it cannot judge on this machine; None: it can."""

@@ -24,6 +24,7 @@ from shaketable.types import (
     Sampling,
     Variant,
 )
+from shaketable.variations.english import inflection
 from shaketable.variations.gate import naturalness
 from shaketable.variations.gate.meaning import ENCODER, MODEL_MADE, RULE_MADE, Gate
 from shaketable.variations.gate.proposals import (
@@ -90,6 +91,11 @@ class Reworded:
             raise ValueError(f"max_tokens is {self.max_tokens}, expected 1 or more")
         if self.min_similarity is not None and not -1 <= self.min_similarity <= 1:
             raise ValueError(f"min_similarity is {self.min_similarity}, expected a cosine up to 1, or 0 for none")
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        by_rules = inflection.PACKAGES if self.by == RULES else ()
+        return tuple(dict.fromkeys((*self._gate().packages, *by_rules)))
 
     def lacks(self) -> str | None:
         return self._gate().lacks()
