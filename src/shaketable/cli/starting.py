@@ -6,8 +6,6 @@ import dataclasses
 import os
 import re
 import shlex
-import shutil
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +15,7 @@ import typer
 
 from shaketable import catalog
 from shaketable.cli.confirming import confirm_columns, example_of, is_somebody_there
-from shaketable.cli.console import guarded, out, print_json, say
+from shaketable.cli.console import guarded, out, print_json, say, typed
 from shaketable.cli.first_study import write_study_text
 from shaketable.cli.forecasting import notes_on_plan
 from shaketable.cli.running import JsonOption
@@ -34,8 +32,6 @@ from shaketable.types import Json
 USUAL_MODEL = "gpt-4o-mini"
 """Asked where there is a key for OpenAI's endpoint, and no model is named."""
 EMBEDDED = "smollm2"
-NEEDED_TO_SEARCH = {"numba": "numba", "Stemmer": "pystemmer"}
-"""Module → package, of what a search by words needs."""
 
 PathArgument = Annotated[
     Path | None, typer.Argument(metavar="[STUDY.toml]", help="The file to write; absent: named after the data.")
@@ -248,30 +244,15 @@ class _Made:
         """What to type next, and what it does."""
         study, run = shlex.quote(str(self.file)), shlex.quote(f"runs/{self.draft.name}")
         return [
-            (f"{program()} run {study} --dry-run", "what it would ask, and cost; nothing is asked"),
-            (f"{program()} run {study}", f"ask, score and analyze; ends with runs/{self.draft.name}/report.html"),
-            (f"{program()} view {run}", "every answer, in the browser"),
+            (f"{typed()} run {study} --dry-run", "what it would ask, and cost; nothing is asked"),
+            (f"{typed()} run {study}", f"ask, score and analyze; ends with runs/{self.draft.name}/report.html"),
+            (f"{typed()} view {run}", "every answer, in the browser"),
         ]
 
     @property
     def notes(self) -> list[str]:
         problems = [f"Before it can run here: {problem}" for problem in unready(self.planned)]
-        return [*notes_on_plan(self.planned), *problems, *(_search_note() if self.corpus else [])]
-
-
-def program() -> str:
-    """How this program is called here."""
-    called = Path(sys.argv[0])
-    if called.name == "__main__.py" and called.parent.name == "shaketable":
-        return f"{shlex.quote(Path(sys.executable).name)} -m shaketable"
-    return "shaketable" if shutil.which("shaketable") or called.name != "shaketable" else shlex.quote(str(called))
-
-
-def _search_note() -> list[str]:
-    import importlib.util
-
-    missing = [package for module, package in NEEDED_TO_SEARCH.items() if importlib.util.find_spec(module) is None]
-    return [f"Before it can run here: searching documents needs pip install {' '.join(missing)}."] if missing else []
+        return [*notes_on_plan(self.planned), *problems]
 
 
 def _tell(made: _Made, json_: bool) -> None:
