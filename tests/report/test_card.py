@@ -157,3 +157,21 @@ def test_hostile_names_do_nothing_in_any_form():
     text = format_markdown(odd)
     assert "<script>" not in text and "\n# h" not in text and "**x**" not in text
     assert [row.count(" | ") for row in text.splitlines() if row.startswith("| n ")] == [3]
+
+
+def test_facts_that_were_scanned_have_their_score(tmp_path):
+    scanned = [
+        {
+            "question_id": f"f{n}", "question": f"Fact {n}?", "gold": f"Ann{n}", "temperature": temperature,
+            "answer": "Bob" if temperature > 0.5 and n % 2 else f"Ann{n}",
+            **({"entropy": 0.1} if temperature == 0 else {}),
+        }
+        for n in range(12)
+        for temperature in (0.0, 0.5, 1.0)
+    ]  # fmt: skip
+    run = import_answers(write_rows(tmp_path / "facts.jsonl", scanned), tmp_path / "run").run
+    score(run)
+    result = analyze(run, ["factual_robustness"]).findings[0].result
+    told = {line.name: line for line in card(run).systems[0].lines}["Factual Robustness Score"]
+    mean = next(own.score.value for own in result.scores if own.d == 1 and own.is_capped)
+    assert told.number == f"{mean:.3f}" and "n = 12 facts" in told.detail
