@@ -8,46 +8,61 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
 }
 
 // Filters act at once: of a list alone its results are put in anew, so that nobody is interrupted while typing.
-const hidden = (form) => {
-  for (const button of form.querySelectorAll("button[type=submit]:not([formaction])")) button.hidden = true;
-};
+const auto = (event) => event.target.closest?.("form[data-auto]");
+function hideButtons() {
+  const buttons = document.querySelectorAll("form[data-auto] button[type=submit]");
+  for (const button of buttons) button.hidden = true;
+}
+hideButtons();
+const place = () => location.pathname + location.search;
 let asked = 0;
+let pause;
+let shown = place();
+// The element of this id as another address has it; null: something newer was asked for meanwhile, or it has none.
+async function fetched(address, id) {
+  const own = ++asked;
+  const reply = await fetch(address).catch(() => null);
+  const fresh = new DOMParser().parseFromString((await reply?.text()) ?? "", "text/html");
+  if (own !== asked) return null;
+  const found = fresh.getElementById(id);
+  if (!found) location.assign(address);
+  return found;
+}
 async function show(form, isTyped) {
+  clearTimeout(pause);
   const fields = [...new FormData(form)].filter(([, value]) => value !== "");
   const address = form.action + (fields.length ? "?" + new URLSearchParams(fields) : "");
   const results = document.getElementById(form.dataset.auto);
   if (!results) return location.assign(address);
-  const own = ++asked;
   results.setAttribute("aria-busy", "true");
-  const reply = await fetch(address).catch(() => null);
-  const fresh = new DOMParser().parseFromString((await reply?.text()) ?? "", "text/html");
-  if (own !== asked) return; // Something newer was asked for meanwhile.
-  const found = fresh.getElementById(results.id);
-  if (!found) return location.assign(address);
-  results.replaceWith(found);
+  const found = await fetched(address, results.id);
+  if (!found) return;
+  document.getElementById(results.id).replaceWith(found);
   if (isTyped) history.replaceState(null, "", address);
   else history.pushState(null, "", address);
+  shown = place();
 }
-for (const form of document.querySelectorAll("form[data-auto]")) {
-  hidden(form);
-  let pause;
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    clearTimeout(pause);
-    show(form, false);
-  });
-  form.addEventListener("change", (event) => {
-    if (event.target.tagName === "SELECT") show(form, false);
-  });
-  form.addEventListener("input", (event) => {
-    if (event.target.tagName === "SELECT") return;
-    clearTimeout(pause);
-    pause = setTimeout(() => show(form, true), 300);
-  });
-}
-// An address of before: the form must show its state too.
-addEventListener("popstate", () => {
-  if (document.querySelector("form[data-auto]")) location.reload();
+document.addEventListener("submit", (event) => {
+  if (!auto(event)) return;
+  event.preventDefault();
+  show(auto(event), false);
+});
+document.addEventListener("change", (event) => {
+  if (auto(event) && event.target.tagName === "SELECT") show(auto(event), false);
+});
+document.addEventListener("input", (event) => {
+  if (!auto(event) || event.target.tagName === "SELECT") return;
+  clearTimeout(pause);
+  pause = setTimeout(() => show(auto(event), true), 300);
+});
+// An address of before: the form must show its state too. A link within the page changes nothing.
+addEventListener("popstate", async () => {
+  if (place() === shown) return;
+  shown = place();
+  const found = await fetched(location.href, "content");
+  if (!found) return;
+  document.getElementById("content").replaceWith(found);
+  hideButtons();
 });
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
