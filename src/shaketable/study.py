@@ -229,7 +229,7 @@ class ScanTable(_Table):
         "estimate where fewer than 20 count.",
     )
     curve_end: float = Field(
-        4.0, ge=2.0, le=20.0, description="The hottest temperature of a curve: so far it is looked where a fact breaks."
+        4.0, ge=2.0, le=20.0, description="The highest temperature of a curve: so far it is looked where a fact breaks."
     )
 
 

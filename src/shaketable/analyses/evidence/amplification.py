@@ -130,9 +130,9 @@ def _ratio_of_means(hot: Numbers, cool: Numbers, min_drop: float) -> Statistic:
 
 def _reason(ratio: Estimate, min_drop: float) -> str | None:
     if ratio.value is None:
-        return f"the drop at the coolest temperature is below {min_drop:g}"
+        return f"the drop at the lowest temperature is below {min_drop:g}"
     if ratio.low is None and ratio.n > 1:
-        return f"the drop at the coolest temperature is below {min_drop:g} in some resamples"
+        return f"the drop at the lowest temperature is below {min_drop:g} in some resamples"
     return None
 
 
