@@ -140,8 +140,8 @@ def test_names_are_in_no_key(tmp_path):
         ),
         (
             {"methods": ["closed_book(name='a')", "closed_book(name='b')"]},
-            "cross.methods[1]: 'closed_book(name='b')' is the same part as 'closed_book(name='a')'. Another name makes "
-            "no other part. Name each part once.",
+            "cross.methods[1]: 'closed_book(name='b')' is the same component as 'closed_book(name='a')'. Another name "
+            "makes no other component. Name each component once.",
         ),
     ],
 )

@@ -324,7 +324,7 @@ class StudyFile(_Table):
     gate: GateTable = GateTable()  # type: ignore[call-arg]
     limits: LimitsTable = LimitsTable()  # type: ignore[call-arg]
     in_process: dict[str, dict[str, str]] = Field(
-        {}, description="Written by a run: kind, name and place of parts that a script or notebook brought along."
+        {}, description="Written by a run: kind, name and place of components that a script or notebook brought along."
     )
 
     @model_validator(mode="after")
@@ -722,7 +722,7 @@ def _temperatures(given: Range | list[float], where: str) -> tuple[float, ...]:
 def _unique(texts: list[str], key: str, where: str) -> tuple[str, ...]:
     doubled = [text for text in dict.fromkeys(texts) if texts.count(text) > 1]
     if doubled:
-        raise StudyError(f"{where}, {key}: '{doubled[0]}' is listed twice. Name each part once.")
+        raise StudyError(f"{where}, {key}: '{doubled[0]}' is listed twice. Name each component once.")
     return tuple(texts)
 
 

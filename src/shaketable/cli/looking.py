@@ -35,7 +35,7 @@ def ls(
     kind: Annotated[str | None, typer.Argument(help="One kind only: models, metrics, perturbations, studies …")] = None,
     json_: JsonOption = False,
 ) -> None:
-    """The parts there are, each with its settings and what it does.
+    """The components there are, each with its settings and what it does.
 
     Any model, method or retriever also takes a name of your own, such as `smollm2(name='prod')`. What methods ask is
     shown by `shaketable prompts`.
@@ -95,7 +95,7 @@ def validate(
     ] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Check a study without running it: its keys, parts, settings and data."""
+    """Check a study without running it: its keys, components, settings and data."""
     if schema:
         print_json(study_schema())
         return
