@@ -50,7 +50,7 @@ UNSURE = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Formality(Reworded):
-    """A question as people type it to a friend: everyday words, contractions, a looser order of words, an opening."""
+    """Less formal: the question as people type it to a friend, with everyday words, contractions and looser order."""
 
     version: ClassVar[int] = 4
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_FORMALITY,)

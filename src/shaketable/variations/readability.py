@@ -22,7 +22,7 @@ Strength = Literal["mild", "strong"]
 
 @dataclass(frozen=True, kw_only=True)
 class Readability(Reworded):
-    """A question of the same kind that is harder to read than the original, by academic words, nouns and passives."""
+    """Less readable: the question made harder to read than the original, by academic words, nouns and passives."""
 
     version: ClassVar[int] = 4
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_READABILITY,)
