@@ -28,17 +28,6 @@ READ = (
     *("report", "cli", "viewer", "stages", "store", "analyses", "annotation", "variations/gate", "study.py"),
     "catalog.py",
 )
-    "report",
-    "cli",
-    "viewer",
-    "stages",
-    "store",
-    "analyses",
-    "annotation",
-    "variations/gate",
-    "study.py",
-    "catalog.py",
-)
 
 
 def names():
