@@ -44,7 +44,7 @@ def test_what_is_written_parses_back(settings):
     "text", ["", "2", "a.b", "a(1)", "a(n=open('x'))", "a(**{})", "a(n=", "a b", "a(n=b)", "a\0", "__import__('os')"]
 )
 def test_what_is_no_part_is_refused_and_never_run(text):
-    with pytest.raises(PartError, match=r"Cannot read the part .* Write name or name\(setting=value\)"):
+    with pytest.raises(PartError, match=r"Cannot read the component .* Write name or name\(setting=value\)"):
         catalog.parse(text)
 
 

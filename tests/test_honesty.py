@@ -42,7 +42,7 @@ def test_draws_of_the_same_are_merged():
         ("Sentence removal costs model 10 points of correctness [2, 18] at temperature 0.", True),
         ("Sentence removal: no effect on the correctness of model is shown.", False),
         ("Whether temperature or evidence moves the bertscore of model more than the other is undecided.", False),
-        ("The hotter model runs, the more masking costs it: 3 points per unit of temperature.", True),
+        ("The higher the temperature of model, the more masking costs it: 3 points per unit of temperature.", True),
         ("No rewording is shown to lower the correctness. Spelling costs model 3 points.", True),
         ("Masking hurts model more than removal at every temperature tried; that it changes is not shown.", True),
         ("model is correct in 60 % [40, 80] at temperature 0.", False),

@@ -131,17 +131,17 @@ def test_names_are_in_no_key(tmp_path):
         (
             {"methods": [SHORT, "closed_book(name='short')"]},
             "cross.methods[1]: the name 'short' is given to closed_book, and cross.methods[0], single_retrieval(k=1), "
-            "has it too. Give each part a name of its own.",
+            "has it too. Give each component a name of its own.",
         ),
         (
             {"models": ["scripted(name='short')"], "methods": [SHORT]},
             "cross.methods[0]: the name 'short' is given to single_retrieval(k=1), and cross.models[0], scripted, "
-            "has it too. Give each part a name of its own.",
+            "has it too. Give each component a name of its own.",
         ),
         (
             {"methods": ["closed_book(name='a')", "closed_book(name='b')"]},
-            "cross.methods[1]: 'closed_book(name='b')' is the same part as 'closed_book(name='a')'. Another name makes "
-            "no other part. Name each part once.",
+            "cross.methods[1]: 'closed_book(name='b')' is the same component as 'closed_book(name='a')'. Another name "
+            "makes no other component. Name each component once.",
         ),
     ],
 )

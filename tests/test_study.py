@@ -109,11 +109,11 @@ def test_a_name_is_enough_for_a_study(load):
         ),
         (
             "name = 'x'\n[cross]\nmethods = ['a', 'b', 'a']",
-            "typos.toml, cross.methods: 'a' is listed twice. Name each part once.",
+            "typos.toml, cross.methods: 'a' is listed twice. Name each component once.",
         ),
         (
             "name = 'x'\n[score]\nmetrics = ['rouge', 'rouge']",
-            "typos.toml, score.metrics: 'rouge' is listed twice. Name each part once.",
+            "typos.toml, score.metrics: 'rouge' is listed twice. Name each component once.",
         ),
         ("name = 'x'\n[cross]\nretrievers = []", "cross.retrievers and cross.perturbations need an entry each"),
         (

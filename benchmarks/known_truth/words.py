@@ -7,7 +7,12 @@ import re
 ASSERTIONS = (
     # evidence and temperature
     *("costs", "gains", "lowers", "raises", "that hurts", "hurts .* more than", "lose more than", "begins to fall"),
-    *("the hotter .*, the (more|less)", "moves? the .* more than", "changes? with temperature", "reverses"),
+    *(
+        "the higher the temperature of .*, the (more|less)",
+        "moves? the .* more than",
+        "changes? with temperature",
+        "reverses",
+    ),
     *("has the best", "varies (more|less)", "(is|are) different", "different at", "misleads", "takes .* of what"),
     # wording
     *(r"the (most|least) of \d", "moves the answers", "steadier than", "the queries of .* drift:", "rewording adds"),

@@ -179,7 +179,7 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
         except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
             pass
     raise PartError(
-        f"Cannot read the part '{text}'. Write name or name(setting=value), such as sentence_removal(seed=1)."
+        f"Cannot read the component '{text}'. Write name or name(setting=value), such as sentence_removal(seed=1)."
     )
 
 
@@ -207,7 +207,7 @@ def build(kind: str, text: str, where: str = "") -> Part:
         name, settings = parse(text)
     except PartError as error:
         hint = how_to_name_model(text) if kind == "model" else ""
-        problem = f"'{text}' is no part.{hint}" if hint else str(error)
+        problem = f"'{text}' is no component.{hint}" if hint else str(error)
         raise PartError(f"{_prefix(where)}{problem}") from error
     text = write(name, {setting: value for setting, value in settings.items() if setting != FILE_TEXTS})
     part_class: type[Part] = find(kind, name, where)

@@ -469,7 +469,7 @@ class ScanTable(_Table):
         4.0,
         ge=2.0,
         le=20.0,
-        description="The hottest temperature of a curve: so far it is looked where a fact breaks. Absent: 4.",
+        description="The highest temperature of a curve: so far it is looked where a fact breaks. Absent: 4.",
         examples=[4.0],
         json_schema_extra=_costs(FREE),
     )
@@ -718,8 +718,8 @@ class StudyFile(_Table):
     )
     in_process: dict[str, dict[str, str]] = Field(
         {},
-        description="Written by a run and not by you: kind, name and place of parts that a script or notebook brought "
-        "along. Absent: there are none.",
+        description="Written by a run and not by you: kind, name and place of components that a script or notebook "
+        "brought along. Absent: there are none.",
         examples=[{"metric": {"same_initial": "script.py"}}],
         json_schema_extra=_costs(FREE),
     )
@@ -1138,7 +1138,7 @@ def _temperatures(given: Range | list[float], where: str) -> tuple[float, ...]:
 def _unique(texts: list[str], key: str, where: str) -> tuple[str, ...]:
     doubled = [text for text in dict.fromkeys(texts) if texts.count(text) > 1]
     if doubled:
-        raise StudyError(f"{where}, {key}: '{doubled[0]}' is listed twice. Name each part once.")
+        raise StudyError(f"{where}, {key}: '{doubled[0]}' is listed twice. Name each component once.")
     return tuple(texts)
 
 

@@ -200,7 +200,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("prompts nothing", "Unknown method 'nothing'."),
         ("prompts single_retrieval --setting promt", "has no prompt 'promt' to replace. Did you mean 'prompt'?"),
         ("prompts single_retrieval(k='x')", "'k' is 'x'; input should be a valid integer"),
-        ("prompts single_retrieval(", "Cannot read the part 'single_retrieval('. Write name or name(setting=value)"),
+        (
+            "prompts single_retrieval(",
+            "Cannot read the component 'single_retrieval('. Write name or name(",
+        ),
     ],
 )
 def test_a_command(run: Path, tmp_path: Path, words: str, message: str) -> None:

@@ -39,6 +39,7 @@ def test_too_many_failures_fail_the_command_in_one_message_at_its_end():
     ending = result.stderr[result.stderr.index("Error: ") :].splitlines()
     assert ending[0].startswith(f"Error: {summary.failed} of 32 trials failed ({share}); --max-failures allows 5%.")
     assert ending[1] == f"{summary.failed} × scripted, such as: The script says ERROR here."
+    assert ending[2] == "Another go would not ask them again: no retry would help."
     assert (Run("r").folder / "scores.parquet").is_file() and (Run("r").folder / "findings.json").is_file()
 
 

@@ -143,7 +143,7 @@ def test_a_study_that_ships_is_shown():
 def test_a_wrong_name_is_told_with_the_nearest():
     result = call("ls", "tokenf1")
     assert result.exit_code == 2
-    assert result.stderr.startswith("Error: There is no part and no kind 'tokenf1'. Did you mean 'token_f1'?")
+    assert result.stderr.startswith("Error: There is no component and no kind 'tokenf1'. Did you mean 'token_f1'?")
     assert "Did you mean 'metrics'?" in call("ls", "metricss").stderr
 
 

@@ -125,7 +125,7 @@ def test_a_study_that_cannot_be_is_told(tmp_path: Path, text: str, says: str) ->
 
 @pytest.mark.parametrize("value", ["{[]: 1}", "{[1]}", "0x" + "f" * 5000, "1" + "+1" * 3000, "-" * 3000 + "1", DIGITS])
 def test_a_setting_that_is_no_value_is_told(value: str) -> None:
-    with pytest.raises(PartError, match="Cannot read the part"):
+    with pytest.raises(PartError, match="Cannot read the component"):
         catalog.parse(f"spelling(seed={value})")
 
 

@@ -40,7 +40,7 @@ def test_a_card_rather_claims_something() -> None:
 
 def test_a_sentence_without_a_number_is_no_card_and_is_told_below() -> None:
     cards, more = make_cards([section(headline("heat"), headline("noise", number=""))], set())
-    assert [card.kicker for card in cards] == ["Dice · smollm2"]
+    assert [card.kicker for card in cards] == ["Temperature · smollm2"]
     assert [(told.question, told.sentences) for told in more] == [("What is told?", ("About noise.",))]
 
 

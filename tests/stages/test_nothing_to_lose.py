@@ -26,7 +26,7 @@ from shaketable.study import load_study
 
 BANANA = "scripted(replies=('banana', 'a banana', 'bananas'))"
 """Hot answers differ, so that temperature is seen to be applied."""
-FIRM = ("equivalent to", "as good as", "may run", "as hot as", "robust", "safe")
+FIRM = ("equivalent to", "as good as", "may run", "robust", "safe")
 """What must not be said of it."""
 
 

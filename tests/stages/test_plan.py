@@ -151,9 +151,12 @@ def test_questions_of_several_datasets_keep_apart(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"methods": ["single_retrieval", "single_retrieval(k=5)"]}, "is the same part as 'single_retrieval'"),
-        ({"models": ["scripted", "scripted()"]}, r"cross.models\[1\]: 'scripted\(\)' is the same part as 'scripted'"),
-        ({"variations": ["original", "original()"]}, r"cross.variations\[1\]: 'original\(\)' is the same part"),
+        ({"methods": ["single_retrieval", "single_retrieval(k=5)"]}, "is the same component as 'single_retrieval'"),
+        (
+            {"models": ["scripted", "scripted()"]},
+            r"models\[1\]: 'scripted\(\)' is the same component as 'scripted'",
+        ),
+        ({"variations": ["original", "original()"]}, r"cross.variations\[1\]: 'original\(\)' is the same component"),
     ],
 )
 def test_one_part_in_two_spellings_is_refused(tmp_path, changed, message):

@@ -33,10 +33,14 @@ from shaketable.cli import (
 app = typer.Typer(
     name="shaketable",
     help=(
-        "Puts question-answering systems on a shake table: temperature, evidence and wording, alone and together.\n\n"
+        "Tests how robust a question-answering system is, a language model or a RAG pipeline: it varies the sampling "
+        "temperature, the retrieved evidence and the wording of the questions, alone and together, and says when "
+        "answers break, with confidence intervals.\n\n"
         "Start with `shaketable demo`: a small real study with the embedded model, ending in a report. Then "
         "`shaketable init --data questions.csv` writes a study of your own questions, `shaketable run questions.toml` "
-        "runs it, and `shaketable ls` shows the parts there are."
+        "runs it, `shaketable shake` tests a system of your own without one, and `shaketable ls` shows the components "
+        "that studies are made of.\n\n"
+        "Exit codes: 0 done, 1 failed, 2 wrong usage, 100 a release gate was not passed, 130 interrupted."
     ),
     no_args_is_help=True,
     add_completion=True,

@@ -51,6 +51,11 @@ def _without_tabs(text: Text) -> Text:
 out = SafeConsole()
 err = SafeConsole(stderr=True)
 
+LIBRARIES = (
+    r"(torch|transformers|huggingface_hub|numba|scipy|sklearn|spacy|thinc|altair|pymilvus|ray|langchain\w*)(\.|$)"
+)
+"""Modules whose warnings are for their developers and ours."""
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -120,7 +125,8 @@ def _folders(given: Mapping[str, Any]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """A warning for users is its words alone; the line of code that gave it tells them nothing."""
+    """A warning for users is its words alone; the line of code that gave it tells them nothing. What libraries have to
+    say to those who program them is left out, unless it is asked for (python -W, PYTHONWARNINGS)."""
     usual = warnings.formatwarning
 
     def plain(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> str:
@@ -132,7 +138,12 @@ def _plain_warnings() -> Iterator[None]:
 
     warnings.formatwarning = plain
     try:
-        yield
+        with warnings.catch_warnings():
+            if not sys.warnoptions:
+                for category in (FutureWarning, DeprecationWarning, PendingDeprecationWarning):
+                    warnings.simplefilter("ignore", category)
+                warnings.filterwarnings("ignore", module=LIBRARIES)
+            yield
     finally:
         warnings.formatwarning = usual
 

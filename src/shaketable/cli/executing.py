@@ -28,13 +28,14 @@ AddressOption = Annotated[
     ),
 ]
 WorkersOption = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Workers on the cluster; without it as many as fit.")
+    int | None, typer.Option("--workers", min=1, metavar="N", help="Workers on the cluster; without it as many as fit.")
 ]
 WorkerCpusOption = Annotated[
-    int | None, typer.Option("--worker-cpus", min=1, help="CPUs of each worker, and its threads.")
+    int | None, typer.Option("--worker-cpus", min=1, metavar="N", help="CPUs of each worker, and its threads.")
 ]
 WorkerGpusOption = Annotated[
-    float | None, typer.Option("--worker-gpus", min=0.0, help="GPUs of each worker; 1 for a local model on cuda.")
+    float | None,
+    typer.Option("--worker-gpus", min=0.0, metavar="N", help="GPUs of each worker; 1 for a local model on cuda."),
 ]
 
 

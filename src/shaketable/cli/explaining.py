@@ -55,7 +55,7 @@ def explain(
 ) -> None:
     """Why this answer? The fewest sentences of evidence, and the smallest rewording, that turn it.
 
-    The system is asked anew at the coolest temperature of the study. What comes out is kept in the run, and shown among
+    The system is asked anew at the lowest temperature of the study. What comes out is kept in the run, and shown among
     the cases of its report.
 
     Examples: `shaketable explain runs/demo "Which magazine was started first"`;

@@ -66,8 +66,8 @@ def refuse_failures(run: Run, allowed: float) -> None:
     n_trials = summary.done + summary.failed
     again = (
         f"Try those again that may succeed: {resume_command(summary, run.folder)}"
-        if summary.state == "finished_with_failures"
-        else "Another go would fail alike."
+        if run.store.n_finished() < n_trials
+        else "Another go would not ask them again: no retry would help."
     )
     raise RunError(
         "\n".join(

@@ -76,7 +76,7 @@ def _product(planned: Plan) -> str:
     if study.scan is None:
         temperatures, repeats = _temperatures(planned), study.repeats
         return f"{crossed} × {temperatures} temperatures × {repeats} repeats = {planned.n_trials:,} trials"
-    return f"{crossed} at temperature 0, then the known facts hotter: at most {planned.n_trials:,} trials"
+    return f"{crossed} at temperature 0, then the known facts at higher ones: at most {planned.n_trials:,} trials"
 
 
 def _temperatures(planned: Plan) -> str:

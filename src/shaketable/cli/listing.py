@@ -23,11 +23,13 @@ from shaketable.study import SHIPPED, load_study, shipped_studies
 def ls(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[KIND|NAME]", help="One kind (models, metrics, studies …), or one part to explain."),
+        typer.Argument(
+            metavar="[KIND|NAME]", help="One kind (models, metrics, studies …), or one component to explain."
+        ),
     ] = None,
     json_: JsonOption = False,
 ) -> None:
-    """The parts there are; with the name of one, its settings, an example, and what it does to a real question.
+    """The components there are; with the name of one, its settings, an example, and what it does to a real question.
 
     Any model, method or retriever also takes a name of your own, such as `smollm2(name='prod')`. What methods ask is
     shown by `shaketable prompts`.
@@ -53,7 +55,7 @@ def ls(
     for row in rows:
         table.add_row(row["kind"], Text(row["name"], style="bold"), Text(row["settings"]), Text(row["about"]))
     out.print(table)
-    out.print("One part in full: shaketable ls NAME.", highlight=False)
+    out.print("One component in full: shaketable ls NAME.", highlight=False)
 
 
 def _explain(name: str, kinds: list[str], json_: bool) -> None:
@@ -76,7 +78,7 @@ def _pages(text: str, kinds: list[str]) -> list[PartPage]:
         every = sorted({known for kind in catalog.KINDS if kind != "section" for known in catalog.known(kind)})
         hint = did_you_mean(name, [*every, *kinds])
         raise StudyError(
-            f"There is no part and no kind '{name}'.{hint} Known kinds: {', '.join(kinds)}. All parts: shaketable ls."
+            f"There is no component and no kind '{name}'.{hint} Known kinds: {', '.join(kinds)}. All components: shaketable ls."
         )
     return [describe_part(kind, text) for kind in parts]
 

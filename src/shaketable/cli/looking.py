@@ -39,7 +39,7 @@ def validate(
     ] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Check a study without running it: its keys, parts, settings and data."""
+    """Check a study without running it: its keys, components, settings and data."""
     if schema:
         print_json(study_schema())
         return

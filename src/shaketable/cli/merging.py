@@ -28,7 +28,7 @@ def merge(
     ] = None,
     json_: JsonOption = False,
 ) -> None:
-    """Join runs that one study could have asked: other questions (--shard), models, temperatures, repeats or parts.
+    """Join runs that one study could have asked: other questions (--shard), models, temperatures or components.
 
     Nothing is asked. Records, wordings, references, verdicts, curves and explanations are carried over; scores and
     findings are made anew when they are next asked for. What is missing to the joined study can be asked: run it.

@@ -69,24 +69,29 @@ OutOption = Annotated[
     Path | None, typer.Option("--out", help="The run's folder. The same study into the same folder resumes it.")
 ]
 LimitOption = Annotated[
-    int | None, typer.Option("--limit", min=1, help="Take this many questions, balanced over the cells.")
+    int | None, typer.Option("--limit", min=1, metavar="N", help="Take this many questions, balanced over the cells.")
 ]
 ShardOption = Annotated[
     str | None,
-    typer.Option("--shard", metavar="N/OF", help="Ask one part of the questions: 2/8 is the second of eight."),
+    typer.Option("--shard", metavar="N/OF", help="Ask one shard of the questions: 2/8 is the second of eight."),
 ]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key of the study: --set generation.max_tokens=48."),
 ]
 MaxCostOption = Annotated[
-    float | None, typer.Option("--max-cost", min=0.0, help="Stop when answers have cost this many USD, to be resumed.")
+    float | None,
+    typer.Option(
+        "--max-cost", min=0.0, metavar="USD", help="Stop when answers have cost this many USD, to be resumed."
+    ),
 ]
 MaxCallsOption = Annotated[
-    int | None, typer.Option("--max-calls", min=1, help="Stop after this many calls of models, to be resumed.")
+    int | None,
+    typer.Option("--max-calls", min=1, metavar="N", help="Stop after this many calls of models, to be resumed."),
 ]
 MaxMinutesOption = Annotated[
-    float | None, typer.Option("--max-minutes", min=0.0, help="Stop after this many minutes of answering.")
+    float | None,
+    typer.Option("--max-minutes", min=0.0, metavar="MIN", help="Stop after this many minutes of answering."),
 ]
 WaitOption = Annotated[
     bool,
@@ -144,9 +149,12 @@ def run(
 ) -> None:
     """Plan, answer, score, analyze and report a study. Run it again to resume.
 
-    More questions, repeats, temperatures or parts into the same folder (--out) extend the run: what is new is asked.
-    A limit counts all goes at the run; one that is reached stops it with exit code 0 and a report of what there is.
-    Parts (--shard) can be asked by several machines, and joined: shaketable merge.
+    More questions, repeats, temperatures or components into the same folder (--out) extend the run: what is new is
+    asked. A limit counts all goes at the run; one that is reached stops it with a report of what there is.
+    Shards (--shard) can be asked by several machines, and joined: shaketable merge.
+
+    Exit codes: 0 done, 1 failed (also when more trials failed than --max-failures allows), 2 wrong usage, 130
+    interrupted; 0 too where a limit was reached.
 
     Examples: `shaketable run demo` · `shaketable run context_temperature --limit 12 --set generation.max_tokens=48`
     · `shaketable run my.toml --dry-run` · `shaketable run my.toml --max-cost 2`

@@ -15,7 +15,7 @@ N_CARDS = 6
 KICKERS = {
     "shaken": "Where it breaks",
     "ceiling": "Guideline",
-    "heat": "Dice",
+    "heat": "Temperature",
     "factual_robustness": "Facts",
     "wording": "Wording",
     "decision": "Search",
@@ -26,10 +26,10 @@ KICKERS = {
     "context_reliance": "Reliance",
     "choice": "Choice",
     "ranking": "Ranking",
-    "dominance": "Dice or evidence",
+    "dominance": "Temperature or evidence",
     "degradation": "Evidence",
-    "onset": "Dice",
-    "amplification": "Evidence when hot",
+    "onset": "Temperature",
+    "amplification": "Evidence at high temperature",
     "variability": "Spread",
     "level": "Level",
 }

@@ -27,7 +27,7 @@ from shaketable.types import Finding
 TITLES: dict[Chapter, tuple[str, str]] = {
     "wording": ("Wording", "Does rewording change the answer, the cost, or the decision to search?"),
     "facts": ("Facts", "Which facts does it really hold?"),
-    "dice": ("Dice", "How hot may it run?"),
+    "dice": ("Sampling temperature", "How high may the temperature be?"),
     "evidence": ("Evidence", "Which noise breaks it?"),
     "together": ("Together", "What explains the variation?"),
 }

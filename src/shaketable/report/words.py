@@ -201,7 +201,7 @@ def caveats_of_agreement(estimates: Iterable[Estimate]) -> tuple[str, ...]:
 
 def describe_not_applied(flat: NotApplied) -> str:
     return (
-        f"Temperature was not applied by {flat.model} · {flat.method}: {flat.reason}. It counts at its coolest "
+        f"Temperature was not applied by {flat.model} · {flat.method}: {flat.reason}. It counts at its lowest "
         "temperature alone, and nothing is said of its temperatures."
     )
 
@@ -210,7 +210,7 @@ NOT_VARIED: Mapping[Crossed, str] = {
     "methods": "it answers in its own way, so methods are not crossed with it",
     "retrievers": "it finds its own evidence, so retrievers are not crossed with it",
     "evidence": "it takes no context and hands none over, so its evidence is not shaken",
-    "temperatures": "it takes no temperature, so it runs with its own and is counted at the coolest",
+    "temperatures": "it takes no temperature, so it runs with its own and is counted at the lowest",
 }
 
 

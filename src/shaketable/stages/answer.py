@@ -323,5 +323,5 @@ def refuse_strangers(plan: Plan, store: RecordStore) -> None:
     if strangers:
         raise RunError(
             f"{store.path} holds {len(strangers):,} records that this study does not plan: the data, a prompt or the "
-            "version of a part changed since. No record was touched. Give a new folder with --out."
+            "version of a component changed since. No record was touched. Give a new folder with --out."
         )

@@ -114,7 +114,7 @@ def _in_sentences(passage: Passage) -> Passage:
 def _for_each(part: Part, given: list[Given], n: int) -> list[Given]:
     if len(given) != n:
         raise PartError(
-            f"{catalog.label(part)} returned {len(given)} values for {n} questions. A part returns one for each."
+            f"{catalog.label(part)} returned {len(given)} values for {n} questions. A component returns one for each."
         )
     return given
 

@@ -32,8 +32,8 @@ def each_once(name: str, texts: Sequence[str], build: Callable[[str, str], AnyPa
         with told_where(f"{where}: {text}"):
             same, _ = built.setdefault(catalog.spelled(part), (text, part))
         if same != text:
-            other = " Another name makes no other part." if isinstance(part, CalledPart) else ""
-            raise StudyError(f"{where}: '{text}' is the same part as '{same}'.{other} Name each part once.")
+            other = " Another name makes no other component." if isinstance(part, CalledPart) else ""
+            raise StudyError(f"{where}: '{text}' is the same component as '{same}'.{other} Name each component once.")
     return [part for _, part in built.values()]
 
 
@@ -46,7 +46,7 @@ def refuse_shared_names(parts: Mapping[str, Sequence[Part]]) -> None:
             if isinstance(part, CalledPart) and name in places:
                 raise StudyError(
                     f"{where}: the name '{name}' is given to {catalog.written(part)}, and {places[name]} has it too. "
-                    "Give each part a name of its own."
+                    "Give each component a name of its own."
                 )
             places[name] = f"{where}, {catalog.written(part)},"
 

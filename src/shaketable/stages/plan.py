@@ -360,7 +360,7 @@ def _check_shards(study: Study) -> None:
         )
     if study.scan is not None and study.scan.limit is not None:
         raise StudyError(
-            "dataset.shard: scan.limit counts facts over all questions, and would be reached in each part. Leave one "
+            "dataset.shard: scan.limit counts facts over all questions, and would be reached in each shard. Leave one "
             "of them out."
         )
 

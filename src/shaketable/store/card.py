@@ -30,7 +30,7 @@ def draw_card(summary: RunSummary, headlines: Sequence[str], report: Path | None
     if report is not None:
         lines.append(f"<a href='{escape(_reachable(report), quote=True)}' target='_blank'>The report</a>")
     if brought:
-        told = f"Made with parts of a script or notebook ({', '.join(brought)}): go on with it from there."
+        told = f"Made with components of a script or notebook ({', '.join(brought)}): go on with it from there."
         lines.append(f"<span style='opacity:.7'>{escape(told)}</span>")
     return f"<div style='{STYLE}'>{'<br>'.join(lines)}</div>"
 

@@ -41,14 +41,14 @@ def test_ratios_are_of_mean_drops() -> None:
 
 def test_a_ratio_to_next_to_nothing_is_undefined() -> None:
     made = ratios(drops((0.0004, 0.0006), (0.02, 0.04)))
-    reason = "the drop at the coolest temperature is below 0.001"
+    reason = "the drop at the lowest temperature is below 0.001"
     assert [(ratio.value, ratio.low, ratio.reason) for ratio in made] == [(None, None, reason)] * 2
 
 
 def test_a_ratio_that_some_resamples_leave_undefined_has_no_interval() -> None:
     hot = ratios(drops((0.01, -0.002), (0.02, 0.04)))[1]
     assert hot.value == pytest.approx(7.5)
-    assert (hot.low, hot.reason) == (None, "the drop at the coolest temperature is below 0.001 in some resamples")
+    assert (hot.low, hot.reason) == (None, "the drop at the lowest temperature is below 0.001 in some resamples")
 
 
 def test_the_slope_is_that_of_the_line_through_the_means() -> None:

@@ -18,14 +18,14 @@ def section_of(table: pl.DataFrame) -> Section:
 
 def test_growing_costs_are_told() -> None:
     (headline,) = section_of(made_study(costs={"unchanged": 0.0, "noise": 0.05}, growth=1.0)).headlines
-    assert headline.sentence.startswith("The hotter smollm2 runs, the more noise costs it: 0.0")
+    assert headline.sentence.startswith("The higher the temperature of smollm2, the more noise costs it: 0.0")
     assert headline.sentence.endswith(" bertscore per unit of temperature.")
     assert (headline.detail, headline.is_clear) == ("Measured on 20 questions.", True)
 
 
 def test_shrinking_costs_are_told() -> None:
     (headline,) = section_of(made_study(costs={"unchanged": 0.0, "noise": 0.05}, growth=-0.4)).headlines
-    assert headline.sentence.startswith("The hotter smollm2 runs, the less noise costs it: −0.0")
+    assert headline.sentence.startswith("The higher the temperature of smollm2, the less noise costs it: −0.0")
 
 
 def test_steady_costs_are_not_said_to_change() -> None:
@@ -49,5 +49,5 @@ def test_cells_are_multiples_of_the_coolest_and_the_last_tells_the_slope() -> No
 def test_a_drop_of_next_to_nothing_is_named_in_the_cells_and_the_caveats() -> None:
     made = section_of(made_study(costs={"unchanged": 0.0, "noise": 0.0}, noise=0.0, temperatures=(0.0, 1.0)))
     cell = made.matrices[0].groups[0][1][0][1][1]
-    assert (cell.mark, cell.lines) == ("–", ("the drop at the coolest temperature is below 0.001",))
+    assert (cell.mark, cell.lines) == ("–", ("the drop at the lowest temperature is below 0.001",))
     assert "Ratios are left out where the drop they are divided by may be below 0.001." in made.caveats

@@ -27,7 +27,7 @@ def test_sentences_give_shares_in_percent_and_drops_in_points() -> None:
         score_rows(twenty(2), metric="contains", perturbation="sentence_removal"),
         score_rows(twenty(2), metric="contains", perturbation="sentence_removal", temperature=1.5),
     )
-    assert heat.startswith("Heating from temperature 0 to 1.5 costs smollm2 60 points of correctness [")
+    assert heat.startswith("Raising the temperature from 0 to 1.5 costs smollm2 60 points of correctness [")
     assert "smollm2 with unchanged evidence is correct in 80 % [" in heat
     assert heat.endswith("(n = 20 questions).")
     assert evidence.startswith("Sentence removal costs smollm2 70 points of correctness [")

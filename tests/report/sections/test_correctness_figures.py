@@ -56,7 +56,7 @@ def test_lines_are_of_types_where_there_are_several_in_the_order_of_the_paper() 
 def test_a_figure_says_what_it_shows_how_to_read_it_and_of_how_many_questions() -> None:
     figure = figures(SMALL)["score_by_temperature_bertscore"]
     assert figure.title == "bertscore against temperature"
-    assert figure.caption.startswith("Heating from temperature 0 to 1")
+    assert figure.caption.startswith("Raising the temperature from 0 to 1")
     assert figure.note == (
         "Lines are means over questions, bands 95 % intervals over questions. n = 2 questions behind each point."
     )

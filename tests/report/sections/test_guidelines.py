@@ -70,8 +70,8 @@ def test_a_loss_that_intervals_allow_cannot_be_ruled_out() -> None:
 def test_a_flat_line_may_run_as_hot_as_was_tried() -> None:
     (headline,) = of_kind(section_of(curve(FLAT), bound="point"), "ceiling")
     assert headline.sentence == (
-        "smollm2 may run as hot as was tried (2): it loses by point values no more than 0.01 bertscore with the "
-        "worst evidence (unchanged)."
+        "smollm2 may run at every temperature tried, up to 2: it loses by point values no more than 0.01 bertscore "
+        "with the worst evidence (unchanged)."
     )
 
 

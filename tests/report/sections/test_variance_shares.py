@@ -15,7 +15,7 @@ from shaketable.report.section import Section
 from shaketable.report.sections.variance_shares import section
 
 NAMES = [
-    *("temperature", "evidence", "wording", "interactions", "question", "settings, by question", "sampling (dice)"),
+    *("temperature", "evidence", "wording", "interactions", "question", "settings, by question", "sampling noise"),
 ]
 
 
@@ -53,7 +53,7 @@ def test_the_setting_that_explains_most_is_told_with_its_interval() -> None:
 def test_the_rest_is_told_and_methods_that_do_not_search_are_named() -> None:
     (headline,) = section_of(joint_study()).headlines
     assert headline.detail.startswith("The rest: settings together ")
-    assert "; which question is asked " in headline.detail and "; dice at one setting " in headline.detail
+    assert "; which question is asked " in headline.detail and "; sampling noise at one setting " in headline.detail
     assert headline.detail.endswith("(n = 12 questions, 12 settings; closed book not in it).")
 
 

@@ -66,7 +66,7 @@ class Amplification:
 
 
 def amplification(tables: Tables, *, metric: str | None = None, min_drop: float = 0.001) -> Amplification:
-    """The mean drop at each temperature over that at the coolest, and the slope of the drops over temperatures.
+    """The mean drop at each temperature over that at the lowest, and the slope of the drops over temperatures.
 
     A ratio is None where the mean drop at the coolest temperature is below `min_drop`, and has no interval where it is
     in some resample. The slope comes from the questions that have a drop at every temperature.
@@ -130,9 +130,9 @@ def _ratio_of_means(hot: Numbers, cool: Numbers, min_drop: float) -> Statistic:
 
 def _reason(ratio: Estimate, min_drop: float) -> str | None:
     if ratio.value is None:
-        return f"the drop at the coolest temperature is below {min_drop:g}"
+        return f"the drop at the lowest temperature is below {min_drop:g}"
     if ratio.low is None and ratio.n > 1:
-        return f"the drop at the coolest temperature is below {min_drop:g} in some resamples"
+        return f"the drop at the lowest temperature is below {min_drop:g} in some resamples"
     return None
 
 

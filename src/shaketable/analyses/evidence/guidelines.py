@@ -53,7 +53,7 @@ class Guidelines:
 def guidelines(
     tables: Tables, *, metric: str | None = None, margin: float | str | None = None, bound: Bound = "interval"
 ) -> Guidelines:
-    """A ceiling is the hottest temperature of those tried up to which the loss since the coolest, by its one-sided
+    """A ceiling is the highest temperature of those tried up to which the loss since the lowest, by its one-sided
     bound (`bound='point'`: by its value), is within the margin; a system's is that of its worst pair of evidence and
     type. An onset is where a line begins to fall, by the best hinge y = a + b max(0, T − T0).
 

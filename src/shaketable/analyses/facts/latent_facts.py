@@ -60,7 +60,7 @@ class LatentFacts:
 def latent_facts(
     tables: Tables, *, known: str | None = None, correct: str | None = None, least: float = 0.2, n: int = 10
 ) -> LatentFacts:
-    """Facts wrong at temperature 0 that some hotter temperature gets right in at least a share `least` of the answers.
+    """Facts wrong at temperature 0 that some higher temperature gets right in at least a share `least` of the answers.
 
     `n` of each system and dataset are listed. Peaks are those of the curve where there is one (its estimate), else the
     highest share of correct samples.

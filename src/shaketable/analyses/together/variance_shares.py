@@ -20,7 +20,7 @@ from shaketable.statistics.variance_split import Component, Cross, Kind, setting
 from shaketable.types import Estimate
 
 NOTHING_VARIES = "nothing varies"
-ONE_RUN = "some settings have one run alone, which cannot tell dice from the rest"
+ONE_RUN = "some settings have one run alone, which cannot tell sampling noise from the rest"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -73,7 +73,7 @@ def onset(own: Own) -> Iterator[Comparison]:
 
 
 def ceiling(own: Own) -> Iterator[Comparison]:
-    claim = "The hottest temperature that loses no more than the margin"
+    claim = "The highest temperature that loses no more than the margin"
     for result in own.results(Guidelines):
         for limit in result.ceilings:
             # It is shown to lie no lower than its bound, and the means say how high it may be.
@@ -215,7 +215,7 @@ def _sides(losses: Mapping[float, Estimate], allowed: float) -> Judgement:
     cool = {_side(loss, allowed) for temperature, loss in losses.items() if 0 < temperature <= COOL}
     hot = {_side(loss, allowed) for temperature, loss in losses.items() if temperature >= HOT}
     if not cool or not hot:
-        return Judgement("cannot be said", "the run has not both cool and hot temperatures")
+        return Judgement("cannot be said", "the run has not both low and high temperatures")
     if cool == {"within"} and hot == {"beyond"}:
         return Judgement("agrees", "every interval lies on its side of the margin")
     if "beyond" in cool or "within" in hot:

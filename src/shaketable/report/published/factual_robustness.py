@@ -77,7 +77,7 @@ def entropy_foretells(own: Own) -> Iterator[Comparison]:
     for result in own.results(BreakingTemperatures):
         for entropy in result.correlations:
             yield compare(
-                claim="The higher the entropy, the cooler a fact breaks (Pearson's r over broken facts)",
+                claim="The higher the entropy, the lower a fact's breaking temperature (Pearson's r of broken ones)",
                 published="−0.48 on average, GPT-4o-mini −0.24",
                 system=_name(own, entropy.cell),
                 own=entropy.pearson,

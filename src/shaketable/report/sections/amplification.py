@@ -27,10 +27,10 @@ def section(result: Amplification, page: Page) -> Section:
     spoken_of = [slope for slope in pooled if slope.metric == result.metric]
     return Section(
         chapter="evidence",
-        question="Does heat amplify the harm of disturbed evidence?",
+        question="Does temperature amplify the harm of disturbed evidence?",
         headlines=tuple(_headline(slope, page) for slope in spoken_of),
         matrices=make_matrices(_matrix_lines(result, page), page, last="Slope per unit"),
-        notes=("Cells hold the drop as a multiple of that at the coolest temperature.",),
+        notes=("Cells hold the drop as a multiple of that at the lowest temperature.",),
         caveats=_caveats(result, page),
     )
 
@@ -54,7 +54,7 @@ def _sentence(slope: Slope, page: Page, *, is_shown: bool) -> str:
     if not is_shown:
         return f"{sentence_case(cause)}: no change of its cost with temperature is shown for {system} ({per})."
     more = "more" if (slope.slope.value or 0.0) > 0 else "less"
-    return f"The hotter {system} runs, the {more} {cause} costs it: {per}."
+    return f"The higher the temperature of {system}, the {more} {cause} costs it: {per}."
 
 
 def _matrix_lines(result: Amplification, page: Page) -> list[Line]:
@@ -99,11 +99,11 @@ def _caveats(result: Amplification, page: Page) -> tuple[str, ...]:
         f"{describe_bootstrap(page.bootstrap)} Slopes are tested by flipping the signs of questions at random.",
         FAMILY,
         UNADJUSTED,
-        "Where heat alone ruins every answer, nothing is left for disturbed evidence to cost: a falling cost is then "
-        "no sign of robustness.",
+        "Where temperature alone ruins every answer, nothing is left for disturbed evidence to cost: a falling cost is "
+        "then no sign of robustness.",
     ]
     if any(ratio.ratio.reason and ratio.ratio.n for ratio in result.ratios):
         caveats.append(f"Ratios are left out where the drop they are divided by may be below {result.min_drop:g}.")
     if any(ratio.coolest for ratio in result.ratios):
-        caveats.append("Temperature 0 was not tried; ratios are to the coolest temperature there is.")
+        caveats.append("Temperature 0 was not tried; ratios are to the lowest temperature there is.")
     return tuple(caveats)

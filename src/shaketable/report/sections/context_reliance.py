@@ -200,7 +200,7 @@ def _row(own: Reliance, page: Page) -> tuple[Entry, ...]:
 def _caveats(result: ContextReliance, page: Page) -> tuple[str, ...]:
     caveats = [
         describe_bootstrap(page.bootstrap),
-        "That evidence brings something, and that a disturbance takes some of it, is tested where it is coolest.",
+        "That evidence brings something, and that a disturbance takes some of it, is tested at the lowest temperature.",
         UNADJUSTED,
         f"Closed book is {result.closed_book} of the same model, asked with the same wordings at the same temperature.",
         f"Ratios are clipped to {CLIP[0]:g} and {CLIP[1]:g}, and evidence counts as bringing {LEAST_GAIN:g} at least.",

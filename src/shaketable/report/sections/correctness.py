@@ -36,7 +36,7 @@ def section(result: Correctness, page: Page) -> Section:
     headlines = make_headlines(result, page)
     return Section(
         chapter="evidence",
-        question="How good are the answers, and what do disturbed evidence and heat cost?",
+        question="How good are the answers, and what do disturbed evidence and temperature cost?",
         headlines=headlines,
         shown=(),
         figures=make_figures(result, headlines, page),

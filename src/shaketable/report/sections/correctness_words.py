@@ -22,7 +22,7 @@ from shaketable.types import Estimate
 
 
 def heat_sentence(heat: HeatDrop, system: str, claim: Claim | None) -> str:
-    cause = f"Heating from temperature {heat.coolest:g} to {heat.cell.temperature:g}"
+    cause = f"Raising the temperature from {heat.coolest:g} to {heat.cell.temperature:g}"
     if claim is None or not claim.is_shown:
         return f"{cause}: {_nothing_shown(heat.metric, system)} ({describe_not_shown(claim)})."
     return f"{_describe_effect(cause, system, heat.drop, heat.metric)}."

@@ -99,11 +99,13 @@ def _verdict(weighing: Weighing, page: Page) -> str | None:
 def _caveats(result: Dominance, page: Page) -> tuple[str, ...]:
     caveats = [
         "Partial epsilon squared is the part of what varies inside questions that a factor does to all of them alike. "
-        "Unlike partial eta squared it is not raised by dice: without an effect it is about 0, and may lie below.",
+        "Unlike partial eta squared it is not raised by sampling noise: without an effect it is about 0, and may lie "
+        "below.",
         f"{describe_bootstrap(page.bootstrap)} The difference is tested by flipping the signs of what questions add.",
         FAMILY,
         UNADJUSTED,
-        "Which matters more depends on the temperatures and disturbances that were tried; hotter ones weigh more.",
+        "Which matters more depends on the temperatures and disturbances that were tried; higher and harsher "
+        "ones weigh more.",
     ]
     if any(weighing.n_left_out for weighing in result.weighings):
         caveats.append("Questions without a score in every cell are left out of the decomposition and counted.")

@@ -100,7 +100,7 @@ def _caveats(result: FactAccuracy, page: Page) -> tuple[str, ...]:
     ]
     if any(accuracy.is_partial and accuracy.source == "sampled" for accuracy in result.accuracies):
         caveats.append(
-            "The scan left some facts before the hottest temperature: where fewer facts were tried, those that held so "
+            "The scan left some facts before the highest temperature: where fewer facts were tried, those that held so "
             "far are over-represented and accuracy is too high. Curves, or the strategy full, have no such gap."
         )
     return tuple(caveats)

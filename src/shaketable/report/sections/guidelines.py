@@ -61,7 +61,7 @@ def section(result: Guidelines, page: Page) -> Section:
     return Section(
         chapter="dice",
         title="Ceiling and onset",
-        question="How hot may each model run, which disturbance hurts where, and which model to choose?",
+        question="How high may each model's temperature be, which disturbance hurts where, and which model to choose?",
         headlines=(*shown, *(_noise_headline(line, page) for line in noise if line[0].metric == result.metric)),
         shown=shown,
         tables=guideline_tables(result, page),

@@ -51,7 +51,7 @@ def ceiling_sentence(ceiling: Ceiling, margin: Margin, page: Page) -> str:
         return f"{system} has no ceiling: {ceiling.ceiling.reason}."
     if ceiling.next_loss is None:
         lost = f"it loses {by_values}no more than {loss}{_with_the_worst(ceiling)}"
-        return f"{system} may run as hot as was tried ({ceiling.hottest:g}): {lost}."
+        return f"{system} may run at every temperature tried, up to {ceiling.hottest:g}: {lost}."
     keep = f"Keep {system} at {'or below ' if value > ceiling.coolest else ''}{value:g}"
     beyond = f"at {ceiling.next_temperature:g}, {_describe_beyond(ceiling, margin, loss, page)}"
     return f"{keep}: {beyond}{_with_the_worst(ceiling)}."

@@ -13,7 +13,7 @@ def section(result: LatentFacts, page: Page) -> Section:
     return Section(
         chapter="facts",
         title="Latent facts",
-        question="Which facts does a model get wrong when greedy, and right when it is hotter?",
+        question="Which facts does a model get wrong when greedy, and right at a higher temperature?",
         headlines=tuple(
             _headline(share, result.least, page) for share in over_all_datasets(result.shares) if share.share.value
         ),

@@ -91,7 +91,7 @@ def _agreement_tables(agreements: Sequence[Agreement], page: Page) -> tuple[Tabl
         for agreement in agreements
         if agreement.cell.temperature == coolest
     ]
-    title = "Kendall's tau of the ranking with that at the coolest temperature"
+    title = "Kendall's tau of the ranking with that at the lowest temperature"
     return make_tables(title, ("Temperatures", "Tau"), lines, page, is_folded=True)
 
 

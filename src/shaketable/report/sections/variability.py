@@ -151,7 +151,7 @@ def _spread_tables(result: Variability, page: Page) -> tuple[Table, ...]:
             groups.setdefault(replace(spread.cell, temperature=None), []).append(spread)
     return make_tables(
         "Coefficient of variation",
-        ("Evidence", "Coolest", "Hottest", "Over temperatures", "Stability baseline"),
+        ("Evidence", "Lowest temperature", "Highest temperature", "Over temperatures", "Stability baseline"),
         [_spread_line(line) for line in groups.values()],
         page,
         is_folded=True,

@@ -30,7 +30,7 @@ REST = {
     "interactions": "settings together",
     "question": "which question is asked",
     "by_question": "settings acting otherwise on one question",
-    "sampling": "dice at one setting",
+    "sampling": "sampling noise at one setting",
 }
 COLORS = {
     "temperature": "#D55E00",
@@ -91,7 +91,7 @@ def name_component(share: Share) -> str:
             factor = "".join(share.settings) or "interactions"
             return f"{factor} × question" if share.is_piece else "settings, by question"
         case "sampling":
-            return "sampling (dice)"
+            return "sampling noise"
         case "question":
             return "question"
 
@@ -159,8 +159,8 @@ def _figures(result: VarianceShares, page: Page) -> tuple[Figure, ...]:
             name="variance_bar",
             title="What explains the variation?",
             note="Shares of the variance of single answers. Settings are in colour; grey is what no setting explains: "
-            "which question is asked, settings that act otherwise on one question than on another, and dice at one "
-            "setting. An estimate below 0 has no place in the bar. "
+            "which question is asked, settings that act otherwise on one question than on another, and "
+            "sampling noise at one setting. An estimate below 0 has no place in the bar. "
             f"{describe_intervals(marks, page)}",
             marks=marks,
             titles=TITLES,
@@ -211,7 +211,7 @@ def _caveats(result: VarianceShares, page: Page) -> tuple[str, ...]:
         describe_bootstrap(page.bootstrap),
         "Settings are tested by flipping the signs of all that a setting does to a question.",
         UNADJUSTED,
-        "Shares depend on the values that were tried: a hotter temperature or a harsher disturbance explains more.",
+        "Shares depend on the values that were tried: a higher temperature or a harsher disturbance explains more.",
         "Variances are estimated without bias, so the share of something without effect may fall below 0.",
     ]
     if any(0 < split.n < FEW for split in splits):

@@ -53,7 +53,7 @@ CAVEATS = (
     "words changed and the loss tell more.",
     f"A rewording is called mild where it keeps {100 * MILD:.0f} % of the search terms or more, and strong where it "
     f"keeps less than {100 * STRONG:.0f} %. Published rewrites by models keep 79 % (informal) and 58 % (hard to read).",
-    "Losses are those of evidence as it was found, at the coolest temperature.",
+    "Losses are those of evidence as it was found, at the lowest temperature.",
     FAMILY,
     UNADJUSTED,
 )

@@ -135,7 +135,8 @@ class Joining(Database):
         if n:
             raise RunError(
                 f"{self.names[number]} holds {n:,} records that the joined study does not plan: its data, a prompt or "
-                "the version of a part is another than here. Nothing was written. Join runs of the same data and parts."
+                "the version of a component is another than here. Nothing was written. Join runs of the same data and "
+                "components."
             )
 
     def _count_differing(self, connection: sqlite3.Connection, number: int, prefer_first: bool) -> int:
