@@ -51,7 +51,7 @@ class PartError(StudyError):
 
 
 class PackageError(StudyError):
-    pass
+    page = "installing"
 
 
 class DataError(ShaketableError):
