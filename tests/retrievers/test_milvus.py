@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from shaketable import catalog, weights
-from shaketable.errors import PartError, RetrieverDown
+from shaketable.errors import PackageError, RetrieverDown
 from shaketable.retrievers import milvus as milvus_module
 from shaketable.retrievers.bm25 import Bm25
 from shaketable.retrievers.dense import Dense
@@ -133,7 +133,7 @@ def test_a_server_that_is_down_is_named(corpus):
 
 def test_a_missing_package_is_named(corpus, monkeypatch):
     monkeypatch.setitem(sys.modules, "pymilvus", None)
-    with pytest.raises(PartError, match=r"pip install 'shaketable\[milvus\]'"):
+    with pytest.raises(PackageError, match=r"pip install 'shaketable\[milvus\]'"):
         Milvus(corpus=corpus).search(queries(1), 5)
 
 
