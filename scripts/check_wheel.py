@@ -46,7 +46,7 @@ CAPITALS = {
     "Cuba": "Havana",
 }
 STUDY = """
-name = "capitals"
+name = "crossed"
 seed = 7
 
 [dataset]
@@ -163,23 +163,34 @@ def check_light(folder: Path) -> None:
     here.do("python", "-c", f"import importlib.util as u; assert not [m for m in {HEAVY} if u.find_spec(m)]")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Capitals)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    (here.work / "capitals.toml").write_text(STUDY.format(port=server.server_port), "utf-8")
     rows = [f"What is the capital of {land}?,{city},{city} is in {land}. It is old." for land, city in CAPITALS.items()]
     (here.work / "capitals.csv").write_text("\n".join(["question,answer,context", *rows, ""]), "utf-8")
-    start = time.perf_counter()
-    expect(here.do("shaketable", "validate", "capitals.toml"), "is fine: 8 questions")
-    here.do("shaketable", "run", "capitals.toml", "--dry-run")
-    expect(here.do("shaketable", "run", "capitals.toml"), "The report: runs/capitals/report.html")
-    print(f"  from a study to its report: {time.perf_counter() - start:.0f} s", flush=True)
-    page = (here.work / "runs" / "capitals" / "report.html").read_text("utf-8")
-    if not re.search(r"<svg|vega", page):
-        raise SystemExit("wheel-check: the report has no figure.")
-    here.do("shaketable", "verify", "runs/capitals")
-    here.do("shaketable", "export", "runs/capitals", "--table", "records", "--out", "records.csv")
-    here.do("shaketable", "compare", "runs/capitals", "runs/capitals", code=0)
+    begin(here, server.server_port)
+    (here.work / "crossed.toml").write_text(STUDY.format(port=server.server_port), "utf-8")
+    expect(here.do("shaketable", "validate", "crossed.toml"), "is fine: 8 questions")
+    expect(here.do("shaketable", "run", "crossed.toml"), "The report: runs/crossed/report.html")
+    here.do("shaketable", "verify", "runs/crossed")
+    here.do("shaketable", "export", "runs/crossed", "--table", "records", "--out", "records.csv")
+    here.do("shaketable", "compare", "runs/crossed", "runs/crossed")
     expect(here.do("python", "-m", "shaketable", "ls"), "smollm2", "bm25", "consistency")
     check_refusals(here)
     server.shutdown()
+
+
+def begin(here: Environment, port: int) -> None:
+    """A CSV and an address: the commands of somebody who has no file of ours."""
+    start = time.perf_counter()
+    address = f"http://127.0.0.1:{port}/v1"
+    here.do("shaketable", "init", "--data", "capitals.csv", "--model", "local", "--base-url", address, "--yes")
+    here.do("shaketable", "run", "capitals.toml", "--dry-run")
+    expect(here.do("shaketable", "run", "capitals.toml"), "The report: runs/capitals/report.html")
+    print(f"  from a CSV to a report: {time.perf_counter() - start:.0f} s", flush=True)
+    page = (here.work / "runs" / "capitals" / "report.html").read_text("utf-8")
+    if not re.search(r"<svg|vega", page):
+        raise SystemExit("wheel-check: the report has no figure.")
+    expect(here.do("shaketable", "runs"), "capitals")
+    here.do("shaketable", "card", "runs/capitals", "--out", "card.html")
+    expect(here.do("shaketable", "docs", "installing"), "pip install")
 
 
 def check_refusals(here: Environment) -> None:
@@ -195,9 +206,9 @@ def check_refusals(here: Environment) -> None:
         ("cross.variations=['original','formality']", "Variation 'formality' needs the packages torch,", "local"),
     ):
         for command in ("validate", "run"):
-            said = here.do("shaketable", command, "capitals.toml", "--set", words, code=2)
+            said = here.do("shaketable", command, "crossed.toml", "--set", words, code=2)
             expect(said, named, install.format(extra))
-    if (others := [run.name for run in (here.work / "runs").iterdir()]) != ["capitals"]:
+    if (others := sorted(run.name for run in (here.work / "runs").iterdir())) != ["capitals", "crossed"]:
         raise SystemExit(f"wheel-check: a refused study left something: {others}")
 
 
