@@ -71,7 +71,9 @@ def test_a_run_prints_what_it_saved_and_the_report_tells_the_same(ran):
     repeats = Run(folder).summary().repeats
     words = f"asked {repeats.n_asked:,} of at most 1,920 trials: {int(100 * repeats.saved)} % saved; "
     assert words in told
-    assert "of 8 conditions reached ±0.1 (95 % intervals of correctness over repeats of these questions" in told
+    assert (
+        "of 8 conditions reached ±0.1 (95 % confidence intervals of correctness over repeats of these questions" in told
+    )
     page = (folder / "report.html").read_text("utf-8")
     assert words in page
     assert "not over other questions" in page

@@ -129,7 +129,9 @@ def kill_at_call(study: Path, folder: Path, whole: dict[str, Record], call: str,
     )
     toll = Toll(n_kills=int(killed.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)), n_goes=1)
     before = note_toll(toll, folder, {}, whole)
-    subprocess.run(command("answer", _prepared(study, folder)), capture_output=True, check=True)
+    subprocess.run(
+        command("answer", _prepared(study, folder), "--max-failures", "100%"), capture_output=True, check=True
+    )
     now = note_toll(toll, folder, before, whole)
     toll.missing += [key for key in whole if key not in now]
     toll.doubled += count_doubled(folder)

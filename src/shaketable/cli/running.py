@@ -259,7 +259,9 @@ def analyze(
 @guarded
 def report(
     run_folder: RunArgument,
-    band: Annotated[Band, typer.Option(help="Shade intervals, or ± one standard deviation over runs.")] = Band.interval,
+    band: Annotated[
+        Band, typer.Option(help="Shade confidence intervals, or ± one standard deviation over runs.")
+    ] = Band.interval,
     json_: JsonOption = False,
 ) -> None:
     """Write the report and the figures from what is stored; scores and findings that are out of date are made anew."""

@@ -108,5 +108,5 @@ def describe_counts(marks: Sequence[Mark]) -> str:
 
 
 def name_intervals(page: Page) -> str:
-    """`95 % intervals over questions`."""
-    return f"{100 * page.bootstrap.confidence:g} % intervals over questions"
+    """`95 % confidence intervals over questions`."""
+    return f"{100 * page.bootstrap.confidence:g} % confidence intervals over questions"

@@ -10,5 +10,6 @@ from shaketable.report.section import Page
 
 
 def describe_intervals(marks: Sequence[Mark], page: Page) -> str:
-    """`Intervals are 95 % intervals over questions. n = 20 to 24 questions.`"""
-    return f"Intervals are {100 * page.bootstrap.confidence:g} % intervals over questions. {count_behind(marks)}."
+    """`Intervals are 95 % confidence intervals over questions. n = 20 to 24 questions.`"""
+    level = f"{100 * page.bootstrap.confidence:g} %"
+    return f"Intervals are {level} confidence intervals over questions. {count_behind(marks)}."

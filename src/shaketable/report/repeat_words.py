@@ -14,6 +14,6 @@ def describe_repeats(repeats: AdaptiveRepeats) -> str:
     saved = f": {int(100 * repeats.saved)} % saved" if repeats.is_over else " so far"
     return (
         f"asked {repeats.n_asked:,} of at most {repeats.n_most:,} trials{saved}; {repeats.n_narrow:,} of {n:,} "
-        f"condition{'' if n == 1 else 's'} reached ±{repeats.until:g} ({100 * repeats.confidence:g} % intervals of "
-        f"{word_for(repeats.metric)} over repeats of these questions, not over other questions)"
+        f"condition{'' if n == 1 else 's'} reached ±{repeats.until:g} ({100 * repeats.confidence:g} % confidence "
+        f"intervals of {word_for(repeats.metric)} over repeats of these questions, not over other questions)"
     )

@@ -83,7 +83,8 @@ def make_figures(plan: Plan, marks: Sequence[Mark], page: Page) -> tuple[Figure,
         Figure(
             name=plan.name,
             title=plan.title,
-            note=f"{plan.note} Bars and bands are {100 * page.bootstrap.confidence:g} % intervals. n = {n} questions.",
+            note=f"{plan.note} Bars and bands are {100 * page.bootstrap.confidence:g} % confidence intervals. "
+            f"n = {n} questions.",
             marks=tuple(marks),
             titles=plan.titles,
             draw=lambda: plan.draw(marks, plan.titles),

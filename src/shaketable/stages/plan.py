@@ -356,7 +356,7 @@ def _check_shards(study: Study) -> None:
     if study.precision is not None:
         raise StudyError(
             "dataset.shard: with cross.repeats.until a condition stops by the mean over all its questions, and each "
-            "part would stop elsewhere. Leave one of them out, or divide the study by its models or temperatures."
+            "shard would stop elsewhere. Leave one of them out, or divide the study by its models or temperatures."
         )
     if study.scan is not None and study.scan.limit is not None:
         raise StudyError(

@@ -58,7 +58,8 @@ def test_a_figure_says_what_it_shows_how_to_read_it_and_of_how_many_questions() 
     assert figure.title == "bertscore against temperature"
     assert figure.caption.startswith("Raising the temperature from 0 to 1")
     assert figure.note == (
-        "Lines are means over questions, bands 95 % intervals over questions. n = 2 questions behind each point."
+        "Lines are means over questions, bands 95 % confidence intervals over questions. "
+        "n = 2 questions behind each point."
     )
 
 

@@ -83,7 +83,7 @@ def test_the_bar_is_filled_by_the_shares_in_their_order() -> None:
     assert [mark.x for mark in figure.marks] == NAMES
     assert sum(mark.value or 0.0 for mark in figure.marks) == pytest.approx(1)
     assert figure.caption.startswith("Evidence explains ") or figure.caption.startswith("Temperature explains ")
-    assert figure.note.endswith("Intervals are 95 % intervals over questions. n = 12 questions.")
+    assert figure.note.endswith("Intervals are 95 % confidence intervals over questions. n = 12 questions.")
     drawn = draw(figure.draw())
     assert set(NAMES) <= set(drawn.texts)
 

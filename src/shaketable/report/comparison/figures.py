@@ -62,8 +62,8 @@ def _draw_differences(compared: Compared, told: Comparisons, name: str) -> Figur
         name=f"forest{name}",
         title=f"{title_of(comparison.metric)}: {_names(compared)}",
         caption=describe_verdict(compared, told),
-        note=f"{_direction(compared)} Bars are {100 * told.confidence:g} % intervals of each line by itself; verdicts "
-        f"are adjusted for all of them. {_count(marks)}",
+        note=f"{_direction(compared)} Bars are {100 * told.confidence:g} % confidence intervals of each line by "
+        f"itself; verdicts are adjusted for all of them. {_count(marks)}",
         marks=marks,
         titles=titles,
         draw=partial(forest, marks, titles, looks=looks, axis=_axis(compared), style=ForestStyle(has_zero_line=True)),
@@ -91,7 +91,7 @@ def _draw_conditions(compared: Compared, told: Comparisons, name: str) -> Figure
         name=f"conditions{name}",
         title=f"Condition by condition: {_names(compared)}",
         caption="To look into: nothing is claimed of a single condition.",
-        note=f"{_direction(compared)} Bars are {100 * told.confidence:g} % intervals {how}. {_count(marks)}",
+        note=f"{_direction(compared)} Bars are {100 * told.confidence:g} % confidence intervals {how}. {_count(marks)}",
         marks=marks,
         titles=titles,
         draw=partial(forest, shown, titles, axis=axis, style=style),

@@ -107,7 +107,7 @@ def _figures(entropies: Sequence[EntropyAtBreak], page: Page) -> tuple[Figure, .
     figure = Figure(
         name="entropy_by_breaking",
         title="Entropy against breaking temperature",
-        note="Mean entropy of the facts that break at each temperature; bands are intervals.",
+        note="Mean entropy of the facts that break at each temperature; bands are confidence intervals.",
         marks=marks,
         titles=titles,
         draw=partial(lines, marks, titles, axis=axis, style=LineStyle(height=220)),

@@ -81,8 +81,8 @@ def _figures(accuracies: Sequence[Accuracy], page: Page) -> tuple[Figure, ...]:
     figure = Figure(
         name="facts_by_temperature",
         title="Known facts against temperature",
-        note="Accuracy on the facts that each system knows at temperature 0; bands are intervals. Temperatures at "
-        "which the scan had left some facts are not drawn.",
+        note="Accuracy on the facts that each system knows at temperature 0; bands are confidence intervals. "
+        "Temperatures at which the scan had left some facts are not drawn.",
         marks=marks,
         titles=titles,
         draw=partial(lines, marks, titles, axis=Axis(title="Correct answers"), style=LineStyle(height=220)),
