@@ -40,7 +40,7 @@ def test_draws_of_the_same_are_merged():
     ("text", "is_claim"),
     [
         ("Sentence removal costs model 10 points of correctness [2, 18] at temperature 0.", True),
-        ("Sentence removal: no effect on the correctness of model is shown.", False),
+        ("Sentence removal: an effect on the correctness of model is not shown.", False),
         ("Whether temperature or evidence moves the bertscore of model more than the other is undecided.", False),
         ("The higher the temperature of model, the more masking costs it: 3 points per unit of temperature.", True),
         ("No rewording is shown to lower the correctness. Spelling costs model 3 points.", True),

@@ -54,7 +54,9 @@ def test_what_a_component_says_of_itself_does(kind):
 
 def test_formality_and_readability_say_in_which_direction_they_go():
     said = {name: inspect.getdoc(catalog.find("variation", name)) for name in ("formality", "readability")}
-    assert said["formality"].startswith("Less formal: ") and said["readability"].startswith("Less readable: ")
+    assert said["formality"].startswith("Less formal, never more: ") and said["readability"].startswith(
+        "Harder to read"
+    )
 
 
 def texts(file):

@@ -142,12 +142,12 @@ class Range(_Table):
     start: float = Field(
         alias="from",
         ge=0,
-        description="The coolest temperature.",
+        description="The lowest temperature.",
         examples=[0.0],
         json_schema_extra=_costs("The number of temperatures multiplies the trials."),
     )
     to: float = Field(
-        description="The hottest temperature, if a step falls on it; none lies above it.",
+        description="The highest temperature, if a step falls on it; none lies above it.",
         examples=[2.0],
         json_schema_extra=_costs("The number of temperatures multiplies the trials."),
     )

@@ -97,7 +97,7 @@ def test_what_is_too_little_is_not_shown(tmp_path):
     score(run)
     analyze(run, ANALYSES)
     line = lines(card(run), "strong")["Worst evidence"]
-    assert line.look == "not shown" and "too few questions" in line.detail
+    assert line.look == "not shown" and "too few to claim anything" in line.detail
 
 
 def test_a_run_with_one_condition_has_a_card(tmp_path):

@@ -34,7 +34,7 @@ def page(run) -> SeenPage:
 def test_the_page_tells_what_stood_on_the_table(page, run):
     summary = run.summary()
     assert f"{summary.done:,} of {summary.trials:,} answered, {summary.failed:,} failed" in page.text
-    assert "temperature 0 to 2 in 3 steps" in page.text
+    assert "temperature 0 to 2 (3 values)" in page.text
     assert "evidence unchanged, sentence removal, word reordering" in page.text
 
 

@@ -37,7 +37,7 @@ def test_the_page_has_the_chapter_and_its_sections(page: SeenPage) -> None:
 
 
 def test_evidence_that_nobody_disturbed_is_not_said_to_be_shaken(page: SeenPage) -> None:
-    assert "Shaken wording original, prefix_injection Trials" in page.text
+    assert "Varied wording original, prefix_injection Trials" in page.text
 
 
 def test_results_are_read_back_in_the_types_of_their_analyses(run: Run) -> None:

@@ -78,7 +78,8 @@ def _pages(text: str, kinds: list[str]) -> list[PartPage]:
         every = sorted({known for kind in catalog.KINDS if kind != "section" for known in catalog.known(kind)})
         hint = did_you_mean(name, [*every, *kinds])
         raise StudyError(
-            f"There is no component and no kind '{name}'.{hint} Known kinds: {', '.join(kinds)}. All components: shaketable ls."
+            f"There is no component and no kind '{name}'.{hint} Known kinds: {', '.join(kinds)}. All components: "
+            "shaketable ls."
         )
     return [describe_part(kind, text) for kind in parts]
 

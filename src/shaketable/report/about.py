@@ -153,7 +153,7 @@ def list_facts(summary: RunSummary, scores: pl.DataFrame, labels: Labels) -> lis
     lines = [
         ("Systems", ", ".join(_systems(summary, labels))),
         ("Data", f"{', '.join(summary.datasets)}: {_count(summary.n_questions, 'question')}"),
-        ("Shaken", _shaken(scores)),
+        ("Varied", _shaken(scores)),
         ("Trials", f"{summary.done:,} of {summary.trials:,} answered, {summary.failed:,} failed"),
         ("Repeats", "" if summary.repeats is None else describe_repeats(summary.repeats)),
         ("Money", describe_money(summary)),
@@ -176,7 +176,7 @@ def _shaken(scores: pl.DataFrame) -> str:
     wordings = sorted(scores["variation"].unique())
     shaken = []
     if len(temperatures) > 1:
-        shaken.append(f"temperature {temperatures[0]:g} to {temperatures[-1]:g} in {len(temperatures)} steps")
+        shaken.append(f"temperature {temperatures[0]:g} to {temperatures[-1]:g} ({len(temperatures)} values)")
     if scores["perturbation"].drop_nulls().n_unique() > 1:  # A method that does not search shakes no evidence.
         shaken.append("evidence " + ", ".join(evidence))
     if len(wordings) > 1:

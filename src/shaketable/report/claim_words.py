@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from shaketable.analyses.claims import TOO_FEW, Claim
 from shaketable.analyses.rows import Bounded
-from shaketable.report.words import count_questions, format_amount, format_difference, format_number
+from shaketable.report.words import format_amount, format_difference, format_number, name_questions
 from shaketable.types import Estimate
 
 N_MOST = 10_000
 """More questions than this are hardly ever asked."""
 UNADJUSTED = "Intervals and p values in tables are not adjusted for their number; only what a sentence claims is."
 FAMILY = (
-    "All claims of this page are one family: together they hold with the confidence of a single one (Holm's "
-    "adjustment, details of a line weighing as one claim)."
+    "All claims of this page are judged together: the chance that even one of them is false is that of a single test "
+    "(Holm's adjustment; the temperatures of one line count together as one claim)."
 )
 
 
@@ -23,7 +23,8 @@ def describe_unshown(claim: Claim | None) -> str:
     if claim is None:
         return "not tested"
     if claim.reason == TOO_FEW:
-        return f"too few questions to claim anything ({count_questions(claim.estimate.n)})"
+        n = claim.estimate.n
+        return f"{name_questions(n)} {'is' if n == 1 else 'are'} too few to claim anything"
     if claim.reason is not None:
         return claim.reason
     if claim.detectable is None:

@@ -18,29 +18,30 @@ def _terms(*pairs: tuple[str, str]) -> tuple[Term, ...]:
 VERDICTS = _terms(
     (
         "costs, lowers, loses, adds, helps, is better",
-        "A plain statement is shown: it survived a statistical test, together with everything else that this report "
+        "A plain statement is a claim: it passed a test that is adjusted for everything else that this report "
         "might have said. If in truth nothing differed, at most 5 of 100 such reports would hold any such sentence.",
     ),
     (
         "not shown",
-        "The effect may be there or not; these data cannot tell. The sentence gives the smallest effect that would "
-        "likely have been seen, and about how many questions would settle one as small as this. It does not mean that "
-        "there is no effect.",
+        "The effect may be there or not; these data cannot tell. Where there are "
+        "enough questions, the sentence gives the smallest effect that would likely have been seen, and about how many "
+        "questions would settle one as small as this. It does not mean that there is no effect.",
     ),
     (
         "equivalent, as good as",
-        "Shown to differ by less than the margin: even the unfavorable end of the confidence interval is a loss that "
-        "is too small to matter (5 points of a share, unless the study names another margin).",
+        "As good as: shown to lose less than the margin, at the unfavorable end of the confidence interval too (5 "
+        "points of a share, unless the study names another margin). Equivalent: nor is more than the margin gained.",
     ),
-    ("undecided", "Neither a difference nor equivalence is shown. More questions would decide it."),
+    ("undecided", "Neither a difference nor equivalence is shown. More questions might decide it."),
     (
         "nothing to lose",
         "Even with nothing disturbed, the answers are not shown to be better than answers to other questions, or than "
         "answers without evidence. What is at the bottom cannot fall; that is not robustness.",
     ),
     (
-        "too few questions",
-        "Fewer than 8 questions. Numbers are shown, and nothing is claimed of them.",
+        "too few to claim anything",
+        "Fewer than 8 questions, the least of which anything can be claimed; some 20 are needed before large effects "
+        "are likely to be. Numbers are shown as measured, and nothing is claimed of them.",
     ),
     (
         "holds facts more firmly",
@@ -53,7 +54,7 @@ VERDICTS = _terms(
     ),
     (
         "may run at every temperature tried",
-        "No tried sampling temperature loses more than the margin. Nothing is said of higher ones.",
+        "Shown to lose less than the margin at every sampling temperature tried. Nothing is said of higher ones.",
     ),
     (
         "does not apply the temperature",
@@ -76,11 +77,15 @@ VERDICTS = _terms(
 NUMBERS = _terms(
     (
         "19 points [8, 30]",
-        "19 were measured on these questions; for all questions of this kind it may be anything from 8 to 30. The "
-        "brackets are a confidence interval, of 95 % unless the study says otherwise.",
+        "19 were measured on these questions; for all questions of this kind, values from 8 to 30 are compatible with "
+        "the data. Of a loss, a negative end means that a gain is possible. The brackets are a confidence interval, of "
+        "95 % unless the study says otherwise.",
     ),
     ("points", "The difference of two percentages: from 60 % to 41 % are 19 points."),
-    ("n = 24 questions", "What everything is counted in. Repeats of a question are averaged first and add no n."),
+    (
+        "n = 24 questions",
+        "The sample size: different questions. Repeats of a question are averaged first and add no n.",
+    ),
     (
         "an effect of 12 points or more would likely have been seen",
         "Four of five such studies would have shown an effect of that size.",
@@ -100,7 +105,7 @@ NUMBERS = _terms(
     ),
     (
         "unadjusted",
-        "A number to look at, which claims nothing: of twenty such numbers one lies outside of its interval by chance.",
+        "A number to look at, which claims nothing: of twenty such intervals one misses the true value, on average.",
     ),
     (
         "partial",

@@ -25,6 +25,10 @@ Band = Literal["interval", "sd"]
 Chapter = Literal["wording", "facts", "dice", "evidence", "together"]
 
 
+LOSSES = ("heat", "evidence", "degradation")
+"""Kinds of headline whose number is a loss."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Headline:
     """Something worth a sentence, and perhaps a card."""
@@ -49,6 +53,11 @@ class Headline:
     spark_title: str = ""
     spark: tuple[Point, ...] = ()
     """The line over temperatures behind it, the coolest first."""
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the number of its card is what is lost: without the word it reads like a score."""
+        return self.kind in LOSSES
 
     @property
     def text(self) -> str:

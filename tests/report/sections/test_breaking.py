@@ -42,7 +42,7 @@ def test_of_few_facts_nothing_is_claimed() -> None:
         "That the entropy of an answer foretells the temperature at which smollm2 loses it is not shown (Kendall's τ = "
         "−0.949 ["
     )
-    assert headline.sentence.endswith("]; too few questions to claim anything (n = 5 questions)).")
+    assert headline.sentence.endswith("]; 5 questions are too few to claim anything).")
     assert not headline.is_clear
 
 

@@ -50,7 +50,7 @@ def test_sentences_say_no_more_than_the_tests() -> None:
     nothing = f"That evidence brings {name} anything at temperature 0 is not shown"
     assert sentence([1] * 10, [0] * 10, [1] * 10).startswith(nothing)
     assert sentence([1] * 9 + [0], [1] * 10, [0] * 10).startswith("No disturbance is shown to take from")
-    assert sentence([1] * 4, [0] * 4, [0] * 4).startswith(f"{nothing} (too few questions")
+    assert sentence([1] * 4, [0] * 4, [0] * 4).startswith(f"{nothing} (4 questions are too few")
 
 
 def test_the_card_has_the_three_means_and_the_line_over_temperatures() -> None:

@@ -31,7 +31,7 @@ def test_sentences_give_shares_in_percent_and_drops_in_points() -> None:
     assert "smollm2 with unchanged evidence is correct in 80 % [" in heat
     assert heat.endswith("(n = 20 questions).")
     assert evidence.startswith("Sentence removal costs smollm2 70 points of correctness [")
-    assert "At temperature 1.5 no difference is shown (10 points [" in evidence
+    assert "At temperature 1.5 a difference is not shown (10 points [" in evidence
 
 
 def test_a_card_has_the_number_its_interval_and_the_line_behind_it() -> None:
@@ -57,7 +57,7 @@ def test_an_interval_that_holds_zero_is_no_found_difference() -> None:
         if headline.kind == "evidence"
     )
     assert evidence.text.startswith(
-        "Noise: no effect on the correctness of smollm2 is shown at temperature 0 (10 points ["
+        "Noise: an effect on the correctness of smollm2 is not shown at temperature 0 (10 points ["
     )
     assert "or more would likely have been seen, one as small as this with about " in evidence.text
     assert not evidence.is_clear
@@ -75,8 +75,8 @@ def test_few_questions_claim_nothing_however_much_they_agree() -> None:
             if headline.kind == "evidence"
         )
         assert evidence.sentence == (
-            "Noise: no effect on the correctness of smollm2 is shown at temperature 0 (too few questions to claim "
-            f"anything (n = {n} question{'s' * (n > 1)}))."
+            f"Noise: an effect on the correctness of smollm2 is not shown at temperature 0 ({n} "
+            f"{'questions are' if n > 1 else 'question is'} too few to claim anything)."
         )
         assert not evidence.is_clear
 

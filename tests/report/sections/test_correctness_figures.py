@@ -137,7 +137,7 @@ def test_boxes_hold_the_mean_of_each_question_over_its_runs_and_their_numbers() 
     (figure,) = figures(table).values()
     assert {mark.label: mark.value for mark in figure.marks} == pytest.approx({"q1": 0.3, "q2": 0.5, "q3": 0.9})
     assert figure.title == "Single questions: token_f1 of smollm2, all types"
-    assert figure.caption == "At temperature 0 the median token_f1 is 0.500 with unchanged evidence."
+    assert figure.caption == "3 questions are too few to speak of a median."
     assert figure.table is not None
     assert figure.table.rows == (("unchanged", "0", 3, "0.3", "0.4", "0.5", "0.7", "0.9"),)
 

@@ -28,7 +28,7 @@ def test_losses_and_gains_are_told_with_their_temperatures() -> None:
     ).headlines
     assert headline.sentence == (
         "Sentence removal lowers the bertscore of smollm2 at temperature 0 and raises the bertscore of smollm2 at "
-        "temperature 1; elsewhere no effect is shown."
+        "temperature 1; elsewhere none is shown."
     )
     assert headline.detail.startswith("The largest difference is 0.00860 [")
     assert headline.detail.endswith("at temperature 0 (n = 20 questions).")
@@ -43,7 +43,7 @@ def test_losses_everywhere_and_nowhere_are_told_apart() -> None:
         text.startswith("Harmful lowers the bertscore of smollm2 at every temperature tried.") for text in sentences
     )
     assert any(
-        text.startswith("Harmless: no effect on the bertscore of smollm2 is shown at any temperature.")
+        text.startswith("Harmless: an effect on the bertscore of smollm2 is not shown at any temperature.")
         and "or more would likely have been seen" in text
         for text in sentences
     )
@@ -55,7 +55,7 @@ def test_failures_that_may_be_the_wrong_answers_leave_a_gain_unsettled() -> None
     (headline,) = told(
         score_rows(half, metric="contains"), score_rows(failing, metric="contains", perturbation="typos")
     ).headlines
-    assert headline.sentence == "Typos: no effect on the correctness of smollm2 is shown at temperature 0."
+    assert headline.sentence == "Typos: an effect on the correctness of smollm2 is not shown at temperature 0."
     assert headline.detail.endswith(
         "so many answers failed that they decide it. With the answers that failed, all wrong or all right, it is "
         "between −50 and 0 points."
@@ -69,7 +69,7 @@ def test_a_single_temperature_is_named() -> None:
         "Sentence removal lowers the bertscore of smollm2 at temperature 0. The difference is 0.00860 ["
     )
     (not_shown,) = told(pair(NOTHING)).sentences
-    assert "no effect on the bertscore of smollm2 is shown at temperature 0." in not_shown
+    assert "an effect on the bertscore of smollm2 is not shown at temperature 0." in not_shown
 
 
 def test_cells_hold_the_verdict_the_difference_and_p_and_the_last_the_line() -> None:

@@ -86,7 +86,7 @@ def test_where_heat_has_ruined_all_answers_there_is_nothing_to_lose() -> None:
 def test_too_few_questions_decide_nothing_and_say_so() -> None:
     (headline,) = told(pair((0.0,) * 5), 0.01).headlines
     assert headline.sentence == "Sentence removal, smollm2: undecided at temperature 0."
-    assert headline.detail.endswith("too few questions to claim anything (n = 5 questions).")
+    assert headline.detail.endswith("5 questions are too few to claim anything.")
     assert not headline.is_clear
 
 

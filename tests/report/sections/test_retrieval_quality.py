@@ -22,7 +22,7 @@ def test_sentences_say_what_was_measured() -> None:
     assert texts[0].startswith("bm25, unchanged: recall@5 is 0.83 [")
     assert texts[1].startswith("bm25, sentence removal: recall@5 is 0.38 [")
     assert texts[2].startswith("bm25: sentence removal is not shown to change recall@5; the loss is 0.38 [")
-    assert texts[2].endswith("(n = 2); too few questions to claim anything (n = 2 questions).")
+    assert texts[2].endswith("(n = 2); 2 questions are too few to claim anything.")
 
 
 def test_what_is_lost_and_what_is_gained_are_told_apart() -> None:

@@ -42,7 +42,7 @@ def test_of_two_facts_nothing_is_claimed() -> None:
     assert gain.sentence.startswith(
         "That original evidence changes how firmly smollm2 holds facts is not shown (0.133 "
     )
-    assert loss.sentence.endswith("too few questions to claim anything (n = 2 questions)).")
+    assert loss.sentence.endswith("2 questions are too few to claim anything).")
     assert not gain.is_clear and not loss.is_clear
 
 

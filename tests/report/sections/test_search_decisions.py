@@ -55,7 +55,7 @@ def test_flips_beyond_those_of_runs_are_told_by_the_excess() -> None:
 def test_flips_of_few_questions_are_not_claimed() -> None:
     (headline,) = tell(flipping(3)).headlines
     assert headline.sentence == "No rewording is shown to change the decision to search of m on squad beyond chance."
-    assert "too few questions to claim anything" in headline.detail and not headline.is_clear
+    assert "too few to claim anything" in headline.detail and not headline.is_clear
 
 
 def confident(n: int) -> list[dict[str, Any]]:

@@ -83,7 +83,7 @@ def test_what_is_not_shown_says_what_could_have_been_seen() -> None:
 def test_of_few_questions_nothing_is_claimed() -> None:
     headline = headline_of(reworded(6, 0, n=6))
     assert headline.sentence.startswith("No rewording is shown")
-    assert "too few questions to claim anything" in headline.detail and not headline.is_clear
+    assert "too few to claim anything" in headline.detail and not headline.is_clear
 
 
 def test_the_table_has_the_verdicts_of_the_sentences() -> None:

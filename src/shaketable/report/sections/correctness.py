@@ -120,6 +120,10 @@ def _heat_headline(heat: HeatDrop, pooled: Pooled, page: Page) -> tuple[Rank, He
 # --- evidence -------------------------------------------------------------------------------------
 
 
+def _is_clean_of(cell: Cell, disturbed: Cell) -> bool:
+    return cell.is_undisturbed and replace(cell, perturbation=disturbed.perturbation) == disturbed
+
+
 def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page: Page) -> tuple[Rank, Headline]:
     line = sorted(
         (
@@ -134,12 +138,15 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
     hot = next((own for own in plain if own.cell.temperature == hottest and own is not drop), None)
     claim = page.claim("evidence", drop.cell, drop.metric)
     when_hot = None if hot is None else page.claim("evidence", hot.cell, hot.metric)
+    clean = next((level for level in pooled.levels if hot is not None and _is_clean_of(level.cell, hot.cell)), None)
     headline = Headline(
         kind="evidence",
         cell=drop.cell,
         system=page.name(drop.cell),
         sentence=evidence_sentence(drop, page.name(drop.cell), claim),
-        detail=describe_when_hot(drop, hot, when_hot) + describe_as_asked(as_asked) + describe_failed(drop, drop.drop),
+        detail=describe_when_hot(drop, hot, clean, when_hot)
+        + describe_as_asked(as_asked)
+        + describe_failed(drop, drop.drop),
         number=format_amount(drop.drop),
         interval=format_interval(drop.drop),
         is_clear=page.is_applied(drop.cell),

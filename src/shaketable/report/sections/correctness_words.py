@@ -36,17 +36,20 @@ def evidence_sentence(drop: EvidenceDrop, system: str, claim: Claim | None) -> s
     return f"{sentence_case(_describe_effect(cause, system, drop.drop, drop.metric))} {where}."
 
 
-def describe_when_hot(drop: EvidenceDrop, hot: EvidenceDrop | None, claim: Claim | None) -> str:
+def describe_when_hot(drop: EvidenceDrop, hot: EvidenceDrop | None, clean: Level | None, claim: Claim | None) -> str:
+    """`clean`: what the system reaches there with unchanged evidence."""
     if hot is None:
         return f"Measured on {name_questions(drop.drop.n)}."
     where, n = f"At temperature {hot.cell.temperature:g}", count_questions(drop.drop.n)
+    if clean is not None and clean.mean.value == 0 and _tells_correct_answers(clean.metric):
+        return f"{where} nothing is left to lose: {format_level(clean.mean)} with unchanged evidence ({n})."
     if claim is None or not claim.is_shown:
-        return f"{where} no difference is shown ({format_difference(hot.drop)}; {n})."
+        return f"{where} a difference is not shown ({format_difference(hot.drop)}; {n})."
     return f"{where} the difference is {format_difference(hot.drop)} ({n})."
 
 
 def _nothing_shown(metric: str, system: str) -> str:
-    return f"no effect on the {word_for(metric)} of {system} is shown"
+    return f"an effect on the {word_for(metric)} of {system} is not shown"
 
 
 def describe_as_asked(drop: EvidenceDrop | None) -> str:

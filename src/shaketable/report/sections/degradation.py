@@ -84,9 +84,9 @@ def _sentence(line: Sequence[Loss], page: Page) -> str:
     ]
     if not effects:
         where = join_temperatures(tried, tried) if len(tried) == 1 else "at any temperature"
-        return f"{cause}: no effect on the {what} {system} is shown {where}."
+        return f"{cause}: an effect on the {what} {system} is not shown {where}."
     n_shown = sum(_is_shown(loss, page) for loss in line)
-    rest = "; elsewhere no effect is shown" if n_shown < len(line) else ""
+    rest = "; elsewhere none is shown" if n_shown < len(line) else ""
     return f"{cause} {' and '.join(effects)}{rest}."
 
 

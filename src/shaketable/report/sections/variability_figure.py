@@ -42,8 +42,8 @@ def make_figure(metric: str, result: Variability, headlines: Sequence[Headline],
         name=name_variation(metric),
         title=f"How much repeated answers differ: {metric}",
         caption=next((headline.sentence for headline in headlines if metric == result.metric), ""),
-        note="The coefficient of variation is standard deviation divided by mean, without the bias of few runs; the "
-        "dotted stability baseline "
+        note="The coefficient of variation is standard deviation divided by mean, corrected for the small number "
+        "of runs; the dotted stability baseline "
         f"is its mean over temperatures with unchanged evidence. Bands are {name_intervals(page)}. "
         f"{describe_counts(marks)}",
         marks=marks,
