@@ -69,6 +69,8 @@ def test_a_function_and_a_table_end_in_the_worst_case_a_report_and_a_study_that_
     confirm = tomllib.loads((run / "confirm.toml").read_text("utf-8"))
     assert confirm["cross"]["temperatures"] == [0.0, 1.0] and confirm["cross"]["variations"] == ["original"]
     assert "shake" not in confirm and "limits" not in confirm
+    confirmed = CliRunner().invoke(app, ["run", str(run / "confirm.toml"), "--dry-run"])
+    assert confirmed.exit_code == 0 and "holds the run of another study" not in confirmed.output
     checked = CliRunner().invoke(app, ["validate", str(run / "confirm.toml")])
     assert checked.exit_code == 0 and "is fine" in checked.output
 

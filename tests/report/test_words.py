@@ -12,6 +12,7 @@ from shaketable.report.words import (
     format_interval,
     format_level,
     format_lines,
+    format_number,
     format_p,
     holds_zero,
     join_temperatures,
@@ -74,3 +75,8 @@ def test_neighbouring_temperatures_are_drawn_together() -> None:
 
 def test_settings_of_a_part_stay_as_they_are_written() -> None:
     assert name_part("sentence_removal(min_left=1)") == "sentence removal(min_left=1)"
+
+
+@pytest.mark.parametrize("value", [9.3e-18, -9.3e-18, 0.0])
+def test_what_rounding_leaves_of_a_zero_is_a_zero(value: float) -> None:
+    assert format_number(value, "share") == format_number(value, "score") == "0"

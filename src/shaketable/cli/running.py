@@ -453,8 +453,8 @@ def _summarize_repeats(repeats: AdaptiveRepeats) -> dict[str, Any]:
 def _default_folder(study: Study, given: str, changed: bool) -> Path:
     """`runs/NAME`; a run's own folder when its frozen study was given; a suffix when keys were overridden."""
     path = Path(given)
-    for folder in (path, path.parent):
-        if (folder / "records.sqlite").is_file() and not changed:
-            return folder
+    folder = path.parent if path.name == "study.toml" else path
+    if (folder / "records.sqlite").is_file() and not changed:
+        return folder
     crossing = dataclasses.replace(study, metrics=(), main_metric=None, analyses=(), limits=Limits())
     return Path("runs") / (f"{study.name}-{digest(crossing)[:6]}" if changed else study.name)

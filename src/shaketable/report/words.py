@@ -40,10 +40,16 @@ def sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+ROUNDING = 1e-12
+"""Smaller numbers are zeros of which floating point is a little off."""
+
+
 def format_number(value: float, unit: Unit) -> str:
     """A share as whole percent, or two digits where it is small; anything else with three digits."""
     if unit == "temperature":
         return f"{value:g}"
+    if abs(value) < ROUNDING:
+        value = 0.0  # What a sum of shares leaves, not a number that anybody measured.
     if unit == "share":
         percent = 100 * value
         text = f"{percent:.0f}" if abs(percent) >= 9.5 else f"{percent:.2g}"

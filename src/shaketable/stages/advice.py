@@ -8,7 +8,10 @@ from shaketable import catalog
 from shaketable.protocols import LaidOutMethod, ThinkingModel, TurnMethod
 from shaketable.stages.meter import asked_in_batches
 from shaketable.stages.plan import Condition, Plan
+from shaketable.types import Question
 
+NEED_ANSWERS = ("contains", "correct", "exact_match", "token_f1")
+"""Metrics that compare with accepted answers and with nothing else."""
 ROOM_TO_THINK = 1000
 """Tokens below which thoughts are likely to be cut off; reasoning models write thousands."""
 
@@ -16,7 +19,23 @@ ROOM_TO_THINK = 1000
 def advice_on(planned: Plan) -> list[str]:
     """One sentence for each model and method that do not fit each other, or take long; nothing is changed."""
     advice = [advise(condition) for condition in planned.conditions for advise in (_on_thoughts, _on_batches)]
+    advice.append(_on_answers(planned))
     return list(dict.fromkeys(filter(None, advice)))
+
+
+def _on_answers(planned: Plan) -> str | None:
+    """A column of answers under another name is easily overlooked: everything runs, and nothing can be scored."""
+    judging = [name for name in planned.study.metrics if catalog.parse(name)[0] in NEED_ANSWERS]
+    if not judging or not planned.questions or any(map(_can_be_judged, planned.questions)):
+        return None
+    return (
+        f"no question has an accepted answer, so {', '.join(judging)} cannot tell right from wrong. Name the column of "
+        "answers 'answer' (or the field 'answers'); without answers, ask for the metric same_answer."
+    )
+
+
+def _can_be_judged(question: Question) -> bool:
+    return bool(question.answers or question.tags.get("unanswerable"))
 
 
 def _on_batches(condition: Condition) -> str | None:
