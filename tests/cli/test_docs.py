@@ -22,10 +22,14 @@ def test_without_a_page_the_pages_are_listed():
     assert {page["page"] for page in json.loads(call("--json").stdout)} >= {"data", "changelog", "study"}
 
 
-@pytest.mark.parametrize("name", ["data", "docs/data.md", "Data", "dat", "data.md"])
+@pytest.mark.parametrize("name", ["data", "docs/data.md", "Data", "data.md"])
 def test_a_page_is_found_by_any_way_to_write_it(name):
     result = call(name)
     assert result.exit_code == 0 and result.stdout.startswith("# Your own questions\n")
+
+
+def test_the_beginning_of_a_name_is_enough():
+    assert call("tut").stdout == call("tutorial").stdout
 
 
 @pytest.mark.parametrize("name", ["decisions/17", "decision 17", "decisions/0017-one-family-of-claims"])

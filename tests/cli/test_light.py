@@ -31,7 +31,7 @@ def said(*words: str, code: int = 0) -> str:
 
 def test_the_demo_says_what_to_install(light, tmp_path):
     sentence = "The demo needs the packages torch, transformers and spacy: pip install 'shaketable[local]'."
-    assert said("demo", code=2) == f"Error: {sentence}"
+    assert said("demo", code=2) == f"Error: {sentence} More: shaketable docs installing"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -24,7 +24,7 @@ def finished(tmp_path_factory):
     (folder / "small.toml").write_text(STUDY)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("shaketable.stages.report.report", lambda run, **_: run.folder / "report.html")
-        result = call("run", folder / "small.toml", "--out", folder / "run", "--json")
+        result = call("run", folder / "small.toml", "--out", folder / "run", "--json", "--max-failures", "100%")
     assert result.exit_code == 0, result.output
     return folder / "run"
 

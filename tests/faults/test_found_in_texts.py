@@ -27,7 +27,7 @@ from shaketable.metrics.refusal import refuses
 from shaketable.text import language
 from shaketable.text.word_edits import align
 from shaketable.types import Message
-from shaketable.viewer.pages import _number
+from shaketable.viewer.addresses import read_number
 
 ESCAPE = "\x1b[2J\x1b]0;owned\x07 \x9b31m \u202e \ud83d [bold]not markup[/]"
 
@@ -153,7 +153,7 @@ def test_an_error_that_repeats_a_name_steers_nothing() -> None:
 @pytest.mark.parametrize("text", ["0", "", "-1", "1e3", "9" * 5000, "000000001" + "9" * 5000, "١"])
 def test_a_page_that_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(RunError, match="expected a whole number from 1"):
-        _number(text, "page")
+        read_number(text, "page")
 
 
 @pytest.mark.parametrize("name", ["model/../../out.txt", "model//../../out.txt", "model/a/../../../out.txt"])

@@ -170,7 +170,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         analyses = ["correctness"]
         """
     )
-    done = CliRunner().invoke(app, ["run", str(folder / "study.toml"), "--out", str(folder / "run")])
+    done = CliRunner().invoke(
+        app, ["run", str(folder / "study.toml"), "--out", str(folder / "run"), "--max-failures", "100%"]
+    )
     assert "Traceback" not in done.stdout + done.stderr
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     assert done.exit_code == 0, done.stderr

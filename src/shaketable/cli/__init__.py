@@ -22,7 +22,7 @@ def main() -> None:
     try:
         from shaketable.cli.app import app
 
-        app(prog_name="shaketable")
+        app(prog_name="python -m shaketable" if sys.argv[0].endswith("__main__.py") else "shaketable")
     except KeyboardInterrupt:  # Also while libraries are imported, which takes a second.
         sys.stderr.write("Interrupted.\n")
         sys.exit(INTERRUPTED)

@@ -61,7 +61,7 @@ def _about_data(draft: Draft) -> str:
                 "lines, Parquet, owner/name of the data hub)."
             )
         case "jsonl":
-            return "JSON lines in the layout of docs/data.md."
+            return "JSON lines in the layout that `shaketable docs data` shows."
         case _:
             return "Our name = the column of your table. What is not named is not read; tags are columns to group by."
 

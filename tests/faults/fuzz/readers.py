@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from shaketable.cli.looking import word_diff as told_diff
+from shaketable.cli.diffs import word_diff as told_diff
 from shaketable.datasets.adaptive_rag import parse_printed_array
 from shaketable.datasets.reading.rows import RowError
 from shaketable.datasets.reading.sentences import sentence_bounds
