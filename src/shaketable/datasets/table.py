@@ -13,7 +13,7 @@ from shaketable.datasets.reading.table_layout import KNOWN, TAKEN, name_columns
 from shaketable.errors import DataError, did_you_mean
 from shaketable.types import Loaded, Question, Rejected
 
-ADVICE = "`shaketable init --data FILE` finds the columns of a table, shows them and writes a study; see shaketable docs data."
+ADVICE = "`shaketable init --data FILE` finds the columns of a table and writes a study; see shaketable docs data."
 
 
 def load_table(
