@@ -53,9 +53,10 @@ def with_fake_parts(monkeypatch):
     fake_parts.forget()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[object]:
-    """Chromium from the system. In CI a missing browser is a failure; elsewhere these tests are left out."""
+    """Chromium from the system, for the tests of a file: its driver keeps an event loop, in which others cannot start
+    theirs. In CI a missing browser is a failure; elsewhere these tests are left out."""
     path = next((which for name in BROWSERS if (which := shutil.which(name))), None)
     if path is None:
         missing = "There is no Chromium. On Debian: apt-get install chromium."

@@ -9,6 +9,8 @@ import termios
 
 import pytest
 
+from shaketable.cli import QUIET
+
 BARS = """
 import warnings
 from tqdm import tqdm
@@ -28,7 +30,9 @@ def on_a_terminal(command, folder):
     """What a command shows on a terminal of its own, and its exit code."""
     parent, child = pty.openpty()
     termios.tcsetwinsize(child, (24, 80))
-    process = subprocess.Popen(command, stdin=child, stdout=child, stderr=child, cwd=folder, close_fds=True)
+    # A command that ran in this process has silenced it, and all that it starts.
+    loud = {name: value for name, value in os.environ.items() if name not in QUIET}
+    process = subprocess.Popen(command, stdin=child, stdout=child, stderr=child, cwd=folder, env=loud, close_fds=True)
     os.close(child)
     shown = b""
     while process.poll() is None or select.select([parent], [], [], 0.1)[0]:

@@ -53,7 +53,7 @@ def test_equal_runs_differ_by_exactly_nothing_and_nothing_is_claimed(tmp_path: P
 
 def test_too_few_questions_claim_nothing(tmp_path: Path) -> None:
     told = compare(made_run(tmp_path / "a", answer_rows([0] * 5)), made_run(tmp_path / "b", answer_rows([1] * 5)))
-    assert "Too few questions to claim anything" in verdict(told)
+    assert "5 questions are too few to claim anything" in verdict(told)
 
 
 def test_systems_that_two_runs_share_are_compared_each_with_itself_as_one_family(tmp_path: Path) -> None:
