@@ -73,6 +73,7 @@ def test_bars_of_libraries_are_not_drawn_on_a_terminal(code, tmp_path):
     assert "Loading weights" in drawn and "Fetching files" in drawn
 
 
+@pytest.mark.slow
 @pytest.mark.weights
 def test_loading_weights_draws_no_bar_in_python_either(tmp_path):
     code = (

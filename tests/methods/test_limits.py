@@ -120,6 +120,7 @@ def test_every_method_states_its_limits(name: str) -> None:
     assert any(text.partition("(")[0] == name for text in METHODS)
 
 
+@pytest.mark.slow
 @pytest.mark.weights
 def test_a_real_run_stays_within_its_forecast(tmp_path: Any) -> None:
     """98 calls, 31,000 prompt tokens and 3,053 new ones were forecast at most, and 188, 97,000 and 5,020 used."""

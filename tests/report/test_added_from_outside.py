@@ -128,7 +128,7 @@ def test_the_command_line_tells_it(shaketable):
     ("broken", "reason"),
     [
         ("raises", "ZeroDivisionError: division by zero"),
-        ("gives_no_number", "not JSON compliant"),
+        pytest.param("gives_no_number", "not JSON compliant", marks=pytest.mark.slow),
         ("gives_text", "str"),
     ],
 )

@@ -39,7 +39,7 @@ def shipped(name: str, folder: Path, **changes: Any) -> Run:
     return run(replace(study, models=(BANANA,), datasets=(dataset,), **changes), folder)
 
 
-@pytest.fixture(scope="module", params=["context_temperature", "joint"])
+@pytest.fixture(scope="module", params=["context_temperature", pytest.param("joint", marks=pytest.mark.slow)])
 def never_right(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
     alone = {"main_metric": "correct", "margin": None, "reference": "short"}
     changes = alone if request.param == "context_temperature" else {}
