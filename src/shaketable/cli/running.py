@@ -119,7 +119,7 @@ def demo(
     Takes a few minutes on two cores and ends with a report. Interrupt it and run it again: it goes on.
     """
     need_packages("The demo", "torch", "transformers", "spacy")
-    _whole_line(load_study("demo", (), limit), out_folder, json_)
+    _whole_line(load_study("demo", (), limit), out_folder, json_, Asking())
     say(f"Look into it, answer by answer: {typed()} view {shlex.quote(str(out_folder))}", quiet=json_)
 
 
@@ -168,7 +168,8 @@ def run(
         forecast(planned, json_, 0 if out_folder is None else n_answered(planned, out_folder))
         return
     folder = out_folder or _default_folder(loaded, study, bool(overrides or limit))
-    _whole_line(loaded, folder, json_, cache, spread, waits=wait, max_failures=max_failures)
+    how = Asking(cache=cache, executor=spread, waits=wait, max_failures=max_failures)
+    _whole_line(loaded, folder, json_, how)
 
 
 def with_limits(
@@ -278,22 +279,25 @@ def report(
 # --- parts of the way -----------------------------------------------------------------------------
 
 
-def run_line(
-    study: Study,
-    folder: Path,
-    json_: bool,
-    cache: bool | None = None,
-    executor: Ray | None = None,
-    *,
-    waits: bool = True,
-    max_failures: float = ALLOWED,
-) -> tuple[Run, Answered]:
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class Asking:
+    """How the trials of a study are asked; the defaults are those of the options."""
+
+    cache: bool | None = None
+    executor: Ray | None = None
+    waits: bool = True
+    max_failures: float = ALLOWED
+
+
+def run_line(study: Study, folder: Path, json_: bool, how: Asking) -> tuple[Run, Answered]:
     """The whole line, showing how it moves."""
     results: list[Answered] = []
 
     def answering(made: Run, planned: Plan) -> None:
-        asked = functools.partial(_answer, is_whole=True, executor=executor, waits=waits, max_failures=max_failures)
-        results.append(asked(made, planned, json_, cache))
+        asked = functools.partial(
+            _answer, is_whole=True, executor=how.executor, waits=how.waits, max_failures=how.max_failures
+        )
+        results.append(asked(made, planned, json_, how.cache))
 
     try:
         found = run_stage(
@@ -303,7 +307,7 @@ def run_line(
             wording=lambda made, draft: _word(made, draft, json_),
             answering=answering,
             remembering=True,
-            executor=executor,
+            executor=how.executor,
         )
     except KeyboardInterrupt as interrupt:
         if not (folder / "study.toml").exists():
@@ -312,23 +316,14 @@ def run_line(
     return found, results[0]
 
 
-def _whole_line(
-    study: Study,
-    folder: Path,
-    json_: bool,
-    cache: bool | None = None,
-    executor: Ray | None = None,
-    *,
-    waits: bool = True,
-    max_failures: float = ALLOWED,
-) -> None:
+def _whole_line(study: Study, folder: Path, json_: bool, how: Asking) -> None:
     start = time.perf_counter()
-    found, answered = run_line(study, folder, json_, cache, executor, waits=waits, max_failures=max_failures)
+    found, answered = run_line(study, folder, json_, how)
     if json_:
         print_json(summarize(found, answered))
     else:
         _tell_results(found, answered, time.perf_counter() - start)
-    refuse_failures(found, max_failures)
+    refuse_failures(found, how.max_failures)
 
 
 def _tell_results(found: Run, answered: Answered, seconds: float) -> None:

@@ -12,7 +12,7 @@ from shaketable.analyses.arms import Levels
 from shaketable.cli.budget import parse_budget
 from shaketable.cli.console import guarded, print_json
 from shaketable.cli.failing import ALLOWED, MaxFailuresOption, refuse_failures
-from shaketable.cli.running import JsonOption, OutOption, SetOption, run_line, summarize
+from shaketable.cli.running import Asking, JsonOption, OutOption, SetOption, run_line, summarize
 from shaketable.cli.shake_forecast import tell_plan
 from shaketable.cli.targets import Given, name_model
 from shaketable.cli.telling_shake import describe_confirmation, tell_shake, values_of
@@ -107,7 +107,7 @@ def shake(
     if dry_run:
         return
     folder = out_folder or Path("runs") / f"{study.name}-{prepared.key[:6]}"
-    run, answered = run_line(study, folder, json_, max_failures=max_failures)
+    run, answered = run_line(study, folder, json_, Asking(max_failures=max_failures))
     confirmation = plan_confirmation(run)
     file = write_confirmation(run, confirmation, describe_confirmation(run, confirmation))
     if json_:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from shaketable.analyses.claims import TOO_FEW, Claim
 from shaketable.analyses.rows import Bounded
-from shaketable.report.words import format_amount, format_difference, format_number, name_questions
+from shaketable.report.words import format_amount, format_difference, format_number, too_few
 from shaketable.types import Estimate
 
 N_MOST = 10_000
@@ -23,8 +23,7 @@ def describe_unshown(claim: Claim | None) -> str:
     if claim is None:
         return "not tested"
     if claim.reason == TOO_FEW:
-        n = claim.estimate.n
-        return f"{name_questions(n)} {'is' if n == 1 else 'are'} too few to claim anything"
+        return too_few(claim.estimate.n, "claim anything")
     if claim.reason is not None:
         return claim.reason
     if claim.detectable is None:

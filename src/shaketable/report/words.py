@@ -131,6 +131,11 @@ def format_margin(delta: float, unit: Unit) -> str:
     return f"{100 * delta:.3g} points" if unit == "share" else f"{delta:.3g}"
 
 
+def too_few(n: int, purpose: str) -> str:
+    """`4 questions are too few to claim anything`."""
+    return f"{name_questions(n)} {'is' if n == 1 else 'are'} too few to {purpose}"
+
+
 def name_questions(n: int) -> str:
     """`24 questions`."""
     return f"{n:,} question{'' if n == 1 else 's'}"

@@ -20,7 +20,7 @@ from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.evidence_marks import name_panel, name_type, order_type, shorten_name
 from shaketable.report.extremes import extreme_systems, system_cell
 from shaketable.report.section import Figure, Page, Table
-from shaketable.report.words import format_entry, format_number, name_evidence, name_questions, sentence_case
+from shaketable.report.words import format_entry, format_number, name_evidence, sentence_case, too_few
 from shaketable.types import Unit
 
 N_DRAWN = 201
@@ -186,7 +186,7 @@ def _table(summaries: Sequence[Box], unit: Unit) -> Table:
 def _describe_medians(summaries: Sequence[Box], metric: str, unit: Unit) -> str:
     """`At temperature 0.6 the median … is 0.93 with unchanged evidence, and lowest with sentence removal: 0.88.`"""
     if (most := max(box.n for box in summaries)) < N_LEAST:
-        return f"{sentence_case(name_questions(most))} {'is' if most == 1 else 'are'} too few to speak of a median."
+        return f"{sentence_case(too_few(most, 'speak of a median'))}."
     sentences = []
     for temperature in dict.fromkeys(box.temperature for box in summaries):
         here = [box for box in summaries if box.temperature == temperature]
