@@ -135,6 +135,29 @@ def test_a_kept_reply_that_was_altered_is_asked_for_again(tmp_path, monkeypatch)
     assert answered(study, tmp_path / "r.sqlite")[1] == whole
 
 
+@pytest.mark.parametrize("method", ["closed_book", "search_o1(max_turns=3)"])
+def test_a_reply_that_took_long_is_kept_before_its_method_goes_on(tmp_path, monkeypatch, method):
+    """A method may load what takes seconds when it goes on, and the run may be killed in that time."""
+    study = small_study(tmp_path, methods=[method], models=[SEARCHING], generation={"max_tokens": 20})
+    calls = Calls(monkeypatch)
+    _, whole = answered(study, tmp_path / "whole.sqlite")
+    n_needed, calls.n = calls.n, 0
+    monkeypatch.setattr("shaketable.stages.scheduler.LONG_WAIT_SECONDS", 0.0)
+
+    def killed(*_: object) -> None:
+        raise SystemError("What a process that is killed stores afterwards: nothing.")
+
+    with monkeypatch.context() as during, pytest.raises(SystemError):
+        during.setattr(Scheduler, "_take", killed)
+        answered(study, tmp_path / "r.sqlite")
+    with RecordStore(tmp_path / "r.sqlite", read_only=True) as store:
+        assert sum(map(len, store.kept_replies().values())) == calls.n > 0
+    assert answered(study, tmp_path / "r.sqlite")[1] == whole
+    assert calls.n == n_needed
+    with RecordStore(tmp_path / "r.sqlite", read_only=True) as store:
+        assert store.kept_replies() == {} and verify(store).problems == ()
+
+
 def test_a_run_that_is_always_cut_before_many_replies_come_gets_on_with_few(tmp_path, monkeypatch):
     """Replies of many trials together take longer than a go lasts; so does a second round of calls."""
     study = small_study(tmp_path, methods=["query_rewrite"], models=[SEARCHING], generation={"max_tokens": 20})

@@ -61,6 +61,8 @@ WINDOW = 1024
 FORECAST_EVERY_SECONDS = 2.0
 LOOKING_SHARE = 0.01
 """Of the time, at most, that is spent on asking a model how far its rows have come."""
+LONG_WAIT_SECONDS = 0.5
+"""Replies that took longer are stored before methods go on with them, which may load what takes seconds as well."""
 TICKETS = itertools.count()
 """No number is given twice in a process: an interrupted run's replies may come when another one waits."""
 
@@ -155,6 +157,8 @@ class Scheduler:
         self.held: deque[tuple[int, Prompt]] = deque()
         """Calls that a limit stands against, as long as others are under way."""
         self.finished: list[tuple[Record, Condition]] = []
+        self.waited_seconds = 0.0
+        """For the last replies."""
 
     def run(self, model: Model, source: Source, line: KeptLine | None = None) -> Stop | None:
         """Drive all trials of one model to their ends, or to a limit of the run. `line`: where it is asked in batches;
@@ -221,22 +225,36 @@ class Scheduler:
                     f"{catalog.label(model)} returned nothing while {len(self.flights)} prompts were waiting. "
                     "`collect` works until at least one is finished."
                 )
-            n_sharing = Counter(id(reply) for _, reply in replies)
-            for done, reply in replies:
-                if done not in self.flights:
-                    continue  # It was asked before an interruption, and nobody waits for it any more.
-                if isinstance(reply, Completion):
-                    flight, share = self.flights[done], 1 / n_sharing[id(reply)]
-                    flight.tally.note(reply, share, flight.n_replies, flight.max_tokens)
-                    flight.n_replies += 1
-                self._take(done, _whole(reply))
+            self._take_each(replies)
             self._look_up()
             self._submit_held()
-            if self.kept.store():
-                self.window.stored()
+            self._keep()
             if self.finished or perf_counter() - self.told_at >= FORECAST_EVERY_SECONDS:
                 self._store(model)
             yield
+
+    def _take_each(self, replies: Sequence[tuple[int, Completion | Failure]]) -> None:
+        """Go on with the trials whose replies came."""
+        n_sharing = Counter(id(reply) for _, reply in replies)
+        awaited = []
+        for ticket, reply in replies:
+            if ticket not in self.flights:
+                continue  # It was asked before an interruption, and nobody waits for it any more.
+            flight, whole = self.flights[ticket], _whole(reply)
+            if isinstance(whole, Completion) and flight.prompt is not None:
+                self.kept.note(flight.trial.key, flight.n_replies, flight.prompt, whole, self.meter.prices)
+                flight.tally.note(whole, 1 / n_sharing[id(reply)], flight.n_replies, flight.max_tokens)
+                flight.n_replies += 1
+            awaited.append((ticket, whole))
+        if self.waited_seconds >= LONG_WAIT_SECONDS:
+            self._keep()
+        for ticket, whole in awaited:
+            self._take(ticket, whole)
+
+    def _keep(self) -> None:
+        """Store what came for trials that go on."""
+        if self.kept.store():
+            self.window.stored()
 
     def _collect(self) -> Sequence[tuple[int, Completion | Failure]]:
         """The next replies; now and then with a look at how far the rows have come before and after."""
@@ -246,7 +264,8 @@ class Scheduler:
         begun = perf_counter()
         replies = self.engine.collect()
         end = perf_counter()
-        self.left.stepping.busy += end - begun
+        self.waited_seconds = end - begun
+        self.left.stepping.busy += self.waited_seconds
         if teller:
             self.left.stepping.note(before, teller.written(), end - begun)
             now = perf_counter()
@@ -337,8 +356,6 @@ class Scheduler:
             flight.n_prompt_tokens += reply.n_prompt_tokens
             flight.n_tokens += reply.n_tokens
             flight.seconds += reply.seconds
-        if isinstance(reply, Completion) and kept is None and flight.prompt is not None:
-            self.kept.note(flight.trial.key, flight.n_replies - 1, flight.prompt, reply, self.meter.prices)
         self._resume(ticket, reply)
 
     def _pay(self, flight: Flight, reply: Evidence | Completion | Reading | Failure, kept: KeptReply | None) -> None:

@@ -64,10 +64,11 @@ class RecordStore(RecordReading, Dimensions, Derived, Underway):
             connection.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", texts.items())
             self._seal_records(connection, rows)
             connection.executemany(INSERT, rows.values())
-            # What was kept while they were under way stands in their traces now; one call leaves nothing to keep.
-            for record, _ in records:
-                if record.cost.n_generations > 1:
-                    remove_sealed(connection, self._changes, "underway", "key = ?", (record.trial.key,))
+            # What was kept while they were under way stands in their traces now.
+            ended = self._kept_keys & rows.keys()
+            for key in ended:
+                remove_sealed(connection, self._changes, "underway", "key = ?", (key,))
+        self._kept_keys -= ended
         self._known_texts.update(texts)
 
     def _seal_records(self, connection: sqlite3.Connection, rows: Mapping[str, tuple[Any, ...]]) -> None:

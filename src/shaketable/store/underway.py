@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +32,11 @@ class KeptReply:
 
 
 class Underway(SharedTexts):
+    @functools.cached_property
+    def _kept_keys(self) -> set[str]:
+        """Of trials of which replies are kept; there is one writer, which knows them from then on."""
+        return {key for (key,) in self.rows("SELECT DISTINCT key FROM underway")}
+
     def keep_replies(self, replies: Sequence[KeptReply]) -> None:
         """In one transaction. They go when the record of their trial comes."""
         texts: dict[str, str] = {}
@@ -43,6 +49,7 @@ class Underway(SharedTexts):
             connection.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?)", texts.items())
             insert_sealed(connection, self._changes, "underway", "key, place", rows)
         self._known_texts.update(texts)
+        self._kept_keys.update(kept.key for kept in replies)
 
     def kept_replies(self) -> dict[str, list[KeptReply]]:
         """Key of a trial → its replies in their order, up to the first that is missing or was altered."""
