@@ -37,6 +37,7 @@ from tiny_letters import write_letters  # noqa: E402
 
 from shaketable.stages.run import ask  # noqa: E402
 from shaketable.study import load_study  # noqa: E402
+from shaketable.text.language import import_spacy  # noqa: E402
 
 N_KILLS = 40
 """Of each kind, at random moments."""
@@ -128,7 +129,8 @@ def wait(process: multiprocessing.process.BaseProcess, *, is_busy: bool) -> None
 def kill_often(folder: Path, *, is_busy: bool = False) -> None:
     study, run = folder / "often.toml", folder / "run"
     study.write_text(DRAGIN)
-    importlib.import_module("shaketable.engine.load")  # Takes seconds, and nothing of it is the run's.
+    importlib.import_module("shaketable.engine.load")  # Libraries take seconds, and nothing of it is the run's.
+    import_spacy()
     context, start, n_kills = multiprocessing.get_context("fork"), time.perf_counter(), 0
     while True:
         process = context.Process(target=ask, args=(load_study(study), run))

@@ -11,6 +11,7 @@ from shaketable.identity import seed_from
 from shaketable.statistics.intervals import Bootstrap, Numbers, alike
 from shaketable.types import Estimate, Unit
 
+Drawn = NDArray[np.uint16]
 Counts = NDArray[np.float32] | NDArray[np.float64]
 DUST = 1e-13
 """Less than the differences can differ by, more than a subtraction can lose."""
@@ -49,11 +50,10 @@ def shift_estimates(
     return [bootstrap.estimate(*row, n=n, unit=unit) for row, n in zip(estimates.tolist(), counts, strict=True)]
 
 
-def _counts(question_ids: Sequence[str], n_resamples: int) -> Counts:
+def _counts(question_ids: Sequence[str], n_resamples: int) -> Drawn:
     """How often each question was drawn, questions × resamples."""
     n, rng = len(question_ids), np.random.default_rng(seed_from("bootstrap", *question_ids))
-    # Pairs of questions are counted; beyond 2^24 a 32-bit number skips some.
-    counts = np.empty((n, n_resamples), np.float32 if n**2 < 2**24 else np.float64)
+    counts = np.empty((n, n_resamples), np.uint16)
     for start in range(0, n_resamples, DRAWN_AT_ONCE):
         size = min(DRAWN_AT_ONCE, n_resamples - start)
         places = rng.integers(0, n, (size, n)) * size + np.arange(size)[:, None]
@@ -61,7 +61,7 @@ def _counts(question_ids: Sequence[str], n_resamples: int) -> Counts:
     return counts
 
 
-def _bounds(differences: Numbers, drawn: Counts, confidence: float) -> tuple[float, float]:
+def _bounds(differences: Numbers, drawn: Drawn, confidence: float) -> tuple[float, float]:
     """Percentile bounds, without the Walsh averages of any resample.
 
     The median of a resample is at most t if half of its Walsh averages are. How many are follows from how often each
@@ -70,7 +70,10 @@ def _bounds(differences: Numbers, drawn: Counts, confidence: float) -> tuple[flo
     """
     order = np.argsort(differences, kind="stable")
     values, first = np.unique(differences[order], return_index=True)
-    counts = np.add.reduceat(drawn[order], first, axis=0)  # Questions that differ alike are drawn as one.
+    # Pairs of questions are counted; beyond 2^24 a 32-bit number skips some.
+    number = np.float32 if len(differences) ** 2 < 2**24 else np.float64
+    # Questions that differ alike are drawn as one.
+    counts: Counts = np.add.reduceat(drawn[order], first, axis=0, dtype=number)
     n_averages = len(differences) * (len(differences) + 1) // 2
     tail = (1 - confidence) / 2
     up_to = np.concatenate([np.zeros((1, counts.shape[1]), counts.dtype), np.cumsum(counts, axis=0)])

@@ -67,7 +67,8 @@ class ScoreTables:
         the first row among those of all numbers, which usually stand in the order of the records."""
         same = self._factors.slice(start % max(self._factors.height, 1), scores.height)
         if scores.height == same.height and (scores["key"] == same["key"]).all():
-            table = scores.hstack(same.drop("key"))  # Shares the columns: no text is there twice.
+            # Shares the columns, keys too: no text is there twice.
+            table = scores.drop("key").hstack(same).select(*scores.columns, pl.exclude(*scores.columns))
         else:
             table = scores.join(self._factors, on="key", how="inner", maintain_order="left")
         is_left_out = pl.col("is_left_out")
