@@ -23,7 +23,7 @@ PARTS = ("datasets", "variations", "perturbations", "retrievers", "models", "met
 """Folders of interchangeable parts. Files that the folder's CATALOG does not list are its helpers."""
 
 CORE = ("types", "protocols", "errors", "identity", "catalog", "study", "factors", "weights")
-"""The files at the top; prompts, which are texts, count as such."""
+"""The names at the top, files and folders; prompts, which are texts, count as such."""
 
 MAY_IMPORT = {
     # place: what it may import, beside the helpers of its own folder. `core` is every module at the top;
@@ -72,8 +72,13 @@ NEVER = {
     "report": ("prompts",),
 }
 
-STAGES = ("vary", "plan", "answer", "score", "analyze", "report")
-"""The arrows from left to right; none imports one to its right."""
+IN_ORDER = {
+    "types": (
+        *("plain", "studies", "questions", "wordings", "evidence", "prompts", "steps", "trials", "numbers", "findings"),
+    ),
+    "stages": ("vary", "plan", "answer", "score", "analyze", "report"),
+}
+"""The values and the arrows from left to right; none imports one to its right."""
 
 SQL = re.compile(
     r"\b(SELECT|INSERT (OR \w+ )?INTO|DELETE FROM|UPDATE \w+ SET|CREATE (TEMP )?TABLE|PRAGMA|ORDER BY|GROUP BY)\b"
@@ -192,10 +197,11 @@ def _bend(one: Import, parts: dict[str, set[str]]) -> str | None:
     if there not in allowed and not (there in PARTS and "helpers" in allowed and not is_part):
         return f"{here} may import {', '.join(word for word in allowed)}"
     own = one.importer[0] if one.importer and one.importer[0] in NEVER else ""
-    if own and (one.imported[0] in NEVER[own] or there in NEVER[own]):
+    if own and own != one.imported[0] and (one.imported[0] in NEVER[own] or there in NEVER[own]):
         return f"{own} never imports {', '.join(NEVER[own])}"
-    if here == there == "stages" and {one.importer[-1], one.imported[-1]} <= set(STAGES):
-        right = STAGES.index(one.imported[-1]) > STAGES.index(one.importer[-1])
+    order = IN_ORDER.get(one.imported[0], ()) if one.importer[:1] == one.imported[:1] else ()
+    if order and {one.importer[-1], one.imported[-1]} <= set(order):
+        right = order.index(one.imported[-1]) > order.index(one.importer[-1])
         return f"{one.imported[-1]} stands to the right of {one.importer[-1]}" if right else None
     return None
 
@@ -239,7 +245,17 @@ def test_nothing_but_the_store_speaks_sql():
 
 def test_every_folder_has_a_place_on_the_line():
     folders = {file.parent.name for file in PACKAGE.glob("*/__init__.py")}
-    assert folders - {"prompts"} == MAY_IMPORT.keys() - {"core", "door", "__main__"}
+    assert folders - {"prompts", *CORE} == MAY_IMPORT.keys() - {"core", "door", "__main__"}
+
+
+def test_whatever_else_stands_at_the_top_is_the_core():
+    tops = {file.stem for file in PACKAGE.glob("*.py")} | {file.parent.name for file in PACKAGE.glob("*/__init__.py")}
+    assert tops - MAY_IMPORT.keys() - {"__init__", "prompts"} == set(CORE)
+
+
+def test_every_module_of_values_has_a_place_on_the_line():
+    modules = {file.stem for file in (PACKAGE / "types").glob("*.py")}
+    assert modules - {"__init__"} == set(IN_ORDER["types"])
 
 
 def test_the_checker_sees_the_imports_there_are():
@@ -264,7 +280,9 @@ def bent(tmp_path):
     """What the checker says of one file in a small package that is straight otherwise."""
     straight = {
         "__init__.py": "from shaketable.stages.plan import plan",
-        "types.py": "",
+        "types/__init__.py": "from shaketable.types.findings import Finding",
+        "types/numbers.py": "",
+        "types/findings.py": "from shaketable.types.numbers import Score",
         "factors.py": "from shaketable.types import Score",
         "study.py": "from shaketable import types",
         "catalog.py": "import importlib",
@@ -306,7 +324,8 @@ def test_a_straight_package_has_no_bends(bent):
     ("path", "text", "names"),
     [
         ("__init__.py", "from shaketable.cli import running", "the package imports cli.running"),
-        ("types.py", "import shaketable.factors", "types imports factors"),
+        ("types/numbers.py", "import shaketable.factors", "types.numbers imports factors"),
+        ("types/numbers.py", "from shaketable.types import findings", "types.numbers imports types.findings"),
         ("factors.py", "from shaketable.methods.asking import ask", "factors imports methods.asking"),
         ("catalog.py", "from shaketable.store import Run", "catalog imports store"),
         ("catalog.py", "import importlib\nimportlib.import_module('shaketable.cli')", "catalog imports cli"),

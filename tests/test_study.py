@@ -437,3 +437,24 @@ def test_a_shake_comes_back_as_it_was_frozen():
     study = parse_study({"name": "x", "shake": {"screened": 5}, "limits": {"max_calls": 9}}, "mine.toml")
     assert study.shake is not None and study.shake.screened == 5
     assert parse_study(tomllib.loads(format_study(study)), "study.toml") == study
+
+
+def test_half_a_character_on_the_command_line_is_refused_wherever_it_stands(tmp_path):
+    file = tmp_path / "study.toml"
+    file.write_text("name = 'x'")
+    for change, place in (
+        ("name=a\udc00", ", name"),
+        ("a\ud83d=1", ""),
+        ("dataset.path=['\udc00']", ", dataset.path[0]"),
+    ):
+        with pytest.raises(StudyError, match=rf"{re.escape(str(file.name) + place)}: found .*half a character"):
+            load_study(file, [change])
+
+
+@pytest.mark.parametrize("table", ["[dataset]\npath = '{}'", "[cross]\nretrievers = [\"bm25(corpus='{}')\"]"])
+@pytest.mark.parametrize(("path", "told"), [("~nobody-here/a", "somebody unknown"), ("9" * 300, "cannot be looked up")])
+def test_a_path_that_cannot_be_looked_up_is_told_in_a_sentence(tmp_path, table, path, told):
+    file = tmp_path / "study.toml"
+    file.write_text("name = 'x'\n" + table.format(path))
+    with pytest.raises(StudyError, match=told):
+        load_study(file)
