@@ -212,6 +212,10 @@ WIDE = """() => [...document.querySelectorAll(".table")]
     .filter((table) => table.clientWidth && table.scrollWidth > table.clientWidth + 1)
     .map((table) => `${table.ariaLabel}: ${table.scrollWidth} in ${table.clientWidth}`)"""
 
+CUT = """() => [...document.querySelectorAll(".drawing")]
+    .filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 1)
+    .map((box) => `${box.ariaLabel}: ${box.scrollWidth} in ${box.clientWidth}`)"""
+
 
 def test_no_word_pushes_a_column_out_and_every_page_fits_a_phone(
     page: Any, viewer: LocalServer, runs: list[Run]
@@ -225,6 +229,8 @@ def test_no_word_pushes_a_column_out_and_every_page_fits_a_phone(
             assert page.evaluate(WIDE) == [], name
         page.set_viewport_size(PHONE)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], name
+        if name != "report":  # whose charts are drawn when they come into sight
+            assert page.evaluate(CUT) == [], name
         if name in ("records", "answers"):  # rows are stacked
             assert page.evaluate(WIDE) == [], name
         if name != "report":

@@ -158,8 +158,9 @@ class Script:
 
 def make_scripts(*, has_figures: bool) -> list[Script]:
     """The drawing library, where there is something to draw, and the page's own."""
-    texts = [load_bundle()] if has_figures else []
-    return [_script(text) for text in (*texts, environment.get_template("report.js").render())]
+    names = ("narrow.js", "charts.js", "report.js") if has_figures else ("report.js",)
+    own = "\n".join(environment.get_template(name).render() for name in names)
+    return [_script(text) for text in ([load_bundle(), own] if has_figures else [own])]
 
 
 def _script(text: str) -> Script:

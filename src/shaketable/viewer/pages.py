@@ -16,6 +16,7 @@ from shaketable.store import Run
 from shaketable.store.explore import Explorer
 from shaketable.store.sealing.damage import damage_told
 from shaketable.store.summary import RunSummary
+from shaketable.text.normalization import without_surrogates
 from shaketable.viewer.addresses import PER_PAGE, link, pages_of, read_number
 from shaketable.viewer.answer_pairs import AnswerPairs
 from shaketable.viewer.comparison import ComparisonPages
@@ -56,7 +57,8 @@ class RunSite:
             explorer.close()
 
     def reply(self, steps: Sequence[str], given: Mapping[str, str]) -> Reply:
-        match list(steps):
+        given = {without_surrogates(name): without_surrogates(value) for name, value in given.items()}
+        match list(map(without_surrogates, steps)):
             case []:
                 with damage_told(run.folder for run in self.runs.values()):
                     return self._runs(given)

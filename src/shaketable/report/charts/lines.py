@@ -11,7 +11,7 @@ import altair as alt
 from shaketable.report.charts import guides as guiding
 from shaketable.report.charts.guides import Guide
 from shaketable.report.charts.layout import PLAIN, Axis, Channels, Picture, RowNames, channels, in_panels, panel_width
-from shaketable.report.charts.looks import INK, Look
+from shaketable.report.charts.looks import INK, WIDTH, Look
 from shaketable.report.charts.marks import Mark, Titles, drawable
 
 OF_MARKS = "!isValid(datum.guide)"
@@ -31,6 +31,8 @@ class LineStyle:
     """`top` where names of rows are long, such as those of systems."""
     wrap: int | None = None
     """Panels in one line, at most; the rest follow below. None: all, with rows one above the other."""
+    width: int = WIDTH
+    """Pixels of all panels side by side."""
 
 
 def lines(
@@ -74,7 +76,7 @@ def lines(
     return in_panels(
         layers.properties(height=style.height),
         shown,
-        width=panel_width(shown, most=style.wrap),
+        width=panel_width(shown, most=style.wrap, whole=style.width),
         more=guiding.guide_data(guides, shown),
         row_names=style.row_names,
         wrap=style.wrap,

@@ -10,30 +10,6 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
   });
 }
 
-// Charts are drawn when they come into sight. The still picture stays for print, and where drawing fails.
-async function draw(place) {
-  const spec = JSON.parse(document.getElementById(place.dataset.spec).textContent);
-  // Expressions are interpreted, never compiled: the page's policy forbids scripts made from data.
-  const figure = place.closest("figure");
-  // Sliders stand outside the drawing, which is one picture to a screen reader.
-  const bind = figure.querySelector(".controls");
-  const options = { ast: true, renderer: "svg", actions: false, defaultStyle: false, logLevel: 1, bind };
-  await vegaEmbed(place, spec, options);
-  place.hidden = false;
-  place.parentElement.classList.add("drawn");
-  figure.querySelector(".hint").hidden = false;
-}
-const sight = new IntersectionObserver(
-  (entries) => {
-    for (const entry of entries.filter((entry) => entry.isIntersecting)) {
-      sight.unobserve(entry.target);
-      draw(entry.target.querySelector(".live"));
-    }
-  },
-  { rootMargin: "300px" },
-);
-if (globalThis.vegaEmbed) document.querySelectorAll(".drawing:has(.live)").forEach((one) => sight.observe(one));
-
 function save(href, name) {
   const link = document.createElement("a");
   link.href = href;
@@ -45,7 +21,9 @@ for (const button of document.querySelectorAll("button[data-picture]")) {
   button.addEventListener("click", async () => {
     const name = `${button.dataset.figure}.${button.dataset.picture}`;
     const place = document.getElementById(button.dataset.figure);
-    const picture = (place.querySelector(".live svg") ?? place.querySelector(".still svg")).cloneNode(true);
+    // As it was made, also where the page is too narrow to show it so.
+    const live = place.classList.contains("narrow") ? null : place.querySelector(".live svg");
+    const picture = (live ?? place.querySelector(".still svg")).cloneNode(true);
     const [width, height] = [picture.viewBox.baseVal.width, picture.viewBox.baseVal.height];
     picture.setAttribute("width", width);
     picture.setAttribute("height", height);
