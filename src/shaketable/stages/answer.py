@@ -14,6 +14,7 @@ from shaketable.errors import RepliesPending, RunError
 from shaketable.identity import canonical
 from shaketable.protocols import BoundedMethod, ClosingModel, Model, RoundMethod
 from shaketable.stages.batches import batch_line
+from shaketable.stages.changed_since import describe_changes
 from shaketable.stages.cluster.executor import Ray
 from shaketable.stages.cluster.spread import SpreadScheduler
 from shaketable.stages.estimate import known_measures, system_name
@@ -322,6 +323,6 @@ def refuse_strangers(plan: Plan, store: RecordStore) -> None:
     strangers = stored - {trial.key for trial, _ in plan.trials()}
     if strangers:
         raise RunError(
-            f"{store.path} holds {len(strangers):,} records that this study does not plan: the data, a prompt or the "
-            "version of a component changed since. No record was touched. Give a new folder with --out."
+            f"{store.path} holds {len(strangers):,} records that this study does not plan: "
+            f"{describe_changes(plan, store)}. No record was touched. Give a new folder with --out, or undo the change."
         )

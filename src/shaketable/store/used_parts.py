@@ -1,9 +1,9 @@
-"""Which parts and machines a run was made with, and what its systems took."""
+"""Which parts, questions and machines a run was made with, and what its systems took."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from shaketable.identity import canonical
@@ -31,6 +31,32 @@ def used_parts(store: RecordStore) -> tuple[UsedPart, ...]:
     # Two may have one name: a method that is settled for each dataset.
     used = {canonical(part): part for (parts,) in rows for part in json.loads(parts)}
     return tuple(decode(UsedPart, part) for part in used.values())
+
+
+def spelled_parts(store: RecordStore) -> Iterator[tuple[str, str, str]]:
+    """Kind, label and what keys have of each part that something was asked with."""
+    kinds = ("model", "method", "retriever", "perturbation")
+    rows = store.rows("SELECT model, method, retriever, perturbation, identity FROM conditions ORDER BY id")
+    for *labels, identity in rows:
+        for kind, label, spelled in zip(kinds, labels, json.loads(identity)[: len(kinds)], strict=True):
+            if label is not None and spelled is not None:
+                yield kind, label, spelled
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AskedItem:
+    """What a system may have seen of a question."""
+
+    text: str
+    item: str
+    """The digest of its passages."""
+
+
+def asked_items(store: RecordStore) -> dict[str, AskedItem]:
+    """By the ids of the questions."""
+    return {
+        id: AskedItem(text=text, item=item) for id, text, item in store.rows("SELECT id, text, item FROM questions")
+    }
 
 
 def environments(store: RecordStore) -> tuple[Mapping[str, Json], ...]:
