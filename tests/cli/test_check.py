@@ -14,7 +14,9 @@ from made_run import made_run
 from typer.testing import CliRunner, Result
 
 from shaketable.cli.app import app
+from shaketable.stages.analyze import analyze
 from shaketable.stages.import_answers import import_answers
+from shaketable.store import Run
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,29 @@ def test_worse_answers_close_the_gate_with_exit_code_100(check, runs):
 )
 def test_each_threshold_passes_and_fails(check, option, limit, code):
     assert check("base", option, limit).exit_code == code
+
+
+def test_brackets_are_said_to_be_one_sided_bounds_wherever_they_stand(check, runs, tmp_path):
+    files = ["--markdown", str(tmp_path / "gate.md"), "--junit", str(tmp_path / "gate.xml")]
+    passed = check("base", "--min-accuracy", "0.7", *files)
+    sentence = "In brackets: one-sided 95 % bounds, so that both ends make a confidence interval of 90 %. The intervals"
+    assert sentence in " ".join(passed.output.split())
+    assert sentence in (tmp_path / "gate.md").read_text("utf-8")
+    assert "(one-sided 95 % bounds), at least 70 %" in (tmp_path / "gate.xml").read_text("utf-8")
+    compared = check("worse", "--against", str(runs / "base"))
+    assert "of 90 %; where something failed or is compared, wider ones" in " ".join(compared.output.split())
+
+
+def test_the_same_number_with_the_same_tails_has_the_interval_of_the_report(check, runs):
+    [told] = values(check("base", "--min-accuracy", "0.7", "--confidence", "0.975", "--json"))["checks"]
+    found = Run(runs / "base")
+    [finding] = analyze(found, ["correctness"]).findings
+    [level] = [
+        level.mean
+        for level in finding.result.levels
+        if level.metric == told["metric"] and level.cell.is_undisturbed and level.cell.group is None
+    ]
+    assert (level.level, level.low, level.high) == (0.95, told["estimate"]["low"], told["estimate"]["high"])
 
 
 def test_failures_close_the_gate(check):

@@ -142,19 +142,20 @@ def _write_text(file: Path, text: str) -> None:
 
 def _tell(checked: Checked) -> None:
     from shaketable.report.gate_words import (
+        describe_bounds,
         describe_checked,
         describe_unpaired,
         describe_verdict,
         format_limit,
         format_measured,
         labels_of,
+        name_bounds,
         name_conditions,
         name_threshold,
     )
 
     labels = labels_of(checked.checks)
-    bounds = f"measured, {100 * checked.confidence:g} % bounds"
-    table = Table("threshold", "where", bounds, "allowed", "verdict")
+    table = Table("threshold", "where", f"measured, {name_bounds(checked)}", "allowed", "verdict")
     for worst in checked.worst():
         check = worst.check
         color = "red" if worst.n_failing else "green"
@@ -164,7 +165,7 @@ def _tell(checked: Checked) -> None:
             Text(describe_verdict(check), style=color),
         )
     out.print(table)
-    for sentence in describe_unpaired(checked, labels):
+    for sentence in (describe_bounds(checked), *describe_unpaired(checked, labels)):
         say(sentence)
     out.print(describe_checked(checked), highlight=False, markup=False)
 

@@ -10,12 +10,14 @@ from xml.sax.saxutils import escape
 from shaketable.analyses.gate.broken import BrokenQuestion
 from shaketable.analyses.gate.verdicts import Checked
 from shaketable.report.gate_words import (
+    describe_bounds,
     describe_checked,
     describe_unpaired,
     describe_verdict,
     format_limit,
     format_measured,
     labels_of,
+    name_bounds,
     name_condition,
     name_conditions,
     name_threshold,
@@ -53,7 +55,7 @@ def format_junit(checked: Checked, name: str) -> str:
     )
     for worst in lines:
         check = worst.check
-        words = f"{format_measured(check)}, {format_limit(check)}; {describe_verdict(check)}"
+        words = f"{format_measured(check)} ({name_bounds(checked)}), {format_limit(check)}; {describe_verdict(check)}"
         place = visible(name_conditions(worst, labels))
         case = ElementTree.SubElement(suite, "testcase", classname=visible(f"gate.{name}"))
         case.set("name", f"{name_threshold(check)}: {place}")
@@ -80,7 +82,7 @@ def format_markdown(checked: Checked, name: str, against: str | None, broken: Se
         )
         for worst in checked.worst()
     ]
-    head = ("", "threshold", "where", f"measured, {100 * checked.confidence:g} % bounds", "allowed", "verdict")
+    head = ("", "threshold", "where", f"measured, {name_bounds(checked)}", "allowed", "verdict")
     lines = [
         f"### {'✅' if checked.passes else '❌'} Robustness of {_foreign(name)}{beside}",
         "",
@@ -88,6 +90,7 @@ def format_markdown(checked: Checked, name: str, against: str | None, broken: Se
         "",
         *_table(head, rows),
     ]
+    lines += ["", describe_bounds(checked)]
     unpaired = describe_unpaired(checked, labels)
     lines += ["", *(f"- {_foreign(sentence)}" for sentence in unpaired)] if unpaired else []
     if broken:

@@ -101,6 +101,21 @@ def describe_checked(checked: Checked) -> str:
     return f"The gate is {verdict}, with {100 * checked.confidence:g} % confidence."
 
 
+def name_bounds(checked: Checked) -> str:
+    return f"one-sided {100 * checked.confidence:g} % bounds"
+
+
+def describe_bounds(checked: Checked) -> str:
+    """What stands in brackets, which is not what a report has there."""
+    both = f"{100 * (2 * checked.confidence - 1):g} %"
+    is_adjusted = any(worst.check.is_adjusted for worst in checked.worst())
+    wider = "; where something failed or is compared, wider ones that hold for all checks at once"
+    return (
+        f"In brackets: {name_bounds(checked)}, so that both ends make a confidence interval of {both}"
+        f"{wider if is_adjusted else ''}. The intervals of a report are two-sided."
+    )
+
+
 def describe_lines(checked: Checked) -> list[str]:
     """The sentence, and a line for each threshold and system."""
     labels = labels_of(checked.checks)
@@ -112,6 +127,7 @@ def describe_lines(checked: Checked) -> list[str]:
             for worst in checked.worst()
         ),
         *describe_unpaired(checked, labels),
+        describe_bounds(checked),
     ]
 
 

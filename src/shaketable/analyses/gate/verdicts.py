@@ -42,7 +42,11 @@ class Check(Measured):
     @property
     def deciding(self) -> Estimate:
         """The interval that decided: of what is broken, or is not shown to be worse, the one of the whole family."""
-        return self.adjusted if self.verdict == "broken" or self.threshold == "max_regression" else self.estimate
+        return self.adjusted if self.is_adjusted else self.estimate
+
+    @property
+    def is_adjusted(self) -> bool:
+        return self.verdict == "broken" or self.threshold == "max_regression"
 
     @property
     def is_detail(self) -> bool:
