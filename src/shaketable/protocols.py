@@ -440,6 +440,13 @@ class TraceChoosingMetric(Metric, Protocol):
 
 
 @runtime_checkable
+class GoldMetric(Metric, Protocol):
+    needs_answers: ClassVar[bool]
+    """True: it compares with accepted answers and nothing else, and has no number of a question without them. One that
+    does not say can do without."""
+
+
+@runtime_checkable
 class BatchingMetric(Metric, Protocol):
     records_at_once: ClassVar[int]
     """Handed to one call at most; what a call costs is lost when it is interrupted."""

@@ -11,7 +11,8 @@ from promises import ODD_TEXTS, built, odd_question, questions, record
 from shaketable import catalog
 from shaketable.factors import measure_of, numbers_of
 from shaketable.identity import canonical
-from shaketable.protocols import Metric, PreparingMetric
+from shaketable.metrics.scoring import NO_GOLD
+from shaketable.protocols import GoldMetric, Metric, PreparingMetric
 from shaketable.types import Question
 
 ROUNDING = {"bertscore": 1e-6}
@@ -63,6 +64,14 @@ def test_a_value_is_a_finite_number_or_none_with_a_reason(part):
                 assert isinstance(score.value, float)
                 assert math.isfinite(score.value)
                 assert score.reason is None
+
+
+@each_metric
+def test_a_metric_that_can_do_nothing_without_accepted_answers_declares_it(part):
+    lacking = replace(WITH_REFERENCE, answers=())
+    [scores] = part.score([record("Beta came before Alpha.", lacking, key="k")], {lacking.id: lacking})
+    needs_answers = all(score.value is None and score.reason == NO_GOLD for score in scores)
+    assert needs_answers == (isinstance(part, GoldMetric) and part.needs_answers)
 
 
 @each_metric

@@ -28,6 +28,7 @@ class Contains:
         Measure(name="contains", unit="share", higher_is_better=True, words="correctness", title="Correct answers"),
     )
     reads_trace: ClassVar[bool] = False
+    needs_answers: ClassVar[bool] = True
     match: Literal["substring", "token", "startswith"] = "substring"
     """`substring`: the same characters, whatever their case; `startswith`: at the beginning of the answer; `token`: the
     same whole words in a row, articles and punctuation aside (InAccuracy of AdaRAGUE)."""
@@ -48,7 +49,7 @@ class Contains:
             records,
             questions,
             self._judge,
-            needs_answers=True,
+            needs_answers=self.needs_answers,
         )
 
     def _judge(self, answer: Answer, question: Question) -> float:

@@ -35,6 +35,7 @@ class Correct:
         Measure(name="correct", unit="share", higher_is_better=True, words="correctness", title="Correct answers"),
     )
     reads_trace: ClassVar[bool] = False
+    needs_answers: ClassVar[bool] = True
     choices: Literal["chosen", "mentioned"] = "chosen"
     """`mentioned`: comparison questions count as other questions do."""
     yes_no: Literal["said", "mentioned"] = "said"
@@ -55,7 +56,7 @@ class Correct:
             records,
             questions,
             lambda answer, question: float(self._judge(answer.text, question, find(question.id)).is_right),
-            needs_answers=True,
+            needs_answers=self.needs_answers,
         )
 
     def explain(self, text: str, question: Question) -> Verdict:

@@ -22,6 +22,7 @@ class ExactMatch:
     version: ClassVar[int] = 3
     numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="exact_match", unit="share", higher_is_better=True),)
     reads_trace: ClassVar[bool] = False
+    needs_answers: ClassVar[bool] = True
     normalization: Literal["casefold_strip", "raw", "squad"] = "casefold_strip"
     """`casefold_strip`: case, outer spaces and one final full stop aside; `squad`: also articles and punctuation."""
     aliases: bool = True
@@ -32,7 +33,7 @@ class ExactMatch:
             raise ValueError(f"normalization is {self.normalization!r}, expected one of {', '.join(NORMALIZATIONS)}.")
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
-        return score_each("exact_match", records, questions, self._judge, needs_answers=True)
+        return score_each("exact_match", records, questions, self._judge, needs_answers=self.needs_answers)
 
     def _judge(self, answer: Answer, question: Question) -> float:
         normalize = NORMALIZATIONS[self.normalization]

@@ -36,6 +36,7 @@ class Judge:
         Measure(name="judge", unit="share", higher_is_better=True, words="correctness", title="Correct answers"),
     )
     reads_trace: ClassVar[bool] = False
+    needs_answers: ClassVar[bool] = True
     prompts: ClassVar[tuple[Template, ...]] = (JUDGE,)
     records_at_once: ClassVar[int] = 256
     """Verdicts are kept after so many records, so that what was paid for is not lost."""

@@ -14,8 +14,9 @@ GIVEN_SCORES = "given_scores"
 
 
 def references(question: Question) -> tuple[str, ...]:
-    """The texts an answer is compared with: the sentence-form reference, else the accepted short answers."""
-    return question.answers if question.reference is None else (question.reference,)
+    """The texts an answer is compared with: the sentence-form reference, else the accepted short answers. An empty cell
+    of a table is no reference: every answer would score 0."""
+    return (question.reference,) if question.reference and question.reference.strip() else question.answers
 
 
 def accepted(question: Question, *, aliases: bool) -> tuple[str, ...]:

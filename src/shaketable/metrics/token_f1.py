@@ -24,6 +24,7 @@ class TokenF1:
         Measure(name="token_f1", unit="score", higher_is_better=True, maximum=1.0),
     )
     reads_trace: ClassVar[bool] = False
+    needs_answers: ClassVar[bool] = True
     strict_yes_no: bool = False
     """True: 0 where one side is exactly yes or no and the other is something else, as DRAGIN's code has it."""
 
@@ -33,7 +34,7 @@ class TokenF1:
             records,
             questions,
             lambda answer, question: max(self._f1(answer.text, gold) for gold in question.answers),
-            needs_answers=True,
+            needs_answers=self.needs_answers,
         )
 
     def _f1(self, text: str, gold: str) -> float:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 
 from shaketable import catalog
-from shaketable.protocols import LaidOutMethod, ThinkingModel, TurnMethod
+from shaketable.protocols import GoldMetric, LaidOutMethod, ThinkingModel, TurnMethod
 from shaketable.stages.meter import asked_in_batches
 from shaketable.stages.plan import Condition, Plan
 from shaketable.types import Question
 
-NEED_ANSWERS = ("contains", "correct", "exact_match", "token_f1")
-"""Metrics that compare with accepted answers and with nothing else."""
 ROOM_TO_THINK = 1000
 """Tokens below which thoughts are likely to be cut off; reasoning models write thousands."""
 
@@ -25,7 +23,8 @@ def advice_on(planned: Plan) -> list[str]:
 
 def _on_answers(planned: Plan) -> str | None:
     """A column of answers under another name is easily overlooked: everything runs, and nothing can be scored."""
-    judging = [name for name in planned.study.metrics if catalog.parse(name)[0] in NEED_ANSWERS]
+    metrics = {name: catalog.build("metric", name) for name in planned.study.metrics}
+    judging = [name for name, own in metrics.items() if isinstance(own, GoldMetric) and own.needs_answers]
     if not judging or not planned.questions or any(map(_can_be_judged, planned.questions)):
         return None
     return (
