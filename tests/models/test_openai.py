@@ -14,7 +14,7 @@ from stand_in_endpoint import Reply, StandIn, said
 
 from shaketable import catalog
 from shaketable.errors import ModelError, PartError
-from shaketable.models.endpoint import failures
+from shaketable.models.endpoint import asking, failures
 from shaketable.models.openai import Openai
 from shaketable.protocols import StreamingModel
 from shaketable.types import Completion, Failure, Message, Prompt, Sampling
@@ -163,6 +163,12 @@ def test_a_pause_of_an_hour_is_not_waited_for(stand_in: StandIn) -> None:
 def test_waits_double_and_never_pass_their_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures.random, "uniform", lambda low, high: high)
     assert [failures.backoff(attempt) for attempt in (1, 2, 3, 20)] == [0.5, 1.0, 2.0, 30.0]
+
+
+def test_a_refused_call_waits_a_moment_and_never_more_than_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures.random, "uniform", lambda low, high: high)
+    waits = [asking.wait_when_refused(n) for n in (1, 2, 3, 4, 5, 6, 50)]
+    assert waits == [0.0625, 0.125, 0.25, 0.5, 1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("status", [500, 502, 504, 409])

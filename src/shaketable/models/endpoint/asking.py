@@ -16,8 +16,10 @@ from shaketable.models.endpoint.pool import Call, Pool
 from shaketable.models.endpoint.request import Dialect
 from shaketable.types import Json
 
-MOST_DOUBLINGS = 4
-"""Of the wait of a call that was refused: the pace of all calls is what spares the server."""
+SHORT_WAITS, MOST_DOUBLINGS = 3, 2
+"""Of a call that was refused: so often it waits a moment only, for the pace of all calls is what spares the server, and
+with waits of seconds the last calls of a run would take as long as hundreds before them. Then it waits up to a second:
+it may be one that is always refused."""
 MANY_REFUSALS = 20
 """A call that was refused so often, for as long as the patience, is given up though others are answered."""
 
@@ -57,7 +59,7 @@ async def ask(
                 n_refused, refused_at = n_refused + 1, refused_at or time.monotonic()
                 if n_refused >= MANY_REFUSALS and time.monotonic() - refused_at > asker.patience_seconds:
                     raise
-                await asyncio.sleep(backoff(min(n_refused, MOST_DOUBLINGS)) if error.wait is None else error.wait)
+                await asyncio.sleep(wait_when_refused(n_refused) if error.wait is None else error.wait)
             elif error.blame == "unreachable":
                 await asyncio.sleep(backoff(1))
             elif not is_free:
@@ -73,6 +75,11 @@ async def ask(
         else:
             pool.answered(call, seconds, _count(content))
             return content, seconds, call.server.access.host
+
+
+def wait_when_refused(n_refused: int) -> float:
+    """Seconds before a call that was refused so often is asked again, where the server does not say."""
+    return backoff(min(n_refused - SHORT_WAITS, MOST_DOUBLINGS))
 
 
 def _known_refusal(body: Mapping[str, Json], refused: Mapping[tuple[str, str], EndpointError]) -> EndpointError | None:
