@@ -8,7 +8,7 @@ import torch
 from tiny import write_model
 
 from shaketable.engine import proof_cache
-from shaketable.engine.batch_invariance import prove
+from shaketable.engine.batch_invariance import _batches, prove
 from shaketable.engine.proof import Checks, Proof
 from shaketable.engine.sweep import SweepEngine
 from shaketable.types import Message, Prompt, Sampling
@@ -139,3 +139,12 @@ def test_checks_of_another_machine_or_that_cannot_be_read_are_made_anew(path, ke
         begun.write_text(content)
         assert SweepEngine(path, n_rows=8).proof.way != "alone"
         assert not begun.exists()
+
+
+@pytest.mark.parametrize("n_rows", [8, 32, 128])
+def test_no_two_checks_of_a_proof_have_one_name(path, n_rows):
+    checks = Checks()
+    prove(SweepEngine(path, n_rows=n_rows), checks)
+    sizes = len(_batches(n_rows))
+    held = [name for name in checks.outcomes if name.startswith("from ") and "decoding" in name]
+    assert max(sum(name.startswith(first) for name in held) for first in {n.split(":")[0] for n in held}) == sizes

@@ -11,7 +11,7 @@ process that is killed after a few seconds, again and again, gets to its end.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from transformers import DynamicCache
@@ -125,8 +125,11 @@ def _holds_from(reader: PromptReader, least_rows: int, prompts: list[tuple[list[
     _start_anew(reader, least_rows=least_rows)
     reader.kept = None if reader.pools.product_rows else KeptTokens()
     alone = functools.cache(lambda: _read_one_by_one(reader, prompts))
-    if not checks.holds("decoding", lambda: _holds_decoding(reader, [read for read, _ in alone()])):
-        return False
+    row_alone = functools.cache(lambda n, row: decode(reader, [alone()[n][0]], [[row]])[0][0])
+    for n, (rows, n_beside) in enumerate(_batches(reader.n_rows)):
+        name = f"decoding {n}: {len(rows)} rows beside {n_beside}"  # A size may come twice, with other rows at its end.
+        if not checks.holds(name, lambda: _holds_decoding(reader, alone(), row_alone, rows, n_beside)):  # noqa: B023
+            return False
     if not checks.holds("reading", lambda: _holds_reading(reader, prompts, alone())):
         return False
     return reader.kept is None or all(
@@ -135,21 +138,35 @@ def _holds_from(reader: PromptReader, least_rows: int, prompts: list[tuple[list[
     )
 
 
-def _holds_decoding(reader: PromptReader, reads: list[ReadPrompt]) -> bool:
-    """Rows alone, in batches of many sizes, each in the last place once, where routines differ first, and beside
-    another prompt."""
-    alone = [{row: decode(reader, [read], [[row]])[0][0] for row in WATCHED} for read in reads[:2]]
-    half = -(-reader.n_rows // 2)
+def _batches(n_rows: int) -> list[tuple[list[int], int]]:
+    """Rows of a prompt in batches of many sizes, each watched one in the last place once, where routines differ first;
+    and how many rows of other prompts are beside them."""
+    half = -(-n_rows // 2)
     sizes = [(size, 0) for size in (*SMALL_SIZES, half)] + [(1, 1), (3, 1), (13, half)]
-    for turn, (size, beside) in enumerate(sizes):
-        watched = [WATCHED[(turn + i) % len(WATCHED)] for i in range(len(WATCHED))]
-        rows = [*range(40, 40 + size), *watched][-size:]
-        others = [list(range(20, 20 + beside))] * 2 if beside else []
-        decoded = decode(reader, [*reads[2:], *reads[:2]] if beside else reads[:2], [*others, rows, rows])[-2:]
-        for logits, expected in zip(decoded, alone, strict=True):
-            if not all(torch.equal(logits[rows.index(row)], expected[row]) for row in watched if row in rows):
-                return False
-    return True
+    turned = [[WATCHED[(turn + i) % len(WATCHED)] for i in range(len(WATCHED))] for turn in range(len(sizes))]
+    return [
+        ([*range(40, 40 + size), *watched][-size:], n_beside)
+        for (size, n_beside), watched in zip(sizes, turned, strict=True)
+    ]
+
+
+def _holds_decoding(
+    reader: PromptReader,
+    reads: list[tuple[ReadPrompt, torch.Tensor]],
+    row_alone: Callable[[int, int], torch.Tensor],
+    rows: list[int],
+    n_beside: int,
+) -> bool:
+    """Whether the watched rows of two prompts have the bits that they have alone."""
+    asked = [read for read, _ in reads]
+    others = [list(range(20, 20 + n_beside))] * 2 if n_beside else []
+    decoded = decode(reader, [*asked[2:], *asked[:2]] if n_beside else asked[:2], [*others, rows, rows])[-2:]
+    return all(
+        torch.equal(logits[place], row_alone(n, row))
+        for n, logits in enumerate(decoded)
+        for place, row in enumerate(rows)
+        if row in WATCHED
+    )
 
 
 def _holds_reading(
