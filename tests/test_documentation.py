@@ -11,13 +11,14 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
+import page_commands
 import pytest
+from page_commands import blocks
+from stand_in_endpoint import StandIn
 from typer.main import get_command
-from typer.testing import CliRunner
 
 from shaketable import catalog
 from shaketable.cli.app import app
@@ -28,8 +29,6 @@ from shaketable.types import Study
 ROOT = Path(__file__).parent.parent
 BESIDE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")]
 PAGES = [page for page in (*BESIDE[:1], *sorted((ROOT / "docs").rglob("*.md"))) if page.is_file()]
-SHELL = ("bash", "sh", "shell", "console", "")
-"""What blocks of commands are called. One without a name may hold anything: lines that are no command are left out."""
 PARTS_PAGE = ROOT / "docs" / "parts.md"
 
 TAKES = {
@@ -55,54 +54,15 @@ NAMED_IN_STUDIES = {kind: folder for kind, folder in catalog.KINDS.items() if ki
 NEEDS_WEIGHTS = re.compile(
     r"smollm2|bertscore|entity_masking|gibberish|MiniLM|[\"']demo[\"']|[\"']context_temperature[\"']"
 )
-NEEDS_AN_ENDPOINT = re.compile(r"openai")
 
 
 # --- reading pages --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class Block:
-    line: int
-    """Where its first line stands in the page."""
-    language: str
-    text: str
-
-
-def blocks(page: str, *languages: str) -> list[Block]:
-    """The fenced blocks of these languages. Indented fences count too."""
-    found, start, language, lines = [], 0, "", []
-    for number, line in enumerate(page.splitlines(), 1):
-        fence = re.match(r"\s*(```+|~~~+)\s*(\S*)", line)
-        if fence and not start:
-            start, language, lines = number + 1, fence[2], []
-        elif fence:
-            found.append(Block(line=start, language=language, text=inspect.cleandoc("\n".join(["", *lines]))))
-            start = 0
-        elif start:
-            lines.append(line)
-    return [block for block in found if block.language in languages]
-
-
 def commands(page: str) -> Iterator[tuple[int, list[str]]]:
     """Each call of `shaketable` in a shell block: its line, and its words without the program's name."""
-    for block in blocks(page, *SHELL):
-        joined = block.text.replace("\\\n", "  ")
-        for offset, line in enumerate(joined.splitlines()):
-            if (block.language in ("", "console")) and not re.match(r"\s*(\$ |shaketable )", line):
-                continue  # Output.
-            reader = shlex.shlex(re.sub(r"^\s*\$ ", "", line), posix=True, punctuation_chars=True)
-            reader.whitespace_split = True
-            words: list[str] = []
-            for word in [*reader, ";"]:
-                if set(word) <= set("();<>|&"):
-                    while words and re.fullmatch(r"[A-Z_]+=.*", words[0]):
-                        words = words[1:]
-                    if words[:1] == ["shaketable"]:
-                        yield block.line + offset, words[1:]
-                    words = []
-                else:
-                    words.append(word)
+    for command in page_commands.commands(page, "shaketable"):
+        yield command.line, list(command.words[1:])
 
 
 def named_commands(page: str) -> Iterator[list[str]]:
@@ -303,12 +263,14 @@ def settings_of(kind: str, name: str) -> tuple[str, ...]:
     return tuple(name if default in missing else f"{name}={default!r}" for name, default in pairs)
 
 
-def run_python(page: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """All Python blocks of a page, one after another in one program: later ones may use earlier names."""
+def run_python(page: str, folder: Path, address: str = "") -> subprocess.CompletedProcess[str]:
+    """All Python blocks of a page, one after another in one program: later ones may use earlier names. `address` is
+    that of the models that they ask."""
     program = "\n".join(block.text for block in blocks(page, "python"))
     file = folder / "example.py"
     file.write_text(program, "utf-8")
-    environment = {**os.environ, "SHAKETABLE_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    endpoint = {"OPENAI_API_KEY": "of-a-reader", "OPENAI_BASE_URL": address}
+    environment = {**os.environ, "SHAKETABLE_OFFLINE": "1", "OMP_NUM_THREADS": "1", **endpoint}
     return subprocess.run(
         [sys.executable, file.name], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
     )
@@ -336,34 +298,6 @@ def test_every_command_in_a_sentence_exists(page):
         assert not [one for one in wrong if "needs a value" not in one], words
 
 
-def fast_commands() -> list[str]:
-    """Those on a page that need no file, no weights and no endpoint, and only look."""
-    found = {shlex.join(words) for page in PAGES for _, words in commands(page.read_text("utf-8")) if _is_fast(words)}
-    return sorted(found)
-
-
-def _is_fast(words: list[str]) -> bool:
-    names = [word for word in words[1:] if not word.startswith("-")]
-    is_shipped = all(name in shipped_studies() for name in names)
-    if NEEDS_WEIGHTS.search(shlex.join(words)):
-        return False
-    if words[:1] in (["run"], ["validate"]):
-        return is_shipped and (words[0] == "validate" or "--dry-run" in words)
-    is_looking = words[0] in ("ls", "docs", "prompts") or "--help" in words
-    return is_looking or words == ["--version"] or (words[0] == "perturb" and "--path" not in words)
-
-
-@pytest.mark.parametrize("command", fast_commands())
-def test_a_command_that_only_looks_ends_well(command, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, shlex.split(command))
-    assert result.exit_code == 0, result.output
-
-
-def test_some_commands_only_look():
-    assert len(fast_commands()) >= 4
-
-
 @each_page
 def test_every_study_on_a_page_is_one(page):
     wrong = wrong_studies(page)
@@ -389,15 +323,23 @@ def python_pages() -> list[Any]:
     for page in PAGES:
         text = page.read_text("utf-8")
         code = "\n".join(block.text for block in blocks(text, "python"))
-        if code and not NEEDS_AN_ENDPOINT.search(code):
+        if code:
             marks = [pytest.mark.weights] if NEEDS_WEIGHTS.search(code) else []
             pages.append(pytest.param(text, id=str(page.relative_to(ROOT)), marks=marks))
     return pages
 
 
+@pytest.fixture(scope="module")
+def endpoint():
+    """Of a model behind OpenAI's protocol, on this machine."""
+    stand_in = StandIn()
+    yield stand_in
+    stand_in.server.shutdown()
+
+
 @pytest.mark.parametrize("page", python_pages())
-def test_the_python_on_a_page_runs(page, tmp_path):
-    done = run_python(page, tmp_path)
+def test_the_python_on_a_page_runs(page, tmp_path, endpoint):
+    done = run_python(page, tmp_path, endpoint.url)
     assert done.returncode == 0, done.stderr
 
 
@@ -502,6 +444,24 @@ def test_a_wrong_row_of_parts_is_named():
     assert any("`holds` is no metric" in one for one in wrong_parts(page.replace("| `contains` |", "| `holds` |")))
     assert any("`k=5`" in one for one in wrong_parts(page.replace("`k=5`", "`k=6`")))
     assert len(wrong_parts("")) == sum(len(_own(kind)) for kind in NAMED_IN_STUDIES)
+
+
+ASKING = """
+```python
+from shaketable import make_study
+from shaketable.stages.run import ask
+
+study = make_study("asking", models="openai(model='gpt-4o')", methods="closed_book", limit=1)
+assert ask(study, "runs/asking").summary().failed == 0
+```
+"""
+
+
+def test_python_that_asks_a_model_behind_an_endpoint_is_run(tmp_path, endpoint):
+    n_before = len(endpoint.requests)
+    done = run_python(ASKING, tmp_path, endpoint.url)
+    assert done.returncode == 0, done.stderr
+    assert len(endpoint.requests) > n_before
 
 
 def test_python_that_fails_is_seen(tmp_path):

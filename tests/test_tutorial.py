@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from served_command import INTERRUPTED, look_once, serves
 from typer.testing import CliRunner
 
 from shaketable.cli.app import app
@@ -21,8 +22,8 @@ class Call:
     words: tuple[str, ...]
     expected: tuple[str, ...]
     """Items of output in which all white space is one space, and `…` stands for anything."""
-    mark: str
-    """`slow` or `not run`, of a remark above the block; else empty."""
+    is_slow: bool
+    """So says a remark above the block."""
 
 
 def written_files(page: str) -> dict[str, str]:
@@ -32,12 +33,12 @@ def written_files(page: str) -> dict[str, str]:
 
 def calls(page: str) -> list[Call]:
     found = []
-    for mark, block in re.findall(r"(?:<!-- (slow|not run): .+? -->\n)?```console\n(.*?)\n```", page, re.DOTALL):
+    for mark, block in re.findall(r"(?:<!-- (slow): .+? -->\n)?```console\n(.*?)\n```", page, re.DOTALL):
         for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, *lines = piece.splitlines()
             items = re.split(r"\n(?! )", "\n".join(lines).strip("\n"))
             expected = tuple(" ".join(item.split()) for item in items if item.strip() not in ("", "…"))
-            found.append(Call(words=tuple(shlex.split(command)[1:]), expected=expected, mark=mark))
+            found.append(Call(words=tuple(shlex.split(command)[1:]), expected=expected, is_slow=bool(mark)))
     return found
 
 
@@ -51,7 +52,11 @@ def follow(page: str, *, slow: bool) -> None:
     for name, text in written_files(page).items():
         Path(name).write_text(text, "utf-8")
     for call in calls(page):
-        if call.mark == "not run" or (call.mark == "slow" and not slow):
+        if call.is_slow and not slow:
+            continue
+        if serves(call.words):
+            code, served = look_once(call.words, Path.cwd())
+            assert code == INTERRUPTED and "first" in served
             continue
         result = CliRunner().invoke(app, list(call.words))
         assert result.exit_code == EXIT_CODES.get(call.words[0], 0), result.output
@@ -72,9 +77,8 @@ def test_the_slow_parts_of_the_tutorial_print_what_they_say_too(tmp_path, monkey
 
 def test_the_tutorial_is_read_whole():
     assert set(written_files(PAGE)) == {"app.py", "questions.csv", "first.toml"}
-    marks = [call.mark for call in calls(PAGE)]
-    assert len(marks) >= 8 and marks.count("not run") == 1 and marks.count("slow") == 1
-    assert PAGE.count("$ shaketable ") == len(marks)
+    assert len(calls(PAGE)) >= 8 and [call.words[0] for call in calls(PAGE) if call.is_slow] == ["explain"]
+    assert PAGE.count("$ shaketable ") == len(calls(PAGE))
 
 
 def test_what_was_not_printed_is_named():

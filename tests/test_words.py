@@ -25,7 +25,7 @@ PARTS = re.compile(r"\bthe parts there are\b|\bis no part\b|\beach part\b|\bsame
 KEYS = {"dice", "heat"}
 """Names of chapters and claims in files and addresses, which stay as they are."""
 READ = (
-    *("report", "cli", "viewer", "stages", "store", "analyses", "annotation", "variations/gate", "study.py"),
+    *("report", "cli", "viewer", "stages", "store", "analyses", "annotation", "variations/gate", "study"),
     "catalog.py",
 )
 

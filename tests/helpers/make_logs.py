@@ -59,78 +59,115 @@ def without_machine(text: bytes) -> bytes:
 # --- Inspect ------------------------------------------------------------------------------------------
 
 
+MODEL = "mockllm/model"
+
+
 def make_inspect(folder: pathlib.Path) -> None:
     """A task with two epochs and an error in each format, and one with choices."""
-    import inspect_ai
-    from inspect_ai import Epochs, Task, eval
-    from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.model import GenerateConfig, ModelOutput, get_model
-    from inspect_ai.scorer import choice, includes, match
-    from inspect_ai.solver import generate, multiple_choice, solver
+    capitals = _capitals()
+    for task, ending, replies in (
+        (capitals, "json", None),
+        (capitals, "eval", None),
+        (_choices(), "json", [f"ANSWER: {letter}" for letter in "AACA"]),
+        (_plain(), "eval", ["Paris", "Cuzco"]),
+    ):
+        _keep(_inspect(task, ending, replies, folder / "made"), folder, f"{task.name}.{ending}")
+    shutil.rmtree(folder / "made")
 
-    @solver
-    def in_turn() -> Any:
-        """Asks, and fails where there is no reply."""
 
-        async def solve(state: Any, ask: Any) -> Any:
-            replies = REPLIES.get(state.sample_id)
-            if replies is None:
-                raise RuntimeError("the endpoint is down")
-            state.output = ModelOutput.from_content("mockllm/model", replies[state.epoch - 1])
-            state.messages.append(state.output.message)
-            return state
+def _capitals() -> Any:
+    """Asked twice for each question; one of them fails."""
+    from inspect_ai import Epochs, Task
+    from inspect_ai.dataset import MemoryDataset
+    from inspect_ai.model import GenerateConfig
+    from inspect_ai.scorer import includes, match
 
-        return solve
-
-    version = inspect_ai.__version__
-    samples = [
-        Sample(id=country, input=text, target=[gold, f"{gold} City"], metadata={"type": "place"})
-        for country, (text, gold) in QUESTIONS.items()
-    ]
-    capitals = Task(
+    return Task(
         name="capitals",
-        dataset=MemoryDataset(samples, name="capitals"),
-        solver=in_turn(),
+        dataset=MemoryDataset(_samples(), name="capitals"),
+        solver=_in_turn(),
         scorer=[includes(), match()],
         epochs=Epochs(N_REPEATS, "mean"),
         config=GenerateConfig(temperature=TEMPERATURE, max_tokens=32),
         fail_on_error=False,
     )
-    chosen = [ModelOutput.from_content("mockllm/model", f"ANSWER: {letter}") for letter in "AACA"]
-    options = Task(
-        name="choices",
-        dataset=MemoryDataset(
-            [
-                Sample(id=place + 1, input=text, target="ABCD"[CHOICES.index(gold)], choices=list(CHOICES))
-                for place, (text, gold) in enumerate(QUESTIONS.values())
-            ],
-            name="choices",
-        ),
-        solver=[multiple_choice()],
-        scorer=choice(),
-    )
-    plain = Task(name="plain", dataset=MemoryDataset(samples[:2]), solver=generate(), scorer=match())
-    told = [ModelOutput.from_content("mockllm/model", text) for text in ("Paris", "Cuzco")]
-    logs = pathlib.Path(folder)
-    for task, name, ending, outputs in (
-        (capitals, "capitals", "json", None),
-        (capitals, "capitals", "eval", None),
-        (options, "choices", "json", chosen),
-        (plain, "plain", "eval", told),
-    ):
-        model = get_model("mockllm/model", custom_outputs=outputs) if outputs else get_model("mockllm/model")
-        (log,) = eval(
-            task, model=model, log_dir=str(logs / "made"), log_format=ending, display="none", max_samples=1,
-            log_model_api=False,
-        )  # fmt: skip
-        made, kept = pathlib.Path(log.location.removeprefix("file://")), logs / f"inspect_{version}_{name}.{ending}"
-        if ending == "json":
-            kept.write_bytes(without_machine(made.read_bytes()))
-        else:
-            with zipfile.ZipFile(made) as old, zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as new:
-                for member in old.namelist():
-                    new.writestr(member, without_machine(old.read(member)))
-    shutil.rmtree(logs / "made")
+
+
+def _choices() -> Any:
+    from inspect_ai import Task
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.scorer import choice
+    from inspect_ai.solver import multiple_choice
+
+    samples = [
+        Sample(id=place + 1, input=text, target="ABCD"[CHOICES.index(gold)], choices=list(CHOICES))
+        for place, (text, gold) in enumerate(QUESTIONS.values())
+    ]
+    dataset = MemoryDataset(samples, name="choices")
+    return Task(name="choices", dataset=dataset, solver=[multiple_choice()], scorer=choice())
+
+
+def _plain() -> Any:
+    """Two questions, with nothing set."""
+    from inspect_ai import Task
+    from inspect_ai.dataset import MemoryDataset
+    from inspect_ai.scorer import match
+    from inspect_ai.solver import generate
+
+    return Task(name="plain", dataset=MemoryDataset(_samples()[:2]), solver=generate(), scorer=match())
+
+
+def _samples() -> list[Any]:
+    from inspect_ai.dataset import Sample
+
+    return [
+        Sample(id=country, input=text, target=[gold, f"{gold} City"], metadata={"type": "place"})
+        for country, (text, gold) in QUESTIONS.items()
+    ]
+
+
+def _in_turn() -> Any:
+    """A solver that says what `REPLIES` has, and fails where there is no reply."""
+    from inspect_ai.model import ModelOutput
+    from inspect_ai.solver import solver
+
+    @solver
+    def in_turn() -> Any:
+        async def solve(state: Any, ask: Any) -> Any:
+            replies = REPLIES.get(state.sample_id)
+            if replies is None:
+                raise RuntimeError("the endpoint is down")
+            state.output = ModelOutput.from_content(MODEL, replies[state.epoch - 1])
+            state.messages.append(state.output.message)
+            return state
+
+        return solve
+
+    return in_turn()
+
+
+def _inspect(task: Any, ending: str, replies: list[str] | None, folder: pathlib.Path) -> pathlib.Path:
+    """The log of a task, as Inspect writes it. `replies`: of the model, one after the other; None: it is not asked."""
+    from inspect_ai import eval
+    from inspect_ai.model import ModelOutput, get_model
+
+    outputs = [ModelOutput.from_content(MODEL, text) for text in replies or ()]
+    model = get_model(MODEL, custom_outputs=outputs) if outputs else get_model(MODEL)
+    (log,) = eval(
+        task, model=model, log_dir=str(folder), log_format=ending, display="none", max_samples=1, log_model_api=False,
+    )  # fmt: skip
+    return pathlib.Path(log.location.removeprefix("file://"))
+
+
+def _keep(made: pathlib.Path, folder: pathlib.Path, name: str) -> None:
+    """The log less what tells of the machine, under a name with Inspect's version."""
+    kept = folder / f"inspect_{importlib.metadata.version('inspect-ai')}_{name}"
+    if kept.suffix == ".json":
+        kept.write_bytes(without_machine(made.read_bytes()))
+        return
+    with zipfile.ZipFile(made) as old, zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as new:
+        for member in old.namelist():
+            new.writestr(member, without_machine(old.read(member)))
 
 
 # --- lm-evaluation-harness ----------------------------------------------------------------------------

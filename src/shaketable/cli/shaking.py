@@ -85,7 +85,7 @@ def shake(
     larger budget it goes further.
 
     Examples: `shaketable shake app.py:answer --data questions.csv --budget '300 calls'` · `shaketable shake
-    https://example.org/ask --data my.csv --budget '2 usd' --template '{"query": "{question}"}' --answer '$.text'`
+    https://example.org/ask --data my.csv --budget '10 min' --template '{"query": "{question}"}' --answer '$.text'`
     """
     limits = parse_budget(budget)
     given = Given(
