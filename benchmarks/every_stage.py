@@ -6,7 +6,7 @@ report is under 10 MB and opens in under 2 s.
 Each stage is a command of its own process, on a study of made questions with gold evidence, two scripted models, four
 kinds of evidence, five temperatures and three repeats: 120 trials a question. `wide` has 25 questions and many repeats
 instead, `many` has ten trials a question. A second run with another seed is there to compare with. Memory is the
-process's peak of resident pages.
+process's peak of resident pages. Ratios are of seconds of the processor, which other work on the machine changes less.
 """
 
 import argparse
@@ -306,7 +306,7 @@ def main() -> None:
             folder.mkdir(parents=True, exist_ok=True)
             for name, took in stages(folder, form):
                 now[name] = took
-                ratio = f"{took.seconds / before[name].seconds:.1f}" if name in before else ""
+                ratio = f"{took.processor_seconds / before[name].processor_seconds:.1f}" if name in before else ""
                 print(
                     f"{name:24}{took.seconds:9.2f}{took.processor_seconds:11.2f}{ratio:>7}{took.peak_mb:9.0f}  "
                     f"{took.note}",
