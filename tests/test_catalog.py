@@ -40,6 +40,12 @@ def test_what_is_written_parses_back(settings):
     assert catalog.parse(catalog.write("part", settings)) == ("part", settings)
 
 
+def test_python_s_own_warnings_about_a_setting_are_not_shown(recwarn):
+    with pytest.raises(PartError, match="Cannot read the component"):
+        catalog.parse("smollm2(n=1or 2)")
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize(
     "text", ["", "2", "a.b", "a(1)", "a(n=open('x'))", "a(**{})", "a(n=", "a b", "a(n=b)", "a\0", "__import__('os')"]
 )

@@ -11,6 +11,7 @@ import importlib.metadata
 import inspect
 import math
 import typing
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar, overload
 
@@ -168,7 +169,8 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     line breaks: a prompt written into a study has."""
     for written_text in dict.fromkeys((text.strip(), text.strip().replace("\n", "\\n"))):
         try:
-            tree = ast.parse(written_text, mode="eval").body
+            with warnings.catch_warnings(action="ignore", category=SyntaxWarning):  # `1or 2` is refused in our words.
+                tree = ast.parse(written_text, mode="eval").body
             if isinstance(tree, ast.Name):
                 return tree.id, {}
             if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.args:

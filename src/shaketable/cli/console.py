@@ -34,7 +34,12 @@ class SafeConsole(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         shown = _without_tabs(renderable) if isinstance(renderable, Text) else renderable
         for segment in super().render(shown, options):
-            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+            if segment.control:
+                yield segment
+            else:
+                # Line by line: to cut a line off, rich copies all that follows, and hot models write thousands.
+                for line in visible(segment.text).splitlines(keepends=True) or [""]:
+                    yield Segment(line, segment.style)
 
     def render_str(self, text: str, **options: Any) -> Text:
         return _without_tabs(super().render_str(text, **options))

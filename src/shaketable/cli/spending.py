@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shaketable.cli.console import say
 from shaketable.report.about import describe_limit, resume_command
-from shaketable.report.money_words import NO_PRICE, describe_money, describe_reused, format_dollars
+from shaketable.report.money_words import LOCAL, NO_PRICE, describe_money, describe_reused, format_dollars
 from shaketable.report.repeat_words import describe_repeats
 from shaketable.report.time_words import rough_duration
 from shaketable.stages.answer import Answered
@@ -36,7 +36,7 @@ def say_spent(run: Run, json_: bool) -> None:
     needed."""
     summary = run.summary()
     money, reused = describe_money(summary), describe_reused(summary)
-    if money not in ("", NO_PRICE):
+    if money not in ("", NO_PRICE, LOCAL):
         say(f"Spent on answers: {money}.", quiet=json_)
     if reused:
         say(f"Taken from the cache: {reused}.", quiet=json_)

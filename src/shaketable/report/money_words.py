@@ -6,6 +6,7 @@ from shaketable.store.money import SystemSpent
 from shaketable.store.summary import RunSummary
 
 NO_PRICE = "not known, no price is given"
+LOCAL = "nothing was paid for answers: all models are local"
 
 
 def format_dollars(dollars: float) -> str:
@@ -20,7 +21,7 @@ def describe_money(summary: RunSummary) -> str:
     if not summary.spent:
         return ""
     if all(system.dollars is None and not system.n_reused for system in summary.spent):
-        return NO_PRICE
+        return LOCAL if all(system.is_local for system in summary.spent) else NO_PRICE
     lines = [_describe(system, named=len(summary.spent) > 1) for system in summary.spent]
     lost = summary.lost.dollars
     return "; ".join([*lines, *([f"{format_dollars(lost)} for trials that were let go at a limit"] if lost else [])])
@@ -38,6 +39,8 @@ def describe_reused(summary: RunSummary) -> str:
 
 def _describe(system: SystemSpent, *, named: bool) -> str:
     name = f"{system.model} · {system.method}: " if named else ""
+    if system.dollars is None and system.is_local:
+        return f"{name}nothing, a local model"
     if system.dollars is None:
         is_free = system.n_reused and not system.n_trials
         return name + (format_dollars(0.0) if is_free else NO_PRICE if system.n_trials else "nothing yet")

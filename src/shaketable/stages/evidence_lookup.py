@@ -16,8 +16,8 @@ from shaketable.stages.plan import Condition
 from shaketable.types import Evidence, Failure, Hit, Passage, Query, Question, Search, Sentence
 
 KEPT_EVIDENCE = 40_000
-"""Searches remembered, so that one question's temperatures and repeats share one search, and a study's second model does
-not disturb the evidence of ten thousand questions anew. One takes 1 to 7 kB."""
+"""Searches remembered, so that one question's temperatures and repeats share one search, and a study's second model
+does not disturb the evidence of ten thousand questions anew. One takes 1 to 7 kB."""
 
 NOT_HANDED_OVER = "not_handed_over"
 """The flag of evidence that a pipeline found and kept to itself, where it should have been disturbed."""

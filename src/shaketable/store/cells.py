@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
+from shaketable.factors import FACTORS, Factor
 from shaketable.store.records import RecordStore
 from shaketable.types import Record
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AskedCell:
-    """One condition, with how much was asked under it."""
+class FactorValues:
+    """One condition on the questions of one dataset: a value of each factor. None: the method does not search."""
 
     dataset: str
     model: str
@@ -20,14 +21,20 @@ class AskedCell:
     perturbation: str | None
     variation: str
     temperature: float
+
+    @property
+    def condition(self) -> dict[Factor, str | float | None]:
+        return {name: getattr(self, name) for name in FACTORS}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AskedCell(FactorValues):
+    """One condition, with how much was asked under it."""
+
     n_repeats: int
     """Of the question with the most."""
     n_questions: int
     n_records: int
-
-    @property
-    def condition(self) -> tuple[str | float | None, ...]:
-        return tuple(getattr(self, own.name) for own in fields(self)[:7])
 
 
 JOINED = """records r JOIN variants v ON v.id = r.variant JOIN questions q ON q.id = v.question_id
@@ -48,12 +55,12 @@ def asked_cells(store: RecordStore) -> list[AskedCell]:
     return [AskedCell(**dict(zip(names, row, strict=True))) for row in rows]
 
 
-def records_in(store: RecordStore, cell: AskedCell) -> Iterator[Record]:
+def records_in(store: RecordStore, cell: FactorValues) -> Iterator[Record]:
     """By question, wording and repeat."""
-    return store.select_records(IS_OF, cell.condition, order=IN_ORDER)
+    return store.select_records(IS_OF, tuple(cell.condition.values()), order=IN_ORDER)
 
 
-def keys_in(store: RecordStore, cell: AskedCell) -> list[str]:
+def keys_in(store: RecordStore, cell: FactorValues) -> list[str]:
     """Those of the same, in the same order."""
     sql = f"SELECT r.key FROM {JOINED} WHERE {IS_OF} ORDER BY {IN_ORDER}"
-    return [key for (key,) in store.rows(sql, *cell.condition)]
+    return [key for (key,) in store.rows(sql, *cell.condition.values())]

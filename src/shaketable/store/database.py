@@ -50,11 +50,7 @@ class Database:
         try:
             yield
         except UnicodeEncodeError as error:
-            near = error.object[max(0, error.start - 30) : error.start].strip()
-            raise StoreError(
-                f"{self.path}: a text holds half a character (a lone surrogate), after '{near}'. It cannot be stored; "
-                "mend it in the data, then run again."
-            ) from error
+            raise StoreError(f"{self.path}: a text {describe_half_character(error)}") from error
         except sqlite3.OperationalError as error:
             raise StoreError(
                 f"{self.path} cannot be used now: {error}. What was stored before is kept. "
@@ -210,3 +206,11 @@ def reading_uri(path: Path) -> str:
     log = path.with_name(f"{path.name}-wal")
     is_still = not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_still else ''}"
+
+
+def describe_half_character(error: UnicodeEncodeError) -> str:
+    near = error.object[max(0, error.start - 30) : error.start].strip()
+    return (
+        f"holds half a character (a lone surrogate), after '{near}'. It cannot be stored; mend it in the data, then "
+        "run again."
+    )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from shaketable.errors import RunError
+from shaketable.store.database import describe_half_character
 from shaketable.store.extension import Change, compare_studies
 from shaketable.store.lock import NAME as LOCK
 from shaketable.store.lock import hold_lock
@@ -143,7 +144,10 @@ def find_growth(folder: Path, study: Study) -> tuple[Change, ...]:
 
 def _freeze(folder: Path, study: Study) -> None:
     temporary = folder / UNFINISHED
-    temporary.write_text(format_study(study), "utf-8")
+    try:
+        temporary.write_bytes(format_study(study).encode())
+    except UnicodeEncodeError as error:
+        raise RunError(f"{folder}: a name in the study {describe_half_character(error)}") from error
     replace_sealed(temporary, folder / STUDY)
 
 

@@ -6,8 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from shaketable import catalog
+from shaketable.errors import ShaketableError
 from shaketable.identity import canonical
+from shaketable.protocols import WhiteBoxModel
+from shaketable.store.codec import decode
 from shaketable.store.database import Database
+from shaketable.store.dimensions import UsedPart
 from shaketable.store.underway import Underway
 
 PLANNED = "planned_by_system"
@@ -34,6 +39,8 @@ class SystemSpent:
     """What the answers of other runs had cost them; None: not known of any."""
     n_planned: int | None = None
     """Trials in all; None: not known, or asked adaptively."""
+    is_local: bool = False
+    """Whether its model runs on machines of one's own: nobody is paid for its answers."""
 
     @property
     def n_left(self) -> int | None:
@@ -69,10 +76,32 @@ def spent_by_system(store: Database) -> tuple[SystemSpent, ...]:
     names = ("model", "method", "n_trials", "n_reused", "n_calls", "n_tokens", "n_priced", "dollars", "dollars_reused")
     asked = {(row[0], row[1]): dict(zip(names, row, strict=True)) for row in rows}
     nothing = dict.fromkeys(names[2:7], 0) | {"dollars": None}
+    local = _local_models(store)
     return tuple(
-        SystemSpent(**(nothing | {"model": model, "method": method} | asked.get((model, method), {})), n_planned=n)
-        for (model, method), n in ((system, planned.get(system)) for system in dict.fromkeys((*asked, *planned)))
+        SystemSpent(
+            **(nothing | {"model": model, "method": method} | asked.get((model, method), {})),
+            n_planned=planned.get((model, method)),
+            is_local=model in local,
+        )
+        for model, method in dict.fromkeys((*asked, *planned))
     )
+
+
+def _local_models(store: Database) -> set[str]:
+    """By their labels."""
+    rows = store.rows("SELECT parts FROM conditions")
+    parts = {canonical(part): part for (every,) in rows for part in json.loads(every) if part["kind"] == "model"}
+    return {part["label"] for part in parts.values() if is_local(decode(UsedPart, part))}
+
+
+def is_local(part: UsedPart) -> bool:
+    """Whether a model runs on machines of one's own."""
+    if part.version is None:  # Its answers were made elsewhere.
+        return False
+    try:
+        return isinstance(catalog.build("model", catalog.write(part.name, dict(part.settings))), WhiteBoxModel)
+    except (ShaketableError, OSError):
+        return False
 
 
 def note_planned(planned: Mapping[tuple[str, str], int] | None) -> dict[str, str]:

@@ -7,21 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from shaketable.identity import canonical
+from shaketable.store.cells import FactorValues
 
 META = "adaptive_repeats"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RepeatedCell:
-    """One condition on the questions of one dataset."""
+class RepeatedCell(FactorValues):
+    """One condition, with how far its repeats have come."""
 
-    dataset: str
-    model: str
-    method: str
-    retriever: str | None
-    perturbation: str | None
-    variation: str
-    temperature: float
     n_repeats: int
     """Whole repeats of all questions at its last look."""
     low: float | None

@@ -50,6 +50,11 @@ def test_parquet_rows_are_read(tmp_path):
     assert rows[1] == Row(where="t.parquet row 2", value={"a": [3], "b": {"c": "y"}}, has_cells=True)
 
 
+def test_a_name_that_no_file_can_have_is_told(tmp_path):
+    with pytest.raises(DataError, match="it holds NUL"):
+        list(read_rows(tmp_path / "a\0b" / "rows.jsonl"))
+
+
 def test_what_cannot_be_read_says_where_and_what_to_do(tmp_path):
     cases = {
         "bad.jsonl": (

@@ -195,5 +195,11 @@ TARGETS = (
     Target(
         name="viewer_texts", make=lambda rng: (short(rng), short(rng), text(rng), short(rng)), holds=shows, warm=site
     ),
-    Target(name="commands", make=command, holds=commanded, warm=lambda: [commanded((argv, b"")) for argv in WARMING]),
+    Target(
+        name="commands",
+        make=command,
+        holds=commanded,
+        warm=lambda: [commanded((argv, b"")) for argv in WARMING],
+        longest_seconds=30.0,  # A report is a command, too.
+    ),
 )

@@ -15,8 +15,9 @@ from typing import Any
 
 from faults.fuzz.texts import Make
 
-LONGEST_SECONDS = 2.0
-"""Of processor time that one case may take; none has more than 100 kB of text."""
+LONGEST_SECONDS = 4.0
+"""Of processor time that one case may take; none has more than 100 kB of text. A machine that others share counts
+their time too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,14 +29,15 @@ class Target:
     """Fails where something else than a refusal in words comes out, or a wrong number."""
     warm: Callable[[], object] | None = None
     """Loads what is loaded once."""
+    longest_seconds: float = LONGEST_SECONDS
 
     def case(self, given: Any) -> None:
         """One case, in time."""
         start = time.process_time()
-        with ended_after(5 * LONGEST_SECONDS):
+        with ended_after(5 * self.longest_seconds):
             self.holds(given)
         seconds = time.process_time() - start
-        assert seconds < LONGEST_SECONDS, f"{self.name} took {seconds:.1f} s"
+        assert seconds < self.longest_seconds, f"{self.name} took {seconds:.1f} s"
 
 
 @contextlib.contextmanager

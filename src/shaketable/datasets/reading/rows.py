@@ -168,6 +168,8 @@ def _whole_header(name: str, cells: Sequence[str]) -> list[str]:
 
 
 def _content(file: Path | Traversable) -> bytes:
+    if "\0" in str(file):
+        raise DataError(f"{str(file)!r:.80} cannot be a file: it holds NUL. Check the dataset's path.")
     try:
         return unpack(file.read_bytes(), file.name)
     except FileNotFoundError as error:

@@ -16,7 +16,6 @@ from shaketable.stages.interchange.log_rows import OWN
 from shaketable.stages.interchange.scored import (
     Means,
     Scored,
-    condition_of,
     last_prompt,
     own_fields,
     passages_of,
@@ -66,7 +65,7 @@ def _task(run: Run, cell: AskedCell) -> str:
 
 
 def _id(run: Run, cell: AskedCell, kind: str) -> str:
-    return digest([kind, run.study.name, run.study.seed, *cell.condition])[:22]
+    return digest([kind, run.study.name, run.study.seed, *cell.condition.values()])[:22]
 
 
 def _created(run: Run) -> str:
@@ -188,7 +187,6 @@ class _Header:
         run, cell = self.run, self.cell
         ids = [question.id for question in run.store.questions() if question.dataset == cell.dataset]
         mean = [{"name": "inspect_ai/mean", "options": {}}, {"name": "inspect_ai/stderr", "options": {}}]
-        condition = condition_of(cell)
         return {
             "eval_id": _id(run, cell, "eval"),
             "run_id": digest([run.study.name, run.study.seed, "run"])[:22],
@@ -197,14 +195,14 @@ class _Header:
             "task_id": _id(run, cell, "task"),
             "task_version": 0,
             "task_attribs": {},
-            "task_args": {name: value for name, value in condition.items() if value is not None},
+            "task_args": {name: value for name, value in cell.condition.items() if value is not None},
             "dataset": {"name": cell.dataset, "samples": cell.n_questions, "sample_ids": ids, "shuffled": False},
             "model": cell.model,
             "model_generate_config": self._config(),
             "model_args": {},
             "config": {"epochs": cell.n_repeats, "epochs_reducer": ["mean"], "fail_on_error": False},
             "packages": {"shaketable": __version__},
-            "metadata": {OWN: condition, "study": run.study.name, "seed": run.study.seed},
+            "metadata": {OWN: cell.condition, "study": run.study.name, "seed": run.study.seed},
             "scorers": [
                 {"name": name, "options": {}, "metrics": mean, "metadata": {}} for name in run.score_tables().metrics
             ],

@@ -17,7 +17,6 @@ from shaketable.stages.interchange.log_rows import OWN
 from shaketable.stages.interchange.scored import (
     Means,
     Scored,
-    condition_of,
     last_prompt,
     own_fields,
     passages_of,
@@ -178,5 +177,5 @@ def _config(task: str, cell: AskedCell) -> dict[str, Any]:
         "output_type": "generate_until",
         "generation_kwargs": {"until": [], "do_sample": cell.temperature > 0, "temperature": cell.temperature},
         "repeats": cell.n_repeats,
-        "metadata": {"version": 1.0, OWN: condition_of(cell)},
+        "metadata": {"version": 1.0, OWN: cell.condition},
     }

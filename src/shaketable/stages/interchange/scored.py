@@ -84,11 +84,6 @@ class Means:
 # --- what both formats say of a record ------------------------------------------------------------
 
 
-def condition_of(cell: AskedCell) -> dict[str, Any]:
-    names = ("dataset", "model", "method", "retriever", "perturbation", "variation", "temperature")
-    return dict(zip(names, cell.condition, strict=True))
-
-
 def own_fields(scored: Scored) -> dict[str, Any]:
     """What an import needs to make the same row of it, beside what the formats have places for."""
     record, question = scored.record, scored.question
