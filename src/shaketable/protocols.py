@@ -14,6 +14,7 @@ from shaketable.prompts.own import Replaceable
 from shaketable.types import (
     Answer,
     Completion,
+    Draft,
     Effort,
     EndpointFact,
     Evidence,
@@ -235,6 +236,21 @@ class ForgettingModel(Model, Protocol):
 class TellingModel(Model, Protocol):
     def written(self) -> Mapping[int, int]:
         """Ticket of each prompt under way → new tokens so far; of one that is not begun it may say nothing."""
+
+
+@runtime_checkable
+class DraftingModel(Model, Protocol):
+    """A model that tells what it has written of replies that are not finished, and in another process goes on there."""
+
+    def drafts(self) -> Mapping[int, Draft]:
+        """Ticket of each prompt under way → what is written so far, if another process could go on from it."""
+
+    def go_on(self, ticket: int, prompt: Prompt, draft: Draft) -> None:
+        """As `submit`, of a prompt to which another process has written a part of the reply. The reply is the same as
+        without: a draft that this process would not have written is not used."""
+
+    def collect_for(self, seconds: float) -> list[tuple[int, Completion | Failure]]:
+        """As `collect`, but back after this time also where nothing is finished."""
 
 
 @runtime_checkable

@@ -22,7 +22,8 @@ from shaketable.engine.narrow_weights import is_narrow, widened
 from shaketable.engine.prefix import Pools, ReadPrompt
 from shaketable.engine.prompt_reader import PromptReader
 from shaketable.engine.proof import Checks, Proof
-from shaketable.engine.row_pool import FIXED_ROWS
+from shaketable.engine.retracing import retrace
+from shaketable.engine.row_pool import FIXED_ROWS, SMALL_BLOCK, PooledRow
 from shaketable.engine.shared_prefix import NAME
 from shaketable.engine.side_by_side import AT_ONCE
 
@@ -39,6 +40,8 @@ SHORT_TEXTS = (1, 2, 3, 5)
 CONTINUED = 2
 """Prompts that go on from each other, at most."""
 STEPS = 2
+RETRACED = SMALL_BLOCK + 2
+"""Tokens of a row that are read again: more than the room that it has at first."""
 TOLERANCE = {"float32": 1e-3, "float16": 2e-2, "bfloat16": 8e-2, "int8": 8e-2}
 """Of the largest logit: the shared prefix adds the same numbers in another order than the plain model; a greater
 difference is another model."""
@@ -75,10 +78,12 @@ def _prove(reader: PromptReader, tried: Sequence[int], checks: Checks) -> Proof:
     if reader.device == "cpu":
         for least_rows in tried:
             if _holds_from(reader, least_rows, asked, checks.named(f"from {least_rows} rows")):
-                return Proof(way="any", least_rows=least_rows)
+                named = checks.named(f"from {least_rows} rows")
+                return Proof(way="any", least_rows=least_rows, retraces=_retraces(reader, asked, named))
         reader.multiply(PRODUCT_ROWS)
         if _holds_from(reader, 1, asked, checks.named("in pieces")):
-            return Proof(way="fixed", product_rows=PRODUCT_ROWS)
+            retraces = _retraces(reader, asked, checks.named("in pieces"))
+            return Proof(way="fixed", product_rows=PRODUCT_ROWS, retraces=retraces)
         reader.multiply(0)
     _start_anew(reader, least_rows=1)
     return Proof(
@@ -199,6 +204,32 @@ def _holds_continuing(reader: PromptReader, prompt: tuple[list[int], int], other
     _read_whole(reader, cut[:1])
     beside = reader.read_prompts([other, *cut])[1:]
     return all(map(_is_same, (*one_after_another, *beside), (*alone, *alone)))
+
+
+def _retraces(reader: PromptReader, prompts: list[tuple[list[int], int]], checks: Checks) -> bool:
+    """Whether tokens of a row have the same bits when they are read again. Through a window steps at different places
+    see different parts of a prompt: not then."""
+    return not reader.has_window and checks.holds("retracing", lambda: _holds_retracing(reader, prompts[:2]))
+
+
+def _holds_retracing(reader: PromptReader, prompts: list[tuple[list[int], int]]) -> bool:
+    ids = [WATCHED[0] + step for step in range(RETRACED)]
+    for read, _ in _read_one_by_one(reader, prompts):
+        stepped = reader.prefix(read, 1)
+        for token in ids:
+            expected = reader.advance([stepped], [token])
+        retraced, logits = retrace(reader, read, [ids])
+        own = (_own_tokens(prefix.rows[0]) for prefix in (retraced, stepped))
+        pairs = [(logits, expected), *zip(*own, strict=True)]
+        for prefix in (stepped, retraced):
+            prefix.keep([])
+        if not all(torch.equal(mine, theirs) for mine, theirs in pairs):
+            return False
+    return True
+
+
+def _own_tokens(row: PooledRow) -> list[torch.Tensor]:
+    return [layer[row.slot, :, : row.length] for layers in row.pool.tensors for layer in layers]
 
 
 def _is_same(first: tuple[ReadPrompt, torch.Tensor], other: tuple[ReadPrompt, torch.Tensor]) -> bool:

@@ -10,7 +10,7 @@ from shaketable import weights
 from shaketable.engine.chat_template import chat_template
 from shaketable.errors import WeightsError, need_packages
 from shaketable.text.thoughts import OPEN
-from shaketable.types import Completion, Failure, Json, Probe, Prompt, Reading
+from shaketable.types import Completion, Draft, Failure, Json, Probe, Prompt, Reading
 
 if TYPE_CHECKING:
     import torch
@@ -91,6 +91,15 @@ class LocalModel:
 
     def collect(self) -> list[tuple[int, Completion | Failure]]:
         return self.engine.collect()
+
+    def collect_for(self, seconds: float) -> list[tuple[int, Completion | Failure]]:
+        return self.engine.collect(seconds)
+
+    def go_on(self, ticket: int, prompt: Prompt, draft: Draft) -> None:
+        self.engine.go_on(ticket, prompt, draft)
+
+    def drafts(self) -> Mapping[int, Draft]:
+        return self.engine.drafts()
 
     def forget(self) -> None:
         if "engine" in self.__dict__:

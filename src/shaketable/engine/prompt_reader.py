@@ -109,8 +109,18 @@ class PromptReader(Checkpoint):
     def advance(self, prefixes: Sequence[Prefix], ids: list[int]) -> torch.Tensor:
         """The next logits of all rows of these prefixes after one more token each."""
         positions = [prefix.prompt_length + prefix.own_length for prefix in prefixes for _ in range(prefix.n_rows)]
-        idle = [0] * ((FIXED_ROWS if self.pools.is_fixed else self.least_rows) - len(ids))
-        cache = PrefixCache(prefixes, len(ids) + len(idle), self.least_rows)
+        cache = PrefixCache(prefixes, self.n_with_idle(len(ids)), self.least_rows)
+        logits = self.step(cache, ids, positions)
+        cache.finish_step()
+        return logits
+
+    def n_with_idle(self, n_rows: int) -> int:
+        """Rows of a step that has to serve so many."""
+        return max(n_rows, FIXED_ROWS if self.pools.is_fixed else self.least_rows)
+
+    def step(self, cache: PrefixCache, ids: list[int], positions: list[int]) -> torch.Tensor:
+        """The next logits of all rows of a cache after one more token each, which stand at these positions."""
+        idle = [0] * (self.n_with_idle(len(ids)) - len(ids))
         logits: torch.Tensor = self.model(
             torch.tensor([*ids, *idle], device=self.device)[:, None],
             position_ids=torch.tensor([*positions, *idle], device=self.device)[:, None],
@@ -118,7 +128,6 @@ class PromptReader(Checkpoint):
             use_cache=True,
             shared=cache,
         ).logits[:, -1]
-        cache.finish_step()
         return logits[: len(ids)]
 
     def n_opening(self, messages: Sequence[Message], layout: str, prompt_ids: list[int]) -> int:

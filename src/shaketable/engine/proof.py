@@ -10,7 +10,7 @@ Invariance = Literal["any", "fixed", "alone"]
 """In which batches a row has the bits that it has alone: `any`, of any number in any order; `fixed`, always of as many
 rows; `alone`, in none."""
 
-PROOF_VERSION = 6
+PROOF_VERSION = 7
 """Raised when the proof, or what it is about, changes: what was proved before is proved anew."""
 
 
@@ -22,6 +22,8 @@ class Proof:
     product_rows: int = 0
     """With `fixed` on a processor: rows of every product, idle ones among them. 0: the batch itself always has as many
     rows."""
+    retraces: bool = False
+    """Whether tokens that a row has written, read again in one pass, have the bits of the steps that wrote them."""
     is_captured: bool = False
     """Whether steps are replayed as graphs of a GPU."""
 

@@ -118,8 +118,11 @@ class RowPools:
         row.pool.remove(row)
         return moved
 
-    def _with_room_for(self, n_tokens: int) -> RowPool:
+    def room_for(self, n_tokens: int) -> int:
+        """Of the pool in which a row has so many tokens, the one that is being written among them."""
         room = rounded_up(n_tokens, self.block)
-        if self.is_fixed:  # Few pools: each has slots for all rows.
-            room = 1 << (room - 1).bit_length()
+        return 1 << (room - 1).bit_length() if self.is_fixed else room  # Few pools then: each has slots for all rows.
+
+    def _with_room_for(self, n_tokens: int) -> RowPool:
+        room = self.room_for(n_tokens)
         return self.by_room.setdefault(room, RowPool(room, is_fixed=self.is_fixed, n_step=self.n_step))

@@ -13,7 +13,7 @@ from transformers import DynamicCache
 from shaketable.engine.checkpoint import Checkpoint
 from shaketable.engine.prefix import Prefix
 from shaketable.engine.sampling import entropies, sampled_logprobs, uniforms
-from shaketable.types import Json, Prompt, Sampling
+from shaketable.types import Draft, Json, Prompt, Sampling
 
 TOP = 20
 """How many alternatives `top_logprobs` keeps."""
@@ -33,6 +33,15 @@ class Row:
     tokens: list[int] = field(default_factory=list)
     extras: dict[str, list[Json]] = field(default_factory=dict)
     seconds: float = 0.0
+
+    def draft(self, maker: str) -> Draft:
+        extras = {name: list(values) for name, values in self.extras.items()}
+        return Draft(made_by=maker, token_ids=tuple(self.tokens), seconds=self.seconds, extras=extras)
+
+    def take_up(self, draft: Draft) -> None:
+        """Go on from what another process has written."""
+        self.tokens, self.seconds = list(draft.token_ids), draft.seconds
+        self.extras = {name: list(values) for name, values in draft.extras.items()}
 
 
 class Begun(NamedTuple):
@@ -93,6 +102,12 @@ def open_rows(asked: Sequence[tuple[int, Prompt, Sampling]]) -> list[Row]:
         else:
             rows[same] = Row([ticket], prompt, sampling, uniforms(seed, sampling.max_tokens))
     return list(rows.values())
+
+
+def alike(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows that have written as many tokens go on together."""
+    lengths = dict.fromkeys(len(row.tokens) for row in rows)
+    return [[row for row in rows if len(row.tokens) == length] for length in lengths]
 
 
 def note_extras(

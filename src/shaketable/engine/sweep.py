@@ -9,6 +9,7 @@ keeps that promise, and the engine uses no other.
 from __future__ import annotations
 
 import functools
+import math
 import platform
 import time
 from collections.abc import Iterator, Sequence
@@ -28,14 +29,16 @@ from shaketable.engine.kept_tokens import KeptTokens
 from shaketable.engine.prefix import Pools, ReadPrompt
 from shaketable.engine.prompt_reader import PromptReader
 from shaketable.engine.proof import Checks, Invariance, Proof
-from shaketable.engine.proof_cache import recall
+from shaketable.engine.proof_cache import facts_of, recall
+from shaketable.engine.retracing import retrace
 from shaketable.engine.row_pool import FIXED_ROWS
-from shaketable.engine.rows import Begun, Group, note_extras, open_rows
+from shaketable.engine.rows import Begun, Group, alike, note_extras, open_rows
 from shaketable.engine.sampling import draw_each
 from shaketable.engine.shared_prefix import NAME
 from shaketable.engine.side_by_side import packs
 from shaketable.errors import ModelError
-from shaketable.types import Completion, Failure, Json, Message, Prompt
+from shaketable.identity import digest
+from shaketable.types import Completion, Draft, Failure, Json, Message, Prompt
 
 Replies = list[tuple[int, Completion | Failure]]
 """Tickets with what became of their prompts."""
@@ -46,6 +49,8 @@ class SweepEngine(PromptReader):
         super().__init__(path, **settings)
         self.waiting: dict[tuple[Literal["chat", "plain"], tuple[Message, ...]], list[tuple[int, Prompt]]] = {}
         """Layout and messages → the tickets that ask them."""
+        self.begun: dict[int, Draft] = {}
+        """Tickets among them → what another process has written."""
         self.failed: Replies = []
         self.groups: list[Group] = []
         self.readings = KeptReadings()
@@ -57,11 +62,16 @@ class SweepEngine(PromptReader):
     def submit(self, ticket: int, prompt: Prompt) -> None:
         self.waiting.setdefault((prompt.layout, prompt.messages), []).append((ticket, prompt))
 
-    def collect(self) -> Replies:
-        """Decode until at least one row is finished; empty when nothing waits."""
+    def go_on(self, ticket: int, prompt: Prompt, draft: Draft) -> None:
+        self.submit(ticket, prompt)
+        if self.proof.retraces and draft.made_by == self.maker:
+            self.begun[ticket] = draft
+
+    def collect(self, seconds: float = math.inf) -> Replies:
+        """Decode until at least one row is finished, or for a time; empty when nothing waits."""
         try:
             with torch.inference_mode():
-                return self._decode_until_one_is_finished()
+                return self._decode_until_one_is_finished(time.perf_counter() + seconds)
         except BaseException as error:
             self.forget()
             if isinstance(error, torch.OutOfMemoryError):
@@ -73,25 +83,37 @@ class SweepEngine(PromptReader):
 
     def forget(self) -> None:
         """Whoever catches an error starts anew: no reply to an old ticket may reach a new one."""
-        self.waiting, self.groups, self.failed = {}, [], []
+        self.waiting, self.begun, self.groups, self.failed = {}, {}, [], []
         self.pools = Pools(is_fixed=self.pools.is_fixed, product_rows=self.pools.product_rows)
         self.readings.clear()
         if self.kept is not None:
             self.kept.clear()
 
-    def _decode_until_one_is_finished(self) -> Replies:
+    def _decode_until_one_is_finished(self, end: float) -> Replies:
         while True:
             self._start_waiting()
             finished, self.failed = self.failed, []
             if not self.groups:
                 return finished
             finished += self._step()
-            if finished:
+            if finished or time.perf_counter() >= end:
                 return finished
 
     def written(self) -> dict[int, int]:
         """Ticket of each row under way → its tokens so far."""
         return {ticket: len(row.tokens) for group in self.groups for row in group.rows for ticket in row.tickets}
+
+    def drafts(self) -> dict[int, Draft]:
+        """Ticket of each row under way → what is written so far; none where another process could not go on from it."""
+        if not self.proof.retraces:
+            return {}
+        rows = [row for group in self.groups for row in group.rows]
+        return {ticket: draft for row in rows for draft in [row.draft(self.maker)] for ticket in row.tickets}
+
+    @functools.cached_property
+    def maker(self) -> str:
+        """Whoever has the same writes the same tokens."""
+        return digest(facts_of(self))
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
         for ticket, prompt in enumerate(prompts):
@@ -161,11 +183,16 @@ class SweepEngine(PromptReader):
             else:
                 fitting.append((ticket, prompt, sampling))
         todo = open_rows(fitting)
+        for row in todo:
+            drafts = [self.begun.pop(ticket) for ticket in row.tickets if ticket in self.begun]
+            if drafts:
+                row.take_up(max(drafts, key=lambda draft: len(draft.token_ids)))
         if not self.takes_any_number:
             if left := todo[room:]:
                 self.waiting[key] = [(ticket, row.prompt) for row in left for ticket in row.tickets]
             todo = todo[:room]
-        return [Begun(prompt_ids, self.n_opening(messages, layout, prompt_ids), todo)] if todo else []
+        n_opening = self.n_opening(messages, layout, prompt_ids)
+        return [Begun(prompt_ids, n_opening, rows) for rows in alike(todo)]
 
     def _read(self, begun: Sequence[Begun]) -> list[Group]:
         """Read each prompt once for all its rows, and its opening once for all prompts that share it."""
@@ -186,7 +213,14 @@ class SweepEngine(PromptReader):
         return Group(begun.prompt_ids, cache, begun.rows, self.read(begun.prompt_ids, cache))
 
     def _shared(self, begun: Begun, read: ReadPrompt, logits: torch.Tensor) -> Group:
-        return Group(begun.prompt_ids, self.prefix(read, 1), begun.rows, logits)
+        if not begun.rows[0].tokens:
+            return Group(begun.prompt_ids, self.prefix(read, 1), begun.rows, logits)
+        written = [tuple(row.tokens) for row in begun.rows]
+        branches = list(dict.fromkeys(written))
+        prefix, logits = retrace(self, read, branches)
+        group = Group(begun.prompt_ids, prefix, begun.rows, logits)
+        group.branches = [branches.index(tokens) for tokens in written]
+        return group
 
     # --- one step of the batch ----------------------------------------------------------------
 
@@ -253,7 +287,7 @@ class SweepEngine(PromptReader):
             proof = recall(self, self.prove)
         self.model.set_attn_implementation(plain if proof.way == "alone" else NAME)
         if proof.way == "fixed" and self.batching == "free":
-            proof = replace(proof, way="any", product_rows=0)
+            proof = replace(proof, way="any", product_rows=0, retraces=False)
         self.multiply(proof.product_rows)
         if proof.way == "fixed" and not proof.is_captured and not proof.product_rows:
             self.pools = Pools(is_fixed=True)

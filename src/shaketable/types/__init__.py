@@ -8,7 +8,7 @@ from shaketable.types.evidence import Edit, Evidence, Hit, Query
 from shaketable.types.findings import Crossed, Finding, Findings, LeftOut, NotApplied, NothingToLose, NotVaried
 from shaketable.types.numbers import Estimate, JudgeEffort, Measure, Score, Unit, Verdict
 from shaketable.types.plain import NOTHING, Json, Message, Role
-from shaketable.types.prompts import Completion, EndpointFact, Failure, Prompt, Sampling
+from shaketable.types.prompts import Completion, Draft, EndpointFact, Failure, Prompt, Sampling
 from shaketable.types.questions import Loaded, Passage, Question, Rejected, Remark, Sentence
 from shaketable.types.steps import Answer, Generate, Note, Probe, Reading, Reply, Search, Step
 from shaketable.types.studies import DatasetChoice, Gate, Limits, Precision, Scan, Shake, Study
@@ -26,6 +26,7 @@ __all__ = [
     "Crossed",
     "Curve",
     "DatasetChoice",
+    "Draft",
     "Edit",
     "Effort",
     "EndpointFact",

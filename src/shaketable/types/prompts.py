@@ -86,6 +86,19 @@ class Completion:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """What a model has written of a reply that is not finished."""
+
+    made_by: str
+    """A digest of the model and of all on its machine that a token may depend on: no other goes on from it."""
+    token_ids: tuple[int, ...]
+    seconds: float
+    """Time it took, its share where it was computed with others."""
+    extras: Mapping[str, list[Json]]
+    """As those of a completion, of these tokens."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
     """Why a trial has no answer. It is kept as what it is, and never counted as a wrong answer.
 

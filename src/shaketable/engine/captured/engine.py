@@ -78,9 +78,9 @@ class CapturedEngine(SweepEngine):
         seated = {ticket: len(seat.row.tokens) for seat in self.seating.taken().values() for ticket in seat.row.tickets}
         return super().written() | seated
 
-    def _decode_until_one_is_finished(self) -> Replies:
+    def _decode_until_one_is_finished(self, end: float) -> Replies:
         if not self.proof.is_captured:
-            return super()._decode_until_one_is_finished()
+            return super()._decode_until_one_is_finished(end)
         with self._on_its_device():
             while True:
                 self._seat_waiting()
@@ -88,7 +88,7 @@ class CapturedEngine(SweepEngine):
                 if not self.seating.taken():
                     return finished
                 finished += self._step_captured()
-                if finished:
+                if finished or time.perf_counter() >= end:
                     return finished
 
     # --- seating ------------------------------------------------------------------------------
