@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 from shaketable.store import Run
 from shaketable.viewer.pages import RunSite
@@ -38,3 +39,10 @@ class Client:
         body = reply.read().decode("utf-8")
         connection.close()
         return reply.status, dict(reply.getheaders()), body
+
+
+def follow(page: Any, link: Any) -> str:
+    """Click, wait until another page is there, and tell its address."""
+    with page.expect_navigation():
+        link.click()
+    return str(page.url)

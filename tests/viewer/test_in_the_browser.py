@@ -9,7 +9,7 @@ from typing import Any
 
 import made_run
 import pytest
-from asked_viewer import serving
+from asked_viewer import follow, serving
 from axe_playwright_python import sync_playwright as axe
 
 from shaketable.stages.report import report
@@ -156,12 +156,9 @@ def test_every_page_of_the_viewer_is_quiet_and_accessible(page: Any, viewer: Loc
     page.goto(viewer.address)
     pages = [viewer.address]
     for link in ("made run", "Records", "Questions"):
-        page.get_by_role("link", name=link, exact=True).first.click()
-        pages.append(page.url)
-    page.locator("tbody a").first.click()
-    pages.append(page.url)
-    page.locator("a.square").first.click()
-    pages.append(page.url)
+        pages.append(follow(page, page.get_by_role("link", name=link, exact=True).first))
+    pages.append(follow(page, page.locator("tbody a").first))
+    pages.append(follow(page, page.locator("a.square").first))
     assert len(set(pages)) == 6
     for one in pages:
         page.goto(one)
@@ -218,7 +215,7 @@ def test_hostile_answers_do_nothing(light: Any, viewer: LocalServer) -> None:
         light.goto(
             f"{viewer.address.rstrip('/')}{HOME}/records?words=book {n}?&temperature=1.2&perturbation=sentence_removal"
         )
-        light.locator("tbody a").first.click()
+        follow(light, light.locator("tbody a").first)
         for detail in light.locator("details > summary").all():
             detail.click()
         assert light.evaluate("document.documentElement.scrollWidth") <= 1280
@@ -258,7 +255,7 @@ def test_the_report_so_far_is_quiet_and_harmless(light: Any, tmp_path: Path) -> 
     run = made_run.made_run(tmp_path / "run", n_answered=4, with_scores=False, analyze=few)
     with serving(run) as viewer:
         light.goto(f"{viewer.address}run/run")
-        light.get_by_role("link", name="Read the report so far").click()
+        follow(light, light.get_by_role("link", name="Read the report so far"))
         light.get_by_text("This run was interrupted: all results are partial.").wait_for()
         assert draw_all(light) >= 3
         assert light.evaluate("window.broken") is None

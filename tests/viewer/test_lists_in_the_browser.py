@@ -10,7 +10,7 @@ from typing import Any
 
 import made_run
 import pytest
-from asked_viewer import serving
+from asked_viewer import follow, serving
 from axe_playwright_python import sync_playwright as axe
 from disagreeing import disagreeing_run
 
@@ -140,10 +140,10 @@ def test_without_scripts_a_button_does_the_same(browser: Any, viewer: LocalServe
     page = context.new_page()
     page.goto(f"{viewer.address}run/old/records")
     page.get_by_label("Outcome").select_option("empty")
-    page.get_by_role("button", name="Show").click()
+    follow(page, page.get_by_role("button", name="Show"))
     assert page.locator("#count").inner_text() == "2"
-    page.get_by_role("link", name="Answer", exact=True).click()
-    assert "outcome=empty" in page.url and "sort=answer" in page.url
+    sorted_by_answer = follow(page, page.get_by_role("link", name="Answer", exact=True))
+    assert "outcome=empty" in sorted_by_answer and "sort=answer" in sorted_by_answer
     context.close()
 
 
@@ -175,7 +175,7 @@ def test_two_runs_stand_side_by_side(light: Any, viewer: LocalServer) -> None:
     light.goto(viewer.address)
     light.get_by_label("First").select_option("old/theirs · imported")
     light.get_by_label("Second").select_option("new/later · imported")
-    light.get_by_role("button", name="Answers side by side").click()
+    follow(light, light.get_by_role("button", name="Answers side by side"))
     wait_for_count(light, 12)
     light.locator("select[name=only]").select_option("changed")
     wait_for_count(light, 0)
