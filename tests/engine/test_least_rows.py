@@ -61,7 +61,7 @@ def prompts():
 def test_where_few_rows_round_otherwise_products_are_filled_up_and_answers_are_those_of_any_batch(start, monkeypatch):
     library = Double(monkeypatch, few_rows_differ)
     engine = start(n_rows=16)
-    assert engine.proof == Proof(way="any", least_rows=4)
+    assert engine.proof == Proof(way="any", least_rows=4, retraces=True)
     assert engine.environment()["batching"] == "any"
     library.sizes.clear()
     together = answered(engine, prompts())
@@ -86,7 +86,7 @@ def test_without_filling_up_the_double_changes_answers(start, monkeypatch):
 def test_where_every_number_of_rows_rounds_otherwise_products_are_pieces_and_answers_still_the_same(start, monkeypatch):
     library = Double(monkeypatch, all_sizes_differ)
     engine = start(n_rows=16)
-    assert engine.proof == Proof(way="fixed", product_rows=PRODUCT_ROWS)
+    assert engine.proof == Proof(way="fixed", product_rows=PRODUCT_ROWS, retraces=True)
     assert engine.environment()["batching"] == "fixed"
     library.sizes.clear()
     together = answered(engine, prompts())

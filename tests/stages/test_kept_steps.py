@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from made_studies import answered, small_study
 from tiny_letters import write_letters
 
+from shaketable.engine.sweep import SweepEngine
 from shaketable.methods.search_o1 import BEGIN_QUERY, END_QUERY
 from shaketable.stages.scheduler import WINDOW, Batches, Scheduler
 from shaketable.store import RecordStore
 from shaketable.store.money import lost
 from shaketable.store.verify import verify
-from shaketable.types import Limits, Record
+from shaketable.types import Completion, Limits, Record
 
 SEARCHING = f"scripted(replies=('I look. {BEGIN_QUERY}book{END_QUERY}', 'So it is.'), price_in=1.0, price_out=2.0)"
 METHODS = ["search_o1(max_turns=3)", "query_rewrite", "fixed_length(n_examples=1)", "closed_book"]
@@ -47,6 +48,22 @@ def but_for_seconds(records: dict[str, Record]) -> dict[str, Record]:
         key: dataclasses.replace(record, cost=dataclasses.replace(record.cost, seconds=0.0), trace=())
         for key, record in records.items()
     }
+
+
+def undated(records: dict[str, Record]) -> list[Record]:
+    """With replies that took no time."""
+    return [
+        dataclasses.replace(
+            record,
+            trace=tuple(
+                dataclasses.replace(event, reply=dataclasses.replace(event.reply, seconds=0.0))
+                if isinstance(event.reply, Completion)
+                else event
+                for event in record.trace
+            ),
+        )
+        for record in records.values()
+    ]
 
 
 @settings(max_examples=12, deadline=None)
@@ -109,6 +126,51 @@ def test_a_methods_own_extras_survive_an_interruption(tmp_path, monkeypatch):
             pass
     assert but_for_seconds(records) == but_for_seconds(whole)
     assert [len(records[key].trace) for key in whole] == [len(record.trace) for record in whole.values()]
+
+
+@pytest.mark.parametrize(
+    "method", ["closed_book(layout='plain')", "dragin(n_examples=1, max_length=40, layout='plain')"]
+)
+def test_a_run_that_is_killed_every_few_tokens_ends_with_the_same_answers(tmp_path, monkeypatch, method):
+    """Killed so often that no process ever writes a whole reply."""
+    monkeypatch.setattr("shaketable.stages.kept_steps.DRAFTS_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("shaketable.stages.kept_steps.WRITING_SHARE", 1.0)
+    letters = write_letters(tmp_path / "letters")
+    study = small_study(
+        tmp_path,
+        n=2,
+        temperatures=[0.0, 1.0],
+        models=[f"transformers(path={str(letters)!r})"],
+        methods=[method],
+        generation={"max_tokens": 24},
+    )
+    _, whole = answered(study, tmp_path / "whole.sqlite")
+    step, n_steps, n_left = SweepEngine._step, 0, 0
+
+    def killed_after_some(engine: SweepEngine):
+        nonlocal n_steps, n_left
+        n_steps, n_left = n_steps + 1, n_left - 1
+        if n_left < 0:
+            raise SystemError("What a process that is killed stores afterwards: nothing.")
+        return step(engine)
+
+    with monkeypatch.context() as during:
+        during.setattr(SweepEngine, "_step", killed_after_some)
+        n_left = 10_000
+        answered(study, tmp_path / "counted.sqlite")
+        n_needed, n_steps, n_goes, records = n_steps, 0, 0, None
+        while records is None:
+            n_goes, n_left = n_goes + 1, 7
+            assert n_goes < n_needed, "No go may be without a step that is kept."
+            try:
+                _, records = answered(study, tmp_path / "r.sqlite")
+            except SystemError:
+                continue
+    assert but_for_seconds(records) == but_for_seconds(whole)
+    assert [record.trace for record in undated(records)] == [record.trace for record in undated(whole)]
+    assert n_goes >= 4
+    assert n_steps <= n_needed + 2 * n_goes, "What is kept is not written again."
+    assert not (tmp_path / "drafts.json").exists()
 
 
 def test_limits_count_what_is_kept_once(tmp_path, monkeypatch):

@@ -12,8 +12,9 @@ from typing import Protocol
 
 from shaketable import catalog
 from shaketable.errors import ModelError, RepliesPending, ShaketableError
-from shaketable.identity import seed_from
+from shaketable.identity import digest, seed_from
 from shaketable.protocols import (
+    DraftingModel,
     ForgettingModel,
     KeptLine,
     Method,
@@ -112,6 +113,8 @@ class Flight:
     n_replies: int = 0
     prompt: Prompt | None = None
     """Whose reply it waits for, or got last."""
+    prompt_digest: str = ""
+    """Of it, once it was needed."""
 
     @property
     def max_tokens(self) -> int:
@@ -149,6 +152,8 @@ class Scheduler:
         self.engine: ReplyLine
         self.teller: TellingModel | None = None
         """The model, where it tells how far its rows have come."""
+        self.drafter: DraftingModel | None = None
+        """The model, where it tells what it has written, and there is a place to keep it."""
         self.source: Source
         self.window = SideBySide(WINDOW, None)
         self.flights: dict[int, Flight] = {}
@@ -158,7 +163,7 @@ class Scheduler:
         """Calls that a limit stands against, as long as others are under way."""
         self.finished: list[tuple[Record, Condition]] = []
         self.waited_seconds = 0.0
-        """For the last replies."""
+        """For the next replies."""
 
     def run(self, model: Model, source: Source, line: KeptLine | None = None) -> Stop | None:
         """Drive all trials of one model to their ends, or to a limit of the run. `line`: where it is asked in batches;
@@ -177,6 +182,8 @@ class Scheduler:
         self.window = SideBySide(WINDOW, self.kept.underway) if line is None else SideBySide(line.n_at_once, None)
         self.source = source
         self.teller = model if isinstance(model, TellingModel) else None
+        can_keep = line is None and self.kept.underway is not None
+        self.drafter = model if can_keep and isinstance(model, DraftingModel) else None
         self.meter.begin(model, in_batches=line is not None)
         try:
             return (yield from self._drive(model, source))
@@ -204,6 +211,7 @@ class Scheduler:
                 is_at_end = bool(n_room) or not source.take(1)
                 self.left.end()
                 self.window.end()
+                self.kept.store_drafts({})
                 return None if is_at_end else self._stop(model)
             if self.meter.is_late() or (self.held and not self.meter.n_pending):
                 self.window.end()
@@ -220,7 +228,7 @@ class Scheduler:
                 model.environment()  # Loads what is not loaded yet: the clock begins with the work.
                 self.left.begin()
             replies = self._collect()
-            if self.flights and not replies:
+            if self.flights and not replies and self.drafter is None:
                 raise ModelError(
                     f"{catalog.label(model)} returned nothing while {len(self.flights)} prompts were waiting. "
                     "`collect` works until at least one is finished."
@@ -229,6 +237,7 @@ class Scheduler:
             self._look_up()
             self._submit_held()
             self._keep()
+            self._keep_drafts()
             if self.finished or perf_counter() - self.told_at >= FORECAST_EVERY_SECONDS:
                 self._store(model)
             yield
@@ -248,6 +257,8 @@ class Scheduler:
             awaited.append((ticket, whole))
         if self.waited_seconds >= LONG_WAIT_SECONDS:
             self._keep()
+        if replies:
+            self.waited_seconds = 0.0
         for ticket, whole in awaited:
             self._take(ticket, whole)
 
@@ -256,16 +267,32 @@ class Scheduler:
         if self.kept.store():
             self.window.stored()
 
+    def _keep_drafts(self) -> None:
+        """Now and then, write down how far the replies have come that are waited for."""
+        if self.drafter is None or perf_counter() < self.kept.draft_at:
+            return
+        drafts = {}
+        for ticket, draft in self.drafter.drafts().items():
+            if (flight := self.flights.get(ticket)) is not None:
+                flight.prompt_digest = flight.prompt_digest or digest(flight.prompt)
+                drafts[flight.trial.key, flight.n_replies, flight.prompt_digest] = draft
+        self.kept.store_drafts(drafts)
+        if drafts:
+            self.window.went_on()
+
     def _collect(self) -> Sequence[tuple[int, Completion | Failure]]:
         """The next replies; now and then with a look at how far the rows have come before and after."""
         start = perf_counter()
         teller = self.teller if start >= self.look_at else None
         before = teller.written() if teller else {}
         begun = perf_counter()
-        replies = self.engine.collect()
+        if self.drafter is not None:
+            replies = self.drafter.collect_for(max(self.kept.draft_at - begun, 0.0))
+        else:
+            replies = self.engine.collect()
         end = perf_counter()
-        self.waited_seconds = end - begun
-        self.left.stepping.busy += self.waited_seconds
+        self.waited_seconds += end - begun
+        self.left.stepping.busy += end - begun
         if teller:
             self.left.stepping.note(before, teller.written(), end - begun)
             now = perf_counter()
@@ -317,7 +344,7 @@ class Scheduler:
         if isinstance(step, Search):
             self.searching.append((ticket, Asked(flight.condition, flight.question, step)))
         elif isinstance(step, Generate):
-            flight.prompt = self._prompt(flight, step)
+            flight.prompt, flight.prompt_digest = self._prompt(flight, step), ""
             flight.tally.max_tokens = max(flight.tally.max_tokens, flight.max_tokens)
             if (kept := self.kept.reply_to(flight.trial.key, flight.n_replies, flight.prompt)) is not None:
                 flight.n_replies += 1
@@ -335,7 +362,13 @@ class Scheduler:
         """Call the model as far as the limits allow, the oldest first."""
         while self.held and self.meter.may_call():
             self.meter.n_pending += 1
-            self.engine.submit(*self.held.popleft())
+            ticket, prompt = self.held.popleft()
+            flight = self.flights[ticket]
+            draft = self.kept.draft_of(flight.trial.key, flight.n_replies, prompt) if self.drafter else None
+            if self.drafter is not None and draft is not None:
+                self.drafter.go_on(ticket, prompt, draft)
+            else:
+                self.engine.submit(ticket, prompt)
 
     def _take(
         self, ticket: int, reply: Evidence | Completion | Reading | Failure, kept: KeptReply | None = None

@@ -28,10 +28,14 @@ class SideBySide:
 
     def stored(self) -> None:
         """Something was stored: the next go may begin as this one did, and here more go side by side."""
+        self.went_on()
+        self.n = min(2 * self.n, self.most)
+
+    def went_on(self) -> None:
+        """Something was written of what is not finished, and that was kept: the next go may begin as this one did."""
         if not self.has_stored:
             self.has_stored = True
             self._note(self.first)
-        self.n = min(2 * self.n, self.most)
 
     def end(self) -> None:
         """All was asked, or as much as was wanted."""
