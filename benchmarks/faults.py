@@ -2,12 +2,12 @@
 ends, also with a method of many calls and a model that takes seconds for each; and `verify` finds every flipped bit of
 a finished run that changes what is read of it.
 
-    python benchmarks/faults.py [kills] [calls] [often] [often-busy] [flips]
+    python benchmarks/faults.py [kills] [calls] [often] [often-busy] [often-cold] [flips]
 
 `kills`: at random moments, over methods and models. `calls`: when a chosen system call is made on a run's files (needs
-strace). `often`: DRAGIN on the embedded model, killed each time five seconds after its weights and libraries were
-loaded; `often-busy`: after five seconds of its processor, where others use the machine too. A reply that takes longer
-than that cannot be kept, so its texts are short ones. `flips`: a thousand.
+strace). `often`: DRAGIN on the embedded model, killed five seconds after each start, once libraries are imported;
+`often-busy`: after five seconds of its processor, where others use the machine too; `often-cold`: the command as people
+type it, killed ten seconds after it was typed, half of which it takes to import libraries. `flips`: a thousand.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import functools
 import importlib
 import multiprocessing
 import multiprocessing.process
-import multiprocessing.synchronize
 import os
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from machine import describe
@@ -36,14 +36,16 @@ from limited_endpoint import limited  # noqa: E402
 from made_studies import row, write_rows  # noqa: E402
 from tiny_letters import write_letters  # noqa: E402
 
-from shaketable import catalog  # noqa: E402
 from shaketable.stages.run import ask  # noqa: E402
+from shaketable.store.drafts import load_drafts  # noqa: E402
 from shaketable.study import load_study  # noqa: E402
-from shaketable.text.language import import_spacy, pipeline  # noqa: E402
+from shaketable.text.language import import_spacy  # noqa: E402
 
+MOST_KILLS = 200
 N_KILLS = 40
 """Of each kind, at random moments."""
 EVERY_SECONDS = 5.0
+EVERY_COLD_SECONDS = 10.0
 DRAGIN = """
 name = "often"
 seed = 3
@@ -52,7 +54,7 @@ name = "builtin"
 limit = 6
 [cross]
 models = ["smollm2"]
-methods = ["dragin(max_length=24)"]
+methods = ["dragin"]
 retrievers = ["bm25"]
 """
 
@@ -91,9 +93,8 @@ def kill_at_random(folder: Path) -> None:
 
 def kill_at_calls(folder: Path) -> None:
     with studies(folder) as made:
-        for n, name in enumerate(KINDS):
-            ask(load_study(made[name]), folder / f"whole{n}")
-            whole, total = killing.stored(folder / f"whole{n}"), killing.Toll()
+        for n, name in enumerate((*KINDS, "an endpoint")):
+            whole, total = killing.answer_whole(made[name], folder / f"whole{n}"), killing.Toll()
             for call in killing.SYSTEM_CALLS:
                 for number in (1, 3, 9):
                     toll = killing.kill_at_call(made[name], folder / f"run{n}", whole, call, number)
@@ -127,45 +128,58 @@ def wait(process: multiprocessing.process.BaseProcess, *, is_busy: bool) -> None
         process.join(0.02)
 
 
-def ask_when_loaded(study: Path, run: Path, loaded: multiprocessing.synchronize.Event) -> None:
-    _ = catalog.build("model", "smollm2").engine
-    pipeline()
-    loaded.set()
-    ask(load_study(study), run)
-
-
 def kill_often(folder: Path, *, is_busy: bool = False) -> None:
+    importlib.import_module("shaketable.engine.load")  # Libraries take seconds, and nothing of it is the run's.
+    import_spacy()
+    context = multiprocessing.get_context("fork")
+
+    def go(study: Path, run: Path) -> int | None:
+        process = context.Process(target=ask, args=(load_study(study), run))
+        process.start()
+        wait(process, is_busy=is_busy)
+        if (code := process.exitcode) is None:
+            process.kill()
+        process.join()
+        return code
+
+    kill_until_it_ends(folder, go, f"{EVERY_SECONDS:g} s{' of processor' if is_busy else ''}")
+
+
+def kill_often_cold(folder: Path) -> None:
+    def go(study: Path, run: Path) -> int | None:
+        words = killing.command("answer", killing.prepared(study, run))
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            return process.wait(EVERY_COLD_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return None
+
+    kill_until_it_ends(folder, go, f"{EVERY_COLD_SECONDS:g} s, imports and all")
+
+
+def kill_until_it_ends(folder: Path, go: Callable[[Path, Path], int | None], every: str) -> None:
+    """`go`: one go at a run; its exit code, or None where it was killed."""
     study, run = folder / "often.toml", folder / "run"
     study.write_text(DRAGIN)
-    importlib.import_module("shaketable.engine.load")  # Once, not in each process.
-    import_spacy()
-    context, start, n_kills = multiprocessing.get_context("fork"), time.perf_counter(), 0
-    while True:
-        loaded = context.Event()
-        process = context.Process(target=ask_when_loaded, args=(study, run, loaded))
-        process.start()
-        loaded.wait()
-        wait(process, is_busy=is_busy)
-        if process.exitcode is not None:
-            break
-        process.kill()
-        process.join()
-        n_kills += 1
-        print(f"  kill {n_kills}: {_progress(run)}", flush=True)
-    ask(load_study(study), folder / "whole")
-    differing = sum(
-        record.answer != killing.stored(folder / "whole")[key].answer for key, record in killing.stored(run).items()
-    )
-    every = f"{EVERY_SECONDS:g} s{' of processor' if is_busy else ''}"
+    start, n_kills, code = time.perf_counter(), 0, None
+    while code is None and n_kills < MOST_KILLS:
+        if (code := go(study, run)) is None:
+            n_kills += 1
+            print(f"  kill {n_kills}: {progress(run)}", flush=True)
+    seconds = time.perf_counter() - start
+    whole = killing.answer_whole(study, folder / "whole")
+    different = [key for key, record in killing.stored(run).items() if record != whole[key]]
+    end = "did not end" if code is None else f"ended with {code}"
     print(
-        f"DRAGIN on the embedded model, killed every {every}: ended with {process.exitcode} after {n_kills} kills "
-        f"and {time.perf_counter() - start:.0f} s; {_progress(run)}, {differing} answers differ from those of a run "
-        "that was left alone",
+        f"DRAGIN on the embedded model, killed every {every}: {end} after {n_kills} kills and {seconds:.0f} s; "
+        f"{progress(run)}, {len(different)} of {len(whole)} records differ from those of a run that was left alone",
         flush=True,
     )
 
 
-def _progress(run: Path) -> str:
+def progress(run: Path) -> str:
     try:
         with contextlib.closing(sqlite3.connect(run / "records.sqlite")) as connection:
             n_records, n_kept = (
@@ -173,7 +187,8 @@ def _progress(run: Path) -> str:
             )
     except sqlite3.Error:
         return "nothing stored yet"
-    return f"{n_records} records, {n_kept} replies kept of trials under way"
+    n_tokens = sum(len(kept.draft.token_ids) for kept in load_drafts(run).values())
+    return f"{n_records} records, {n_kept} replies of trials under way and {n_tokens} tokens of others kept"
 
 
 def flip(folder: Path) -> None:
@@ -187,7 +202,7 @@ def flip(folder: Path) -> None:
 
 
 ALL = {"kills": kill_at_random, "calls": kill_at_calls, "often": kill_often, "flips": flip}
-OTHERS = {"often-busy": functools.partial(kill_often, is_busy=True)}
+OTHERS = {"often-busy": functools.partial(kill_often, is_busy=True), "often-cold": kill_often_cold}
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from shaketable.types import Record
 
 SYSTEM_CALLS = ("pwrite64", "fdatasync", "ftruncate", "rename", "unlink", "openat", "fcntl", "mmap", "close", "lseek")
 """What SQLite and the study's file are written with."""
+ANY_FAILURES = ("--max-failures", "100%")
 
 
 @dataclass
@@ -120,26 +121,31 @@ def command(*words: str | Path) -> list[str]:
 def kill_at_call(study: Path, folder: Path, whole: dict[str, Record], call: str, number: int) -> Toll:
     """Kill a run when it makes a system call on its files for the nth time, then let it end."""
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
     files = [folder / name for name in ("records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "study.tmp")]
     tracing = ["strace", "-qq", "-f", "-o", "/dev/null", *(word for file in files for word in ("-P", str(file)))]
     inject = ["-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}"]
     killed = subprocess.run(
-        [*tracing, *inject, *command("answer", _prepared(study, folder))], capture_output=True, check=False
+        [*tracing, *inject, *command("answer", prepared(study, folder))], capture_output=True, check=False
     )
     toll = Toll(n_kills=int(killed.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)), n_goes=1)
     before = note_toll(toll, folder, {}, whole)
-    subprocess.run(
-        command("answer", _prepared(study, folder), "--max-failures", "100%"), capture_output=True, check=True
-    )
+    subprocess.run(command("answer", prepared(study, folder), *ANY_FAILURES), capture_output=True, check=True)
     now = note_toll(toll, folder, before, whole)
     toll.missing += [key for key in whole if key not in now]
     toll.doubled += count_doubled(folder)
     return toll
 
 
-def _prepared(study: Path, folder: Path) -> Path:
+def answer_whole(study: Path, folder: Path) -> dict[str, Record]:
+    """The records of a command that is left alone: it notes what it saw of an endpoint before it asks, as a call from
+    Python does not."""
+    subprocess.run(command("answer", prepared(study, folder), *ANY_FAILURES), capture_output=True, check=True)
+    return stored(folder)
+
+
+def prepared(study: Path, folder: Path) -> Path:
     if not (folder / "study.toml").exists():
+        folder.mkdir(exist_ok=True)
         shutil.copy(study, folder / "study.toml")
     return folder
 
