@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 MOST_ERRORS = 5
 """In a row: the server is then left out, and tried now and then."""
-N_RECENT = 20
+IN_A_ROW = 10
+"""Calls that were sent one after another and all refused: the server takes none now. So many, for where half of all
+calls is refused by chance that happens once in a thousand calls."""
 LONG_OUT = 7
 """Of a server that takes no request of ours: it is tried again after as long a time as one that failed so often."""
 
@@ -35,7 +37,9 @@ class Server:
         """How often in a row it was left out and tried in vain."""
         self._seconds = 0.0
         self._n_errors = 0
-        self._refusals: deque[bool] = deque(maxlen=N_RECENT)
+        self._n_sent = 0
+        self._refused: deque[int] = deque(range(-IN_A_ROW, 0), maxlen=IN_A_ROW)
+        """The last calls that were refused, counted as they were sent, as if all had been before the first."""
         self._paused_until = 0.0
         self._out_at: float | None = None
         self._out_until = 0.0
@@ -58,22 +62,26 @@ class Server:
             return math.inf
         return max(self._paused_until, self.pace.ready_at(now))
 
-    def sent(self, now: float) -> None:
+    def sent(self, now: float) -> int:
+        """How many were sent before."""
         self.n_underway += 1
         self._is_probed = self.is_out
         self.pace.sent(now)
         self.window.sent(self.n_underway)
+        self._n_sent += 1
+        return self._n_sent - 1
 
     def let_go(self) -> None:
         """The call is not waited for any more."""
         self.n_underway -= 1
         self._is_probed = False
 
-    def answered(self, now: float, seconds: float) -> None:
+    def answered(self, now: float, seconds: float, n_before: int) -> None:
         self._alive()
+        if n_before > max(self._refused):
+            self._paused_until = 0.0  # It took a call after the last that it refused.
         self._answered_at = now
         self._seconds += (seconds - self._seconds) * (0.1 if self._seconds else 1.0)
-        self._refusals.append(False)
         self.pace.answered(now)
         self.window.answered(now, seconds)
 
@@ -81,13 +89,14 @@ class Server:
         """It is there, and did not like the request alone."""
         self._alive()
 
-    def busy(self, now: float, sent_at: float, error: EndpointError) -> None:
-        """The pause that it asks for is the call's alone while other calls are accepted, else that of all."""
+    def busy(self, now: float, sent_at: float, n_before: int, error: EndpointError) -> None:
+        """The pause that it asks for is the call's alone while it takes others, for which the pace spares it; else that
+        of all. A call that is under way counts as taken, as replies may take minutes and refusals come soon."""
         self._alive()
         self.trouble = error
-        self._refusals.append(True)
+        self._refused.append(n_before)
         self.pace.refused(now, sent_at)
-        if error.wait is not None and sum(self._refusals) > len(self._refusals) / 2:
+        if error.wait is not None and max(self._refused) - min(self._refused) < IN_A_ROW:
             self._paused_until = max(self._paused_until, now + error.wait)
 
     def broke(self, now: float, sent_at: float, error: EndpointError) -> None:
