@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections import deque
 from typing import TYPE_CHECKING
 
 from shaketable.models.endpoint.access import Access
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 MOST_ERRORS = 5
 """In a row: the server is then left out, and tried now and then."""
-IN_A_ROW = 10
-"""Calls that were sent one after another and all refused: the server takes none now. So many, for where half of all
-calls is refused by chance that happens once in a thousand calls."""
+IN_A_ROW, ROW_SECONDS = 10, 0.5
+"""Calls that were sent one after another, over so long a time, and all refused: the server takes none now. Fewer are
+refused in a row by chance, or at the end of each second by a server that counts from one second to the next."""
 LONG_OUT = 7
 """Of a server that takes no request of ours: it is tried again after as long a time as one that failed so often."""
 
@@ -38,8 +38,11 @@ class Server:
         self._seconds = 0.0
         self._n_errors = 0
         self._n_sent = 0
-        self._refused: deque[int] = deque(range(-IN_A_ROW, 0), maxlen=IN_A_ROW)
-        """The last calls that were refused, counted as they were sent, as if all had been before the first."""
+        self._refused = [(n, -math.inf) for n in range(-IN_A_ROW, 0)]
+        """A heap: of the refused calls those that were sent last, how many were sent before each, and when it was. As
+        long as nothing is known, as if it had refused calls for ever."""
+        self._refused_since = math.inf
+        """When the first was sent of those that were refused in a row; infinity: it takes calls."""
         self._paused_until = 0.0
         self._out_at: float | None = None
         self._out_until = 0.0
@@ -78,7 +81,7 @@ class Server:
 
     def answered(self, now: float, seconds: float, n_before: int) -> None:
         self._alive()
-        if n_before > max(self._refused):
+        if n_before > max(self._refused)[0]:
             self._paused_until = 0.0  # It took a call after the last that it refused.
         self._answered_at = now
         self._seconds += (seconds - self._seconds) * (0.1 if self._seconds else 1.0)
@@ -94,9 +97,12 @@ class Server:
         of all. A call that is under way counts as taken, as replies may take minutes and refusals come soon."""
         self._alive()
         self.trouble = error
-        self._refused.append(n_before)
         self.pace.refused(now, sent_at)
-        if error.wait is not None and max(self._refused) - min(self._refused) < IN_A_ROW:
+        heapq.heappushpop(self._refused, (n_before, sent_at))
+        n_first, first_at = self._refused[0]
+        is_row = max(self._refused)[0] - n_first < IN_A_ROW
+        self._refused_since = min(self._refused_since, first_at) if is_row else math.inf
+        if error.wait is not None and now - self._refused_since >= ROW_SECONDS:
             self._paused_until = max(self._paused_until, now + error.wait)
 
     def broke(self, now: float, sent_at: float, error: EndpointError) -> None:
