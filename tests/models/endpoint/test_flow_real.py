@@ -29,10 +29,10 @@ def answered_at(server: Limited, n: int) -> list[float]:
     return counted.answered_at
 
 
-@pytest.mark.parametrize("refused_share", [0.0, 1 / 3])
-def test_nine_tenths_of_a_limit_are_used_and_no_call_is_lost(refused_share: float) -> None:
+@pytest.mark.parametrize(("refused_share", "retry_after"), [(0.0, None), (1 / 3, None), (1 / 3, "1")])
+def test_nine_tenths_of_a_limit_are_used_and_no_call_is_lost(refused_share: float, retry_after: str | None) -> None:
     limits = {"per_second": LIMIT, "latency_seconds": LATENCY_SECONDS, "refused_share": refused_share}
-    with limited(**limits) as server:
+    with limited(**limits, retry_after=retry_after) as server:
         begun = time.monotonic()
         at = answered_at(server, 5000)
     assert 5000 / (at[-1] - begun) >= 0.9 * LIMIT

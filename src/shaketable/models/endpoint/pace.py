@@ -24,8 +24,9 @@ CREDIT_SECONDS = 0.05
 """How much is made up for where a call came later than the rate allowed: timers are not exact."""
 TEST = 0.8
 """Of what was accepted: a rate at which only those are refused that are refused whatever the load."""
-START_SHARE = 0.55
-"""As long as no limit was met, the rate is too high when less than this share of it is accepted."""
+START_SHARE = 0.45
+"""As long as no limit was met, the rate is too high when less than this share of it is accepted: where a third is
+refused by chance, half of twenty calls often are."""
 MOST_USUAL = 0.5
 """More refusals than this are never taken as usual."""
 MOST_SEEN = 300
@@ -108,7 +109,8 @@ class Pace:
     def answered(self, now: float) -> None:
         if self.rate is not None and self.rate <= 2 * SLOWEST and now - self._answered_at > self._away_seconds:
             # It is back, and what it can take now is not known. Where it is as slow as that, it is asked more seldom.
-            self.rate, self._is_starting = None, True
+            self.rate, self._after_test, self._is_starting = None, None, True
+            self._n_usual = self._n_seen = 0.0
             self._away_seconds *= 2
             self._sent.clear()
         self._answered_at = now

@@ -32,6 +32,8 @@ class Call:
     tokens: Taken
     number: int
     """In the order in which calls were asked for; one that is sent again keeps its own."""
+    n_before: int
+    """Calls that were sent to this server before."""
     n_ends: int
     """How often the endpoint was given up before it was sent."""
 
@@ -108,10 +110,10 @@ class Pool:
                     self._timer = loop.call_at(ready_at, self._dispatch)
                 return
             heapq.heappop(self._waiting)
-            server.sent(now)
+            n_before = server.sent(now)
             self._begun = now if self._begun is None else self._begun
             tokens = self.quotas.take(now, waiting.n_tokens)
-            waiting.placed.set_result(Call(server, now, tokens, waiting.number, self._n_ends))
+            waiting.placed.set_result(Call(server, now, tokens, waiting.number, n_before, self._n_ends))
 
     def _drop_cancelled(self) -> bool:
         """Whether calls wait still, when those are gone that nobody waits for any more."""
@@ -138,7 +140,7 @@ class Pool:
         self._answered_at, self._troubled_at, self._n_unusable = now, None, 0
         if n_tokens is not None:
             self.quotas.correct(call.tokens, n_tokens)
-        call.server.answered(now, seconds)
+        call.server.answered(now, seconds, call.n_before)
         self._dispatch()
 
     def let_go(self, call: Call) -> None:
@@ -157,7 +159,7 @@ class Pool:
             server.refused_request()
         elif error.blame == "busy":
             self.quotas.correct(call.tokens, 0.0)
-            server.busy(now, call.sent_at, error)
+            server.busy(now, call.sent_at, call.n_before, error)
         elif error.blame == "unusable":
             is_free = self._turn_away(call, error, now)
         else:

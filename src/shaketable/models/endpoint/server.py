@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections import deque
 from typing import TYPE_CHECKING
 
 from shaketable.models.endpoint.access import Access
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 MOST_ERRORS = 5
 """In a row: the server is then left out, and tried now and then."""
-N_RECENT = 20
+IN_A_ROW, ROW_SECONDS = 10, 0.5
+"""Calls that were sent one after another, over so long a time, and all refused: the server takes none now. Fewer are
+refused in a row by chance, or at the end of each second by a server that counts from one second to the next."""
 LONG_OUT = 7
 """Of a server that takes no request of ours: it is tried again after as long a time as one that failed so often."""
 
@@ -35,7 +37,12 @@ class Server:
         """How often in a row it was left out and tried in vain."""
         self._seconds = 0.0
         self._n_errors = 0
-        self._refusals: deque[bool] = deque(maxlen=N_RECENT)
+        self._n_sent = 0
+        self._refused = [(n, -math.inf) for n in range(-IN_A_ROW, 0)]
+        """A heap: of the refused calls those that were sent last, how many were sent before each, and when it was. As
+        long as nothing is known, as if it had refused calls for ever."""
+        self._refused_since = math.inf
+        """When the first was sent of those that were refused in a row; infinity: it takes calls."""
         self._paused_until = 0.0
         self._out_at: float | None = None
         self._out_until = 0.0
@@ -58,22 +65,26 @@ class Server:
             return math.inf
         return max(self._paused_until, self.pace.ready_at(now))
 
-    def sent(self, now: float) -> None:
+    def sent(self, now: float) -> int:
+        """How many were sent before."""
         self.n_underway += 1
         self._is_probed = self.is_out
         self.pace.sent(now)
         self.window.sent(self.n_underway)
+        self._n_sent += 1
+        return self._n_sent - 1
 
     def let_go(self) -> None:
         """The call is not waited for any more."""
         self.n_underway -= 1
         self._is_probed = False
 
-    def answered(self, now: float, seconds: float) -> None:
+    def answered(self, now: float, seconds: float, n_before: int) -> None:
         self._alive()
+        if n_before > max(self._refused)[0]:
+            self._paused_until = 0.0  # It took a call after the last that it refused.
         self._answered_at = now
         self._seconds += (seconds - self._seconds) * (0.1 if self._seconds else 1.0)
-        self._refusals.append(False)
         self.pace.answered(now)
         self.window.answered(now, seconds)
 
@@ -81,13 +92,17 @@ class Server:
         """It is there, and did not like the request alone."""
         self._alive()
 
-    def busy(self, now: float, sent_at: float, error: EndpointError) -> None:
-        """The pause that it asks for is the call's alone while other calls are accepted, else that of all."""
+    def busy(self, now: float, sent_at: float, n_before: int, error: EndpointError) -> None:
+        """The pause that it asks for is the call's alone while it takes others, for which the pace spares it; else that
+        of all. A call that is under way counts as taken, as replies may take minutes and refusals come soon."""
         self._alive()
         self.trouble = error
-        self._refusals.append(True)
         self.pace.refused(now, sent_at)
-        if error.wait is not None and sum(self._refusals) > len(self._refusals) / 2:
+        heapq.heappushpop(self._refused, (n_before, sent_at))
+        n_first, first_at = self._refused[0]
+        is_row = max(self._refused)[0] - n_first < IN_A_ROW
+        self._refused_since = min(self._refused_since, first_at) if is_row else math.inf
+        if error.wait is not None and now - self._refused_since >= ROW_SECONDS:
             self._paused_until = max(self._paused_until, now + error.wait)
 
     def broke(self, now: float, sent_at: float, error: EndpointError) -> None:
