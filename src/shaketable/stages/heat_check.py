@@ -44,7 +44,8 @@ def at_one_temperature(table: pl.DataFrame, systems: Collection[tuple[str, str]]
     """The table with these systems at their coolest alone: without a second temperature nothing is claimed of it."""
     if not systems:
         return table
-    named = pl.DataFrame(list(systems), schema={"model": pl.String, "method": pl.String}, orient="row")
+    schema = {name: table.schema[name] for name in ("model", "method")}
+    named = pl.DataFrame(list(systems), schema=schema, orient="row")
     return (
         table.join(named.with_columns(is_flat=True), on=("model", "method"), how="left", maintain_order="left")
         .filter(
