@@ -123,5 +123,5 @@ def name_evidence_alike(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.D
 
 def _values(table: pl.DataFrame) -> pl.DataFrame:
     """The scores of the runs of a question under a condition, in their order."""
-    values = table.select(*PAIR, "repeat", "value").sort("repeat").group_by(PAIR).agg(values=pl.col("value").drop_nulls())
-    return values.with_columns(TEXTS)
+    runs = table.select(*PAIR, "repeat", "value").sort("repeat").group_by(PAIR)
+    return runs.agg(values=pl.col("value").drop_nulls()).with_columns(TEXTS)

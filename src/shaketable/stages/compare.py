@@ -131,11 +131,10 @@ def _read_side(run: Run, tables: Tables, rules: Rules) -> Side:
 
 
 def _sheet(side: Side, system: System) -> Sheet:
-    run = side.entrant.run
     return Sheet(
         scores=side.scores.filter(is_of(system)),
         records=_records(side, system),
-        read_answers=lambda keys: run.records_of(keys, ("key", "wording", "answer")),
+        read_answers=lambda keys: side.tables.records_of(keys, "key", "wording", "answer"),
     )
 
 

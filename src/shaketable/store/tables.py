@@ -80,7 +80,7 @@ def record_slices(
 
 def factor_table(store: RecordStore) -> pl.DataFrame:
     """One row per record, in the order they were stored: its key, its factors, and the tags of its question."""
-    variants, conditions = _variants(store), _conditions(store)
+    variants, conditions = _variants(store).drop("question", "gold", "wording"), _conditions(store)
     sql = "SELECT key, variant, condition, temperature, repeat FROM records ORDER BY id"
     schema = {name: OWN_SCHEMA[name] for name in ("key", "variant", "condition", "temperature", "repeat")}
     rows = pl.concat(_frames(store.stream(sql), schema), rechunk=True)
