@@ -49,13 +49,13 @@ def compare(
         score.make_current(run, lambda name: progress(f"scoring {name}"))
     tables = [tables_of(run) for run in runs]
     rules = _agree(runs, tables, metric, margin)
-    sides = [_read_side(run, own, rules) for run, own in zip(runs, tables, strict=True)]
-    pairings = pair_up(sides[0].entrant, sides[1].entrant if second is not None else None, systems)
+    held = [_read(run, own, rules) for run, own in zip(runs, tables, strict=True)]
+    pairings = pair_up(held[0].entrant, held[1].entrant if second is not None else None, systems)
     compared = [
-        _compare(one, other, _sheet(sides[0], one.system), _sheet(sides[-1], other.system), rules)
+        _compare(one, other, _sheet(held[0], one.system), _sheet(held[-1], other.system), rules)
         for one, other in pairings
     ]
-    floors = [entry for side in sides for entry in side.floors]
+    floors = [entry for own in held for entry in own.floors]
     claims = judge_comparisons(
         [own.comparison for own in compared], confidence=rules.bootstrap.confidence, nothing_to_lose=floors
     )
@@ -107,8 +107,8 @@ def _agree(runs: Sequence[Run], tables: Sequence[Tables], metric: str | None, ma
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Side:
-    """What is held of a run while it is compared: a third of what its whole score table takes."""
+class HeldRun:
+    """What is held of a run while it is compared: half of what its scores take with the texts of all factors."""
 
     entrant: Entrant
     tables: Tables
@@ -117,32 +117,32 @@ class Side:
     floors: tuple[NothingToLose, ...]
 
 
-def _read_side(run: Run, tables: Tables, rules: Rules) -> Side:
+def _read(run: Run, tables: Tables, rules: Rules) -> HeldRun:
     """All that needs the factors of a run, after which the other run can be read in their place."""
     metrics = [name for name in tables.metrics if name in (rules.metric, rules.judging)]
-    side = Side(
+    held = HeldRun(
         entrant=Entrant(run=run, scores=conditions_in(tables.score_reader)),
         tables=tables,
         scores=pl.concat(number_texts(tables.of_metric(name).select("key", *PAIRED)) for name in metrics),
         floors=find_nothing_to_lose(tables),
     )
     run.score_tables().forget_factors()
-    return side
+    return held
 
 
-def _sheet(side: Side, system: System) -> Sheet:
+def _sheet(held: HeldRun, system: System) -> Sheet:
     return Sheet(
-        scores=side.scores.filter(is_of(system)),
-        records=_records(side, system),
-        read_answers=lambda keys: side.tables.records_of(keys, "key", "wording", "answer"),
+        scores=held.scores.filter(is_of(system)),
+        records=_records(held, system),
+        read_answers=lambda keys: held.tables.records_of(keys, "key", "wording", "answer"),
     )
 
 
-def _records(side: Side, system: System) -> pl.DataFrame:
+def _records(held: HeldRun, system: System) -> pl.DataFrame:
     """Taken out of slices, so that those of other systems are never all in memory; only the coolest temperature of a
     system that ignores it is known after all slices."""
-    slices = (number_texts(rows.select(SHEET_COLUMNS)) for rows in side.entrant.run.record_slices())
-    if flat := {(own.model, own.method) for own in side.tables.not_applied}:
+    slices = (number_texts(rows.select(SHEET_COLUMNS)) for rows in held.entrant.run.record_slices())
+    if flat := {(own.model, own.method) for own in held.tables.not_applied}:
         return at_one_temperature(pl.concat(slices), flat).filter(is_of(system))
     return pl.concat(rows.filter(is_of(system)) for rows in slices)
 
