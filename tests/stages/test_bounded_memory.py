@@ -12,11 +12,14 @@ from made_run import analyzed, made_run
 from shaketable.metrics.contains import Contains
 from shaketable.stages import score as stage
 from shaketable.stages.analyze import analyze
+from shaketable.stages.compare import compare
+from shaketable.stages.gate import check_run
 from shaketable.stages.score import score
 from shaketable.statistics import resampling, sign_flips, simultaneous
 from shaketable.store import Run, score_file, tables
+from shaketable.store.score_tables import ScoreTables
 from shaketable.study import parse_study
-from shaketable.types import Record
+from shaketable.types import Gate, Record
 
 ANALYSES = ["correctness", "variability", "degradation", "ranking", "dominance", "amplification", "cases", "guidelines"]
 AT_ONCE = 8
@@ -90,7 +93,6 @@ def test_findings_do_not_depend_on_how_much_is_in_memory_at_a_time(tmp_path, mon
 
 def test_a_report_and_its_findings_never_ask_for_all_scores_at_once(tmp_path, monkeypatch):
     from shaketable.stages.report import page_of, sections_of
-    from shaketable.store.score_tables import ScoreTables
 
     run = analyzed(made_run(tmp_path / "run"))
     monkeypatch.setattr(ScoreTables, "whole", lambda self: pytest.fail("All scores were read at once."))
@@ -99,3 +101,27 @@ def test_a_report_and_its_findings_never_ask_for_all_scores_at_once(tmp_path, mo
     assert [finding.failure for finding in findings.findings] == [None] * len(findings.findings)
     assert sections_of(run, findings)
     assert isinstance(page_of(run, findings).of_metric(findings.main_metric), pl.DataFrame)
+
+
+def test_two_runs_are_compared_with_the_factors_of_one_at_a_time(tmp_path, monkeypatch):
+    first, second = made_run(tmp_path / "first"), made_run(tmp_path / "second")
+    held, own = [], tables.factor_table
+
+    def counting(store):
+        held.append([run.folder.name for run in (first, second) if "_factors" in vars(run.score_tables())])
+        return own(store)
+
+    monkeypatch.setattr(tables, "factor_table", counting)
+    compare(first, second)
+    check_run(first, Gate(max_drop=0.2), second)
+    assert held == [[]] * 4  # Each is read once by each.
+
+
+def test_a_comparison_never_asks_for_all_records_or_scores_at_once(tmp_path, monkeypatch):
+    first, second = made_run(tmp_path / "first"), made_run(tmp_path / "second")
+    whole = compare(first, second)
+    assert any(compared.moves.n_same for compared in whole.compared)
+    monkeypatch.setattr(Run, "records", lambda self, *given: pytest.fail("All records were read at once."))
+    monkeypatch.setattr(ScoreTables, "whole", lambda self: pytest.fail("All scores were read at once."))
+    monkeypatch.setattr(tables, "ROWS_AT_ONCE", 10)
+    assert repr(compare(Run(first.folder), Run(second.folder))) == repr(whole)

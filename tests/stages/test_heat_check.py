@@ -5,8 +5,10 @@ import polars as pl
 import pytest
 from made_studies import small_study
 
+from shaketable.analyses.conditions import number_texts
 from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
+from shaketable.stages.compare import compare
 from shaketable.stages.heat_check import at_one_temperature, ignoring_temperature, not_applied
 from shaketable.stages.plan import plan
 from shaketable.stages.report import sections_of
@@ -124,3 +126,13 @@ def test_a_system_at_one_temperature_keeps_its_coolest_rows():
     kept = at_one_temperature(table, {("m", "x")})
     assert kept["temperature"].to_list() == [0.0, 0.0]
     assert at_one_temperature(table, {("m", "y")}).equals(table)
+    assert at_one_temperature(number_texts(table), {("m", "x")}).equals(number_texts(kept))
+
+
+def test_a_method_that_sets_its_own_temperature_is_compared_at_the_coolest_alone(half_flat):
+    (compared,) = compare(half_flat, systems=("single_retrieval", "own_temperature")).compared
+    assert (compared.comparison.n_conditions, compared.comparison.n_pairs) == (2, 16)
+    skipped = [own for own in compared.comparison.unpaired if own.why == "condition"]
+    assert [(own.side, own.n) for own in skipped] == [("first", 32)]  # Of two kinds of evidence at 1 and at 2.
+    calls = next(own.change for own in compared.efforts if own.measured == "n_generations")
+    assert (calls.first.value, calls.second.value, calls.difference.n) == (1, 1, 8)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 import polars as pl
+import polars.selectors as cs
 
 from shaketable.factors import FACTORS, Cell, System, measure_of
 from shaketable.statistics.worst_case import MOST_FAILED
@@ -54,9 +55,14 @@ def by_condition(questions: pl.DataFrame, *aggregates: pl.Expr, by: tuple[str, .
     )
 
 
+def number_texts(table: pl.DataFrame) -> pl.DataFrame:
+    """The same with numbers for the texts that many rows share, as two large runs that are held at once need them."""
+    return table.with_columns((cs.string() - cs.by_name("key", "metric", require_all=False)).cast(pl.Categorical))
+
+
 def _numbering(table: pl.DataFrame, names: Iterable[str]) -> tuple[pl.Expr, pl.Expr]:
     """Texts by which rows are grouped → their numbers, which need a quarter of the memory; and back."""
-    texts = pl.col([name for name in names if table.schema[name] == pl.String])
+    texts = pl.col([name for name in names if table.schema[name] in (pl.String, pl.Categorical)])
     return texts.cast(pl.Categorical), texts.cast(pl.String)
 
 

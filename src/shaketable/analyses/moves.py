@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from shaketable.analyses.pairs import CONDITION, PAIR, SIDES, name_evidence_alike, pair
+from shaketable.analyses.pairs import CONDITION, PAIR, SIDES, TEXTS, name_evidence_alike, pair
 from shaketable.factors import FACTORS, Cell
 from shaketable.statistics.resampling import ROUNDING
 
 QUESTION = ("dataset", "question_id", "question", "gold")
 SHEET_COLUMNS = (
-    *("key", *QUESTION, "type", *FACTORS[1:], "wording", "repeat", "answer", "failure"),
+    *(*QUESTION, "type", *FACTORS[1:], "repeat", "failure"),
     *("n_searches", "n_generations", "n_prompt_tokens", "n_tokens", "seconds", "dollars"),
 )
-"""Of records that are compared."""
+"""Of records that are compared; their answers are read where they are shown."""
 N_ANSWERS = 2
 """Conditions of a question that are shown."""
 
@@ -75,6 +75,8 @@ class Sheet:
 
     scores: pl.DataFrame
     records: pl.DataFrame
+    read_answers: Callable[[Sequence[str]], pl.DataFrame]
+    """Key, wording and answer of the records of some keys."""
 
 
 def find_moves(first: Sheet, second: Sheet, metric: str, *, least: float, n_most: int) -> Moves:
@@ -126,16 +128,18 @@ def _answers(
     """By dataset and question, in the order of what was chosen."""
     scores = name_evidence_alike(first.scores, second.scores)
     both = chosen.select(*PAIR, "difference")
-    for side, sign, table, records in zip(SIDES, (1, -1), scores, (first.records, second.records), strict=True):
-        texts = records.select("key", "wording", pl.col("answer").fill_null(""))
+    for side, sign, table, sheet in zip(SIDES, (1, -1), scores, (first, second), strict=True):
         told = (
             table.filter(metric=metric)
             .drop_nulls("value")
+            .with_columns(TEXTS)
             .join(both, on=PAIR, nulls_equal=True)
             .sort(sign * pl.col("difference").sign() * pl.col("value"), "repeat")  # The lower side's lowest run.
             .unique(PAIR, keep="first", maintain_order=True)
-            .join(texts, on="key")
-            .select(*PAIR, *(pl.col(name).alias(f"{side}_{name}") for name in ("key", "answer", "value", "wording")))
+        )
+        texts = sheet.read_answers(told["key"].to_list()).with_columns(pl.col("answer").fill_null(""))
+        told = told.join(texts, on="key").select(
+            *PAIR, *(pl.col(name).alias(f"{side}_{name}") for name in ("key", "answer", "value", "wording"))
         )
         both = both.join(told, on=PAIR, nulls_equal=True, maintain_order="left")
     answers: dict[tuple[str, str], list[TwoAnswers]] = {}

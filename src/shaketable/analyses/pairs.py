@@ -8,11 +8,15 @@ from typing import Literal
 import polars as pl
 
 from shaketable.analyses.conditions import by_question, fill_failed
-from shaketable.factors import UNCHANGED, System
+from shaketable.factors import FACTORS, UNCHANGED, System
 
 CONDITION = ("dataset", "variation", "perturbation", "temperature")
 """What must be the same on both sides; runs of a question under it are averaged."""
 PAIR = (*CONDITION, "question_id")
+PAIRED = ("metric", *FACTORS, "question_id", "type", "repeat", "value", "is_left_out")
+"""What is read of scores that are paired."""
+TEXTS = pl.col(pl.Categorical).cast(pl.String)
+"""Of rows that are few: texts again where numbers stood for them."""
 Side = Literal["first", "second"]
 SIDES: tuple[Side, Side] = ("first", "second")
 Why = Literal["question", "condition", "not asked", "no score", "text"]
@@ -119,4 +123,5 @@ def name_evidence_alike(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.D
 
 def _values(table: pl.DataFrame) -> pl.DataFrame:
     """The scores of the runs of a question under a condition, in their order."""
-    return table.sort("repeat").group_by(PAIR).agg(values=pl.col("value").drop_nulls())
+    runs = table.select(*PAIR, "repeat", "value").sort("repeat").group_by(PAIR)
+    return runs.agg(values=pl.col("value").drop_nulls()).with_columns(TEXTS)

@@ -53,8 +53,14 @@ def reading(scores: pl.DataFrame | ScoreReader) -> ScoreReader:
 def conditions_in(scores: pl.DataFrame | ScoreReader) -> pl.DataFrame:
     """Each combination of factors that scores have, once, as they come first."""
     reader = reading(scores)
-    parts = [reader.of(name).select(FACTORS).unique(maintain_order=True) for name in reader.metrics]
+    parts = [_conditions(reader.of(name)) for name in reader.metrics]
     return pl.concat(parts).unique(maintain_order=True) if parts else reader.whole().select(FACTORS)
+
+
+def _conditions(scores: pl.DataFrame) -> pl.DataFrame:
+    """Told apart by numbers: the texts of all rows, written out one after the other, are larger than the table."""
+    numbered = scores.select(FACTORS).with_columns(pl.col(pl.String).cast(pl.Categorical))
+    return numbered.unique(maintain_order=True).cast({pl.Categorical: pl.String})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,8 @@ class Tables:
     read_records: Callable[[], pl.DataFrame] = _nothing
     read_record_columns: Callable[[Sequence[str]], pl.DataFrame] | None = None
     """Some columns of the records alone; None: of the whole table."""
+    read_records_of: Callable[[Sequence[str], Sequence[str]], pl.DataFrame] | None = None
+    """Some columns of the records of some keys; None: of the whole table."""
     read_searches: Callable[[], pl.DataFrame] = _nothing
     read_calls: Callable[[], pl.DataFrame] = _nothing
     read_wordings: Callable[[], Mapping[str, Sequence[Variant]]] = dict
@@ -60,6 +62,12 @@ class Tables:
         if self.read_record_columns is None or "records" in vars(self):
             return self.records.select(columns)
         return self.read_record_columns(columns)
+
+    def records_of(self, keys: Sequence[str], *columns: str) -> pl.DataFrame:
+        """The same of some keys alone, as where a few answers are shown."""
+        if self.read_records_of is None:
+            return self.records.filter(pl.col("key").is_in(list(keys))).select(columns)
+        return self.read_records_of(keys, columns)
 
     @functools.cached_property
     def searches(self) -> pl.DataFrame:

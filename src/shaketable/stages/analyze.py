@@ -84,6 +84,7 @@ def tables_of(run: Run) -> Tables:
         scores=at_coolest(run.score_tables(), flat),
         read_records=records,
         read_record_columns=functools.partial(_record_columns, run, flat),
+        read_records_of=run.records_of,
         read_searches=lambda: of_records(run.searches()),
         read_calls=lambda: of_records(run.calls()),
         read_wordings=run.store.wordings,

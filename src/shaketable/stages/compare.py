@@ -9,10 +9,11 @@ import polars as pl
 
 from shaketable.analyses.compared import Compared, Comparisons, Contender, Power
 from shaketable.analyses.comparing import Comparison, compare_scores, judge_comparisons
+from shaketable.analyses.conditions import number_texts
 from shaketable.analyses.efforts import compare_efforts
 from shaketable.analyses.floors import find_nothing_to_lose
 from shaketable.analyses.moves import QUESTION, SHEET_COLUMNS, Sheet, find_moves
-from shaketable.analyses.pairs import CONDITION, Unpaired, Why, is_of
+from shaketable.analyses.pairs import CONDITION, PAIRED, Unpaired, Why, is_of
 from shaketable.analyses.score_reading import conditions_in
 from shaketable.analyses.tables import Tables
 from shaketable.errors import StudyError, did_you_mean
@@ -20,9 +21,11 @@ from shaketable.factors import System, judging_metric
 from shaketable.stages import score
 from shaketable.stages.analyze import tables_of
 from shaketable.stages.contenders import Entrant, pair_up
+from shaketable.stages.heat_check import at_one_temperature
 from shaketable.statistics.family import n_to_see, standard_error
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.store import Run
+from shaketable.types import NothingToLose
 
 N_MOVED = 50
 """Questions that moved most, told with their answers."""
@@ -45,14 +48,14 @@ def compare(
     for run in runs:
         score.make_current(run, lambda name: progress(f"scoring {name}"))
     tables = [tables_of(run) for run in runs]
-    entrants = [Entrant(run=run, scores=conditions_in(own.score_reader)) for run, own in zip(runs, tables, strict=True)]
-    pairings = pair_up(entrants[0], entrants[1] if second is not None else None, systems)
     rules = _agree(runs, tables, metric, margin)
+    held = [_read(run, own, rules) for run, own in zip(runs, tables, strict=True)]
+    pairings = pair_up(held[0].entrant, held[1].entrant if second is not None else None, systems)
     compared = [
-        _compare(one, other, _sheet(tables[0], one.system, rules), _sheet(tables[-1], other.system, rules), rules)
+        _compare(one, other, _sheet(held[0], one.system), _sheet(held[-1], other.system), rules)
         for one, other in pairings
     ]
-    floors = [entry for own in tables for entry in find_nothing_to_lose(own)]
+    floors = [entry for own in held for entry in own.floors]
     claims = judge_comparisons(
         [own.comparison for own in compared], confidence=rules.bootstrap.confidence, nothing_to_lose=floors
     )
@@ -103,13 +106,45 @@ def _agree(runs: Sequence[Run], tables: Sequence[Tables], metric: str | None, ma
     )
 
 
-def _sheet(tables: Tables, system: System, rules: Rules) -> Sheet:
-    """With the numbers that are compared, and no others."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeldRun:
+    """What is held of a run while it is compared: half of what its scores take with the texts of all factors."""
+
+    entrant: Entrant
+    tables: Tables
+    scores: pl.DataFrame
+    """Of the numbers that are compared, and of no others."""
+    floors: tuple[NothingToLose, ...]
+
+
+def _read(run: Run, tables: Tables, rules: Rules) -> HeldRun:
+    """All that needs the factors of a run, after which the other run can be read in their place."""
     metrics = [name for name in tables.metrics if name in (rules.metric, rules.judging)]
-    return Sheet(
-        scores=pl.concat(tables.of_metric(name).filter(is_of(system)) for name in metrics),
-        records=tables.record_columns(*SHEET_COLUMNS).filter(is_of(system)),
+    held = HeldRun(
+        entrant=Entrant(run=run, scores=conditions_in(tables.score_reader)),
+        tables=tables,
+        scores=pl.concat(number_texts(tables.of_metric(name).select("key", *PAIRED)) for name in metrics),
+        floors=find_nothing_to_lose(tables),
     )
+    run.score_tables().forget_factors()
+    return held
+
+
+def _sheet(held: HeldRun, system: System) -> Sheet:
+    return Sheet(
+        scores=held.scores.filter(is_of(system)),
+        records=_records(held, system),
+        read_answers=lambda keys: held.tables.records_of(keys, "key", "wording", "answer"),
+    )
+
+
+def _records(held: HeldRun, system: System) -> pl.DataFrame:
+    """Taken out of slices, so that those of other systems are never all in memory; only the coolest temperature of a
+    system that ignores it is known after all slices."""
+    slices = (number_texts(rows.select(SHEET_COLUMNS)) for rows in held.entrant.run.record_slices())
+    if flat := {(own.model, own.method) for own in held.tables.not_applied}:
+        return at_one_temperature(pl.concat(slices), flat).filter(is_of(system))
+    return pl.concat(rows.filter(is_of(system)) for rows in slices)
 
 
 def _compare(one: Contender, other: Contender, first: Sheet, second: Sheet, rules: Rules) -> Compared:
@@ -150,7 +185,8 @@ def _asked_alike(first: Sheet, second: Sheet) -> tuple[Sheet, Sheet, tuple[Unpai
         return first, second, ()
     n = second.records.join(others, on=QUESTION[:2], how="semi").select("question_id", *CONDITION).n_unique()
     alike = [
-        Sheet(
+        replace(
+            sheet,
             scores=sheet.scores.join(others, on=QUESTION[:2], how="anti", maintain_order="left"),
             records=sheet.records.join(others, on=QUESTION[:2], how="anti", maintain_order="left"),
         )

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 import polars as pl
 
 from shaketable import catalog
+from shaketable.analyses.conditions import number_texts
 from shaketable.analyses.gate import held_facts, thresholds
 from shaketable.analyses.gate.broken import BrokenQuestion, broken_questions
 from shaketable.analyses.gate.quantities import Quantity, Threshold, limits_of
 from shaketable.analyses.gate.regressions import regressions
 from shaketable.analyses.gate.verdicts import Checked, judge
-from shaketable.analyses.pairs import Unpaired
+from shaketable.analyses.pairs import PAIRED, Unpaired
 from shaketable.analyses.tables import Tables
 from shaketable.errors import PartError, RunError, StudyError
 from shaketable.factors import System, word_for
@@ -73,14 +74,23 @@ def _measure(threshold: Threshold, tables: Tables, run: Run) -> Sequence[Quantit
 
 
 def _regressions(run: Run, base: Run, tables: Tables) -> tuple[list[Quantity], Mapping[System, tuple[Unpaired, ...]]]:
-    metric, others = tables.metric(), tables_of(base)
+    metric = tables.metric()
+    scores = _paired_scores(run, tables, metric)
+    others = tables_of(base)
     if metric is None or metric not in others.metrics:
         raise StudyError(
             f"gate.max_regression: {run.folder} speaks of {metric}, and {base.folder} has scores of "
             f"{', '.join(others.metrics) or 'nothing'}. Score both by the same metric: shaketable score {base.folder} "
             f"--metric {metric}."
         )
-    return regressions(others.of_metric(metric), tables.of_metric(metric), metric)
+    return regressions(_paired_scores(base, others, metric), scores, metric)
+
+
+def _paired_scores(run: Run, tables: Tables, metric: str | None) -> pl.DataFrame:
+    """Held without the factors of the whole run, so that those of the other can be read in their place."""
+    scores = number_texts(tables.of_metric(metric).select(PAIRED))
+    run.score_tables().forget_factors()
+    return scores
 
 
 def _refuse_percents(quantities: Sequence[Quantity], limits: Mapping[Threshold, float]) -> None:

@@ -78,6 +78,10 @@ class Run(RunFolder):
         """One row per record: key, every factor, answer, failure, counts; or some of them."""
         return tables.record_table(self.store, columns=columns)
 
+    def records_of(self, keys: Sequence[str], columns: Sequence[str] = tables.RECORD_COLUMNS) -> pl.DataFrame:
+        """The same of some keys alone."""
+        return tables.record_table(self.store, columns=columns, keys=keys)
+
     def record_slices(self) -> Iterator[pl.DataFrame]:
         """The same, some rows after the other."""
         return tables.record_slices(self.store)

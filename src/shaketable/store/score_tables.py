@@ -52,6 +52,10 @@ class ScoreTables:
         for start in range(0, max(n_rows, 1), ROWS_AT_ONCE):
             yield self._with_factors(self._scores.slice(start, ROWS_AT_ONCE).collect(), start)
 
+    def forget_factors(self) -> None:
+        """Until they are asked for again: who reads two large runs holds those of one at a time."""
+        vars(self).pop("_factors", None)
+
     @cached_property
     def _factors(self) -> pl.DataFrame:
         """One row per record, in the order they were stored: its key, factors, the flags of its evidence, and whether

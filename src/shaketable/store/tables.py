@@ -46,33 +46,41 @@ OWN_SCHEMA = {
 """What a record does not share with others, and by which number it names what it shares."""
 ROWS_AT_ONCE = 50_000
 """Rows that are Python values at a time."""
+KEYS = "r.key IN (SELECT value FROM json_each(?))"
+"""Any number of keys as one value: SQLite takes a limited number of them."""
 GOLD_HIT = "gold_hit"
 """The note of an imported search that says whether it brought a supporting document."""
 
 
 def record_table(
-    store: RecordStore, first_questions: int | None = None, columns: Sequence[str] = RECORD_COLUMNS
+    store: RecordStore,
+    first_questions: int | None = None,
+    columns: Sequence[str] = RECORD_COLUMNS,
+    keys: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """One row per record: key, every factor, answer, failure, counts; of the first questions alone, or of all."""
-    return pl.concat((rows.select(columns) for rows in record_slices(store, first_questions)), rechunk=True)
+    """One row per record: key, every factor, answer, failure, counts; of the first questions or of some keys alone, or
+    of all."""
+    return pl.concat((rows.select(columns) for rows in record_slices(store, first_questions, keys)), rechunk=True)
 
 
-def record_slices(store: RecordStore, first_questions: int | None = None) -> Iterator[pl.DataFrame]:
+def record_slices(
+    store: RecordStore, first_questions: int | None = None, keys: Sequence[str] | None = None
+) -> Iterator[pl.DataFrame]:
     """The same, some rows after the other: texts that records share are there once for all rows."""
     variants, conditions = _variants(store), _conditions(store)
     sql = f"""SELECT r.key, r.variant, r.condition, r.temperature, r.repeat, r.seed, r.answer,
                   json_extract(r.failure, '$.kind'), r.n_searches, r.n_generations, r.n_prompt_tokens, r.n_tokens,
                   r.seconds, r.dollars, r.reused
               FROM records r JOIN variants v ON v.id = r.variant JOIN questions q ON q.id = v.question_id
-              WHERE {first_questions_where(first_questions)}
+              WHERE {first_questions_where(first_questions)} AND {"1" if keys is None else KEYS}
               ORDER BY q.place, r.condition, r.variant, r.temperature, r.repeat"""
-    for rows in _frames(store.stream(sql), OWN_SCHEMA):
+    for rows in _frames(store.stream(sql, () if keys is None else (json.dumps(list(keys)),)), OWN_SCHEMA):
         yield _with_texts(rows, variants, conditions).select(RECORD_COLUMNS)
 
 
 def factor_table(store: RecordStore) -> pl.DataFrame:
     """One row per record, in the order they were stored: its key, its factors, and the tags of its question."""
-    variants, conditions = _variants(store), _conditions(store)
+    variants, conditions = _variants(store).drop("question", "gold", "wording"), _conditions(store)
     sql = "SELECT key, variant, condition, temperature, repeat FROM records ORDER BY id"
     schema = {name: OWN_SCHEMA[name] for name in ("key", "variant", "condition", "temperature", "repeat")}
     rows = pl.concat(_frames(store.stream(sql), schema), rechunk=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -63,6 +63,9 @@ class PartialRun(Run):
 
     def records(self, columns: Sequence[str] = RECORD_COLUMNS) -> pl.DataFrame:
         return self._records.select(columns)
+
+    def record_slices(self) -> Iterator[pl.DataFrame]:
+        yield self._records
 
     def scores(self) -> pl.DataFrame:
         return self._scores.join(self._records, on="key", how="semi", maintain_order="left")

@@ -57,7 +57,8 @@ def _of_check(check: Check, tables: Tables, base: Tables | None, n: int) -> list
         .unique(["dataset", "question_id"], keep="first", maintain_order=True)
         .head(n)
     )
-    texts = [own.record_columns("key", "wording", "gold", "answer") for own in (tables, *filter(None, [base]))]
+    keys = [*gaps["key"], *gaps["before_key"]]
+    texts = [own.records_of(keys, "key", "wording", "gold", "answer") for own in (tables, *filter(None, [base]))]
     return _with_answers(check, gaps, texts[0], texts[-1])
 
 
