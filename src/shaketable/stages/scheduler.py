@@ -277,8 +277,6 @@ class Scheduler:
                 flight.prompt_digest = flight.prompt_digest or digest(flight.prompt)
                 drafts[flight.trial.key, flight.n_replies, flight.prompt_digest] = draft
         self.kept.store_drafts(drafts)
-        if drafts:
-            self.window.went_on()
 
     def _collect(self) -> Sequence[tuple[int, Completion | Failure]]:
         """The next replies; now and then with a look at how far the rows have come before and after."""

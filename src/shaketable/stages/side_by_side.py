@@ -11,7 +11,8 @@ FEWER = 8
 
 class SideBySide:
     """As many as there may be, unless the last go at the run was cut with nothing to show for it: replies of many
-    trials together take longer than those of a few, and a run that is killed every few seconds would never get on."""
+    trials together take longer than those of a few, and a run that is killed every few seconds would never get on, or
+    read the prompts of all again and again for a token or two."""
 
     def __init__(self, most: int, store: Database | None) -> None:
         """`store`: of the run, where the next go looks it up; None: it is not cut."""
@@ -28,14 +29,10 @@ class SideBySide:
 
     def stored(self) -> None:
         """Something was stored: the next go may begin as this one did, and here more go side by side."""
-        self.went_on()
-        self.n = min(2 * self.n, self.most)
-
-    def went_on(self) -> None:
-        """Something was written of what is not finished, and that was kept: the next go may begin as this one did."""
         if not self.has_stored:
             self.has_stored = True
             self._note(self.first)
+        self.n = min(2 * self.n, self.most)
 
     def end(self) -> None:
         """All was asked, or as much as was wanted."""
