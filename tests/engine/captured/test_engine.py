@@ -1,6 +1,7 @@
 """Rows in fixed slots, on a processor without graphs: a GPU runs the same steps, by a kernel of the same formula."""
 
 import functools
+import gc
 import random
 
 import pytest
@@ -10,6 +11,7 @@ from tiny import FAMILIES, write_model
 
 from shaketable.engine.captured import engine as captured_engine
 from shaketable.engine.captured.engine import CapturedEngine
+from shaketable.engine.captured.graphs import FixedPasses
 from shaketable.engine.sweep import SweepEngine
 from shaketable.errors import ModelError
 from shaketable.types import Completion, Failure
@@ -164,3 +166,30 @@ def test_a_gpu_draws_with_truncation_and_penalty_in_any_company(folder):
     mixed = texts(engine.generate([*sweep(), *careful]))[len(sweep()) :]
     assert texts(engine.generate(careful[::-1])) == mixed[::-1]
     assert [texts(engine.generate([one]))[0] for one in careful[::7]] == mixed[::7]
+
+
+@pytest.mark.gpu
+def test_graphs_that_become_garbage_while_others_are_captured_do_not_spoil_them(folder, monkeypatch):
+    usual, forward, n_captures = gc.get_threshold(), FixedPasses._forward, 0
+    engine = CapturedEngine(folder("llama"), device="cuda")
+    expected = texts(engine.generate(sweep()))
+    old = [captured.graph for captured in (*engine.passes.advancing.values(), *engine.passes.drawing.values())]
+    assert old and all(old)
+    engine.passes.forget_graphs()
+
+    def leaving_garbage(passes: FixedPasses, *args: object) -> torch.Tensor:
+        nonlocal n_captures
+        if torch.cuda.is_current_stream_capturing():
+            n_captures += 1
+            garbage = [*old]
+            old.clear()
+            garbage.append(garbage)
+            del garbage
+            gc.set_threshold(1, 1, 1)
+            _ = [[] for _ in range(100)]
+            gc.set_threshold(*usual)
+        return forward(passes, *args)
+
+    monkeypatch.setattr(FixedPasses, "_forward", leaving_garbage)
+    assert texts(engine.generate(sweep())) == expected
+    assert n_captures

@@ -7,7 +7,9 @@ on the device, so one graph serves all prompts, rows and lengths.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import gc
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,9 +69,22 @@ class Captured:
         for tensor, kept in zip(self.changed, before, strict=True):
             tensor.copy_(kept)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self.pool):
+        with without_collecting(), torch.cuda.graph(graph, pool=self.pool):
             self.work()
         self.graph = graph
+
+
+@contextlib.contextmanager
+def without_collecting() -> Iterator[None]:
+    """Python's garbage may hold graphs of an engine that is not used any more, and CUDA ends a capture in which one
+    is destroyed."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class FixedPasses:
