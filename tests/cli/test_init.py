@@ -121,7 +121,7 @@ def test_an_endpoint_needs_no_heavy_library_from_the_table_to_the_report():
         ):
             done = subprocess.run([sys.executable, "-c", WITHOUT, *words], capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
-    assert "it needs the package spacy, which is not installed" in done.stdout
+    assert "formality' needs the packages torch, transformers, spacy and lemminflect: pip install" in done.stdout
     assert Path("runs/my/report.html").is_file()
 
 

@@ -21,7 +21,11 @@ from shaketable.study import load_study
 from shaketable.types import Record
 
 SYSTEM_CALLS = ("pwrite64", "fdatasync", "ftruncate", "rename", "unlink", "openat", "fcntl", "mmap", "close", "lseek")
-"""What SQLite and the study's file are written with."""
+"""What the files of a run are read and written with."""
+FILES = (
+    *("records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "records.sqlite-journal"),
+    *("study.toml", "seal.sha256", "seal.sha256.tmp", "records.seal"),
+)
 ANY_FAILURES = ("--max-failures", "100%")
 
 
@@ -121,7 +125,7 @@ def command(*words: str | Path) -> list[str]:
 def kill_at_call(study: Path, folder: Path, whole: dict[str, Record], call: str, number: int) -> Toll:
     """Kill a run when it makes a system call on its files for the nth time, then let it end."""
     shutil.rmtree(folder, ignore_errors=True)
-    files = [folder / name for name in ("records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "study.tmp")]
+    files = [folder / name for name in FILES]
     tracing = ["strace", "-qq", "-f", "-o", "/dev/null", *(word for file in files for word in ("-P", str(file)))]
     inject = ["-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}"]
     killed = subprocess.run(

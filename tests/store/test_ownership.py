@@ -48,6 +48,7 @@ def test_nothing_of_a_run_is_readable_by_others(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_nothing_of_a_run_with_its_page_is_readable_by_others(tmp_path: Path) -> None:
     words = ["run", "demo", "--set", f'cross.models=["{REPLIES}"]', "--out", str(tmp_path / "run")]
+    words += ["--max-failures", "100%"]
     made = CliRunner().invoke(app, words)
     assert made.exit_code == 0, made.output
     names = {path.name for path in (tmp_path / "run").rglob("*")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 
 from shaketable.store.sealing import seals
@@ -104,6 +105,25 @@ MIGRATIONS: dict[int, str] = {
 }
 """Version n → the statements that make it n + 1. Traces of version 5 keep every field of a step and its reply; those of
 older versions are read as they are."""
+
+STRUCTURE = """
+SELECT s.name, c.name, c.type, c."notnull", c.pk FROM main.sqlite_schema s, pragma_table_info(s.name) c
+    WHERE s.type = 'table'
+UNION ALL
+SELECT s.tbl_name, i.name, '', i.seqno, 0 FROM main.sqlite_schema s, pragma_index_info(s.name) i WHERE s.type = 'index'
+"""
+"""The columns of each table and of what finds its rows: what a file of this version has, whatever it became it from."""
+
+
+@functools.cache
+def structure() -> frozenset[tuple[object, ...]]:
+    """What `STRUCTURE` gives of a new file."""
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.executescript(TABLES)
+        return frozenset(connection.execute(STRUCTURE))
+    finally:
+        connection.close()
 
 
 def create(connection: sqlite3.Connection) -> None:
