@@ -9,7 +9,7 @@ import json
 import random
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Outcome = Literal["answer", "failure", "again", "busy", "either"]
@@ -261,10 +261,22 @@ def _says(text: Any, **more: Any) -> Callable[[Asked], Sent]:
     return lambda asked: Sent(spell(reply(asked, text, **more)))
 
 
+FAR_DATE = "Wed, 18 Nov 99999999999 10:00:00 GMT"
+CHARSETS = ("zlib_codec", "bz2_codec", "hex_codec", "base64_codec", "rot13", "undefined", "idna", "utf-7", "\xff")
+
+
+def odd_charset(asked: Asked) -> dict[str, str]:
+    """The names of codecs of Python that are none of text, and others."""
+    return {"content-type": f"application/json; charset={asked.rng.choice(CHARSETS)}"}
+
+
 FAULTS: dict[str, Fault] = {
     "429": Fault("busy", _sends(error="slow down", status=429)),
     "429_retry_after": Fault("busy", _sends(error="slow down", status=429, headers={"retry-after": "0.05"})),
     "429_odd_retry_after": Fault("busy", _sends(error="slow down", status=429, headers={"retry-after": "nan"})),
+    "429_far_retry_after": Fault("busy", _sends(error="slow down", status=429, headers={"retry-after": FAR_DATE})),
+    "429_far_seconds": Fault("busy", _sends(error="slow down", status=429, headers={"retry-after": "40000"})),
+    "500_far_retry_after": Fault("again", _sends(error="broken", status=500, headers={"retry-after": FAR_DATE})),
     "503": Fault("busy", _sends(error="busy", status=503)),
     "500": Fault("again", _sends(error="broken", status=500)),
     "500_without_words": Fault("again", _sends(body=b"", status=500)),
@@ -278,6 +290,10 @@ FAULTS: dict[str, Fault] = {
     "page": Fault("failure", _sends(body=b"<html>Sign in</html>", headers={"content-type": "text/html"})),
     "not_utf8": Fault("failure", _sends(body=b'{"choices": "\xff\xfe"}')),
     "other_content_type": Fault("answer", _sends(headers={"content-type": "text/plain; charset=utf-7"})),
+    "odd_charset": Fault("answer", lambda asked: replace(good(asked), headers=odd_charset(asked))),
+    "odd_charset_of_error": Fault(
+        "failure", lambda asked: Sent(b'{"error": {"message": "no"}}', 400, headers=odd_charset(asked))
+    ),
     "no_choices": Fault("failure", lambda asked: Sent(spell(reply(asked, choices=[])))),
     "null_content": Fault("failure", _says(None)),
     "wrong_content": Fault("failure", lambda asked: Sent(spell(reply(asked, asked.rng.choice([7, True, {}, [[]]]))))),

@@ -24,6 +24,7 @@ from shaketable.models.endpoint.failures import (
     kind_of_status,
     retry_after,
 )
+from shaketable.models.endpoint.fields import LONGEST_NAME
 from shaketable.models.endpoint.intake import Intake
 from shaketable.models.endpoint.parsing import parse_reply
 from shaketable.models.endpoint.words import clean_text
@@ -75,6 +76,12 @@ class HttpCaller:
         except EndpointError as error:
             message = self.service.access.hide(error.message)[:500]
             return Failure(kind=error.kind, message=message, step="generate", may_retry=error.may_retry)
+        except Closed:
+            raise
+        except Exception as error:  # Whatever a server thinks of: it spoils its own reply, and no lane falls silent.
+            words = self.service.access.hide(f"{type(error).__name__}: {error}")[:LONGEST_NAME]
+            message = f"the reply cannot be read ({words})"
+            return Failure(kind="bad_reply", message=message, step="generate", may_retry=True)
 
     def close(self) -> None:
         if not self._is_closed:
@@ -125,9 +132,8 @@ class HttpCaller:
         if status not in (408, 409, 429) and status < 500:
             return failed, None
         asked = retry_after(received.headers)
-        if asked is not None and asked > LONGEST_WAIT_SECONDS:
-            return failed, None
-        return failed, backoff(attempt) if asked is None else asked
+        is_near = asked is not None and asked <= LONGEST_WAIT_SECONDS
+        return failed, asked if is_near else backoff(attempt)
 
     def _read(self, reply: Json) -> dict[str, Json]:
         service = self.service
