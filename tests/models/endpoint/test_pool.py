@@ -151,6 +151,10 @@ def test_the_first_address_is_the_system_and_the_others_may_change() -> None:
     [
         ("base_url=()", "base_url is empty"),
         ("base_url=('http://a/v1', 'http://a/v1')", "names an address twice"),
+        ("base_url=('http://a/v1', 'http://A:80/v1/')", "names an address twice"),
+        ("batch=True, base_url=('http://a/v1', 'http://b/v1')", "base_url has 2 addresses, and batch=True"),
+        ("price_in=1e999", "price_in is inf; expected USD"),
+        ("price_out=-1.0", "price_out is -1.0; expected USD"),
         ("base_url=('http://a/v1', 'http://me:hidden-word@b/v1')", "user name, password"),
         ("requests_per_minute=0", "requests_per_minute is 0"),
         ("tokens_per_minute=-1.0", "tokens_per_minute is -1"),

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from shaketable import weights
 from shaketable.errors import ModelError
+from shaketable.models.endpoint.address import PLAIN
 from shaketable.models.endpoint.headers import VARIABLE
 from shaketable.models.endpoint.secrets import refusal_to_send
 
@@ -54,6 +55,8 @@ class Access:
                 f"Model '{model}' has an api_version and no address. For Azure give "
                 "base_url='https://RESOURCE.openai.azure.com', or set AZURE_OPENAI_ENDPOINT."
             )
+        if not weights.host_of(self.endpoint):
+            return f"Model '{model}': its address is none, or has a host that is not in plain letters. {PLAIN}"
         named = self.variables
         if missing := [name for name in named if not _value(name)]:
             return f"Model '{model}' at {self.host}: its headers need the environment variable {missing[0]}. Set it."
@@ -105,7 +108,8 @@ class Access:
     def _refused(self) -> str | None:
         if self.is_local:
             return None
-        host = urlsplit(self.endpoint).hostname or ""
+        if not (host := weights.host_of(self.endpoint)):
+            return f"the address has no host in plain letters. {PLAIN}"
         return next(filter(None, (refusal_to_send(variable, host) for variable in self._sent())), None)
 
     def _refuse_to_send(self) -> None:
