@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import functools
 import gzip
+import html
 import json
 import random
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+from urllib.parse import quote
 
 Outcome = Literal["answer", "failure", "again", "busy", "either"]
 """What must come of it: an answer; a failure of its trial; another attempt, which counts, or does not; or a failure by
@@ -177,6 +180,13 @@ def echoed(asked: Asked) -> Sent:
     return Sent(spell(made), headers={"x-request-id": key, "set-cookie": f"key={key}"})
 
 
+def echoed_spelled(asked: Asked) -> Sent:
+    """As other programs spell it."""
+    key = " ".join(asked.secrets)
+    spelled = (key.upper(), quote(key), html.escape(key), base64.b64encode(key.encode()).decode(), repr(key))
+    return Sent(spell(reply(asked, f"{ANSWER} {' '.join(spelled)}", model=key.upper(), system_fingerprint=spelled[3])))
+
+
 def echoed_in_pieces(asked: Asked) -> Sent:
     key = asked.secrets[0] if asked.secrets else "none at all"
     half = len(key) // 2
@@ -324,6 +334,7 @@ FAULTS: dict[str, Fault] = {
         "answer", lambda asked: Sent(good(asked).body, headers={"set-cookie": f"c{asked.rng.random()}=1"})
     ),
     "echoed": Fault("answer", echoed, 2.0),
+    "echoed_spelled": Fault("answer", echoed_spelled),
     "echoed_in_pieces": Fault("answer", echoed_in_pieces),
     "echoed_in_error": Fault("failure", echoed_in_error, 2.0),
 }

@@ -173,7 +173,7 @@ class Pipeline:
         if "_first" in self.__dict__:
             self._first.kill()
         if self._printed.n:
-            log.info(f"{self.python} printed {self._printed.n:,} lines, the last: {self._printed.last[-1]:.200}")
+            log.info(f"{self.python} printed {self._printed.n:,} lines, the last: {self._printed.last_line:.200}")
         for name in ("_lanes", "_first", "_printed"):
             self.__dict__.pop(name, None)
 
