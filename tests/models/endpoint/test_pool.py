@@ -209,6 +209,30 @@ def test_limits_that_a_server_tells_are_waited_for(headers: dict[str, str], seco
     assert failures.retry_after(headers) == seconds
 
 
+def test_stated_tokens_per_minute_are_held_where_replies_are_longer_than_requests_look(
+    servers: tuple[StandIn, StandIn],
+) -> None:
+    status, headers, content = said("Paris.")
+    usage = {"prompt_tokens": 990, "completion_tokens": 10, "total_tokens": 1000}
+    servers[0].reply = lambda body, n: (status, headers, {**content, "usage": usage})
+    model = servers[0].model(tokens_per_minute=20_000)
+    for ticket, asked in enumerate(prompts(60)):
+        model.submit(ticket, asked)
+    replies = model.collect()
+    while len(replies) < 20:
+        replies += model.collect()
+    time.sleep(0.5)
+    assert len(servers[0].requests) == 20
+    model.forget()
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_server_that_counts_nothing_is_asked_on(servers: tuple[StandIn, StandIn], status: int) -> None:
+    servers[0].reply = lambda body, n: (status if n < 9 else 200, {}, {**said("Paris.")[2], "usage": None})
+    replies = servers[0].model(tokens_per_minute=20_000, attempts=1).generate(prompts(30))
+    assert sum(isinstance(reply, Completion) for reply in replies) >= 22
+
+
 def test_stated_requests_per_minute_are_held(servers: tuple[StandIn, StandIn]) -> None:
     model = servers[0].model(requests_per_minute=60)
     for ticket, asked in enumerate(prompts(30)):

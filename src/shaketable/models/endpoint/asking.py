@@ -53,6 +53,7 @@ async def ask(
             content, seconds = await _send(call, body, asker)
         except EndpointError as error:
             _settle_far_wait(error, pool)
+            pool.quotas.lose(call.tokens)
             if error.parameter is not None:
                 refused[error.parameter, repr(body[error.parameter])] = error
             error.host = call.server.access.host
@@ -70,10 +71,11 @@ async def ask(
                 await asyncio.sleep(backoff(attempt) if error.wait is None else error.wait)
                 attempt += 1
         except BaseException:
+            pool.quotas.lose(call.tokens)
             pool.let_go(call)
             raise
         else:
-            pool.answered(call, seconds, _count(content))
+            pool.answered(call, seconds, _count(content) or n_tokens)
             return content, seconds, call.server.access.host
 
 

@@ -147,7 +147,7 @@ class Pool:
         now = asyncio.get_running_loop().time()
         self._answered_at, self._troubled_at, self._n_unusable = now, None, 0
         if n_tokens is not None:
-            self.quotas.correct(call.tokens, n_tokens)
+            self.quotas.count(call.tokens, n_tokens)
         call.server.answered(now, seconds, call.n_before)
         self._dispatch()
 
