@@ -14,7 +14,9 @@ import ipaddress
 import json
 import logging
 import os
+import re
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -27,7 +29,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import IO
-from urllib.parse import urlsplit
 
 from shaketable.errors import WeightsError, did_you_mean, is_installed, need_packages
 
@@ -112,9 +113,31 @@ def is_offline() -> bool:
     return os.environ.get("SHAKETABLE_OFFLINE", "0") not in ("", "0")
 
 
+URL = re.compile(
+    r"[a-z][a-z0-9+.-]*://([^/?#@\\\s]*@)?(\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(:[0-9]{0,5})?([/?#].*)?",
+    re.IGNORECASE | re.ASCII,
+)
+"""With a host in plain letters, which all programs read alike."""
+
+
+def host_of(address: str) -> str:
+    """The host that a client of this URL connects to, the one reading of it that all rules go by. An IP address is
+    given as the address that it is, also where it is spelled `2130706433` or `0x7f.1`. Empty: there is none, or one
+    that programs read differently, such as `evil。com` or `evil.com\\.localhost`."""
+    if (found := URL.fullmatch(address)) is None:
+        return ""
+    host = (found["six"] or found["name"]).lower()
+    with contextlib.suppress(ValueError):
+        return str(ipaddress.ip_address(host))
+    with contextlib.suppress(OSError):
+        return socket.inet_ntoa(socket.inet_aton(host))
+    is_number = re.fullmatch(r"[0-9]+|0x[0-9a-f]*", host.rpartition(".")[2])
+    return "" if found["six"] or is_number else host
+
+
 def is_on_this_machine(address: str) -> bool:
     """Whether a URL leads to a loopback interface; nothing is looked up."""
-    host = urlsplit(address).hostname or ""
+    host = host_of(address)
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return host == "localhost" or host.endswith(".localhost")

@@ -138,7 +138,9 @@ def test_a_key_that_is_none_is_not_taken_out_of_answers(
     assert isinstance(reply, Completion) and reply.text == f"Paris. {key}"
 
 
-@pytest.mark.parametrize("fault", ["drip", "endless", "gzip_bomb", "deep", "redirected", "echoed", "echoed_in_error"])
+@pytest.mark.parametrize(
+    "fault", ["drip", "endless", "gzip_bomb", "deep", "redirected", "echoed", "echoed_in_error", "odd_charset_of_error"]
+)
 def test_a_pipeline_behind_a_web_address_is_as_safe(server: Hostile, fault: str) -> None:
     server.become(Malice(rate=1.0, faults=(fault,)))
     pipeline = Pipeline(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import functools
 import gzip
+import html
 import json
 import random
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+from urllib.parse import quote
 
 Outcome = Literal["answer", "failure", "again", "busy", "either"]
 """What must come of it: an answer; a failure of its trial; another attempt, which counts, or does not; or a failure by
@@ -177,6 +180,13 @@ def echoed(asked: Asked) -> Sent:
     return Sent(spell(made), headers={"x-request-id": key, "set-cookie": f"key={key}"})
 
 
+def echoed_spelled(asked: Asked) -> Sent:
+    """As other programs spell it."""
+    key = " ".join(asked.secrets)
+    spelled = (key.upper(), quote(key), html.escape(key), base64.b64encode(key.encode()).decode(), repr(key))
+    return Sent(spell(reply(asked, f"{ANSWER} {' '.join(spelled)}", model=key.upper(), system_fingerprint=spelled[3])))
+
+
 def echoed_in_pieces(asked: Asked) -> Sent:
     key = asked.secrets[0] if asked.secrets else "none at all"
     half = len(key) // 2
@@ -261,10 +271,22 @@ def _says(text: Any, **more: Any) -> Callable[[Asked], Sent]:
     return lambda asked: Sent(spell(reply(asked, text, **more)))
 
 
+FAR_DATE = "Wed, 18 Nov 99999999999 10:00:00 GMT"
+CHARSETS = ("zlib_codec", "bz2_codec", "hex_codec", "base64_codec", "rot13", "undefined", "idna", "utf-7", "\xff")
+
+
+def odd_charset(asked: Asked) -> dict[str, str]:
+    """The names of codecs of Python that are none of text, and others."""
+    return {"content-type": f"application/json; charset={asked.rng.choice(CHARSETS)}"}
+
+
 FAULTS: dict[str, Fault] = {
     "429": Fault("busy", _sends(error="slow down", status=429)),
     "429_retry_after": Fault("busy", _sends(error="slow down", status=429, headers={"retry-after": "0.05"})),
     "429_odd_retry_after": Fault("busy", _sends(error="slow down", status=429, headers={"retry-after": "nan"})),
+    "429_far_retry_after": Fault("busy", _sends(error="slow down", status=429, headers={"retry-after": FAR_DATE})),
+    "429_far_seconds": Fault("busy", _sends(error="slow down", status=429, headers={"retry-after": "40000"})),
+    "500_far_retry_after": Fault("again", _sends(error="broken", status=500, headers={"retry-after": FAR_DATE})),
     "503": Fault("busy", _sends(error="busy", status=503)),
     "500": Fault("again", _sends(error="broken", status=500)),
     "500_without_words": Fault("again", _sends(body=b"", status=500)),
@@ -278,6 +300,10 @@ FAULTS: dict[str, Fault] = {
     "page": Fault("failure", _sends(body=b"<html>Sign in</html>", headers={"content-type": "text/html"})),
     "not_utf8": Fault("failure", _sends(body=b'{"choices": "\xff\xfe"}')),
     "other_content_type": Fault("answer", _sends(headers={"content-type": "text/plain; charset=utf-7"})),
+    "odd_charset": Fault("answer", lambda asked: replace(good(asked), headers=odd_charset(asked))),
+    "odd_charset_of_error": Fault(
+        "failure", lambda asked: Sent(b'{"error": {"message": "no"}}', 400, headers=odd_charset(asked))
+    ),
     "no_choices": Fault("failure", lambda asked: Sent(spell(reply(asked, choices=[])))),
     "null_content": Fault("failure", _says(None)),
     "wrong_content": Fault("failure", lambda asked: Sent(spell(reply(asked, asked.rng.choice([7, True, {}, [[]]]))))),
@@ -308,6 +334,7 @@ FAULTS: dict[str, Fault] = {
         "answer", lambda asked: Sent(good(asked).body, headers={"set-cookie": f"c{asked.rng.random()}=1"})
     ),
     "echoed": Fault("answer", echoed, 2.0),
+    "echoed_spelled": Fault("answer", echoed_spelled),
     "echoed_in_pieces": Fault("answer", echoed_in_pieces),
     "echoed_in_error": Fault("failure", echoed_in_error, 2.0),
 }

@@ -6,11 +6,11 @@ import logging
 
 import pytest
 
-from shaketable import catalog
+from shaketable import catalog, weights
 from shaketable.errors import ModelError, PartError
 from shaketable.models.endpoint import access
 from shaketable.models.endpoint.access import Access
-from shaketable.models.endpoint.secrets import ALLOW, refusal_to_send
+from shaketable.models.endpoint.secrets import ALLOW, is_trusted, refusal_to_send
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "TEAM_KEY", "MY_TOKEN", "OPENAI_APIKEY", "A_SECRET_OF_OURS"])
@@ -25,6 +25,64 @@ def test_a_key_goes_to_a_provider_and_to_machines_nearby(variable: str, host: st
 def test_what_is_not_named_as_a_key_goes_nowhere(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ALLOW, "api.openai.com")
     assert "its name is not that of a key" in str(refusal_to_send(variable, "api.openai.com"))
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("http://2130706433:8000/v1", "127.0.0.1"),
+        ("http://0x7f000001/v1", "127.0.0.1"),
+        ("http://127.1", "127.0.0.1"),
+        ("http://0x08080808/v1", "8.8.8.8"),
+        ("http://010.8.8.8/v1", "8.8.8.8"),
+        ("http://[::ffff:8.8.8.8]/v1", "::ffff:808:808"),
+        ("http://[::1]:80/v1", "::1"),
+        ("HTTPS://API.OpenAI.com/v1", "api.openai.com"),
+        ("http://my_server:8000/v1", "my_server"),
+        *(
+            (address, "")
+            for address in (
+                *("http://127。0。0。1:8000/v1", "http://evil。com/v1", "http://evil．com", "http://evil｡com"),
+                *("http://evil.com\\.localhost/v1", "http://evil.com\t.localhost", "http://a%2elocalhost/", "http://"),
+                *("http://4294967296/v1", "http://1.2.3.4.5/", "http://evil.com\n.localhost", "localhost:8000", ""),
+                *("http://\u212a.localhost", "http://evil.com:80a.localhost", "http://[evil.com]/", "http://a@b@c/"),
+            )
+        ),
+    ],
+)
+def test_a_host_is_what_a_client_connects_to(address: str, host: str) -> None:
+    assert weights.host_of(address) == host
+
+
+STRANGE = ("127。0。0。1", "evil。com", "evil．com", "evil｡com", "evil.com\\.localhost", "4294967296")
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_host_that_programs_read_differently_gets_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SHAKETABLE_OFFLINE", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "hidden-word")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://not an address")
+    with pytest.raises(PartError, match="base_url is not a web address"):
+        catalog.build("model", f"openai(model='m', base_url={f'http://{name}:8000/v1'!r})")
+    reached = Access(endpoint=f"http://{name}:8000/v1", key_variable="OPENAI_API_KEY", headers={})
+    assert not reached.is_local and "plain letters" in str(reached.lacks("m"))
+    with pytest.raises(ModelError, match="Nothing was sent"):
+        _ = reached.key
+
+
+def test_an_address_in_numbers_is_judged_as_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SHAKETABLE_OFFLINE", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "hidden-word")
+    for spelled, there in (("0x08080808", "8.8.8.8"), ("134744072", "8.8.8.8"), ("010.8.8.8", "8.8.8.8")):
+        reached = Access(endpoint=f"http://{spelled}/v1", key_variable="OPENAI_API_KEY", headers={})
+        assert f"OPENAI_API_KEY would go to {there}" in str(reached.lacks("m"))
+    assert Access(endpoint="http://2130706433:1/v1", key_variable="OPENAI_API_KEY", headers={}).is_local
+
+
+@pytest.mark.parametrize("host", ["::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1", "2001:0:808:808::1", ""])
+def test_an_address_that_holds_another_is_not_nearby(host: str) -> None:
+    assert not is_trusted(host)
+    assert is_trusted("::ffff:10.0.0.1") and is_trusted("fd00::1") and is_trusted("fe80::1")
 
 
 @pytest.mark.parametrize("host", ["evil.example", "api.openai.com.evil.example", "evilapi.openai.com", "8.8.8.8"])

@@ -154,6 +154,40 @@ def test_a_retry_date_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
     assert failures.retry_after({}) is None
 
 
+@pytest.mark.parametrize("header", ["retry-after", "retry-after-ms", "x-ratelimit-reset-requests"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("inf", "nan", "-nan", "1e308", "9" * 5000, "9" * 400 + "h", "Fri, 01 Jan 2099 00:00:00 GMT"),
+        *("Wed, 18 Nov 99999999999 10:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 +2359", "soon", ""),
+    ],
+)
+def test_a_wait_that_cannot_be_is_none(header: str, given: str) -> None:
+    assert failures.retry_after({header: given, "x-ratelimit-remaining-requests": "0"}) in (None, 0.0)
+
+
+def test_what_breaks_at_a_reply_fails_its_trial_alone(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(content: bytes, hide: object) -> object:
+        raise AssertionError(f"nobody thought of this, nor of {SECRET}")
+
+    stand_in.reply = lambda body, n: said("Paris.")
+    monkeypatch.setattr(asking, "parse_reply", broken)
+    failure = fail(stand_in.model())
+    assert (failure.kind, failure.may_retry) == ("bad_reply", True)
+    assert "the reply cannot be read (AssertionError: nobody" in failure.message and SECRET not in failure.message
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_far_wait_of_a_server_that_answers_others_fails_no_trial(
+    stand_in: StandIn, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "FIRST_WAIT_SECONDS", 0.01)
+    far = refused(status, "slow down", {"retry-after": "40000"})
+    stand_in.reply = lambda body, n: far if n in (2, 3) else said("Paris.")
+    model = stand_in.model()
+    assert [complete(model).text for _ in range(3)] == ["Paris."] * 3
+
+
 def test_a_pause_of_an_hour_is_not_waited_for(stand_in: StandIn) -> None:
     stand_in.reply = lambda body, n: refused(429, "daily quota", {"retry-after": "3600"})
     failure = fail(stand_in.model())

@@ -343,6 +343,11 @@ def test_a_file_that_is_not_there_is_named_with_its_neighbour(folder):
         ("pipeline(http='example.org')", "expected a web address, such as https://example.org/ask"),
         ("pipeline(http='https://u:p@example.org')", "http holds a secret"),
         ("pipeline(http='https://example.org?api_key=1')", "http holds a secret"),
+        *(
+            (f"pipeline(http='https://e.org/ask?v=1&{name}=hidden')", "headers={'Authorization': 'Bearer ${MY_TOKEN}'}")
+            for name in ("sig", "code", "pwd", "pass", "password", "accessCode", "X-Amz-Signature", "api%5fKey", "AUTH")
+        ),
+        ("pipeline(http='http://evil。com/ask')", "Its host is written with the letters a to z"),
         ("pipeline(http='https://e.org', headers={'Authorization': 'Bearer sk-1'})", "is written out"),
         ("pipeline(http='https://e.org', headers={'a b': 'c'})", "a name has characters that no header has"),
         ("pipeline(http='https://e.org', template='{\"q\": {question}}')", 'Write "{question}" in quotes'),
@@ -356,6 +361,11 @@ def test_wrong_settings_are_refused_in_words(text, words):
         catalog.build("model", text)
     assert words in str(refused.value)
     assert "sk-1" not in str(refused.value).replace(text, "")
+
+
+@pytest.mark.parametrize("query", ["", "?", "?passage=1&zipcode=2&design=3&mode=fast", "?q=the+key"])
+def test_a_query_that_holds_no_secret_is_taken(query):
+    assert catalog.build("model", f"pipeline(http='https://e.org/ask{query}')")
 
 
 # --- keys and targets -----------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
-import math
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Any, ClassVar, Literal, cast
 
 from shaketable.errors import ModelError, SecretError
 from shaketable.models.endpoint.access import Access
-from shaketable.models.endpoint.address import refuse_address
+from shaketable.models.endpoint.address import refuse_address, same_address
 from shaketable.models.endpoint.asking import ask
 from shaketable.models.endpoint.awake import wait_for
 from shaketable.models.endpoint.batches.line import BatchLine, open_line
@@ -34,6 +33,8 @@ from shaketable.models.endpoint.window import Window
 from shaketable.types import Completion, EndpointFact, Failure, Json, Prompt
 
 DEFAULT_ENDPOINT = "https://api.openai.com/v1"
+MOST_DOLLARS = 1e6
+"""For a million tokens; what is more is no price."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +131,7 @@ class Openai:
         if self.stop_at not in ("server", "client"):
             raise ValueError(f"stop_at is '{self.stop_at}'; server or client.")
         for name in ("price_in", "price_out"):
-            if (price := getattr(self, name)) is not None and not 0 <= price < math.inf:
+            if (price := getattr(self, name)) is not None and not 0 <= price <= MOST_DOLLARS:
                 raise ValueError(f"{name} is {price}; expected USD for a million tokens, such as {name}=0.15.")
         refuse_batches(self)
         limits = ("requests_per_minute", "tokens_per_minute")
@@ -147,8 +148,12 @@ class Openai:
         addresses = [str(self.base_url or DEFAULT_ENDPOINT), *self.replicas]
         for address in addresses:
             refuse_address(address)
-        if len(set(addresses)) < len(addresses):
+        if len(set(map(same_address, addresses))) < len(addresses):
             raise ValueError("base_url names an address twice. Each server is named once.")
+        if self.batch and self.replicas:
+            raise ValueError(
+                f"base_url has {len(addresses)} addresses, and batch=True sends files of requests to one. Give one."
+            )
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
         pending = [self._line.start(self._answer(prompt)) for prompt in prompts]

@@ -23,7 +23,8 @@ from shaketable.models.calling.python import PythonCaller
 from shaketable.models.calling.target import Target, parse_target
 from shaketable.models.calling.template import parse_path, parse_template
 from shaketable.models.endpoint.access import Access
-from shaketable.models.endpoint.headers import SECRET, refuse_headers
+from shaketable.models.endpoint.address import PLAIN, holds_secret, is_web_address
+from shaketable.models.endpoint.headers import refuse_headers
 from shaketable.types import Completion, Failure, Json, Prompt
 
 log = logging.getLogger(__name__)
@@ -97,12 +98,14 @@ class Pipeline:
             )
 
     def _check_http(self) -> None:
+        # The address at fault may hold a secret, so it is not repeated.
+        if not is_web_address(self.http or ""):
+            raise SecretError(f"http is none; expected a web address, such as https://example.org/ask. {PLAIN}")
         address = urlsplit(self.http or "")
-        if address.scheme not in ("http", "https") or not address.hostname:
-            raise ValueError(f"http is '{self.http}'; expected a web address, such as https://example.org/ask")
-        if address.username or address.password or SECRET.search(address.query):
+        if address.username or address.password or holds_secret(address.query):
             raise SecretError(
-                "http holds a secret, which would be stored with the run. Send it in a header: "
+                "http holds a secret, or a parameter that is named like one, which would be stored with the run. Put "
+                "it into an environment variable and send it in a header, by its name: "
                 "headers={'Authorization': 'Bearer ${MY_TOKEN}'}"
             )
         if self.parameters is not None:
@@ -170,7 +173,7 @@ class Pipeline:
         if "_first" in self.__dict__:
             self._first.kill()
         if self._printed.n:
-            log.info(f"{self.python} printed {self._printed.n:,} lines, the last: {self._printed.last[-1]:.200}")
+            log.info(f"{self.python} printed {self._printed.n:,} lines, the last: {self._printed.last_line:.200}")
         for name in ("_lanes", "_first", "_printed"):
             self.__dict__.pop(name, None)
 

@@ -27,6 +27,9 @@ class Scripted:
     def __post_init__(self) -> None:
         if not isinstance(self.replies, tuple) or not self.replies:
             raise ValueError("replies is a list of texts with at least one entry, such as replies=('Paris', 'London')")
+        for name in ("price_in", "price_out"):
+            if (price := getattr(self, name)) is not None and not 0 <= price <= 1e6:
+                raise ValueError(f"{name} is {price}; expected USD for a million words, such as {name}=0.15.")
 
     def generate(self, prompts: Sequence[Prompt]) -> list[Completion | Failure]:
         return [self._reply(prompt) for prompt in prompts]

@@ -151,6 +151,10 @@ def test_the_first_address_is_the_system_and_the_others_may_change() -> None:
     [
         ("base_url=()", "base_url is empty"),
         ("base_url=('http://a/v1', 'http://a/v1')", "names an address twice"),
+        ("base_url=('http://a/v1', 'http://A:80/v1/')", "names an address twice"),
+        ("batch=True, base_url=('http://a/v1', 'http://b/v1')", "base_url has 2 addresses, and batch=True"),
+        ("price_in=1e999", "price_in is inf; expected USD"),
+        ("price_out=-1.0", "price_out is -1.0; expected USD"),
         ("base_url=('http://a/v1', 'http://me:hidden-word@b/v1')", "user name, password"),
         ("requests_per_minute=0", "requests_per_minute is 0"),
         ("tokens_per_minute=-1.0", "tokens_per_minute is -1"),
@@ -203,6 +207,30 @@ def test_a_pause_for_one_call_does_not_hold_up_others_that_are_accepted(servers:
 )
 def test_limits_that_a_server_tells_are_waited_for(headers: dict[str, str], seconds: float | None) -> None:
     assert failures.retry_after(headers) == seconds
+
+
+def test_stated_tokens_per_minute_are_held_where_replies_are_longer_than_requests_look(
+    servers: tuple[StandIn, StandIn],
+) -> None:
+    status, headers, content = said("Paris.")
+    usage = {"prompt_tokens": 990, "completion_tokens": 10, "total_tokens": 1000}
+    servers[0].reply = lambda body, n: (status, headers, {**content, "usage": usage})
+    model = servers[0].model(tokens_per_minute=20_000)
+    for ticket, asked in enumerate(prompts(60)):
+        model.submit(ticket, asked)
+    replies = model.collect()
+    while len(replies) < 20:
+        replies += model.collect()
+    time.sleep(0.5)
+    assert len(servers[0].requests) == 20
+    model.forget()
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_server_that_counts_nothing_is_asked_on(servers: tuple[StandIn, StandIn], status: int) -> None:
+    servers[0].reply = lambda body, n: (status if n < 9 else 200, {}, {**said("Paris.")[2], "usage": None})
+    replies = servers[0].model(tokens_per_minute=20_000, attempts=1).generate(prompts(30))
+    assert sum(isinstance(reply, Completion) for reply in replies) >= 22
 
 
 def test_stated_requests_per_minute_are_held(servers: tuple[StandIn, StandIn]) -> None:

@@ -16,7 +16,7 @@ def send(quotas: Quotas, n: int, takes: float, used: float, pause: float = 0.0) 
     for _ in range(n):
         now = max(now + pause, quotas.ready_at(now + pause, takes))
         tokens = quotas.take(now, takes)
-        quotas.correct(tokens, used)
+        quotas.count(tokens, used)
         sent.append((now, used))
     return sent
 
@@ -44,6 +44,32 @@ def test_the_limit_is_used() -> None:
 
 def test_what_a_reply_did_not_take_is_given_to_others() -> None:
     assert send(Quotas(None, 6000), 600, takes=500, used=10)[-1][0] <= 60
+
+
+def test_what_a_server_counts_is_learnt() -> None:
+    sent = send(Quotas(None, 20_000), 200, takes=41, used=1000)
+    assert most_in_a_minute(sent) <= 20_000
+    assert sum(at == 0 for at, _ in sent) == 20  # The limit is used.
+
+
+def test_few_calls_go_as_long_as_none_was_counted() -> None:
+    quotas = Quotas(None, 20_000)
+    taken = [quotas.take(0.0, 41) for _ in range(4)]
+    assert quotas.ready_at(0.0, 41) == 60.0
+    quotas.count(taken[0], 1000)
+    assert quotas.ready_at(0.0, 41) == 0.0
+
+
+def test_a_count_that_cannot_be_is_forgotten() -> None:
+    quotas = Quotas(None, 20_000)
+    quotas.count(quotas.take(0.0, 41), 1e8)
+    for i in range(1, 21):
+        quotas.count(quotas.take(60.0 * i, 41), 41)
+    assert sum(at < 3 for at, _ in _go_on(quotas, 1300.0)) > 400
+
+
+def _go_on(quotas: Quotas, begin: float) -> list[tuple[float, float]]:
+    return [(quotas.take(max(begin, quotas.ready_at(begin, 41)), 41).at - begin, 41.0) for _ in range(480)]
 
 
 def test_a_call_that_is_larger_than_the_limit_goes_alone() -> None:

@@ -14,6 +14,7 @@ from shaketable.models.calling.lanes import Closed, HandOver
 from shaketable.models.calling.outcome import read_outcome
 from shaketable.models.calling.passages import NotUnderstood, in_list, in_shape, read_passages
 from shaketable.models.calling.worker_thread import Reply, WorkerThread
+from shaketable.models.endpoint.hiding import hide_in, own_hide
 from shaketable.types import Completion, Failure, Prompt
 
 
@@ -49,14 +50,15 @@ class FunctionCaller:
             return _failure("timeout", message, may_retry=True)
         if isinstance(reply, Failure):
             return reply
-        return completion_of(reply, prompt, self.called.takes, seconds)
+        return completion_of(hide_in(reply, own_hide()), prompt, self.called.takes, seconds)
 
     def _answer(self, prompt: Prompt, hand_over: HandOver, waited: list[float]) -> Reply:
         """What the function makes of one prompt; whatever it does, a reply."""
 
         def disturb(passages: object) -> object:
             start = time.perf_counter()
-            handed = waiting_with(read_passages(in_list(passages), "what disturb was given"), 0.0)
+            read = read_passages(in_list(passages), "what disturb was given")
+            handed = waiting_with(hide_in(read, own_hide()), 0.0)
             left = hand_over(handed)
             places = {hit.passage.id: i for i, hit in enumerate(handed.hits)}
             waited.append(time.perf_counter() - start)  # The perturbation's time is not the pipeline's.
@@ -101,4 +103,4 @@ def _describe(error: BaseException) -> str:
 
 
 def _failure(kind: str, message: str, *, may_retry: bool) -> Failure:
-    return Failure(kind=kind, message=message[:500], step="generate", may_retry=may_retry)
+    return Failure(kind=kind, message=own_hide()(message)[:500], step="generate", may_retry=may_retry)

@@ -24,6 +24,8 @@ from shaketable.models.endpoint.failures import (
     kind_of_status,
     retry_after,
 )
+from shaketable.models.endpoint.fields import LONGEST_NAME
+from shaketable.models.endpoint.hiding import own_hide
 from shaketable.models.endpoint.intake import Intake
 from shaketable.models.endpoint.parsing import parse_reply
 from shaketable.models.endpoint.words import clean_text
@@ -59,10 +61,10 @@ class HttpCaller:
     def __init__(self, service: Service) -> None:
         import httpx
 
-        self.service, self._hide = service, service.access.hide_in_reply
+        self.service, self._own_hide = service, own_hide()
         self._loop = EventLoop("shaketable-pipeline")
         # The time limit is that of the whole reply.
-        self._client = httpx.AsyncClient(timeout=None, follow_redirects=True, **Intake(service.access.hide).settings())
+        self._client = httpx.AsyncClient(timeout=None, follow_redirects=True, **Intake(self._hide_all).settings())
         self._is_closed = False
 
     def call(self, prompt: Prompt, hand_over: HandOver) -> Completion | Failure:
@@ -73,8 +75,21 @@ class HttpCaller:
             reply, seconds = self._ask(self.service.template.fill(given_by(prompt)))
             return completion_of(self._read(reply), prompt, takes, seconds)
         except EndpointError as error:
-            message = self.service.access.hide(error.message)[:500]
+            message = self._hide_all(error.message)[:500]
             return Failure(kind=error.kind, message=message, step="generate", may_retry=error.may_retry)
+        except Closed:
+            raise
+        except Exception as error:  # Whatever a server thinks of: it spoils its own reply, and no lane falls silent.
+            words = self._hide_all(f"{type(error).__name__}: {error}")[:LONGEST_NAME]
+            message = f"the reply cannot be read ({words})"
+            return Failure(kind="bad_reply", message=message, step="generate", may_retry=True)
+
+    def _hide(self, text: str) -> str:
+        return self._own_hide(self.service.access.hide_in_reply(text))
+
+    def _hide_all(self, text: str) -> str:
+        """In words of ours, where nothing is as it has to be."""
+        return self._own_hide(self.service.access.hide(text))
 
     def close(self) -> None:
         if not self._is_closed:
@@ -125,9 +140,8 @@ class HttpCaller:
         if status not in (408, 409, 429) and status < 500:
             return failed, None
         asked = retry_after(received.headers)
-        if asked is not None and asked > LONGEST_WAIT_SECONDS:
-            return failed, None
-        return failed, backoff(attempt) if asked is None else asked
+        is_near = asked is not None and asked <= LONGEST_WAIT_SECONDS
+        return failed, asked if is_near else backoff(attempt)
 
     def _read(self, reply: Json) -> dict[str, Json]:
         service = self.service

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from shaketable.models.calling.passages import NotUnderstood, read_passages
 from shaketable.models.endpoint.fields import LONGEST_TEXT
+from shaketable.models.endpoint.hiding import shorten
 from shaketable.types import Json
 
 ANSWERS = ("text", "answer", "response", "result", "output", "content")
@@ -92,4 +93,4 @@ def _described(value: object) -> str:
         return f"a mapping with {', '.join(map(str, value)) or 'nothing in it'}"
     kind = "text" if isinstance(value, str) else type(value).__name__
     size = f" of {len(value)}" if isinstance(value, Sequence) else ""
-    return f"{kind}{size}: {value!r:.80}"
+    return f"{kind}{size}: {shorten(value)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 
+from shaketable.models.endpoint.hiding import shorten
 from shaketable.types import Json
 
 TEXTS = ("text", "page_content", "content", "body")
@@ -68,7 +69,7 @@ def _read(value: object, where: str) -> dict[str, Json]:
     text = _text(node)
     if text is None:
         raise NotUnderstood(
-            f"{where} is {type(value).__name__} {value!r:.80}; expected a text, or something with one under "
+            f"{where} is {type(value).__name__} {shorten(value)}; expected a text, or something with one under "
             f"{', '.join(TEXTS)}"
         )
     metadata = _get(node, "metadata")

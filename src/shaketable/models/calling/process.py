@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from shaketable.errors import PartError
 from shaketable.models.calling.target import Target
+from shaketable.models.endpoint.hiding import own_hide
 from shaketable.types import Json
 
 START_SECONDS = 600.0
@@ -39,6 +40,10 @@ class Printed:
     def __init__(self) -> None:
         self.n = 0
         self.last: deque[str] = deque(maxlen=20)
+
+    @property
+    def last_line(self) -> str:
+        return own_hide()(self.last[-1])
 
     def read(self, pipe: IO[bytes]) -> None:
         while line := pipe.readline(4096):
@@ -85,7 +90,7 @@ class Process:
             raise PartError(f"While its code was imported, {error.message}.") from error
         if "refused" in reply:
             self.kill()
-            raise PartError(str(reply["refused"]))
+            raise PartError(own_hide()(str(reply["refused"])))
         self._takes = frozenset(reply["takes"])
         return self._takes
 
@@ -128,7 +133,7 @@ class Process:
             how = f"its process was ended by {signal.Signals(-code).name}"
         else:
             how = f"its process ended with exit code {code}" if code is not None else "its process closed its line"
-        last = f"; the last it printed: {self.printed.last[-1]:.200}" if self.printed.last else ""
+        last = f"; the last it printed: {self.printed.last_line:.200}" if self.printed.last else ""
         return Ended("exited", how + last)
 
     def kill(self) -> None:

@@ -9,6 +9,7 @@ from shaketable.models.calling.asking import completion_of, given_by, unasked, w
 from shaketable.models.calling.lanes import Closed, HandOver
 from shaketable.models.calling.process import Ended, Printed, Process
 from shaketable.models.calling.target import Target
+from shaketable.models.endpoint.hiding import hide_in, own_hide
 from shaketable.text.normalization import without_surrogates
 from shaketable.types import Completion, Failure, Json, Prompt
 
@@ -40,12 +41,13 @@ class PythonCaller:
         if (failure := unasked(prompt, self._takes)) is not None:
             return failure
         started = time.perf_counter()
-        reply = process.ask(given_by(prompt), self.seconds)
+        hide = own_hide()
+        reply = hide_in(process.ask(given_by(prompt), self.seconds), hide)
         while "disturb" in reply:
             handed = waiting_with(reply["disturb"], time.perf_counter() - started)
             left = hand_over(handed)
             started = time.perf_counter()  # The perturbation's time is not the pipeline's.
-            reply = process.ask({"passages": _placed(left, handed)}, self.seconds)
+            reply = hide_in(process.ask({"passages": _placed(left, handed)}, self.seconds), hide)
         seconds = time.perf_counter() - started
         if "failure" in reply:
             return _failure(reply["failure"], reply["message"], may_retry=reply["may_retry"])
@@ -74,4 +76,6 @@ def _placed(left: Prompt, handed: Completion) -> list[Json]:
 
 
 def _failure(kind: str, message: str, *, may_retry: bool) -> Failure:
-    return Failure(kind=kind, message=without_surrogates(message[:500]), step="generate", may_retry=may_retry)
+    return Failure(
+        kind=kind, message=without_surrogates(own_hide()(message)[:500]), step="generate", may_retry=may_retry
+    )

@@ -24,6 +24,7 @@ from shaketable.errors import did_you_mean
 from shaketable.models.calling.adapters import Adapted, Refused, adapt
 from shaketable.models.calling.outcome import read_outcome
 from shaketable.models.calling.passages import NotUnderstood, in_list, in_shape, read_passages
+from shaketable.models.endpoint.hiding import own_hide
 from shaketable.types import Json
 
 LONGEST_MESSAGE = 500
@@ -139,7 +140,7 @@ def _disturbed(line: Line, passages: object) -> object:
 
 
 def _failure(kind: str, message: str, *, may_retry: bool) -> dict[str, Json]:
-    return {"failure": kind, "message": message[:LONGEST_MESSAGE], "may_retry": may_retry}
+    return {"failure": kind, "message": own_hide()(message)[:LONGEST_MESSAGE], "may_retry": may_retry}
 
 
 def _told(error: BaseException) -> str:

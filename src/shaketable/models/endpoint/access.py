@@ -5,19 +5,16 @@ from __future__ import annotations
 import functools
 import logging
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from shaketable import weights
 from shaketable.errors import ModelError
+from shaketable.models.endpoint.address import PLAIN
 from shaketable.models.endpoint.headers import VARIABLE
+from shaketable.models.endpoint.hiding import hide_secrets, is_long
 from shaketable.models.endpoint.secrets import refusal_to_send
-
-HIDDEN = "***"
-SHORTEST_SECRET = 8
-"""Characters of a secret that is looked for in answers."""
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +51,8 @@ class Access:
                 f"Model '{model}' has an api_version and no address. For Azure give "
                 "base_url='https://RESOURCE.openai.azure.com', or set AZURE_OPENAI_ENDPOINT."
             )
+        if not weights.host_of(self.endpoint):
+            return f"Model '{model}': its address is none, or has a host that is not in plain letters. {PLAIN}"
         named = self.variables
         if missing := [name for name in named if not _value(name)]:
             return f"Model '{model}' at {self.host}: its headers need the environment variable {missing[0]}. Set it."
@@ -77,22 +76,16 @@ class Access:
         return None
 
     def hide(self, text: str) -> str:
-        """Words without secrets, in whatever case or spelling: some servers repeat what they were given."""
-        spellings = [spelling for secret in self._secrets() for spelling in (secret, quote(secret, safe=""))]
-        if not spellings:
-            return text
-        return re.sub("|".join(map(re.escape, spellings)), HIDDEN, text, flags=re.IGNORECASE)
+        """Words without secrets: some servers repeat what they were given."""
+        return hide_secrets(text, self._secrets())
 
     def hide_in_reply(self, text: str) -> str:
-        """A reply without secrets. What is as short as `none` or `EMPTY` is no key, and an answer may be that word."""
-        for secret in self._secrets():
-            if len(secret) >= SHORTEST_SECRET:
-                text = text.replace(secret, HIDDEN)
-        return text
+        """A reply without secrets, as far as they are long enough for a key."""
+        return hide_secrets(text, filter(is_long, self._secrets()))
 
-    def _secrets(self) -> list[str]:
-        """All values that are sent, the longest first: one may stand in another."""
-        return sorted({_value(name) for name in self._sent()}, key=len, reverse=True)
+    def _secrets(self) -> set[str]:
+        """All values that are sent."""
+        return {_value(name) for name in self._sent()}
 
     @property
     def variables(self) -> list[str]:
@@ -105,7 +98,8 @@ class Access:
     def _refused(self) -> str | None:
         if self.is_local:
             return None
-        host = urlsplit(self.endpoint).hostname or ""
+        if not (host := weights.host_of(self.endpoint)):
+            return f"the address has no host in plain letters. {PLAIN}"
         return next(filter(None, (refusal_to_send(variable, host) for variable in self._sent())), None)
 
     def _refuse_to_send(self) -> None:

@@ -8,9 +8,10 @@ import time
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from shaketable.errors import ShaketableError
 from shaketable.models.endpoint.choice import estimate_tokens
 from shaketable.models.endpoint.failures import LONGEST_WAIT_SECONDS, EndpointError, backoff, endpoint_error
-from shaketable.models.endpoint.fields import count_of, mapping_of
+from shaketable.models.endpoint.fields import LONGEST_NAME, count_of, mapping_of
 from shaketable.models.endpoint.parsing import parse_reply
 from shaketable.models.endpoint.pool import Call, Pool
 from shaketable.models.endpoint.request import Dialect
@@ -51,6 +52,8 @@ async def ask(
                 raise known
             content, seconds = await _send(call, body, asker)
         except EndpointError as error:
+            _settle_far_wait(error, pool)
+            pool.quotas.lose(call.tokens)
             if error.parameter is not None:
                 refused[error.parameter, repr(body[error.parameter])] = error
             error.host = call.server.access.host
@@ -65,16 +68,25 @@ async def ask(
             elif not is_free:
                 if error.blame != "broken" or error.kind == "bad_reply" or attempt >= asker.attempts:
                     raise
-                if error.wait is not None and error.wait > LONGEST_WAIT_SECONDS:
-                    raise
                 await asyncio.sleep(backoff(attempt) if error.wait is None else error.wait)
                 attempt += 1
         except BaseException:
+            pool.quotas.lose(call.tokens)
             pool.let_go(call)
             raise
         else:
-            pool.answered(call, seconds, _count(content))
+            pool.answered(call, seconds, _count(content) or n_tokens)
             return content, seconds, call.server.access.host
+
+
+def _settle_far_wait(error: EndpointError, pool: Pool) -> None:
+    """A server that wants a pause of hours is asked again as if it had not said so, as long as it answers others."""
+    if error.wait is None or error.wait <= LONGEST_WAIT_SECONDS:
+        return
+    if error.blame == "busy" and not pool.answers_others():
+        error.blame = "unusable"
+    else:
+        error.wait = None
 
 
 def wait_when_refused(n_refused: int) -> float:
@@ -89,6 +101,18 @@ def _known_refusal(body: Mapping[str, Json], refused: Mapping[tuple[str, str], E
 
 
 async def _send(call: Call, body: Mapping[str, Json], asker: Asker) -> tuple[Any, float]:
+    """The parsed reply and its seconds. Whatever happens to one call is told of that call."""
+    try:
+        return await _exchange(call, body, asker)
+    except (EndpointError, ShaketableError):
+        raise
+    except Exception as error:  # What a server sends may break the SDK at any place.
+        words = call.server.access.hide_in_reply(f"{type(error).__name__}: {error}")
+        message = f"the reply cannot be read ({words[:LONGEST_NAME]})"
+        raise EndpointError("bad_reply", message, may_retry=True, blame="broken") from error
+
+
+async def _exchange(call: Call, body: Mapping[str, Json], asker: Asker) -> tuple[Any, float]:
     from openai import APIError
 
     path = "/chat/completions" if "messages" in body else "/completions"

@@ -13,7 +13,7 @@ from shaketable.text.thoughts import CLOSE, OPEN
 ENDED = ("stop", "eos", "eos_token", "end_turn")
 
 CHARACTERS_PER_TOKEN = 4
-"""Rough, for English; used only where the endpoint gives no count, and then noted."""
+"""Of ASCII; rough, for English; used only where the endpoint gives no count, and then noted."""
 
 
 def read_texts(choice: Mapping[str, Any], layout: str) -> tuple[str, str]:
@@ -104,4 +104,6 @@ def count_thoughts(usage: Mapping[str, object], thoughts: str) -> int | None:
 
 
 def estimate_tokens(text: str) -> int:
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
+    """Of other letters than those of ASCII most are a token, or more."""
+    n_ascii = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    return len(text) - n_ascii - (-n_ascii // CHARACTERS_PER_TOKEN)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 30.0
 LONGEST_WAIT_SECONDS = 300.0
-"""An endpoint that wants a longer pause (a spent daily quota) fails now; resuming tries it again."""
+"""An endpoint that wants a longer pause (a spent daily quota) and answers nobody fails now; resuming tries it again."""
+A_DAY_SECONDS = 86_400.0
+"""No server means more: what says so is read wrongly, or written by a clock that is wrong."""
 
 REFUSALS = ("bad_request", "refused_setting")
 BUSY = (429, 503, 529)
@@ -83,7 +85,7 @@ def endpoint_error(error: APIError, body: Mapping[str, Json], dialect: Dialect, 
     told = words_of(error.response.content, hide)
     failed = status_error(error.status_code, told, body, dialect)
     failed.wait = retry_after(error.response.headers)
-    failed.blame = _blame(error.status_code, code_of(told), failed.wait)
+    failed.blame = _blame(error.status_code, code_of(told))
     return failed
 
 
@@ -122,11 +124,11 @@ def _is_unreachable(cause: BaseException) -> bool:
     return type(cause).__name__ in ("ConnectError", "ConnectTimeout")
 
 
-def _blame(status: int, code: str | None, wait: float | None) -> Blame:
+def _blame(status: int, code: str | None) -> Blame:
     if status in (401, 403, 404) or code == "insufficient_quota":
         return "unusable"
     if status in BUSY:
-        return "busy" if wait is None or wait <= LONGEST_WAIT_SECONDS else "unusable"
+        return "busy"
     if status in (408, 409) or status >= 500:
         return "broken"
     return "request"
@@ -148,9 +150,7 @@ def seconds_to_wait(error: APIError, attempt: int) -> float | None:
     if not isinstance(error, APIStatusError) or not is_passing(error.status_code, error.code):
         return None
     asked = retry_after(error.response.headers)
-    if asked is None:
-        return backoff(attempt)
-    return asked if asked <= LONGEST_WAIT_SECONDS else None
+    return backoff(attempt) if asked is None else asked if asked <= LONGEST_WAIT_SECONDS else None
 
 
 def is_passing(status: int, code: str | None) -> bool:
@@ -159,14 +159,12 @@ def is_passing(status: int, code: str | None) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds, by the header that says milliseconds, seconds or a date; None: it does not say."""
-    with contextlib.suppress(KeyError, ValueError):
-        return max(0.0, float(headers["retry-after-ms"]) / 1000)
+    """Seconds, by the header that says milliseconds, seconds or a date; None: it does not say, or what cannot be."""
     given = headers.get("retry-after", "")
-    with contextlib.suppress(ValueError):
-        return max(0.0, float(given))
-    with contextlib.suppress(ValueError):
-        return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
+    for read, text in ((_milliseconds, headers.get("retry-after-ms", "")), (float, given), (_until, given)):
+        # A date of the year 99999999999 overflows; which errors others raise depends on the version.
+        with contextlib.suppress(ValueError, TypeError, OverflowError):
+            return _sensible(read(text))
     # OpenAI and others tell when a spent limit is whole again, such as `6m0s`, `1.5s` or `120ms`.
     waits = [
         duration(headers.get(f"x-ratelimit-reset-{of}", ""))
@@ -176,12 +174,26 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max((wait for wait in waits if wait is not None), default=None)
 
 
+def _milliseconds(given: str) -> float:
+    return float(given) / 1000
+
+
+def _until(given: str) -> float:
+    return email.utils.parsedate_to_datetime(given).timestamp() - time.time()
+
+
+def _sensible(seconds: float) -> float | None:
+    """None: no number, or more than a day."""
+    return max(0.0, seconds) if seconds <= A_DAY_SECONDS else None
+
+
 def duration(given: str) -> float | None:
     """Seconds, of hours, minutes, seconds and milliseconds; None: it is something else."""
     units = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
     if not re.fullmatch(r"(\d+(\.\d+)?(ms|h|m|s))+", given):
         return None
-    return sum(float(number) * units[unit] for number, _, unit in re.findall(r"(\d+(\.\d+)?)(ms|h|m|s)", given))
+    parts = re.findall(r"(\d+(\.\d+)?)(ms|h|m|s)", given)
+    return _sensible(sum(float(number) * units[unit] for number, _, unit in parts))
 
 
 def kind_of_status(status: int, words: str) -> tuple[str, bool]:

@@ -53,6 +53,10 @@ class Intake:
             body += unpacker.end()
         await response.stream.aclose()
         response.headers.pop("content-encoding", None)
+        # A body in UTF-8 is all we read, and a charset such as `zlib_codec` breaks whoever believes it.
+        kind, has_settings, _ = response.headers.get("content-type", "").partition(";")
+        if has_settings:
+            response.headers["content-type"] = kind.strip() if kind.isascii() and kind.isprintable() else "text/plain"
         library = sys.modules[type(response).__module__.partition(".")[0]]
         response.stream = library.ByteStream(bytes(body))
 

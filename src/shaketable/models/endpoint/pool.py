@@ -19,6 +19,8 @@ from shaketable.models.endpoint.verdict import describe_end
 FEW_ATTEMPTS = 3
 START_SECONDS = 8.0
 """A server that never answered is given up after so many attempts in a row, or so long a time."""
+STILL_ANSWERS_SECONDS = 30.0
+"""So long without a reply, since the first refusal, a server that has answered counts as one that does."""
 FEW_UNUSABLE, MANY_UNUSABLE = 3, 16
 """Calls in a row that may be turned away (wrong key, unknown model) before the first reply, and later."""
 
@@ -133,13 +135,19 @@ class Pool:
             key=lambda server: (max(server.ready_at(now) - now, 0.0), server is avoid, server.load),
         )
 
+    def answers_others(self) -> bool:
+        """Whether a call was answered, and what is refused since then is refused for a short time only."""
+        now = asyncio.get_running_loop().time()
+        is_fresh = self._troubled_at is None or now - self._troubled_at < STILL_ANSWERS_SECONDS
+        return self._answered_at is not None and is_fresh
+
     # --- what came of them --------------------------------------------------------------------------
 
     def answered(self, call: Call, seconds: float, n_tokens: float | None) -> None:
         now = asyncio.get_running_loop().time()
         self._answered_at, self._troubled_at, self._n_unusable = now, None, 0
         if n_tokens is not None:
-            self.quotas.correct(call.tokens, n_tokens)
+            self.quotas.count(call.tokens, n_tokens)
         call.server.answered(now, seconds, call.n_before)
         self._dispatch()
 

@@ -11,12 +11,39 @@ SIXTH_SECONDS = 10.0
 """A sixth of the requests is held in a sixth of the minute too: not all that it allows is sent in its first second."""
 
 
+FEW_CALLS = 4
+"""So many are sent at first where there is a limit of tokens, as long as it is not known what one takes."""
+N_COUNTED = 20
+"""Calls by which it is known what the next one takes."""
+
+
 @dataclass(slots=True)
 class Taken:
     """What one call takes of a limit."""
 
     at: float
     amount: float
+    estimate: float = 0.0
+    """Of tokens: by the length of the request, before anything was learnt."""
+
+
+class Scale:
+    """Estimates of tokens → what calls take, by those that were counted lately. None is made smaller: where texts are as
+    long as they look, an estimate is the most that a call may take."""
+
+    def __init__(self) -> None:
+        self._counted: deque[tuple[float, float]] = deque(maxlen=N_COUNTED)
+
+    def learn(self, estimate: float, counted: float) -> None:
+        self._counted.append((estimate, counted))
+
+    @property
+    def is_known(self) -> bool:
+        return bool(self._counted)
+
+    def likely(self, estimate: float) -> float:
+        estimated, counted = (sum(pair[i] for pair in self._counted) for i in (0, 1))
+        return estimate * max(counted / estimated, 1.0) if estimated else estimate
 
 
 class Quota:
@@ -61,6 +88,7 @@ class Quotas:
             self._requests = Quota(requests_per_minute, MINUTE_SECONDS), Quota(sixth, SIXTH_SECONDS)
         # Not so for tokens: calls are estimated by the most they may take, often a good part of a sixth.
         self._tokens = () if tokens_per_minute is None else (Quota(tokens_per_minute, MINUTE_SECONDS),)
+        self._scale = Scale()
 
     @property
     def counts_tokens(self) -> bool:
@@ -68,15 +96,31 @@ class Quotas:
 
     def ready_at(self, now: float, n_tokens: float) -> float:
         ready = [quota.ready_at(now, 1) for quota in self._requests]
-        return max([now, *ready, *(quota.ready_at(now, n_tokens) for quota in self._tokens)])
+        return max([now, *ready, *(quota.ready_at(now, self._expect(n_tokens)) for quota in self._tokens)])
 
     def take(self, now: float, n_tokens: float) -> Taken:
-        request, tokens = Taken(at=now, amount=1), Taken(at=now, amount=n_tokens)
+        request, tokens = Taken(at=now, amount=1), Taken(now, self._expect(n_tokens), n_tokens)
         for quota in self._requests:
             quota.take(request)
         for quota in self._tokens:
             quota.take(tokens)
         return tokens
+
+    def _expect(self, estimate: float) -> float:
+        if not self._tokens:
+            return estimate
+        least = 0.0 if self._scale.is_known else self._tokens[0].limit / FEW_CALLS
+        return max(self._scale.likely(estimate), least)
+
+    def count(self, tokens: Taken, n_tokens: float) -> None:
+        """The call took so many tokens, and the next ones will be like it. What is more than the limit is no count."""
+        if self._tokens:
+            self._scale.learn(tokens.estimate, min(n_tokens, self._tokens[0].limit))
+        self.correct(tokens, n_tokens)
+
+    def lose(self, tokens: Taken) -> None:
+        """The call failed, and what it took will not be known."""
+        self.correct(tokens, self._scale.likely(tokens.estimate))
 
     def correct(self, tokens: Taken, n_tokens: float) -> None:
         """The call took another number of tokens than was estimated."""
