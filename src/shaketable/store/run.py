@@ -169,9 +169,10 @@ class Run(RunFolder):
         """Whether they were scored with the scores; there may be none of these metrics."""
         return score_file.has_baselines(self.folder)
 
-    def write_baselines(self, baselines: Iterable[Score]) -> None:
-        """Beside the scores, which are written before them."""
-        score_file.write_baselines(self.folder, baselines)
+    def write_baselines(self, baselines: Iterable[Score], *, source: str | None = None) -> None:
+        """Beside the scores, which are written before them. `source` is theirs; None: of those that are stored."""
+        source = source or score_file.load_source(self.folder).made_from or ""
+        score_file.write_baselines(self.folder, baselines, source)
 
     def findings(self) -> Findings:
         """What the analyses gave; nothing where they were made by an older version."""
