@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import quote
 
@@ -312,3 +313,20 @@ def test_a_list_names_perturbations_in_words(client):
     body = client.ask(f"{HOME}/records")[2]
     assert '<td data-column="Perturbation">sentence removal</td>' in body
     assert '<option value="sentence_removal">sentence removal</option>' in body
+
+
+def test_records_are_filtered_by_the_tags_of_their_questions(tmp_path, monkeypatch):
+    untagged = made_run.question
+
+    def question(n):
+        return replace(untagged(n), tags={"continent": ("Europe", "<b>Asia</b>")[n % 2]})
+
+    monkeypatch.setattr(made_run, "question", question)
+    with serving(made_run.made_run(tmp_path / "run")) as viewer:
+        client = Client(viewer)
+        body = client.ask("/run/run/records?tag.continent=Europe")[2]
+        assert '<select name="tag.continent">' in body and '<option value="Europe" selected>Europe</option>' in body
+        assert f">{made_run.N_RECORDS // 2}</b> records" in body
+        assert "at=1&amp;tag.continent=Europe" in body and "<b>Asia" not in body
+        asked = json.loads(client.ask(f"/run/run/records.json?tag.continent={quote('<b>Asia</b>')}")[2])
+        assert asked["n"] == made_run.N_RECORDS // 2

@@ -15,6 +15,8 @@ from shaketable.viewer.addresses import PER_PAGE, link, pages_of, read_number
 
 STATE = (*FACTORS, "question", "outcome", "judge", "repeats", "flag", "words", "sort", "order")
 """What an address says of a list, beside its page."""
+TAGGED = "tag."
+"""How an address begins what it asks of a tag: `tag.continent=Europe`."""
 NUMBERS = ("temperature", "repeat", *COUNTED)
 TITLES = {"n_tokens": "Tokens", "n_searches": "Searches", "seconds": "Seconds"}
 NAMED = ("perturbation", "variation")
@@ -34,7 +36,7 @@ class Heading:
 
 def state_of(given: Mapping[str, str]) -> dict[str, str]:
     """What leads back to the list, and from one of its records to the next."""
-    return {name: given[name] for name in STATE if given.get(name)}
+    return {name: value for name, value in given.items() if value and (name in STATE or name.startswith(TAGGED))}
 
 
 def read_selection(given: Mapping[str, str], metrics: Sequence[str], judged_by: str | None) -> Selection:
@@ -42,6 +44,7 @@ def read_selection(given: Mapping[str, str], metrics: Sequence[str], judged_by: 
     page, at = read_number(given.get("page", "1"), "page"), given.get("at")
     return Selection(
         factors={name: given[name] for name in FACTORS if name in given},
+        tags={name.removeprefix(TAGGED): value for name, value in given.items() if name.startswith(TAGGED) and value},
         question_id=given.get("question"),
         outcome=given.get("outcome"),
         judged_by=judge_of(given, metrics, judged_by),
@@ -74,6 +77,7 @@ def record_list_values(explorer: Explorer, home: str, given: Mapping[str, str], 
         "state": state_of(given),
         "first": selection.offset + 1,
         "choices": {name: _choices(name, values) for name, values in facets.items()},
+        "tags": {f"{TAGGED}{name}": (name, dict(zip(own, own, strict=True))) for name, own in explorer.tags().items()},
         "named": NAMED,
         "shown": shown,
         "scores": scores,
