@@ -168,6 +168,11 @@ class Section:
         return tuple(headline.text for headline in (self.headlines if self.shown is None else self.shown))
 
     @property
+    def statements(self) -> tuple[str, ...]:
+        """All that it says, the most important first, also what a report says on its cards alone."""
+        return tuple(dict.fromkeys((*(headline.text for headline in self.headlines), *self.sentences)))
+
+    @property
     def has_block(self) -> bool:
         """Whether there is anything beside figures."""
         return bool(self.sentences or self.matrices or self.tables)
