@@ -123,3 +123,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'shaketable' has no attribute '{name}'")
     home, _, own_name = _HOMES[name].partition(":")
     return getattr(importlib.import_module(f"shaketable.{home}"), own_name or name)
+
+
+def __dir__() -> list[str]:
+    """What tab completion offers: the public names, and no module that this file happens to use."""
+    return sorted([*__all__, "__version__"])

@@ -7,7 +7,8 @@ ShaketableError            prints without a traceback, exit 1
 ├── DataError              a dataset, answers or rewrite file, exit 2
 ├── WeightsError           weights that are not there, or not what they should be
 ├── RunError               a run folder that cannot be used as asked
-│   └── StoreError         a broken or foreign records file
+│   ├── StoreError         a broken or foreign records file
+│   └── ClusterError       a cluster that cannot be used as asked
 ├── RetrieverDown          a search engine that cannot be reached, or not any more; running again may help
 ├── RepliesPending         batches under way at an endpoint; running again takes their replies, exit 0
 └── ModelError             an engine or endpoint that cannot be used at all
@@ -69,6 +70,10 @@ class RunError(ShaketableError):
 
 class StoreError(RunError):
     page = "reliability#when-something-is-wrong"
+
+
+class ClusterError(RunError):
+    page = "cluster"
 
 
 class RetrieverDown(ShaketableError):  # noqa: N818 (it says what is the matter)

@@ -8,7 +8,9 @@ import pytest
 from score_rows import score_rows
 
 from shaketable.analyses.conditions import scales
+from shaketable.analyses.failures import worst_drops
 from shaketable.analyses.grids import Grid, systems
+from shaketable.statistics.sign_flips import sign_flip
 
 
 def grid(*tables: pl.DataFrame) -> Grid:
@@ -35,6 +37,33 @@ def test_drops_are_filled_on_both_sides():
     wrong, right = (filled.drops()[0, 0].tolist() for filled in own.filled())
     assert wrong == [1.0, -1.0, 1.0]
     assert right == [1.0, 0.0, 0.0]
+
+
+def test_the_ends_of_a_drop_fill_both_sides_the_other_way():
+    """Worked by hand: 14 pairs are known, 6 of which lose; 4 answers failed when disturbed and 2 before.
+
+    At least 6 are lost and 2 gained of 20, 4/20; at most 6 and those 4 are lost, 10/20. All wrong (8/20) and all right
+    (6/20) are no ends: what was measured, 6/14, lies beyond both.
+    """
+    before = [1.0] * 18 + [None] * 2
+    after = [1.0] * 8 + [0.0] * 6 + [None] * 4 + [1.0] * 2
+    own = grid(
+        score_rows({f"q{i:02}": (value,) for i, value in enumerate(before)}, metric="correct"),
+        score_rows({f"q{i:02}": (value,) for i, value in enumerate(after)}, metric="correct", perturbation="typos"),
+    )
+    [case] = worst_drops(own, lambda values: sign_flip(values, own.question_ids))
+    assert np.nanmean(own.drops()) == pytest.approx(6 / 14)
+    assert (case.low, case.high) == (pytest.approx(4 / 20), pytest.approx(10 / 20))
+
+
+def test_the_ends_of_a_sum_follow_the_sign_of_each_cell():
+    own = grid(
+        score_rows({"q1": (None, 1.0)}, metric="correct"),
+        score_rows({"q1": (None, 1.0)}, metric="correct", temperature=1.0),
+    )
+    least, greatest = own.at_ends(np.array([[1.0, -1.0]]))
+    assert least.means[0, :, 0].tolist() == [0.5, 1.0]
+    assert greatest.means[0, :, 0].tolist() == [1.0, 0.5]
 
 
 def test_a_question_that_the_metric_scores_nowhere_did_not_fail():

@@ -73,7 +73,7 @@ def test_a_table_and_an_endpoint_become_a_report_in_a_few_commands(own_folder):
     with limited() as server:
         first = call("init", "--data", "my.csv", "--model", "stand-in", "--base-url", server.url)
         assert first.exit_code == 0, first.output
-        assert "Nobody was asked: these columns are taken." in first.stderr
+        assert "Not confirmed (no terminal). To choose others: --question" in first.stderr
         commands = [line.partition("#")[0].split() for line in first.stdout.splitlines()]
         assert [words[1] for words in commands] == ["run", "run", "view"]
         forecast, run, view = (words[1:] for words in commands)
@@ -132,6 +132,7 @@ def test_a_study_says_what_was_guessed_and_validates():
         ("question", "Question text"),
         ("answer", "Correct answer"),
         ("context", "Background"),
+        ("id", "nr"),
         ("tag", "topic"),
     ]
     assert said["dataset"]["tags"] == ["topic"]
@@ -270,7 +271,7 @@ def test_a_person_is_asked_and_may_correct(monkeypatch):
     monkeypatch.setattr(starting, "is_somebody_there", lambda: True)
     Path("my.csv").write_text(CSV)
     # No; keep the question; another answer; no context; no id; then yes.
-    result = call("init", "--data", "my.csv", answers="n\n\ntopic\n-\n\ny\n")
+    result = call("init", "--data", "my.csv", answers="n\n\ntopic\n-\n-\ny\n")
     assert result.exit_code == 0, result.output
     assert tomllib.loads(Path("my.toml").read_text())["dataset"]["columns"] == {
         "question": "Question text",
@@ -278,12 +279,72 @@ def test_a_person_is_asked_and_may_correct(monkeypatch):
     }
 
 
-def test_a_person_who_names_no_column_is_asked_again(monkeypatch):
+def test_a_typo_is_asked_again_alone_and_nothing_that_was_said_is_forgotten(monkeypatch):
     monkeypatch.setattr(starting, "is_somebody_there", lambda: True)
     Path("my.csv").write_text(CSV)
-    result = call("init", "--data", "my.csv", answers="n\n\ntopics\n\n\ny\n")
+    # No; no questions, then those; a typo, then the right name; no context; no id; then yes.
+    result = call("init", "--data", "my.csv", answers="n\n-\nBackground\ntopics\ntopic\n-\n-\ny\n")
+    assert "A study needs questions: name their column." in result.stderr
     assert "no column 'topics'. Did you mean 'topic'?" in result.stderr
     assert result.exit_code == 0, result.output
+    assert tomllib.loads(Path("my.toml").read_text())["dataset"]["columns"] == {
+        "question": "Background",
+        "answer": "topic",
+    }
+
+
+def test_a_column_that_is_named_twice_is_told_and_asked_again(monkeypatch):
+    monkeypatch.setattr(starting, "is_somebody_there", lambda: True)
+    Path("my.csv").write_text(CSV)
+    result = call("init", "--data", "my.csv", answers="n\n\nQuestion text\n\n\ny\n")
+    assert "no column looks like questions" in result.stderr
+    assert result.exit_code == 0, result.output
+
+
+# --- what a table is taken for ----------------------------------------------------------------------
+
+ODD = "Row #;Customer Question (EN);Gold Ans;Passage text\n" + "".join(
+    f"{n};Where is {city}?;{city} land;{city} is a city. It lies in {city} land. Many people live there.\n"
+    for n, city in enumerate(("Ulm", "Bern", "Graz"))
+)
+
+
+def test_numbers_of_rows_are_an_id_and_no_answers():
+    Path("odd.csv").write_text(ODD)
+    said = made("--data", "odd.csv")
+    assert said["dataset"]["columns"] == {
+        "question": "Customer Question (EN)",
+        "answer": "Gold Ans",
+        "context": "Passage text",
+        "id": "Row #",
+    }
+
+
+def test_answers_that_only_their_content_speaks_for_are_not_taken_unseen():
+    Path("x.csv").write_text("q,x\nWho is Ann?,a doctor\nWho is Bob?,the baker\n")
+    message = refused("--data", "x.csv")
+    assert "'x' may hold them" in message and "--answer x, or --answer - for none; --yes takes" in message
+    assert call("init", "--data", "x.csv", "--json").exit_code == 2
+    assert not Path("x.toml").exists()
+    taken = call("init", "--data", "x.csv", "--yes")
+    assert taken.exit_code == 0 and "Look whether 'x' holds the accepted answers" in taken.stderr
+    assert "Not confirmed (--yes)" in taken.stderr
+    Path("x.toml").unlink()
+    assert made("--data", "x.csv", "--answer", "-")["dataset"]["columns"] == {"question": "q"}
+
+
+def test_a_person_may_confirm_answers_that_only_their_content_speaks_for(monkeypatch):
+    monkeypatch.setattr(starting, "is_somebody_there", lambda: True)
+    Path("x.csv").write_text("q,x\nWho is Ann?,a doctor\nWho is Bob?,the baker\n")
+    result = call("init", "--data", "x.csv", answers="y\n")
+    assert result.exit_code == 0 and "Look whether" not in result.stderr
+
+
+def test_a_first_line_that_asks_something_is_told():
+    Path("x.csv").write_text("Who is Ann?,a doctor\nWho is Bob?,the baker\nWho is Eve?,a pilot\n")
+    result = call("init", "--data", "x.csv", "--yes")
+    assert "a column is named 'Who is Ann?', which looks like a question" in " ".join(result.stderr.split())
+    assert any("looks like a question" in note for note in made("y.toml", "--data", "x.csv", "--yes")["notes"])
 
 
 def test_no_file_is_written_over_unless_somebody_says_so(monkeypatch):

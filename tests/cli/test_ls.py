@@ -35,6 +35,17 @@ def test_every_setting_of_every_part_has_a_meaning(kind, name):
     assert [setting.name for setting in settings_of(kind, part) if not _whole(part, name, setting).about] == []
 
 
+@pytest.mark.parametrize(("kind", "name"), EVERY, ids=lambda value: value)
+def test_no_two_settings_of_a_part_share_a_sentence_and_each_tells_of_itself(kind, name):
+    part = catalog.find(kind, name)
+    abouts = [_whole(part, name, setting).about for setting in settings_of(kind, part)]
+    assert len(set(abouts)) == len(abouts)
+    # A sentence of a docstring would begin with another subject, or speak of settings by their names.
+    names = {setting.name for setting in settings_of(kind, part)}
+    if kind in ("dataset", "analysis"):
+        assert [about for about in abouts if any(f"`{other}`" in about for other in names)] == []
+
+
 def test_no_meaning_is_of_a_setting_that_is_gone():
     known = {
         f"{name}.{setting.name}" for kind, name in EVERY for setting in settings_of(kind, catalog.find(kind, name))

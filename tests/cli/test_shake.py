@@ -55,6 +55,13 @@ def n_asked() -> int:
         return int(connection.execute("SELECT count(*) FROM records").fetchone()[0])
 
 
+NEVER = """
+def answer(question, temperature):
+    return "nothing at all"
+"""
+"""Is never right, so it has nothing to lose."""
+
+
 # --- to the end -----------------------------------------------------------------------------------
 
 
@@ -321,3 +328,12 @@ def test_an_endpoint_is_shaken_by_what_its_template_takes(folder):
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["worst"]["way"] == {"temperature": 1.0}
     assert {request["heat"] for request in endpoint.requests} == {0.0, 0.7, 1.0}
+
+
+def test_a_system_that_is_never_right_is_not_cleared(folder: Path) -> None:
+    told = " ".join(shake(NEVER, *PLAIN).output.split())
+    first, second = told.index("There is nothing to lose: "), told.index("No weakness of app.py:answer is shown.")
+    assert first < second
+    assert "There was nothing to lose, so none could be found." in told and "most was lost" not in told
+    values = json.loads(shake(None, *PLAIN, "--json").stdout)
+    assert next(iter(value for key, value in values.items() if key == "nothing_to_lose"))[0].startswith("There is noth")

@@ -65,7 +65,10 @@ def test_a_byte_order_mark_of_a_spreadsheet_is_no_part_of_a_column(tmp_path):
         ("question,answer\nWho?,\n", "line 2: 'answer' is empty.*take out the whole column"),
         ("question,answer\n,Ann\n", "line 2: 'question' is empty"),
         ("question,answer\nWho, when?,Ann\n", "line 2: found 3 cells, expected 2.*quotation marks"),
-        ("question,answer\nWho?,Ann\nWho?,Bob\n", "line 3: the id .* was already used in questions.csv line 2"),
+        (
+            "question,answer\nWho?,Ann\nWho?,Bob\n",
+            "line 3: the same question as in questions.csv line 2. Give each question its own id.",
+        ),
         ("query,user_input\nWho?,Who?\n", "two columns are the question, the second is 'user_input'"),
         ("question,Question\nWho?,Who?\n", "two columns are the question"),
         ("question,answer,n_facts\nWho?,Ann,3\n", "'n_facts', which means something else"),

@@ -24,7 +24,7 @@ SYSTEM_CALLS = ("pwrite64", "fdatasync", "ftruncate", "rename", "unlink", "opena
 """What the files of a run are read and written with."""
 FILES = (
     *("records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "records.sqlite-journal"),
-    *("study.toml", "seal.sha256", "seal.sha256.tmp", "records.seal"),
+    *("study.toml", "seal.sha256", "records.seal"),
 )
 ANY_FAILURES = ("--max-failures", "100%")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import random
 import shutil
@@ -200,6 +201,19 @@ def judge(sound: Path, folder: Path, n: int, seed: int, every: int) -> tuple[int
 def test_each_flip_that_changes_data_is_found_and_no_command_breaks(sound, tmp_path):
     n_changed, n_found = judge(sound, tmp_path / "run", N_FLIPS, seed=1, every=16)
     assert n_changed == n_found > N_FLIPS // 4
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_each_file_that_is_cut_off_is_found(sound, tmp_path, file):
+    """To nothing, in the middle, and at the ends of lines, where what is left looks whole."""
+    content = (sound / file).read_bytes()
+    lines = list(itertools.accumulate(map(len, content.splitlines(keepends=True))))
+    cuts = {0, len(content.rstrip()) // 2} | ({*lines[:-1]} if file == "seal.sha256" else {lines[0]}) - {len(content)}
+    folder = Path(shutil.copytree(sound, tmp_path / "run"))
+    for cut in cuts:
+        (folder / file).write_bytes(content[:cut])
+        assert verify(Run(folder)).problems, (file, cut)
+        assert called("verify", folder).exit_code in ((1, 2) if file == "study.toml" else (1,))
 
 
 @pytest.mark.slow

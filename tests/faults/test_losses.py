@@ -24,6 +24,7 @@ from shaketable.store.lock import hold_lock
 from shaketable.store.record_reading import COLUMNS
 from shaketable.store.records import older_checksum
 from shaketable.store.sealing.files import is_as_sealed, load_seals, replace_sealed, write_sealed
+from shaketable.store.sealing.folder import find_altered_files
 
 
 @pytest.fixture
@@ -144,6 +145,51 @@ def test_whenever_writing_is_interrupted_the_file_fits_its_seal(tmp_path, monkey
     assert len(load_seals(tmp_path)[0][file.name]) == 1
 
 
+def test_a_file_that_is_written_for_the_first_time_may_be_interrupted_anywhere(tmp_path, monkeypatch):
+    file = tmp_path / "headlines.json"
+
+    def interrupted(self, target):
+        if target == file:
+            raise KeyboardInterrupt
+        return usual(self, target)
+
+    usual = Path.replace
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", interrupted)
+        write_sealed(file, "one")
+    assert not file.exists() and list(find_altered_files(tmp_path)) == []
+    write_sealed(file, "two")
+    assert list(find_altered_files(tmp_path)) == []
+    file.unlink()
+    assert [problem.partition(":")[0] for problem in find_altered_files(tmp_path)] == ["headlines.json is missing"]
+
+
+@pytest.mark.parametrize("keep", [lambda lines: [], lambda lines: lines[:1], lambda lines: lines[:-1]])
+def test_files_whose_seals_were_taken_out_are_told(run, keep):
+    score(run)
+    run.write_headlines(["It falls."])
+    write_sealed(run.folder / "report.html", "<p>It falls.</p>")
+    assert problems_of(run) == ()
+    seals = run.folder / "seal.sha256"
+    lines = seals.read_text().splitlines(keepends=True)
+    kept = keep(lines)
+    seals.write_text("".join(kept))
+    gone = {line.split()[1] for line in lines if line not in kept}
+    assert {problem.split(" has no line in seal.sha256")[0] for problem in problems_of(run)} == gone
+    told("verify", run.folder)
+
+
+def test_the_page_without_its_seal_is_told_and_made_anew_is_sound(run):
+    write_sealed(run.folder / "report.html", "<p>It falls.</p>")
+    seals = run.folder / "seal.sha256"
+    seals.write_text("".join(line for line in seals.read_text().splitlines(True) if "report.html" not in line))
+    (run.folder / "report.html").write_text("<p>It rises.</p>")
+    [problem] = problems_of(run)
+    assert problem.startswith("report.html has no line in seal.sha256") and "shaketable report" in problem
+    write_sealed(run.folder / "report.html", "<p>It falls.</p>")
+    assert problems_of(run) == ()
+
+
 def test_the_process_that_loses_the_lock_has_changed_nothing(tmp_path, run):
     before = (run.folder / "study.toml").read_bytes()
     other = small_study(tmp_path, generation={"max_tokens": 8}, name="small")
@@ -153,7 +199,9 @@ def test_the_process_that_loses_the_lock_has_changed_nothing(tmp_path, run):
     assert (run.folder / "study.toml").read_bytes() == before
 
 
-def test_a_run_of_the_version_before_is_verified_by_its_own_rule(tmp_path, run):
+def test_a_run_of_the_version_before_is_verified_by_its_own_rule(run):
+    score(run)
+    (run.folder / "report.html").write_text("one")
     with sqlite3.connect(run.records_path) as connection:
         for row_id, *values in connection.execute(f"SELECT id, {', '.join(COLUMNS)} FROM records").fetchall():
             connection.execute("UPDATE records SET checksum = ? WHERE id = ?", (older_checksum(tuple(values)), row_id))
@@ -162,10 +210,13 @@ def test_a_run_of_the_version_before_is_verified_by_its_own_rule(tmp_path, run):
     (run.folder / "seal.sha256").unlink()
     older = verify(Run(run.folder))
     assert older.problems == () and older.records is not None and not older.records.is_sealed
-    assert older.unsealed == ("study.toml",)
+    assert older.unsealed == ("study.toml", "scores.parquet", "baselines.parquet", "report.html")
     RecordStore(run.records_path).close()  # Sealed as it is by the first that writes.
     newer = verify(Run(run.folder))
     assert newer.records is not None and newer.records.is_sealed
+    assert newer.problems == () and newer.unsealed == ()
+    (run.folder / "report.html").write_text("another")
+    assert any(problem.startswith("report.html was altered") for problem in problems_of(run))
     with sqlite3.connect(run.records_path) as connection:
         connection.execute("UPDATE records SET answer = 'Other' WHERE id = 1")
     assert any("does not match its checksum" in problem for problem in problems_of(run))

@@ -7,6 +7,8 @@ import dataclasses
 import itertools
 import os
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -140,6 +142,27 @@ def test_a_second_process_on_a_run_is_told_to_wait(tmp_path: Path) -> None:
             code, told = command(*words)
         assert code == 1 and "Another process is writing" in told
     assert stored(run.folder) == before
+
+
+SCORING = """
+import sys
+from shaketable.stages.score import score
+from shaketable.store import Run
+for _ in range(6):
+    score(Run(sys.argv[1]), sys.argv[2:])
+"""
+
+
+def test_processes_that_score_one_run_at_once_leave_one_whole_set_of_scores(tmp_path: Path) -> None:
+    run = ask(small_study(tmp_path, 4), tmp_path / "run")
+    metrics = (["correct"], ["contains"], ["correct", "exact_match"])
+    words = [[sys.executable, "-c", SCORING, str(run.folder), *asked] for asked in metrics]
+    scoring = [subprocess.Popen(own, stderr=subprocess.PIPE, text=True) for own in words]
+    ends = [(process.communicate(timeout=60)[1], process.returncode) for process in scoring]
+    assert ends == [("", 0)] * len(metrics)
+    assert verify(Run(run.folder)).problems == ()
+    assert run.asked_metrics() in [tuple(asked) for asked in metrics]
+    assert not [path.name for path in run.folder.iterdir() if path.name.endswith((".tmp", ".parts"))]
 
 
 @pytest.mark.parametrize("jumps", [(-3600.0, 7200.0), (1e9, -2e9), (-1.0, -1.0)])

@@ -1,7 +1,11 @@
 """The one page of a run: what it says, and what it does not claim."""
 
+import os
 import random
 import struct
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from made_studies import write_rows
@@ -12,9 +16,11 @@ from shaketable.errors import StudyError
 from shaketable.report.card import CardLine, RunCard, SystemCard
 from shaketable.report.card_files import draw_svg, format_html, format_markdown
 from shaketable.stages.analyze import analyze
-from shaketable.stages.card import card, write_card
+from shaketable.stages.card import card, make_command, write_card
 from shaketable.stages.import_answers import import_answers
 from shaketable.stages.score import score
+from shaketable.study import load_study
+from shaketable.types import Study
 
 ANALYSES = ("correctness", "degradation", "guidelines", "wording_accuracy")
 
@@ -121,6 +127,23 @@ def test_the_card_says_what_it_was_made_from(run, made):
     assert "40 questions" in facts["Data"] and "seed 0" in facts["Study"]
     assert run.content_digest().startswith(facts["Records"].removeprefix("sha256 "))
     assert made.command.startswith("shaketable import")
+
+
+def test_the_command_runs_the_same_study_from_where_the_card_was_made(tmp_path, monkeypatch):
+    def command_of(name: str, study: Study) -> str:
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return make_command(SimpleNamespace(folder=Path(os.path.relpath(folder)), study=study))
+
+    monkeypatch.chdir(tmp_path)
+    own = replace(load_study("demo"), name="questions")
+    assert command_of("questions", own) == "shaketable run runs/questions/study.toml --out runs/questions-again"
+    assert command_of("two words", own).endswith("'runs/two words/study.toml' --out 'runs/two words-again'")
+    assert command_of("demo", load_study("demo")) == "shaketable run demo --out runs/demo-again"
+    assert command_of("few", load_study("demo", limit=3)) == "shaketable run demo --limit 3 --out runs/few-again"
+    assert "demo/study.toml" in command_of("demo", replace(load_study("demo"), seed=8))
+    monkeypatch.chdir(tmp_path / "runs" / "questions")
+    assert command_of("questions", own) == "shaketable run study.toml --out ../questions-again"
 
 
 @pytest.mark.parametrize("ending", ["html", "md", "png"])

@@ -12,10 +12,13 @@ from shaketable.report.words import (
     format_interval,
     format_level,
     format_lines,
+    format_loss,
+    format_lost_lines,
     format_number,
     format_p,
     holds_zero,
     join_temperatures,
+    join_words,
     name_part,
     negate,
 )
@@ -80,3 +83,34 @@ def test_settings_of_a_part_stay_as_they_are_written() -> None:
 @pytest.mark.parametrize("value", [9.3e-18, -9.3e-18, 0.0])
 def test_what_rounding_leaves_of_a_zero_is_a_zero(value: float) -> None:
     assert format_number(value, "share") == format_number(value, "score") == "0"
+
+
+LOSS = replace(SHARE, value=0.11, low=-0.06, high=0.26)
+
+
+@pytest.mark.parametrize(
+    ("loss", "metric", "told"),
+    [
+        (LOSS, "correct", "a loss of 11 points [−6, 26]"),
+        (negate(LOSS), "correct", "a gain of 11 points [−6, 26]"),
+        (LOSS, "answer_tokens", "a fall of 11 points [−6, 26]"),
+        (negate(LOSS), "refusal", "a rise of 11 points [−6, 26]"),
+        (replace(LOSS, value=0.0, low=-0.2), "correct", "a loss of 0 points [−20, 26]"),
+        (NOTHING, "correct", "a single run"),
+    ],
+)
+def test_a_word_says_which_way_a_difference_goes_and_its_interval_goes_that_way(loss, metric, told) -> None:
+    assert format_loss(loss, metric) == told
+
+
+def test_cells_say_it_with_the_same_word() -> None:
+    assert format_lost_lines(negate(LOSS), "correct") == ("gain 11 points", "[−6, 26]")
+
+
+def test_words_are_joined_as_people_do() -> None:
+    assert [join_words(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]

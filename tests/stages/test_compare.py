@@ -6,7 +6,7 @@ import pytest
 from made_answers import answer_rows, made_run
 
 from shaketable.errors import StudyError
-from shaketable.report.comparison_words import describe_comparison, describe_verdict
+from shaketable.report.comparison_words import describe_comparison, describe_effort, describe_verdict
 from shaketable.stages.compare import Comparisons, compare
 
 BEFORE, AFTER = [0] * 20 + [1] * 4, [1] * 14 + [0] * 6 + [1] * 3 + [0]
@@ -43,11 +43,17 @@ def test_two_systems_of_one_run_are_named_by_what_differs(tmp_path: Path) -> Non
 def test_equal_runs_differ_by_exactly_nothing_and_nothing_is_claimed(tmp_path: Path) -> None:
     told = compare(made_run(tmp_path / "a", answer_rows(AFTER)), made_run(tmp_path / "b", answer_rows(AFTER)))
     assert told.claims.shown == ()
-    assert "No difference in correctness is shown between a and b: 0 points [" in verdict(told)
+    assert "No difference in correctness is shown between a and b: b is 0 points better [" in verdict(told)
     (compared,) = told.compared
     assert compared.comparison.overall.difference.value == 0
     assert compared.moves.questions == ()
     assert compared.power is not None and compared.power.n_needed > 24
+    for effort in compared.efforts:  # Counts have no scale of which an unseen question could lose the whole.
+        assert effort.change.is_same and (effort.change.difference.low, effort.change.difference.high) == (0, 0)
+        assert "equally many" in describe_effort(effort, compared) or "take the same" in describe_effort(
+            effort, compared
+        )
+        assert "the same for every question" in describe_effort(effort, compared)
     assert "To see a difference of 5 points it would need about" in verdict(told)
 
 

@@ -150,7 +150,7 @@ def test_questions_may_be_values_and_keep_their_ids():
         ("questions.csv", "questions is str; give a list of them"),
         ([{"qestion": "Where?", "answer": "x"}], r"questions\[0\]: no column is named 'question'"),
         ([{"question": "Where?", "answers": []}], r"questions\[0\]: 'answers' is empty"),
-        ([{"question": "Where?", "answers": ["x"]}] * 2, r"questions\[1\]: the id '\w+' was already used"),
+        ([{"question": "Where?", "answers": ["x"]}] * 2, r"questions\[1\]: the same question as in questions\[0\]"),
     ],
 )
 def test_wrong_questions_are_named_by_their_place(questions, told):

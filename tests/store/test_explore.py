@@ -246,6 +246,32 @@ def test_only_factors_that_differ_are_offered(explorer):
     assert explorer.facets().keys() == VALUES.keys()
 
 
+def test_records_are_found_by_the_tags_of_their_questions(tmp_path, monkeypatch):
+    untagged = made_run.question
+
+    def question(n):
+        own = {"continent": ("Europe", 'Asia\'s "east"')[n % 2], "name": f"no {n}", "level": n // 4}
+        return replace(untagged(n), tags={**untagged(n).tags, **own, **({"hard": True} if n < 3 else {})})
+
+    monkeypatch.setattr(made_run, "question", question)
+    monkeypatch.setattr(explore, "MOST_TAGGED", made_run.N_QUESTIONS - 1)
+    explorer = Explorer(made_run.made_run(tmp_path / "run"))
+    own = made_run.N_RECORDS // made_run.N_QUESTIONS
+    assert explorer.tags() == {
+        "continent": ('Asia\'s "east"', "Europe"),
+        "hard": ("true", "(none)"),
+        "level": ("0", "1"),
+    }
+
+    def n_found(**tags):
+        return explorer.find(Selection(tags=tags)).n
+
+    assert n_found(continent="Europe") == n_found(continent='Asia\'s "east"') == 4 * own
+    assert n_found(hard="true") == 3 * own and n_found(hard="(none)") == 5 * own
+    assert n_found(level="1", continent="Europe") == 2 * own and n_found(level="7") == n_found(nothing="x") == 0
+    explorer.close()
+
+
 def test_records_that_come_later_are_found(tmp_path, monkeypatch):
     monkeypatch.setattr(record_index, "LOOK_AGAIN_SECONDS", 0.0)
     monkeypatch.setattr(record_index, "REST", 0)

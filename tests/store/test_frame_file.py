@@ -52,10 +52,10 @@ def test_what_a_table_was_made_from_is_kept_in_the_file(tmp_path: Path, cuts: li
     assert pl.read_parquet_metadata(tmp_path / "file")["made_from"] == "abc"
 
 
-def test_what_a_killed_process_left_is_no_part_of_the_file(tmp_path: Path) -> None:
-    left = tmp_path / "file.parts"
-    left.mkdir()
-    WHOLE.write_parquet(left / "000007.parquet")
+def test_a_folder_of_somebody_else_beside_the_file_is_no_part_of_it_and_stays(tmp_path: Path) -> None:
+    other = tmp_path / "file.parts"
+    other.mkdir()
+    WHOLE.write_parquet(other / "000007.parquet")
     write_frames(slices_at([4, 9]), tmp_path / "file", "parquet")
     assert pl.read_parquet(tmp_path / "file").equals(WHOLE)
-    assert not left.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "file.parts"]

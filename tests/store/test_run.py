@@ -266,10 +266,11 @@ def test_a_file_in_place_of_the_folder_is_named(tmp_path):
 
 def test_a_folder_that_a_killed_run_left_with_half_a_study_is_used(tmp_path):
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "study.tmp").write_text("name = ")
+    left = tmp_path / "run" / "study.toml.7-0123abcd.tmp"
+    left.write_text("name = ")
     study = small_study(tmp_path)
     assert Run.prepare(tmp_path / "run", study).study == study
-    assert not (tmp_path / "run" / "study.tmp").exists()
+    assert not left.exists()
 
 
 def test_a_folder_without_a_run_says_how_to_make_one(tmp_path):

@@ -1,5 +1,7 @@
 import json
+from dataclasses import replace
 
+import made_run as made_run_module
 import polars as pl
 import pytest
 from made_run import N_RECORDS, made_run
@@ -52,6 +54,25 @@ def test_slices_are_the_whole(run, monkeypatch):
     slices = list(run.wide_slices())
     assert max(one.height for one in slices) == 7
     assert pl.concat(slices).equals(at_once)
+
+
+def test_each_tag_of_the_questions_is_a_column(tmp_path, monkeypatch):
+    tagged = made_run_module.question
+
+    def question(n):
+        made = tagged(n)
+        own = {"continent": ("Europe", "Asia")[n % 2], "hops": n, "answer": "short", "contains": "x", "odd": [1]}
+        return replace(made, tags={**made.tags, **own, **({"hard": True} if n else {})})
+
+    monkeypatch.setattr(made_run_module, "question", question)
+    run = made_run(tmp_path / "tagged")
+    table = whole(run)
+    first = table.filter(pl.col("question_id").str.starts_with("q/0"))
+    assert set(first["continent"]) == {"Europe"} and set(first["hops"]) == {0} and set(first["hard"]) == {None}
+    assert set(table["hard"]) == {None, True} and set(table["odd"]) == {"[1]"}
+    # What a record or a number is called keeps its name.
+    assert set(table["tag_answer"]) == {"short"} and set(table["tag_contains"]) == {"x"}
+    assert table["contains"].dtype == pl.Float64 and "type" in table.columns and "tag_type" not in table.columns
 
 
 def test_a_number_that_is_called_like_a_column_gets_a_name_of_its_own():

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import quote
 
@@ -10,6 +11,8 @@ from asked_viewer import Client, serving
 from shaketable.analyses.evidence.correctness import Correctness, Level
 from shaketable.errors import RunError
 from shaketable.factors import Cell, System
+from shaketable.stages.analyze import analyze
+from shaketable.stages.report import sections_of
 from shaketable.store import Run
 from shaketable.types import Estimate, Finding, Findings
 from shaketable.viewer.pages import RunSite
@@ -289,3 +292,41 @@ def test_a_run_that_is_going_shows_its_progress_and_first_results(tmp_path):
     }  # fmt: skip
     assert "First results" in body and "Partial" in body
     assert "100 %" in body and "n = 16" in body
+
+
+def test_a_finished_run_says_what_was_found_with_the_headlines_of_its_report(tmp_path):
+    analyses = ["correctness", "variability"]
+    run = made_run.made_run(tmp_path / "run", analyze={"analyses": analyses, "n_resamples": 99})
+    analyze(run, analyses)
+    sections = sections_of(run, run.findings())
+    assert any(section.headlines and not section.sentences for section in sections)
+    with serving(run) as viewer:
+        words = " ".join("".join(Tags(Client(viewer).ask("/run/run")[2]).words).split())
+    assert "What was found" in words
+    for section in sections:
+        assert (section.question in words) is bool(section.headlines)
+        for headline in section.headlines:
+            assert headline.text in words
+
+
+def test_a_list_names_perturbations_in_words(client):
+    body = client.ask(f"{HOME}/records")[2]
+    assert '<td data-column="Perturbation">sentence removal</td>' in body
+    assert '<option value="sentence_removal">sentence removal</option>' in body
+
+
+def test_records_are_filtered_by_the_tags_of_their_questions(tmp_path, monkeypatch):
+    untagged = made_run.question
+
+    def question(n):
+        return replace(untagged(n), tags={"continent": ("Europe", "<b>Asia</b>")[n % 2]})
+
+    monkeypatch.setattr(made_run, "question", question)
+    with serving(made_run.made_run(tmp_path / "run")) as viewer:
+        client = Client(viewer)
+        body = client.ask("/run/run/records?tag.continent=Europe")[2]
+        assert '<select name="tag.continent">' in body and '<option value="Europe" selected>Europe</option>' in body
+        assert f">{made_run.N_RECORDS // 2}</b> records" in body
+        assert "at=1&amp;tag.continent=Europe" in body and "<b>Asia" not in body
+        asked = json.loads(client.ask(f"/run/run/records.json?tag.continent={quote('<b>Asia</b>')}")[2])
+        assert asked["n"] == made_run.N_RECORDS // 2

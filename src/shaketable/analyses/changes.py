@@ -43,6 +43,11 @@ class Change(Bounded):
     among: Estimate | None = None
     """Of a condition, as one of several: drawn towards their mean, with an interval that holds for all together."""
 
+    @property
+    def is_same(self) -> bool:
+        """Whether no question differs at all."""
+        return self.difference.value == 0 and not self.sd
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Slice:

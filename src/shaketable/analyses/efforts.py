@@ -15,7 +15,7 @@ from shaketable.types import Unit
 
 Measured = Literal["dollars", "seconds", "n_generations", "n_searches", "n_prompt_tokens", "n_tokens"]
 MEASURED: dict[Measured, Unit] = {
-    "dollars": "score",
+    "dollars": "count",
     "seconds": "seconds",
     "n_generations": "count",
     "n_searches": "count",

@@ -74,6 +74,15 @@ class Grid:
         """The same, had all runs that failed scored as badly as can be, and as well as can be."""
         return replace(self, means=self.least), replace(self, means=self.greatest)
 
+    def at_ends(self, signs: Numbers) -> tuple[Grid, Grid]:
+        """The same, had the runs that failed scored so that a sum of cells with these signs (evidence × temperatures)
+        is least, and greatest."""
+        is_added = np.broadcast_to(signs, self.means.shape[:2])[..., None] > 0
+        return (
+            replace(self, means=np.where(is_added, self.least, self.greatest)),
+            replace(self, means=np.where(is_added, self.greatest, self.least)),
+        )
+
     def is_uncertain(self) -> NDArray[np.bool_]:
         """Where more failed than may be left out without a word, evidence × temperatures."""
         return is_uncertain(self.n_failed.sum(axis=-1), self.n_runs.sum(axis=-1))

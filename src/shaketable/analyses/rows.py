@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from shaketable.factors import Cell
 
-UNSETTLED = "so many answers failed that they decide it"
+UNSETTLED = "so many answers failed that what they would have been decides whether there is a difference"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,9 +28,10 @@ class Bounded(Measured):
     """And may depend on what failed."""
 
     worst_low: float | None = None
-    """The least of what the number were, had all that failed been wrong, or all been right; None: few failed."""
+    """The least that the difference were, had all that failed on one side been wrong, and right on the other; None: few
+    failed."""
     worst_high: float | None = None
-    """The greatest of it."""
+    """The greatest, with the sides exchanged."""
 
     @property
     def reason(self) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -12,7 +13,7 @@ from rich.text import Text
 from shaketable.cli.console import err, say
 from shaketable.datasets.reading.guess import ROLES, Guess
 from shaketable.errors import DataError
-from shaketable.stages.starting.table import NONE, Opened, choose_columns
+from shaketable.stages.starting.table import NONE, Opened, choose_columns, doubt_about, trouble_with
 
 LONGEST = 60
 """Characters of an example."""
@@ -29,26 +30,40 @@ def is_somebody_there() -> bool:
     return sys.stdin.isatty() and err.is_terminal
 
 
-def confirm_columns(opened: Opened, chosen: Sequence[Guess], *, is_asked: bool) -> tuple[Guess, ...]:
-    """The columns that are used; without a person those that were guessed."""
+def confirm_columns(opened: Opened, chosen: Sequence[Guess], *, is_asked: bool, why: str) -> tuple[Guess, ...]:
+    """The columns that are used; without a person those that were guessed, and `why` nobody was asked."""
     show_columns(opened, chosen)
     if not is_asked:
-        say("Nobody was asked: these columns are taken. Others are named by --question, --answer, --context, --id.")
+        say(f"Not confirmed ({why}). To choose others: --question, --answer, --context, --id COLUMN; {NONE} is none.")
         return tuple(chosen)
     while not typer.confirm("Are these the columns?", default=True, err=True):
         say(f"Columns: {', '.join(opened.columns)}. Enter keeps what stands there, {NONE} is none.")
-        given = {role: _ask(role, chosen) for role in ROLES}
+        given = {role: _ask(opened, role, chosen) for role in ROLES}
         try:
             chosen = choose_columns(opened, given)
-        except DataError as error:
+        except DataError as error:  # One column was named twice.
             say(f"{error}")
         show_columns(opened, chosen)
     return tuple(chosen)
 
 
+def refuse_doubt(opened: Opened, chosen: Sequence[Guess]) -> None:
+    """Nobody can confirm the columns: answers that nothing but their content speaks for are not taken."""
+    doubt = doubt_about(chosen)
+    if doubt is None:
+        return
+    raise DataError(
+        f"{opened.name}: no column is named like answers. '{doubt.column}' may hold them ({doubt.reason}; the first is "
+        f"'{example_of(opened, doubt)}'), and nobody is here to confirm it. Name the column: --answer "
+        f"{shlex.quote(doubt.column)}, or --answer {NONE} for none; --yes takes what was guessed."
+    )
+
+
 def show_columns(opened: Opened, chosen: Sequence[Guess]) -> None:
     """What each column of the table is taken for, with an example."""
     say(f"{opened.name}: {len(opened.rows):,} rows, {len(opened.columns)} columns.")
+    for remark in opened.remarks:
+        say(remark)
     table = Table("what", "column", "example", "why", box=None, pad_edge=False)
     by_role = {guess.role: guess for guess in chosen if guess.role != "tag"}
     for role in ROLES:
@@ -71,6 +86,12 @@ def example_of(opened: Opened, guess: Guess) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _ask(role: str, chosen: Sequence[Guess]) -> str:
+def _ask(opened: Opened, role: str, chosen: Sequence[Guess]) -> str:
+    """A column there is, asked for until one is named."""
     now = next((guess.column for guess in chosen if guess.role == role), NONE)
-    return str(typer.prompt(f"  {role}", default=now, err=True)).strip()
+    while True:
+        column = str(typer.prompt(f"  {role}", default=now, err=True)).strip()
+        if problem := trouble_with(opened, role, column):
+            say(problem)
+        else:
+            return column

@@ -186,6 +186,12 @@ def say(text: str, *, quiet: bool = False) -> None:
         err.print(text, highlight=False, markup=False)
 
 
+def say_left_out(n: int) -> None:
+    """Of findings that are told, how many more there are; nothing where those are all."""
+    if n > 0:
+        out.print(f"  and {n} more in the report", highlight=False, markup=False)
+
+
 def _print_error(text: str, page: str = "") -> None:
     """With the page that tells more, unless the words name one."""
     err.print(Text.assemble(("Error:", "bold red"), " ", text))

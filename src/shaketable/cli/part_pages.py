@@ -138,7 +138,7 @@ def _tell_effect(kind: str, effect: Effect) -> None:
 
 def _whole(part: Any, name: str, setting: Setting) -> Setting:
     """With what is usual, where nothing stands in the code, and the values that it may have."""
-    about = setting.about or usual_words(name, setting.name)
+    about = usual_words(name, setting.name, setting.about)
     choices = _choices(part, setting.name)
     if choices and not all(str(choice) in about for choice in choices):
         about = f"{about} One of {', '.join(map(repr, choices))}.".strip()

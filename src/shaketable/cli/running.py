@@ -17,7 +17,7 @@ import typer
 from shaketable import catalog
 from shaketable.cli.batching import describe_underway, resuming, tell_pending
 from shaketable.cli.caching import CacheOption
-from shaketable.cli.console import guarded, out, print_json, say, typed
+from shaketable.cli.console import guarded, out, print_json, say, say_left_out, typed
 from shaketable.cli.endpoint_words import describe_checks
 from shaketable.cli.executing import (
     AddressOption,
@@ -279,6 +279,10 @@ def report(
 # --- parts of the way -----------------------------------------------------------------------------
 
 
+N_TOLD = 3
+"""Headlines of a section that the terminal tells; the report has all."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
 class Asking:
     """How the trials of a study are asked; the defaults are those of the options."""
@@ -334,8 +338,9 @@ def _tell_results(found: Run, answered: Answered, seconds: float) -> None:
     for floor in describe_floors(page):
         say(floor)
     for section in make_sections(page):
-        for headline in section.headlines[:3]:
+        for headline in section.headlines[:N_TOLD]:
             out.print(f"• {headline.text}", highlight=False, markup=False)
+        say_left_out(len(section.headlines) - N_TOLD)
     tell_stop(found, answered)
     say(f"Done in {duration(seconds)}. The report: {found.folder / 'report.html'}")
 

@@ -95,9 +95,10 @@ def _of_function(kind: str, function: Any) -> tuple[Setting, ...]:
 
 
 def _told(text: str, name: str) -> str:
-    """The clause about a setting, up to the next one."""
+    """The first sentence of the clause about a setting, `name`: what it is. A sentence that only mentions it tells of
+    something else."""
     clause = re.search(rf"`{re.escape(name)}`:\s*(.+?)(?=\s*`\w+`:|\n\n|$)", text, re.DOTALL)
-    if clause:
-        return " ".join(clause[1].split())
-    sentences = re.split(r"(?<=\.)\s+", " ".join(text.split()))
-    return next((sentence for sentence in sentences if re.search(rf"`{re.escape(name)}\b", sentence)), "")
+    if clause is None:
+        return ""
+    first = re.split(r"(?<=\.)\s+", " ".join(clause[1].split()))[0]
+    return first[:1].upper() + first[1:]

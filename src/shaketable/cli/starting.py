@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from shaketable import catalog
-from shaketable.cli.confirming import confirm_columns, example_of, is_somebody_there
+from shaketable.cli.confirming import confirm_columns, example_of, is_somebody_there, refuse_doubt
 from shaketable.cli.console import guarded, out, print_json, say, typed
 from shaketable.cli.first_study import write_study_text
 from shaketable.cli.forecasting import notes_on_plan
@@ -25,7 +25,7 @@ from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import unready
 from shaketable.stages.starting.documents import MAX_WORDS, CutDocuments, cut_documents, write_corpus
 from shaketable.stages.starting.draft import Draft, draft_study, name_endpoint
-from shaketable.stages.starting.table import Opened, choose_columns, dataset_table, open_table
+from shaketable.stages.starting.table import Opened, choose_columns, dataset_table, doubt_about, open_table
 from shaketable.study import load_study
 from shaketable.types import Json
 
@@ -99,14 +99,23 @@ def init(
     written_model = name_model(model, base_url)
     opened = open_table(data, configuration, split) if data is not None else None
     columns = {"question": question, "answer": answer, "context": context, "id": id_}
-    dataset, chosen = _dataset(opened, columns, is_asked=is_asked, is_quiet=json_)
+    dataset, chosen = _dataset(opened, columns, is_asked=is_asked, is_quiet=json_, is_taken=yes)
     cut = cut_documents(documents, passage_words) if documents is not None else None
     corpus = file.with_name(f"{file.stem}_corpus.jsonl") if cut is not None else None
     if corpus is not None and cut is not None:
         _write_corpus(corpus, cut, is_asked, is_quiet=json_)
     draft = _draft(file, dataset, written_model, corpus)
     planned = _write(file, draft)
-    made = _Made(file=file, draft=draft, planned=planned, opened=opened, chosen=chosen, corpus=corpus, cut=cut)
+    made = _Made(
+        file=file,
+        draft=draft,
+        planned=planned,
+        opened=opened,
+        chosen=chosen,
+        corpus=corpus,
+        cut=cut,
+        is_confirmed=is_asked,
+    )
     _tell(made, json_)
 
 
@@ -187,7 +196,7 @@ def _write_corpus(corpus: Path, cut: CutDocuments, is_asked: bool, *, is_quiet: 
 
 
 def _dataset(
-    opened: Opened | None, given: Mapping[str, str | None], *, is_asked: bool, is_quiet: bool
+    opened: Opened | None, given: Mapping[str, str | None], *, is_asked: bool, is_quiet: bool, is_taken: bool
 ) -> tuple[dict[str, Json], tuple[Guess, ...]]:
     """The table [dataset], and the columns behind it."""
     if opened is None:
@@ -196,7 +205,9 @@ def _dataset(
         return {"name": "builtin"}, ()
     chosen = choose_columns(opened, given)
     if not is_quiet:
-        chosen = confirm_columns(opened, chosen, is_asked=is_asked)
+        chosen = confirm_columns(opened, chosen, is_asked=is_asked, why="--yes" if is_taken else "no terminal")
+    if not (is_asked or is_taken):
+        refuse_doubt(opened, chosen)
     return dataset_table(opened, chosen), chosen
 
 
@@ -238,6 +249,8 @@ class _Made:
     chosen: tuple[Guess, ...]
     corpus: Path | None
     cut: CutDocuments | None
+    is_confirmed: bool
+    """Whether a person said that these are the columns."""
 
     @property
     def commands(self) -> list[tuple[str, str]]:
@@ -252,7 +265,13 @@ class _Made:
     @property
     def notes(self) -> list[str]:
         problems = [f"Before it can run here: {problem}" for problem in unready(self.planned)]
-        return [*notes_on_plan(self.planned), *problems]
+        return [*self._doubts(), *notes_on_plan(self.planned), *problems]
+
+    def _doubts(self) -> list[str]:
+        doubt = doubt_about(self.chosen)
+        if doubt is None or self.is_confirmed:
+            return []
+        return [f"Look whether '{doubt.column}' holds the accepted answers: only its content says so."]
 
 
 def _tell(made: _Made, json_: bool) -> None:
@@ -288,6 +307,6 @@ def _values(made: _Made) -> dict[str, Json]:
         "left_out": [] if made.cut is None else [list(pair) for pair in made.cut.left_out],
         "questions": len(made.planned.questions),
         "trials": made.planned.n_trials,
-        "notes": list(made.notes),
+        "notes": [*(made.opened.remarks if made.opened else ()), *made.notes],
         "next": [command for command, _ in made.commands],
     }

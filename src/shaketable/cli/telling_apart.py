@@ -17,10 +17,12 @@ from shaketable.report.comparison_words import (
     describe_comparison,
     describe_moves,
     format_adjusted,
+    format_change,
+    format_effort,
     name_level,
     verdict_of,
 )
-from shaketable.report.words import format_difference, format_value
+from shaketable.report.words import format_value
 from shaketable.types import Json
 
 N_ANSWERS = 3
@@ -47,7 +49,7 @@ def tell_comparison(compared: Compared, told: Comparisons) -> None:
     table.add_section()
     for effort in compared.efforts:
         change = effort.change
-        numbers = (format_value(change.first), format_value(change.second), format_difference(change.difference))
+        numbers = (format_value(change.first), format_value(change.second), format_effort(effort))
         table.add_row(EFFORTS[effort.measured], *numbers)
     out.print(table)
     out.print(describe_moves(compared), highlight=False, markup=False)
@@ -66,7 +68,7 @@ def _cells(change: Change, compared: Compared, told: Comparisons) -> tuple[str, 
     return (
         format_value(change.first),
         format_value(change.second),
-        format_difference(change.difference),
+        format_change(change),
         format_adjusted(change, compared, told),
         verdict_of(change, compared, told),
     )

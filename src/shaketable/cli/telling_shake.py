@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 from shaketable.analyses.shakes import Shaken
-from shaketable.cli.console import out, say
+from shaketable.cli.console import out, say, say_left_out
 from shaketable.stages.answer import Answered
 from shaketable.stages.shaking.confirm import POWER, QUESTIONS, Confirmation
 from shaketable.store import Run
@@ -20,15 +20,19 @@ N_TOLD = 4
 
 def tell_shake(run: Run, answered: Answered, confirmation: Confirmation | None, file: Path | None) -> None:
     # The drawing library takes a second to import; only results that are told need it.
+    from shaketable.report.page import describe_floors
     from shaketable.report.sections.shaken import list_examples, section
     from shaketable.stages.report import page_of
 
     page, result = page_of(run, run.findings()), result_of(run)
     headlines = section(result, page).headlines
+    for floor in describe_floors(page):
+        say(floor)
     if not headlines:
         say("No answer could be compared, so there is nothing to tell. The report says what is missing, and why.")
     for headline in headlines[:N_TOLD]:
         out.print(f"• {headline.text}", highlight=False, markup=False)
+    say_left_out(len(headlines) - N_TOLD)
     for i, (plain, shaken) in enumerate(list_examples(result, page)):
         if i == 0:
             out.print("The smallest examples of it:")
@@ -102,8 +106,12 @@ def describe_confirmation(run: Run, confirmation: Confirmation | None) -> str:
 
 def values_of(run: Run, confirmation: Confirmation | None, file: Path | None) -> dict[str, Json]:
     """For programs."""
+    from shaketable.report.page import describe_floors
+    from shaketable.stages.report import page_of
+
     worst = result_of(run).worst
     return {
+        "nothing_to_lose": [*describe_floors(page_of(run, run.findings()))],
         "report": str(run.folder / "report.html"),
         "worst": None
         if worst is None

@@ -1,4 +1,4 @@
-"""What settings mean that many parts share, or that no sentence stands under in the code."""
+"""What settings mean that many parts share, or of which no sentence in the code tells alone."""
 
 from __future__ import annotations
 
@@ -36,6 +36,39 @@ EVERYWHERE = {
 }
 """By the name of the setting."""
 OF_PART = {
+    "hotpotqa.hub": "A dataset of the data hub instead of a file: 'hotpotqa/hotpot_qa'.",
+    "table.path": "The file (CSV, JSON lines, Parquet, plain or gzipped), or a folder of such files.",
+    "table.hub": "A dataset of the data hub instead of a file: owner/name.",
+    "table.configuration": "Which part of a hub dataset, or of a folder with several.",
+    "table.split": "Which split of a hub dataset, or of a folder with several: train, validation, test.",
+    "table.columns": "Our name (question, answer, context, id) → the table's column; None: found by the names of csv.",
+    "table.tags": "Columns to group and balance by; each is a tag of the question.",
+    "amplification.min_drop": "The least mean drop at the coolest temperature that a ratio is taken of.",
+    "breaking.unbroken": "Where facts that do not break are put, such as 2.2; None: they are left out of the correlation.",
+    "cases.cool": "The lower temperature: that of the study which is nearest to it.",
+    "cases.hot": "The higher temperature, the nearest likewise; None: the hottest.",
+    "certainty_bins.known": "The metric that must be 1 at temperature 0 for a fact to be known; '': all questions.",
+    "context_reliance.closed_book": "The method that is asked without evidence, or a kind of evidence of imported answers.",
+    "degradation.metric": "The metric that is analyzed; all: each of which more is better; None: the main one.",
+    "drift_chain.correct": "The metric whose difference between rewording and original is the gap.",
+    "equivalence.margin": "What counts as no difference, in the metric's unit or as '0.2 sd'; None: the study's.",
+    "guidelines.margin": "The loss that is tolerated, in the metric's unit or as '0.2 sd'; None: the study's.",
+    "guidelines.bound": "What must lie within the margin: the loss's one-sided bound (interval), or its value (point).",
+    "latent_facts.least": "The share of right answers at a higher temperature from which a fact is listed.",
+    "latent_facts.n": "Facts that are listed of each system and dataset, at most.",
+    "question_types.n_extreme": "Facts at each end of the scores that are compared; None: a third of all.",
+    "run_deviation.metric": "The metric that is analyzed; all: each of which more is better; None: the main one.",
+    "run_deviation.ddof": "What is subtracted from the number of runs in the divisor of the standard deviation.",
+    "search_decisions.correct": "The metric by which a closed-book answer is wrong, and a search was needed.",
+    "search_decisions.need": "Whose closed-book answer tells: that to the same wording, or to the original question.",
+    "trajectory_cases.correct": "The metric by which an answer was right with one wording and wrong with another.",
+    "trajectory_cases.n": "Cases of each system and dataset, each of another question.",
+    "variability.ddof": "What is subtracted from n in the deviation behind the coefficient of variation.",
+    "weakest_facts.n": "Facts with the lowest scores that are listed of each system.",
+    "weakest_facts.n_curves": "Of these, the first whose curves are drawn.",
+    "weakest_facts.d": "The power of the Factual Robustness Score that the facts are sorted by.",
+    "wording_accuracy.metric": "The metric that sentences speak of; None: the main one of the study.",
+    "wording_accuracy.metrics": "The metrics that are compared; None: each of which more is better.",
     "builtin.part": "multihop: questions with two to four facts and a corpus; facts: closed-book questions.",
     "disfluency.kinds": "The kinds of disfluency that may come in: pauses, repetitions, corrections.",
     "prefix_injection.mode": "fixed: random words; search: those that do most harm, by `score`.",
@@ -80,6 +113,6 @@ OF_PART = {
 """By part and setting."""
 
 
-def usual_words(part: str, setting: str) -> str:
-    """Empty: nothing is known."""
-    return OF_PART.get(f"{part}.{setting}") or EVERYWHERE.get(setting, "")
+def usual_words(part: str, setting: str, own: str = "") -> str:
+    """What a setting means; `own` is what stands in the code, and empty is that nothing is known."""
+    return OF_PART.get(f"{part}.{setting}") or own or EVERYWHERE.get(setting, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shaketable.datasets.reading.gather import made_ids_of
 from shaketable.datasets.reading.rows import check_ids, corpus_of, scan_rows
 from shaketable.datasets.reading.table_layout import ADVICE, cells_of, question_of_cells
 from shaketable.errors import DataError
@@ -22,5 +23,6 @@ def load_csv(path: str | None = None) -> Loaded:
     if not rows:
         raise DataError(f"{file.name}: found no questions below the header. {ADVICE}")
     questions = tuple(question_of_cells(row, cells) for row, cells in rows)
-    check_ids((row.where, question.id) for (row, _), question in zip(rows, questions, strict=True))
+    places = [(row.where, question.id) for (row, _), question in zip(rows, questions, strict=True)]
+    check_ids(places, made_ids_of(questions))
     return Loaded(questions=questions, corpus=corpus_of(questions))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from shaketable.datasets.reading.gather import made_ids_of
 from shaketable.datasets.reading.json_layout import ADVICE, JsonFields, question_of_object
 from shaketable.datasets.reading.rows import Row, check_ids, corpus_of, read_rows
 from shaketable.errors import DataError, did_you_mean
@@ -38,7 +39,8 @@ def _loaded(name: str, rows: Sequence[Row]) -> Loaded:
     questions = tuple(question_of_object(row) for row in rows)
     if not questions:
         raise DataError(f"{name}: found no questions. Give one JSON object per line. {ADVICE}")
-    check_ids((row.where, question.id) for row, question in zip(rows, questions, strict=True))
+    places = ((row.where, question.id) for row, question in zip(rows, questions, strict=True))
+    check_ids(places, made_ids_of(questions))
     return Loaded(questions=questions, corpus=corpus_of(questions))
 
 

@@ -95,6 +95,9 @@ class Openai:
     """The same for tokens that go in and come out: estimated when a request is sent, counted in its reply."""
     timeout_seconds: float = field(default=120.0, compare=False)
     """For one attempt, from sending to the last byte."""
+    start_seconds: float = field(default=6.0, compare=False)
+    """How long an endpoint may say nothing at all at the start, neither to calls nor to `GET /models`, which is asked
+    beside the first of them. More for servers that start when they are asked."""
     attempts: int = field(default=6, compare=False)
     """Of a request that fails. One that a crowded endpoint refuses (429, 503) is asked again as long as others are
     answered."""
@@ -135,7 +138,15 @@ class Openai:
                 raise ValueError(f"{name} is {price}; expected USD for a million tokens, such as {name}=0.15.")
         refuse_batches(self)
         limits = ("requests_per_minute", "tokens_per_minute")
-        for name in ("concurrency", "timeout_seconds", "attempts", "top_logprobs", "patience_seconds", *limits):
+        for name in (
+            "concurrency",
+            "timeout_seconds",
+            "start_seconds",
+            "attempts",
+            "top_logprobs",
+            "patience_seconds",
+            *limits,
+        ):
             if (value := getattr(self, name)) is not None and not value > 0:
                 raise ValueError(f"{name} is {value}; it must be above 0.")
 
@@ -195,7 +206,9 @@ class Openai:
         reports = dict(sorted(dict(self._reports).items()))  # Copied at once: replies come in another thread.
         if not self.replicas:
             return next(iter(reports.values()), {})
-        return {"answered": cast(Json, reports)} if reports else {}
+        left_out = dict(self._line.pool.left_out) if "_line" in self.__dict__ else {}
+        told = {"answered": reports, "left_out": left_out}
+        return {name: cast(Json, of) for name, of in told.items() if of}
 
     @property
     def takes_temperature(self) -> bool:
@@ -239,7 +252,7 @@ class Openai:
             for access in self._accesses
         ]
         quotas = Quotas(self.requests_per_minute, self.tokens_per_minute)
-        return Line(Pool(servers, self.concurrency, quotas, self.patience_seconds))
+        return Line(Pool(servers, self.concurrency, quotas, self.patience_seconds, self.start_seconds))
 
     @property
     def key_variable(self) -> str:

@@ -26,8 +26,10 @@ from shaketable.report.words import (
     format_amount,
     format_interval,
     format_value,
+    name_direction,
     name_part,
     sentence_case,
+    without_sign,
 )
 from shaketable.types import Estimate
 
@@ -213,7 +215,9 @@ def _evidence_line(cell: Cell, page: Page) -> CardLine:
         name,
         name_part(worst.cell.perturbation or ""),
         worst.drop,
-        f"{word_for(worst.metric)} {_at(worst.cell)}, the largest of {len(losses)} differences",
+        worst.metric,
+        f"{word_for(worst.metric)} {_at(worst.cell)}, against undisturbed evidence at the same temperature, the "
+        f"largest of {len(losses)} differences",
         "nothing to lose" if is_lost else "shown" if shown else "not shown",
         describe_unshown(claim),
     )
@@ -251,19 +255,20 @@ def _wording_line(cell: Cell, page: Page) -> CardLine:
         name,
         name_part(worst.cell.variation or ""),
         worst.among or worst.estimate,
+        worst.metric,
         f"{word_for(worst.metric)} {_where(replace(worst.cell, variation=None))}".rstrip() + several,
         "nothing to lose" if is_lost else "shown" if shown else "not shown",
         describe_unshown(page.claim("wording", worst.cell, worst.metric)),
     )
 
 
-def _loss_line(name: str, cause: str, loss: Estimate, of: str, look: Look, behind: str) -> CardLine:
+def _loss_line(name: str, cause: str, loss: Estimate, metric: str, of: str, look: Look, behind: str) -> CardLine:
     lost = f"Lost to {cause}: {of}" if look == "shown" else f"{sentence_case(cause)}: {of}"
     unshown = f"; {behind}" if look == "not shown" else ""
     return CardLine(
         name=name,
-        number=format_amount(loss),
-        interval=format_interval(loss),
+        number=f"{name_direction(loss, metric)} of {format_amount(without_sign(loss))}",
+        interval=format_interval(without_sign(loss)),
         detail=f"{lost}; {count_questions(loss.n)}{unshown}",
         look=look,
     )

@@ -6,12 +6,16 @@ from dataclasses import replace
 
 from shaketable.analyses.claims import TOO_FEW, Claim
 from shaketable.analyses.rows import Bounded
-from shaketable.report.words import format_amount, format_difference, format_number, too_few
+from shaketable.report.words import format_amount, format_loss, too_few
 from shaketable.types import Estimate
 
 N_MOST = 10_000
 """More questions than this are hardly ever asked."""
 UNADJUSTED = "Intervals and p values in tables are not adjusted for their number; only what a sentence claims is."
+WHATEVER_FAILED = (
+    "Many answers failed: had those of one side all been wrong and those of the other all right, or the reverse, it "
+    "would lie between"
+)
 FAMILY = (
     "All claims of this page are judged together: the chance that even one of them is false is that of a single test "
     "(Holm's adjustment; the temperatures of one line count together as one claim)."
@@ -37,18 +41,20 @@ def describe_unshown(claim: Claim | None) -> str:
 
 
 def describe_not_shown(claim: Claim | None) -> str:
-    """The same with the estimate before it: `3 points [−5, 11]; an effect of …`."""
+    """The same of a loss, with the estimate before it: `a loss of 3 points [−5, 11]; an effect of …`."""
     if claim is None or claim.estimate.value is None or claim.reason == TOO_FEW:
         return describe_unshown(claim)
-    return f"{format_difference(claim.estimate)}; {describe_unshown(claim)}"
+    return f"{format_loss(claim.estimate, claim.subject.metric)}; {describe_unshown(claim)}"
 
 
 def describe_failed(row: Bounded, of: Estimate) -> str:
-    """What a number would be had all that failed been wrong, or all been right; nothing where few failed."""
+    """What a loss could be, whatever the answers that failed would have been; nothing where few failed."""
     if row.worst_low is None or row.worst_high is None:
         return ""
-    low, high = format_number(row.worst_low, of.unit), format_amount(replace(of, value=row.worst_high))
-    return f" With the answers that failed, all wrong or all right, it is between {low} and {high}."
+    low, high = (
+        format_loss(replace(of, value=end, low=None, high=None), row.metric) for end in (row.worst_low, row.worst_high)
+    )
+    return f" {WHATEVER_FAILED} {low} and {high}."
 
 
 def rounded(n: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from shaketable.analyses.changes import Change
 from shaketable.analyses.compared import Compared, Comparisons
@@ -10,10 +11,12 @@ from shaketable.analyses.comparing import Comparison
 from shaketable.analyses.efforts import Effort, Measured
 from shaketable.analyses.pairs import Unpaired, Why
 from shaketable.factors import Cell, measure_of, word_for
-from shaketable.report.claim_words import N_MOST, describe_failed, describe_unshown, rounded
+from shaketable.report.claim_words import N_MOST, WHATEVER_FAILED, describe_unshown, rounded
 from shaketable.report.words import (
     count_questions,
+    format_amount,
     format_difference,
+    format_interval,
     format_level,
     format_margin,
     format_p,
@@ -23,6 +26,7 @@ from shaketable.report.words import (
     name_wording,
     negate,
     sentence_case,
+    without_sign,
 )
 
 EFFORTS: dict[Measured, str] = {
@@ -34,6 +38,8 @@ EFFORTS: dict[Measured, str] = {
     "n_tokens": "tokens written",
 }
 """Of one answer."""
+SPREAD = "if questions differ as widely as this interval allows"
+"""What the number of questions that would be needed assumes."""
 WHY: dict[Why, str] = {
     "question": "{n} of {side}: the other side was not asked these questions",
     "condition": "{n} of {side}: the other side was not asked under these conditions",
@@ -64,15 +70,15 @@ def verdict_and_evidence(compared: Compared, told: Comparisons) -> tuple[str, st
     comparison = compared.comparison
     overall, what = comparison.overall, word_for(comparison.metric)
     sample = f"{_levels_of(compared, overall)}, {count_questions(overall.difference.n)}"
-    failed = describe_failed(overall, overall.difference)
+    failed = _describe_failed(overall)
     if told.is_shown(compared, overall):
         verdict, size = _verdict_and_size(compared, overall)
         return verdict, f"{size} ({sample}).{failed}"
-    difference = format_difference(overall.difference)
+    difference = f"{compared.second.name} is {format_change(overall)}"
     if told.is_equivalent(compared):
         margin = format_margin(comparison.margin.value, comparison.margin.unit)
         verdict = f"{compared.second.name} is as good as {compared.first.name} within {margin} of {what}"
-        return verdict, f"the difference is {difference} ({sample}).{failed}"
+        return verdict, f"{difference} ({sample}).{failed}"
     verdict = f"No difference in {what} is shown between {compared.first.name} and {compared.second.name}"
     return verdict, f"{difference} ({sample}). {describe_power(compared, told)}{failed}"
 
@@ -84,7 +90,7 @@ def describe_power(compared: Compared, told: Comparisons) -> str:
         return f"{sentence_case(describe_unshown(claim))}."
     effect = format_margin(power.effect, compared.comparison.margin.unit)
     needed = f"more than {N_MOST:,}" if power.n_needed > N_MOST else f"about {rounded(power.n_needed):,}"
-    sentence = f"To see a difference of {effect} it would need {needed} questions."
+    sentence = f"To see a difference of {effect} it would need {needed} questions, {SPREAD}."
     if power.n_needed <= power.n:
         sentence = f"A difference of {effect} would likely have been seen."
     return f"{sentence} {sentence_case(claim.reason)}." if claim.reason else sentence
@@ -106,13 +112,52 @@ def describe_needed(compared: Compared, told: Comparisons) -> str:
 def describe_effort(effort: Effort, compared: Compared) -> str:
     """`An answer of long takes more tokens written than one of short: 12.0 [9.00, 15.0] (short 18.0, long 30.0).`"""
     claim, levels = effort_and_levels(effort, compared)
-    return f"{claim}: {format_difference(effort.change.difference)} ({levels})."
+    return f"{claim}: {format_effort(effort)} ({levels})."
+
+
+def format_effort(effort: Effort) -> str:
+    """`12.0 more [9.00, 15.0]`, or that it is the same."""
+    if effort.change.is_same:
+        return "the same for every question"
+    return format_change(effort.change, is_effort=True)
+
+
+def format_change(change: Change, *, is_effort: bool = False) -> str:
+    """`11 points better [−6, 26]`: what the second is beside the first; the interval goes the way the word says."""
+    amount = amount_and_interval(change, is_effort=is_effort)
+    return " ".join(filter(None, amount))
+
+
+def amount_and_interval(change: Change, *, is_effort: bool = False) -> tuple[str, str]:
+    """`11 points better` and `[−6, 26]`."""
+    difference = change.difference
+    if difference.value is None:
+        return format_amount(difference), ""
+    is_higher_better = None if is_effort else measure_of(change.metric).higher_is_better
+    more, less = {True: ("better", "worse"), False: ("worse", "better"), None: ("more", "less")}[is_higher_better]
+    size = without_sign(difference)
+    return f"{format_amount(size)} {less if difference.value < 0 else more}", format_interval(size)
+
+
+def _describe_failed(change: Change) -> str:
+    """What the difference could be, whatever the answers that failed would have been; nothing where few failed."""
+    if change.worst_low is None or change.worst_high is None:
+        return ""
+    ends = (
+        format_change(replace(change, difference=replace(change.difference, value=end, low=None, high=None)))
+        for end in (change.worst_low, change.worst_high)
+    )
+    return f" {WHATEVER_FAILED} {' and '.join(ends)}."
 
 
 def effort_and_levels(effort: Effort, compared: Compared) -> tuple[str, str]:
     difference, unit = effort.change.difference, EFFORTS[effort.measured]
     one, other, is_more = compared.first.name, compared.second.name, (difference.value or 0.0) > 0
-    if holds_zero(difference):
+    if effort.change.is_same:
+        claim = f"Answers of {one} and {other} take equally many {unit}"
+        if effort.measured in ("dollars", "seconds"):
+            claim = f"Answers of {one} and {other} take the same {unit}"
+    elif holds_zero(difference):
         claim = f"No difference in {unit} is seen between answers of {one} and {other}"
     elif effort.measured == "dollars":
         claim = f"An answer of {other} costs {'more' if is_more else 'less'} than one of {one}"
@@ -212,7 +257,7 @@ def worst_and_evidence(compared: Compared, told: Comparisons) -> tuple[str, str]
     if told.is_shown(compared, worst):
         verdict, size = _verdict_and_size(compared, worst)
         return f"{start} {verdict}", f"{size} ({levels})."
-    return f"{start} no difference is shown", f"{format_difference(worst.difference)} ({levels})."
+    return f"{start} no difference is shown", f"{compared.second.name} is {format_change(worst)} ({levels})."
 
 
 def _better(compared: Compared, change: Change) -> str:

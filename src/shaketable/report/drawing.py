@@ -16,6 +16,7 @@ from shaketable.report.charts.interactive import interactive
 from shaketable.report.charts.marks import Mark
 from shaketable.report.section import Figure, Table
 from shaketable.report.words import Entry, format_entry
+from shaketable.text.whole_file import write_whole
 from shaketable.types import Json
 
 NUMBERS = ("value", "low", "high", "at_least", "at_most")
@@ -64,9 +65,9 @@ def write_drawings(drawings: Sequence[Drawing], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for drawing in drawings:
         name = drawing.figure.name
-        (folder / f"{name}.svg").write_text(drawing.svg, encoding="utf-8")
-        (folder / f"{name}.png").write_bytes(drawing.draw_png())
-        (folder / f"{name}.csv").write_text(drawing.csv, encoding="utf-8")
+        write_whole(folder / f"{name}.svg", drawing.svg)
+        write_whole(folder / f"{name}.png", drawing.draw_png())
+        write_whole(folder / f"{name}.csv", drawing.csv)
 
 
 def _table(figure: Figure, marks: Sequence[Mark]) -> Table:

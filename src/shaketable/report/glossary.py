@@ -78,8 +78,14 @@ NUMBERS = _terms(
     (
         "19 points [8, 30]",
         "19 were measured on these questions; for all questions of this kind, values from 8 to 30 are compatible with "
-        "the data. Of a loss, a negative end means that a gain is possible. The brackets are a confidence interval, of "
-        "95 % unless the study says otherwise.",
+        "the data. The brackets are a confidence interval, of 95 % unless the study says otherwise.",
+    ),
+    (
+        "a loss of 4 points [−8, 16], a gain of 11 points [−6, 26], 3 points better [−5, 11]",
+        "The word says which way it went, and the brackets count in the direction of that word: a negative end lies on "
+        "the other side. So a gain of 11 points [−6, 26] may be anything from a loss of 6 to a gain of 26. A number of "
+        "which more is not better falls or rises. Charts, and tables with a column of what is lost, have losses above "
+        "0 and gains below.",
     ),
     ("points", "The difference of two percentages: from 60 % to 41 % are 19 points."),
     (
@@ -96,8 +102,9 @@ NUMBERS = _terms(
         "the others, and its interval holds for all six at once.",
     ),
     (
-        "with the answers that failed, all wrong or all right",
-        "More than 5 % of the answers are missing. Nothing is claimed that would not stand in both cases.",
+        "had those of one side all been wrong and those of the other all right, or the reverse",
+        "More than 5 % of the answers are missing. Whatever they would have been, the difference lies between these "
+        "two ends, and nothing is claimed that would not stand at both.",
     ),
     (
         "noise floor, runs of the same wording alone",

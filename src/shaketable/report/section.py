@@ -14,7 +14,7 @@ from shaketable.analyses.claims import Claim, Claims, Says, Subject, claims_of
 from shaketable.analyses.score_reading import ScoreField, ScoreReader
 from shaketable.factors import Cell, Labels, is_applied
 from shaketable.report.charts.marks import Mark, Point, Titles
-from shaketable.report.words import Entry, format_amount, format_interval, format_value
+from shaketable.report.words import Entry, format_amount, format_interval, format_value, name_direction, without_sign
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Estimate, Findings, Question, Record
 
@@ -23,10 +23,6 @@ Look = Literal["good", "bad", "even", "quiet"]
 Band = Literal["interval", "sd"]
 """What is shaded around scores: their intervals, or ± the standard deviation between runs."""
 Chapter = Literal["wording", "facts", "dice", "evidence", "together"]
-
-
-LOSSES = ("heat", "evidence", "degradation")
-"""Kinds of headline whose number is a loss."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,6 +40,8 @@ class Headline:
     number: str = ""
     """Of the card; empty: a sentence without a card."""
     interval: str = ""
+    direction: str = ""
+    """Of a number that is a difference: `loss` or `gain`; empty: the sentence says which way it goes."""
     is_clear: bool = True
     """Whether it says something; a card has better things to say than that nothing was shown."""
     claims: tuple[Claim, ...] = ()
@@ -53,11 +51,6 @@ class Headline:
     spark_title: str = ""
     spark: tuple[Point, ...] = ()
     """The line over temperatures behind it, the coolest first."""
-
-    @property
-    def is_loss(self) -> bool:
-        """Whether the number of its card is what is lost: without the word it reads like a score."""
-        return self.kind in LOSSES
 
     @property
     def text(self) -> str:
@@ -75,6 +68,11 @@ class Headline:
     def with_amount(self, amount: Estimate, *, is_clear: bool = True) -> Headline:
         """On a card, whose number is a difference."""
         return replace(self, number=format_amount(amount), interval=format_interval(amount), is_clear=is_clear)
+
+    def with_loss(self, loss: Estimate, metric: str, *, is_clear: bool = True) -> Headline:
+        """On a card, whose number is a loss or a gain: without the word it reads like a score."""
+        told = self.with_amount(without_sign(loss), is_clear=is_clear)
+        return replace(told, direction=name_direction(loss, metric) if loss.value is not None else "")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -168,6 +166,11 @@ class Section:
     @property
     def sentences(self) -> tuple[str, ...]:
         return tuple(headline.text for headline in (self.headlines if self.shown is None else self.shown))
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """All that it says, the most important first, also what a report says on its cards alone."""
+        return tuple(dict.fromkeys((*(headline.text for headline in self.headlines), *self.sentences)))
 
     @property
     def has_block(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from shaketable.factors import ORIGINAL, word_for
+from shaketable.factors import ORIGINAL, measure_of, word_for
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Crossed, Estimate, LeftOut, NotApplied, NothingToLose, NotVaried, Unit
 
@@ -89,9 +89,41 @@ def format_amount(estimate: Estimate) -> str:
     return format_number(estimate.value, estimate.unit) + (" points" if estimate.unit == "share" else "")
 
 
+LOSS, GAIN = "loss", "gain"
+"""Which way a difference goes; the interval counts in the direction that the word names."""
+DIRECTED = {True: (LOSS, GAIN), False: ("fall", "rise"), None: ("fall", "rise")}
+"""By whether more of a number is better: what it is called that there is less of it, and more."""
+
+
+def name_direction(loss: Estimate, metric: str) -> str:
+    """`loss` or `gain` of what is lost; `fall` or `rise` of a number of which more is not better."""
+    less, more = DIRECTED[measure_of(metric).higher_is_better]
+    return more if (loss.value or 0.0) < 0 else less
+
+
+def without_sign(difference: Estimate) -> Estimate:
+    """In the direction that a word beside it names."""
+    return negate(difference) if (difference.value or 0.0) < 0 else difference
+
+
+def format_loss(loss: Estimate, metric: str) -> str:
+    """`a loss of 11 points [−6, 26]` or `a gain of 11 points [−6, 26]`: the word says which way, not a sign."""
+    if loss.value is None:
+        return format_difference(loss)
+    return f"a {name_direction(loss, metric)} of {format_difference(without_sign(loss))}"
+
+
 def format_cost(estimate: Estimate, metric: str) -> str:
     """`19 points [8, 30] of correctness` or `0.0300 [0.0200, 0.0400] bertscore`."""
     return f"{format_difference(estimate)} {'of ' if estimate.unit == 'share' else ''}{word_for(metric)}"
+
+
+def format_lost_lines(loss: Estimate, metric: str) -> tuple[str, ...]:
+    """`loss 11 points` over its interval, as `format_lines` has them."""
+    if loss.value is None:
+        return format_lines(loss)
+    amount, *interval = format_lines(without_sign(loss))
+    return f"{name_direction(loss, metric)} {amount}", *interval
 
 
 def format_lines(estimate: Estimate) -> tuple[str, ...]:
@@ -139,6 +171,11 @@ def too_few(n: int, purpose: str) -> str:
 def name_questions(n: int) -> str:
     """`24 questions`."""
     return f"{n:,} question{'' if n == 1 else 's'}"
+
+
+def join_words(words: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def count(n: int, single: str) -> str:

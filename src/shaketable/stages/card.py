@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from shaketable.report.words import MISSING, name_questions, name_resamples
 from shaketable.stages.analyze import make_current, tables_of
 from shaketable.stages.report import page_of
 from shaketable.store import Run
+from shaketable.study import load_study, shipped_studies
 
 SHOWN = (
     "A loss is shown where it has survived a test together with all else that this run might claim (Holm's "
@@ -37,7 +39,7 @@ def card(run: Run, progress: Callable[[str], None] = lambda words: None) -> RunC
         title=run.study.name,
         systems=make_system_cards(page, accuracies(tables), _flips(tables)),
         facts=_facts(run),
-        command=_command(run),
+        command=make_command(run),
         notes=(
             f"{partial}{failed}Confidence intervals hold {name_resamples(page.bootstrap)}; those of answers that flip "
             "hold for all conditions at once.",
@@ -85,7 +87,20 @@ def _facts(run: Run) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _command(run: Run) -> str:
+def make_command(run: Run) -> str:
+    """As it is typed in the folder where the card was made: it asks the same study anew, beside this run."""
+    folder = Path(os.path.relpath(run.folder.resolve()))
+    out = folder.parent / f"{run.folder.resolve().name}-again"
     if any(choice.name == "imported" for choice in run.study.datasets):
-        return f"shaketable import ANSWERS --out {shlex.quote(run.folder.name)}"
-    return f"shaketable run study.toml --out {shlex.quote(run.folder.name)}"
+        return f"shaketable import ANSWERS --out {shlex.quote(out.as_posix())}"
+    return shlex.join(["shaketable", "run", *_study(run, folder), "--out", out.as_posix()])
+
+
+def _study(run: Run, folder: Path) -> list[str]:
+    """The name of a shipped study if the run's is exactly that, or that of some questions; else the run's own file."""
+    if run.study.name in shipped_studies():
+        limits = {choice.limit for choice in run.study.datasets}
+        for limit in (None, *(own for own in limits if own is not None)):
+            if load_study(run.study.name, limit=limit) == run.study:
+                return [run.study.name, *([] if limit is None else ["--limit", str(limit)])]
+    return [(folder / "study.toml").as_posix()]

@@ -214,11 +214,12 @@ def _nothing_in_common(one: Contender, other: Contender, unpaired: Sequence[Unpa
 
 
 def _power(comparison: Comparison, alpha: float) -> Power | None:
-    """By the spread of the differences; where all questions agree, by that which their interval allows."""
+    """By the spread of the differences, or by that which their interval allows where it is wider: a few questions that
+    agree do not say that others do."""
     overall, effect = comparison.overall, comparison.margin.value
     estimate = overall.difference
     if overall.sd is None or estimate.low is None or estimate.high is None or not effect:
         return None
-    sd = overall.sd or standard_error(estimate.low, estimate.high, estimate.level) * estimate.n**0.5
+    sd = max(overall.sd, standard_error(estimate.low, estimate.high, estimate.level) * estimate.n**0.5)
     needed = n_to_see(sd, effect, alpha)
     return Power(sd=sd, effect=effect, alpha=alpha, n=estimate.n, n_needed=needed)

@@ -17,6 +17,7 @@ from shaketable.stages.rehearsal import light
 from shaketable.stages.scheduler import Scheduler
 from shaketable.stages.sources import Listed, Planned
 from shaketable.store import Run
+from shaketable.text.whole_file import write_whole
 from shaketable.types import Completion, Failure, Json, Prompt, Query, Question, Record, RefusedReply
 from shaketable.variations.gate.feedback import MAX_FEEDBACK
 from shaketable.variations.gate.reworded import RULES
@@ -289,6 +290,4 @@ def _remembered(name: str) -> dict[str, Any]:
 def _remember(name: str, values: Mapping[str, Any]) -> None:
     path = weights.home() / f"{name}.json"
     weights.make_folder(path.parent)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps({**_remembered(name), **values}, indent=1), "utf-8")
-    temporary.replace(path)
+    write_whole(path, json.dumps({**_remembered(name), **values}, indent=1))

@@ -43,7 +43,7 @@ def score(run: Run, metrics: Sequence[str] | None = None, progress: Callable[[st
             yield from scores_of(run, metric, questions, swapped)
 
     n_scores = run.write_scores(each(), source=source, metrics=metrics)
-    run.write_baselines(score_baselines(parts, swapped, questions, _batches))
+    run.write_baselines(score_baselines(parts, swapped, questions, _batches), source=source)
     return n_scores
 
 

@@ -37,7 +37,7 @@ class Verified:
     """Those of which it is known that their scores were not altered, and no more: they read weights, ask a model, or
     are not ours."""
     unsealed: tuple[str, ...]
-    """Files of an older version, of which nothing is known."""
+    """Files in a run of an older version, of which nothing is known; in another they are problems."""
     are_scores_current: bool | None
     """Whether they are of the records that there are; None: there are none."""
 
@@ -75,7 +75,7 @@ def verify(run: Run, *, full: bool = False, progress: Callable[[str], None] = la
         n_problems=n_problems + len(altered) + len(wrong),
         recomputed=tuple(recomputed),
         only_sealed=tuple(only_sealed),
-        unsealed=list_unsealed(run.folder),
+        unsealed=list_unsealed(run.folder) if verdict is not None and not verdict.is_sealed else (),
         are_scores_current=is_current,
     )
 

@@ -77,14 +77,17 @@ class Differences:
         return np.where(self.is_exact, low, t_low), np.where(self.is_exact, high, t_high)
 
 
-def bound_differences(values: Numbers, is_share: bool | Flags) -> Differences:
-    """Mean differences of shares, or of scores, which count as shares of their scale where only few of them differ."""
+def bound_differences(values: Numbers, is_share: bool | Flags, has_scale: bool | Flags = True) -> Differences:
+    """Mean differences of shares, or of scores, which count as shares of their scale where only few of them differ.
+
+    Counts, seconds and dollars have no scale of which an unseen question could lose the whole.
+    """
     is_share = np.broadcast_to(is_share, len(values))
     center = np.where(is_share, 0.0, _median(values))
     apart = values - center[:, None]
     n, n_apart = (~np.isnan(values)).sum(axis=1), (np.abs(apart) > ALMOST).sum(axis=1)
     most = np.max(np.abs(apart), axis=1, initial=0.0, where=~np.isnan(apart))
-    is_few = (n_apart <= FEW) & (2 * n_apart < n) & (most <= 1)
+    is_few = (n_apart <= FEW) & (2 * n_apart < n) & (most <= 1) & has_scale
     return Differences(
         exact=_losses_and_gains(apart, center, most), student=bound_means(values), is_exact=is_share | is_few
     )

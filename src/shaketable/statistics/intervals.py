@@ -64,7 +64,8 @@ class Bootstrap:
         is_level, is_exact = ~is_share & ~differs, np.zeros(len(values), dtype=bool)
         numbers = self._shares(values, question_ids, is_share & ~differs)
         numbers[is_level] = self._levels(values[is_level], np.array(units)[is_level] == "score")
-        numbers[differs], is_exact[differs] = self._differences(values[differs], is_share[differs])
+        has_scale = is_share | (np.array(units) == "score")
+        numbers[differs], is_exact[differs] = self._differences(values[differs], is_share[differs], has_scale[differs])
         hows = np.select([is_exact, is_share & ~differs], [EXACT, self.how], STUDENT).tolist()
         counts = (~np.isnan(values)).sum(axis=1).tolist()
         return [
@@ -143,9 +144,9 @@ class Bootstrap:
         within = np.where(is_at_end[:, None], widen_agreeing(within, n, self.tail), within)
         return np.where(is_within[:, None], within, numbers)
 
-    def _differences(self, values: Numbers, is_share: Flags) -> tuple[Numbers, Flags]:
+    def _differences(self, values: Numbers, is_share: Flags, has_scale: Flags) -> tuple[Numbers, Flags]:
         """Value, low and high of mean differences, and which of them have exact bounds."""
-        bounded = bound_differences(values, is_share)
+        bounded = bound_differences(values, is_share, has_scale)
         low, high = np.round(bounded.at(self.tail), ROUNDING)
         return np.stack([bounded.student.value, low, high], axis=-1), bounded.is_exact
 

@@ -1,4 +1,5 @@
-"""What is left of a difference where answers are missing: it must stand had they all been wrong, or all been right."""
+"""What is left of a difference where answers are missing: it must stand had they been wrong on one side and right on
+the other."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ class WorstCase:
     p: float
     """The largest of the three; NaN: there was nothing to test."""
     low: float | None = None
-    """The least mean of the two fillings; None: too few are missing to matter."""
+    """The lesser mean of the two fillings; None: too few are missing to matter."""
     high: float | None = None
 
 
@@ -52,6 +53,8 @@ def worst_cases(
 ) -> list[WorstCase]:
     """The p of differences, and where much is missing the largest of it and of those with the missing filled in.
 
+    `filled`: the least and the greatest that the differences could be, each side's missing answers as bad or as good as
+    can be.
     `keeps_sign`: a difference whose sign depends on what is missing shows nothing, so its p is 1; a test of equivalence
     has no sign to keep.
     """

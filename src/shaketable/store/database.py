@@ -14,6 +14,7 @@ from typing import Any, Self
 from shaketable.errors import StoreError
 from shaketable.store import schema
 from shaketable.store.ownership import file_mode
+from shaketable.store.sealing.folder import seal_older
 from shaketable.store.sealing.last_commit import Noting, describe_loss
 from shaketable.store.sealing.seals import COMMITS, Changes, insert_sealed, read_seals, write_seals
 
@@ -106,6 +107,8 @@ class Database:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = OFF")
             connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            if version <= schema.BEFORE_SEALS:
+                seal_older(self.path.parent)
             schema.migrate(connection, version)
         elif version <= schema.BEFORE_MONEY:
             connection.execute(schema.OLDER_RECORDS)

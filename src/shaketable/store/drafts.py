@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from shaketable.identity import canonical, digest_text
 from shaketable.store.codec import decode
-from shaketable.store.ownership import file_mode
+from shaketable.text.whole_file import write_whole
 from shaketable.types import Draft
 
 NAME = "drafts.json"
@@ -52,7 +51,4 @@ def write_drafts(folder: Path, drafts: Collection[KeptDraft]) -> None:
             file.unlink(missing_ok=True)
             return
         text = canonical(list(drafts))
-        temporary = file.with_name(f"{NAME}.tmp")
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, file_mode(folder)), "w") as writing:
-            writing.write(f"{digest_text(text)}\n{text}")
-        temporary.replace(file)
+        write_whole(file, f"{digest_text(text)}\n{text}")

@@ -28,6 +28,8 @@ from shaketable.store.selection import (
     NO_VALUE,
     OF_CONDITION,
     OF_QUESTION,
+    OWN_TAGS,
+    TAG_TEXT,
     Selection,
     format_before,
     format_like,
@@ -43,6 +45,8 @@ N_FEW = 20_000
 """Records that are sorted in no time."""
 N_MARKED_AT_ONCE = 50_000
 """Records up to which the flags of all are read unasked: it takes a second."""
+MOST_TAGGED = 50
+"""Values of a tag that people choose among; one with more, such as the article of a question, is found by its words."""
 WORDED = """
     INSERT INTO worded SELECT id FROM said WHERE answer LIKE ?1 ESCAPE '\\' OR variant IN (
         SELECT v.id FROM run.variants v JOIN run.questions q ON q.id = v.question_id
@@ -91,6 +95,23 @@ class Explorer:
                 for name in FACTORS
             }
         return {name: own for name, own in values.items() if len(own) > 1}
+
+    def tags(self) -> Mapping[str, tuple[str, ...]]:
+        """Every tag of the questions by which records can be told apart, with its values; `type` is a factor."""
+        sql = f"SELECT DISTINCT t.key, {TAG_TEXT} FROM run.questions q, json_each(q.tags) t ORDER BY 1, t.value"
+        lacking = (
+            "SELECT COUNT(*) FROM run.questions q WHERE NOT EXISTS (SELECT 1 FROM json_each(q.tags) WHERE key = ?)"
+        )
+        values: dict[str, list[str]] = {}
+        with self._index.reading() as (connection, _):
+            for name, value in connection.execute(sql):
+                if name not in OWN_TAGS:
+                    values.setdefault(name, []).append(_spelled(value))
+            few = {name: own for name, own in values.items() if len(own) <= MOST_TAGGED}
+            for name, own in few.items():
+                [(n,)] = connection.execute(lacking, (name,))
+                own += [NO_VALUE] if n else []
+        return {name: tuple(dict.fromkeys(own)) for name, own in few.items() if len(own) > 1}
 
     def flags(self) -> Mapping[str, int] | None:
         """Flags of evidence with the number of records that have them; None: the run is large, and nobody asked yet."""

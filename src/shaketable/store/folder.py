@@ -18,12 +18,12 @@ from shaketable.store.lock import hold_lock
 from shaketable.store.ownership import keep_closed, make_run_folder
 from shaketable.store.records import RecordStore
 from shaketable.store.sealing.files import NAME as SEALS
-from shaketable.store.sealing.files import replace_sealed, seal_file
+from shaketable.store.sealing.files import write_sealed
 from shaketable.study import format_study, hold_prompts, load_study, note_registered
+from shaketable.text.whole_file import UNFINISHED
 from shaketable.types import Study
 
 STUDY = "study.toml"
-UNFINISHED = "study.tmp"
 EARLIER = "study.{}.toml"
 """What a run was made of before it was extended, from 1 on."""
 
@@ -108,7 +108,6 @@ def _prepare(folder: Path, study: Study) -> None:
     if frozen.is_file():
         growth = find_growth(folder, study)
         if not growth and load_study(frozen) == study:
-            seal_file(frozen)  # An older version did not.
             return
         with hold_lock(folder):  # Not beside a process that answers the study as it was.
             if growth:
@@ -143,21 +142,18 @@ def find_growth(folder: Path, study: Study) -> tuple[Change, ...]:
 
 
 def _freeze(folder: Path, study: Study) -> None:
-    temporary = folder / UNFINISHED
     try:
-        temporary.write_bytes(format_study(study).encode())
+        content = format_study(study).encode()
     except UnicodeEncodeError as error:
         raise RunError(f"{folder}: a name in the study {describe_half_character(error)}") from error
-    replace_sealed(temporary, folder / STUDY)
+    write_sealed(folder / STUDY, content)
 
 
 def _keep_earlier(folder: Path) -> None:
     """The study as it is now, under the next number; once, where a process was killed right after it."""
     text, earlier = (folder / STUDY).read_bytes(), list(_earlier_files(folder))
     if not earlier or earlier[-1].read_bytes() != text:
-        temporary = folder / UNFINISHED
-        temporary.write_bytes(text)
-        replace_sealed(temporary, folder / EARLIER.format(len(earlier) + 1))
+        write_sealed(folder / EARLIER.format(len(earlier) + 1), text)
 
 
 def _earlier_files(folder: Path) -> Iterator[Path]:
@@ -167,5 +163,10 @@ def _earlier_files(folder: Path) -> Iterator[Path]:
 
 def _strange_names(folder: Path) -> list[str]:
     """What a new folder should not hold; half a study is left there by a run that was killed in its first moment."""
-    ours = (UNFINISHED, LOCK, SEALS, f"{SEALS}.tmp")
-    return sorted(entry.name for entry in folder.iterdir() if entry.name not in ours) if folder.exists() else []
+    names = [entry.name for entry in folder.iterdir()] if folder.exists() else []
+    return sorted(name for name in names if name not in (LOCK, SEALS) and not _is_begun(name))
+
+
+def _is_begun(name: str) -> bool:
+    begun = UNFINISHED.fullmatch(name)
+    return begun is not None and begun["name"] in (STUDY, SEALS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
@@ -57,9 +58,8 @@ def _write_parquet(slices: Iterator[pl.DataFrame], file: Path, metadata: dict[st
         with _written(file, pl.exceptions.PolarsError, OSError):
             first.write_parquet(file, metadata=metadata)
         return first.height
-    folder = file.with_name(f"{file.name}.parts")
-    shutil.rmtree(folder, ignore_errors=True)  # Of a process that was killed.
-    folder.mkdir()
+    with _written(file, OSError):
+        folder = Path(tempfile.mkdtemp(prefix=f"{file.name}.", suffix=".parts", dir=file.parent))
     n = 0
     parts: list[Path] = []
     try:

@@ -6,18 +6,14 @@ import contextlib
 import stat
 from pathlib import Path
 
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
-"""What the group and everybody else may do."""
+from shaketable.text.whole_file import OTHERS, file_mode
+
+__all__ = ["file_mode", "keep_closed", "make_run_folder"]
 
 
 def make_run_folder(folder: Path) -> None:
     """Closed to others from its first moment, so that nothing in it can be reached. One that is there stays."""
     folder.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
-
-
-def file_mode(folder: Path) -> int:
-    """Of a file that is made in a folder: as closed as the folder is."""
-    return 0o666 if folder.stat().st_mode & OTHERS else 0o600
 
 
 def keep_closed(folder: Path) -> None:

@@ -103,13 +103,14 @@ class Run(RunFolder):
         return score_file.load_scores(self.folder)
 
     def wide(self) -> pl.DataFrame:
-        """One row per record: every factor, answer, evidence, flags, cost, and a column for each number. What is
-        missing is null, and `NUMBER_missing` says why."""
+        """One row per record: every factor, answer, evidence, flags, cost, a column for each tag of its question, and
+        one for each number. What is missing is null, and `NUMBER_missing` says why."""
         return pl.concat(self.wide_slices(), rechunk=True)
 
     def to_pandas(self, table: str = "wide") -> pandas.DataFrame:
         """One of the tables as a data frame of pandas. `wide`, the default, has a row for each record and a column for
-        each number; the others are records, scores, score_table, searches, calls and findings.
+        each number and each tag of its question; the others are records, scores, score_table, searches, calls and
+        findings.
 
         >>> import shaketable
         >>> replies = "scripted(replies=('Paris', 'ERROR'))"
@@ -169,9 +170,10 @@ class Run(RunFolder):
         """Whether they were scored with the scores; there may be none of these metrics."""
         return score_file.has_baselines(self.folder)
 
-    def write_baselines(self, baselines: Iterable[Score]) -> None:
-        """Beside the scores, which are written before them."""
-        score_file.write_baselines(self.folder, baselines)
+    def write_baselines(self, baselines: Iterable[Score], *, source: str | None = None) -> None:
+        """Beside the scores, which are written before them. `source` is theirs; None: of those that are stored."""
+        source = source or score_file.load_source(self.folder).made_from or ""
+        score_file.write_baselines(self.folder, baselines, source)
 
     def findings(self) -> Findings:
         """What the analyses gave; nothing where they were made by an older version."""

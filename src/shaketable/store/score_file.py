@@ -14,6 +14,7 @@ import polars as pl
 from shaketable.errors import RunError
 from shaketable.store.frame_file import write_frames
 from shaketable.store.sealing.files import refuse_altered, replace_sealed
+from shaketable.text.whole_file import beside
 from shaketable.types import Score
 
 NAME = "scores.parquet"
@@ -119,15 +120,15 @@ def load_baselines(folder: Path) -> pl.DataFrame:
         return pl.read_parquet(folder / BASELINES)
 
 
-def write_baselines(folder: Path, baselines: Iterable[Score]) -> None:
-    """Of the scores that are there: when those are made anew, these are void."""
-    _write(folder / BASELINES, baselines, {SOURCE: load_source(folder).made_from or ""})
+def write_baselines(folder: Path, baselines: Iterable[Score], made_from: str) -> None:
+    """Of the scores that were made from the same: when those are made anew, these are void."""
+    _write(folder / BASELINES, baselines, {SOURCE: made_from})
 
 
 def _write(path: Path, scores: Iterable[Score], metadata: dict[str, str]) -> int:
-    temporary = path.with_name(f"{path.name}.tmp")
-    n = write_frames(_slices(iter(scores)), temporary, "parquet", metadata)
-    replace_sealed(temporary, path)
+    with beside(path) as temporary:
+        n = write_frames(_slices(iter(scores)), temporary, "parquet", metadata)
+        replace_sealed(temporary, path)
     return n
 
 

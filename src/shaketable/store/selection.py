@@ -25,6 +25,13 @@ JUDGED = {"right": "i.{} >= 1", "wrong": "i.{} < 1"}
 REPEATS = ("differ", "flip")
 """How answers to one wording under one condition at one temperature disagree: in their words, or in being right."""
 ANY_FLAG = "any"
+TAG_TEXT = "CASE t.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(t.value AS TEXT) END"
+"""The value of a tag as people write it."""
+OF_TAG = f"""i.variant IN (SELECT v.id FROM run.variants v JOIN run.questions q ON q.id = v.question_id
+    WHERE {{}} (SELECT 1 FROM json_each(q.tags) t WHERE t.key = ? AND COALESCE({TAG_TEXT} = ?, 1)))"""
+"""Records by a tag of their question; with NOT EXISTS and no value, those whose question lacks it."""
+OWN_TAGS = ("type", "n_facts")
+"""Tags that records have a column of already."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,6 +40,8 @@ class Selection:
 
     factors: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     """Factor → the value it has."""
+    tags: Mapping[str, str] = field(default_factory=lambda: NOTHING)
+    """Tag of the question → the value it has, as `TAG_TEXT` spells it."""
     question_id: str | None = None
     outcome: str | None = None
     """`answered`, `failed`, `empty`, or by `judged_by` `right`, `wrong`; None: all."""
@@ -58,6 +67,9 @@ def format_where(selection: Selection, score_columns: Mapping[str, str]) -> tupl
     for name, value in selection.factors.items():
         clauses.append(_factor_clause(name))
         values.append(None if value == NO_VALUE else value)
+    for name, value in selection.tags.items():
+        clauses.append(OF_TAG.format("NOT EXISTS" if value == NO_VALUE else "EXISTS"))
+        values += [name, None if value == NO_VALUE else value]
     if selection.question_id is not None:
         clauses.append("i.variant IN (SELECT id FROM run.variants WHERE question_id = ?)")
         values.append(selection.question_id)

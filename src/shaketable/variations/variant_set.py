@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from shaketable.errors import DataError, did_you_mean
 from shaketable.identity import canonical, digest, digest_text
 from shaketable.text.unpacking import unpack
+from shaketable.text.whole_file import write_whole
 from shaketable.types import Json, Question, Variant
 
 FORMAT = "shaketable variants"
@@ -70,10 +71,8 @@ def write_variant_set(
         "format": FORMAT, "version": VERSION, "variations": list(parts), "n_variants": len(rows), "digest": whole,
     }  # fmt: skip
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Written beside it and moved, so that a broken run leaves the old set whole.
-    scratch = path.with_name(f"{path.name}.part")
-    scratch.write_text("".join(f"{canonical(row)}\n" for row in (header, *rows)), "utf-8", errors="surrogatepass")
-    scratch.replace(path)
+    text = "".join(f"{canonical(row)}\n" for row in (header, *rows))
+    write_whole(path, text.encode("utf-8", "surrogatepass"))
     return whole
 
 

@@ -120,7 +120,7 @@ class RunSite:
             "summary": summary,
             "facts": [] if records is None else list_facts(summary, records, labels),
             "banner": make_banner(summary, run.folder),
-            "sentences": [(section.question, section.sentences) for section in sections if section.sentences],
+            "statements": [(section.question, section.statements) for section in sections if section.statements],
             "partial": first_results(run) if summary.done and not is_current else None,
             "failures": failures,
             "has_report": summary.is_finished and _report_path(run) is not None,

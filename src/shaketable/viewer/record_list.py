@@ -8,14 +8,19 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 from shaketable.factors import judging_metric, main_metric
+from shaketable.report.words import name_evidence
 from shaketable.store.explore import Explorer
-from shaketable.store.selection import ANY_FLAG, COUNTED, FACTORS, JUDGED, OUTCOMES, OWN, Selection
+from shaketable.store.selection import ANY_FLAG, COUNTED, FACTORS, JUDGED, NO_VALUE, OUTCOMES, OWN, Selection
 from shaketable.viewer.addresses import PER_PAGE, link, pages_of, read_number
 
 STATE = (*FACTORS, "question", "outcome", "judge", "repeats", "flag", "words", "sort", "order")
 """What an address says of a list, beside its page."""
+TAGGED = "tag."
+"""How an address begins what it asks of a tag: `tag.continent=Europe`."""
 NUMBERS = ("temperature", "repeat", *COUNTED)
 TITLES = {"n_tokens": "Tokens", "n_searches": "Searches", "seconds": "Seconds"}
+NAMED = ("perturbation", "variation")
+"""Factors whose parts are shown in words, as everywhere: `sentence_removal` is sentence removal."""
 REPEATS = {"differ": "answers differ", "flip": "right and wrong"}
 
 
@@ -31,7 +36,7 @@ class Heading:
 
 def state_of(given: Mapping[str, str]) -> dict[str, str]:
     """What leads back to the list, and from one of its records to the next."""
-    return {name: given[name] for name in STATE if given.get(name)}
+    return {name: value for name, value in given.items() if value and (name in STATE or name.startswith(TAGGED))}
 
 
 def read_selection(given: Mapping[str, str], metrics: Sequence[str], judged_by: str | None) -> Selection:
@@ -39,6 +44,7 @@ def read_selection(given: Mapping[str, str], metrics: Sequence[str], judged_by: 
     page, at = read_number(given.get("page", "1"), "page"), given.get("at")
     return Selection(
         factors={name: given[name] for name in FACTORS if name in given},
+        tags={name.removeprefix(TAGGED): value for name, value in given.items() if name.startswith(TAGGED) and value},
         question_id=given.get("question"),
         outcome=given.get("outcome"),
         judged_by=judge_of(given, metrics, judged_by),
@@ -70,7 +76,9 @@ def record_list_values(explorer: Explorer, home: str, given: Mapping[str, str], 
         "given": given,
         "state": state_of(given),
         "first": selection.offset + 1,
-        "facets": facets,
+        "choices": {name: _choices(name, values) for name, values in facets.items()},
+        "tags": {f"{TAGGED}{name}": (name, dict(zip(own, own, strict=True))) for name, own in explorer.tags().items()},
+        "named": NAMED,
         "shown": shown,
         "scores": scores,
         "headings": [heading(name, home, given, name in NUMBERS or name in scores) for name in names],
@@ -93,6 +101,11 @@ def heading(name: str, home: str, given: Mapping[str, str], is_number: bool) -> 
         sorted=("descending" if is_down else "ascending") if is_sorted else None,
         is_number=is_number,
     )
+
+
+def _choices(name: str, values: Sequence[str]) -> dict[str, str]:
+    """Value → words of each choice."""
+    return {value: name_evidence(value) if name in NAMED and value != NO_VALUE else value for value in values}
 
 
 def _flag_words(flags: Mapping[str, int] | None) -> dict[str, str]:

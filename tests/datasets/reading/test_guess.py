@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 
 from shaketable.datasets.reading.guess import ROLES, guess_columns
@@ -39,6 +40,35 @@ def test_columns_without_telling_names_are_recognized_by_their_content():
 
 def test_an_id_that_is_not_unique_is_none():
     assert "id" not in guessed({"question": "Who?", "id": "1"}, {"question": "What?", "id": "1"})
+
+
+def test_numbers_of_rows_are_an_id_and_never_answers():
+    rows = [{"q": f"Who is {n}?", "Reference #": n, "x": f"person {n}"} for n in range(4)]
+    assert guessed(*rows) == {"question": "q", "answer": "x", "id": "Reference #"}
+    counted = [{"question": f"What is 0 + {n}?", "answer": n} for n in range(4)]
+    assert guessed(*counted) == {"question": "question", "answer": "answer"}
+    years = [{"q": f"Who is {n}?", "year": 1990 + n} for n in range(4)]
+    assert guessed(*years) == {"question": "q"}
+
+
+@pytest.mark.parametrize(
+    "name", ["Gold Ans", "ans", "gold", "Expected", "label", "Correct", "reference", "ground truth", "expected_reply"]
+)
+def test_words_for_answers_are_known(name):
+    assert guessed({"question": "Who?", name: "Ann"}, {"question": "What?", name: "A ship"})["answer"] == name
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("is_correct", (True, False)), ("Correct", ("yes", "no")), ("expected_length", (12, 40))]
+)
+def test_what_only_sounds_like_answers_is_none(name, values):
+    assert "answer" not in guessed(*({"question": f"Who is {value}?", name: value} for value in (*values, *values)))
+
+
+def test_objects_with_a_title_and_a_text_are_passages():
+    for held in ({"title": "Ann", "text": "Ann is."}, [{"title": "Ann", "text": "Ann is."}], [{"text": "Ann is."}]):
+        assert guessed({"q": "Who?", "found": held}, {"q": "What?", "found": held})["context"] == "found"
+    assert guessed({"question": "Who?", "ctx": "Ann is."})["context"] == "ctx"
 
 
 def test_few_values_are_a_tag_and_no_answer():

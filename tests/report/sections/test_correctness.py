@@ -31,7 +31,7 @@ def test_sentences_give_shares_in_percent_and_drops_in_points() -> None:
     assert "smollm2 with unchanged evidence is correct in 80 % [" in heat
     assert heat.endswith("(n = 20 questions).")
     assert evidence.startswith("Sentence removal costs smollm2 70 points of correctness [")
-    assert "At temperature 1.5 a difference is not shown (10 points [" in evidence
+    assert "At temperature 1.5 a difference is not shown (a loss of 10 points [" in evidence
 
 
 def test_a_card_has_the_number_its_interval_and_the_line_behind_it() -> None:
@@ -57,7 +57,7 @@ def test_an_interval_that_holds_zero_is_no_found_difference() -> None:
         if headline.kind == "evidence"
     )
     assert evidence.text.startswith(
-        "Noise: an effect on the correctness of smollm2 is not shown at temperature 0 (10 points ["
+        "Noise: an effect on the correctness of smollm2 is not shown at temperature 0 (a loss of 10 points ["
     )
     assert "or more would likely have been seen, one as small as this with about " in evidence.text
     assert not evidence.is_clear
@@ -102,7 +102,7 @@ def test_what_stays_where_it_was_done_as_asked_is_told_beside_it() -> None:
     page = told(clean, disturbed)
     (evidence,) = (headline for headline in page.headlines if headline.kind == "evidence")
     assert evidence.sentence.startswith("Masking costs smollm2 60 points of correctness [")
-    assert " Where it was done as asked: 67 points [" in evidence.detail
+    assert " Where it was done as asked it is a loss of 67 points [" in evidence.detail
     assert evidence.detail.endswith("(n = 9 questions).")
     assert any(caveat.startswith("'As asked' leaves out questions") for caveat in page.caveats)
 

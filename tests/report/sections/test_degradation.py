@@ -30,7 +30,7 @@ def test_losses_and_gains_are_told_with_their_temperatures() -> None:
         "Sentence removal lowers the bertscore of smollm2 at temperature 0 and raises the bertscore of smollm2 at "
         "temperature 1; elsewhere none is shown."
     )
-    assert headline.detail.startswith("The largest difference is 0.00860 [")
+    assert headline.detail.startswith("The largest difference is a loss of 0.00860 [")
     assert headline.detail.endswith("at temperature 0 (n = 20 questions).")
     assert (headline.number, headline.is_clear, len(headline.claims)) == ("0.00860", True, 3)
     assert [point.temperature for point in headline.spark] == [0.0, 0.5, 1.0]
@@ -57,8 +57,9 @@ def test_failures_that_may_be_the_wrong_answers_leave_a_gain_unsettled() -> None
     ).headlines
     assert headline.sentence == "Typos: an effect on the correctness of smollm2 is not shown at temperature 0."
     assert headline.detail.endswith(
-        "so many answers failed that they decide it. With the answers that failed, all wrong or all right, it is "
-        "between −50 and 0 points."
+        "so many answers failed that what they would have been decides whether there is a difference. Many answers "
+        "failed: had those of one side all been wrong and those of the other all right, or the reverse, it would lie "
+        "between a gain of 50 points and a loss of 0 points."
     )
     assert not headline.is_clear
 
@@ -66,7 +67,7 @@ def test_failures_that_may_be_the_wrong_answers_leave_a_gain_unsettled() -> None
 def test_a_single_temperature_is_named() -> None:
     (shown,) = told(pair(LOSSES)).sentences
     assert shown.startswith(
-        "Sentence removal lowers the bertscore of smollm2 at temperature 0. The difference is 0.00860 ["
+        "Sentence removal lowers the bertscore of smollm2 at temperature 0. The difference is a loss of 0.00860 ["
     )
     (not_shown,) = told(pair(NOTHING)).sentences
     assert "an effect on the bertscore of smollm2 is not shown at temperature 0." in not_shown
@@ -77,7 +78,7 @@ def test_cells_hold_the_verdict_the_difference_and_p_and_the_last_the_line() -> 
     assert matrix.columns == ("0", "1", "At all of them?")
     ((system, ((name, (cool, hot, everywhere)),)),) = matrix.groups
     assert (system, name) == ("smollm2, bertscore", "sentence removal")
-    assert (cool.look, cool.mark, cool.lines[0], cool.lines[-1]) == ("bad", "▼ worse", "0.009", "p < 0.001")
+    assert (cool.look, cool.mark, cool.lines[0], cool.lines[-1]) == ("bad", "▼ worse", "loss 0.009", "p < 0.001")
     assert (hot.look, hot.mark) == ("quiet", "○ not shown")
     assert (everywhere.mark, everywhere.lines) == ("○ not shown", ("1 of 2",))
 

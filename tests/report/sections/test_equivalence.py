@@ -25,7 +25,7 @@ def test_where_it_is_equivalent_is_told_with_the_margin_and_the_difference_when_
     (sentence,) = told(table, 0.02).sentences
     assert sentence.startswith(
         "Sentence removal, smollm2: equivalent to the original within 0.02 bertscore at every temperature tried. "
-        "At 0 the difference is 0.00810 ["
+        "At 0 the difference is a loss of 0.00810 ["
     )
     assert sentence.endswith("(n = 10 questions).")
 
@@ -99,4 +99,4 @@ def test_one_question_has_a_cell_that_says_why() -> None:
 
 def test_cells_hold_the_verdict_and_the_difference() -> None:
     ((_, ((name, (cell,)),)),) = told(pair(DROPS), 0.02).matrices[0].groups
-    assert (name, cell.look, cell.mark, cell.lines[0]) == ("sentence removal", "good", "≈ equivalent", "0.008")
+    assert (name, cell.look, cell.mark, cell.lines[0]) == ("sentence removal", "good", "≈ equivalent", "loss 0.008")

@@ -60,20 +60,23 @@ def test_what_failed_answers_might_have_been_is_told_in_the_direction_of_the_sen
         ]
     )
     assert headline.sentence.startswith("Spelling raises the correctness of m on squad by 62 points [")
-    assert "With the answers that failed, all wrong or all right, it is between 50 and 70 points." in headline.detail
+    assert "or the reverse, it would lie between a gain of 70 points and a gain of 50 points." in headline.detail
 
 
 def test_a_gain_is_a_gain() -> None:
     headline = headline_of(reworded(5, 15))
     assert headline.sentence.startswith("Spelling raises the correctness of m on squad by 50 points [")
     assert "Also shown" not in headline.detail
-    assert (headline.number, headline.is_clear) == ("+50 points", True)
+    assert (headline.number, headline.is_clear) == ("50 points", True)
 
 
 def test_what_is_not_shown_says_what_could_have_been_seen() -> None:
     headline = headline_of(reworded(10, 10, 11, 10))
     assert headline.sentence == "No rewording is shown to change the correctness of m on squad."
-    assert "; the largest change is 5 points [" in headline.detail and ", with grammar (n = 20" in headline.detail
+    assert (
+        "; the largest change is a gain of 5 points [" in headline.detail
+        and ", with grammar (n = 20" in headline.detail
+    )
     assert "−0" not in headline.detail
     assert headline.number == "5 points", "As the sentence has it: a change, of which more is better."
     assert "or more would likely have been seen" in headline.detail

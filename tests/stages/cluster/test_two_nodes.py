@@ -15,6 +15,7 @@ from shaketable import catalog
 from shaketable.errors import RunError
 from shaketable.stages.answer import answer
 from shaketable.stages.cluster.executor import Ray
+from shaketable.stages.cluster.ray_crew import RayCrew
 from shaketable.stages.plan import plan
 from shaketable.store import RecordStore
 
@@ -72,3 +73,20 @@ def test_a_worker_that_no_node_has_room_for_is_refused(tmp_path, nodes):
     study = small_study(tmp_path)
     with pytest.raises(RunError, match=r"No node .* a worker of 64 CPUs: the largest has 1 CPUs and 0 GPUs"):
         spread(study, tmp_path / "spread", nodes, worker_cpus=64)
+
+
+def test_a_run_that_waits_for_room_says_what_for(tmp_path, nodes, monkeypatch, caplog):
+    """As where another run uses all CPUs: the wait is told until somebody ends it."""
+    monkeypatch.setattr("shaketable.stages.cluster.ray_crew.QUIET_SECONDS", 0.0)
+    study = small_study(tmp_path)
+
+    def ended(self):
+        told(self)
+        if "waiting for" in caplog.text:
+            raise KeyboardInterrupt
+
+    told = RayCrew._tell_waiting
+    monkeypatch.setattr(RayCrew, "_tell_waiting", ended)
+    with caplog.at_level("INFO"), pytest.raises(KeyboardInterrupt):
+        spread(study, tmp_path / "spread", nodes, workers=1, worker_cpus=64)
+    assert "waiting for a node with room for a worker of 64 CPUs: the cluster has" in caplog.text

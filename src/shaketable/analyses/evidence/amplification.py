@@ -140,8 +140,14 @@ def _slope(grid: Grid, i: int, bootstrap: Bootstrap) -> Slope:
     slopes, uncertain = _slopes(grid, i), grid.is_uncertain()
     is_uncertain = uncertain[:1].any() | uncertain[i + 1].any()
     (slope,) = bootstrap.means(slopes, grid.question_ids, unit=grid.unit, is_difference=True)
+    warmth = np.sign(np.array(grid.temperatures) - np.mean(grid.temperatures))  # As a slope weighs temperatures.
+    signs = np.where(np.arange(len(grid.evidence))[:, None] == 0, warmth, -warmth)
     (case,) = worst_of(
-        grid, lambda own: _slopes(own, i), np.array([is_uncertain]), lambda values: sign_flip(values, grid.question_ids)
+        grid,
+        signs,
+        lambda own: _slopes(own, i),
+        np.array([is_uncertain]),
+        lambda values: sign_flip(values, grid.question_ids),
     )
     return Slope(
         cell=grid.cell(perturbation=grid.perturbations[i]),

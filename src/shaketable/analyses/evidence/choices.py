@@ -130,10 +130,12 @@ def _choice(rivals: Sequence[Grid], temperature: float, bootstrap: Bootstrap) ->
         ahead[:, shared] = np.round(scores[best] - scores[[second, *others]], ROUNDING)[:, shared]
         return ahead
 
-    least, greatest = (leads(_scores(own, at, ids)) for own in zip(*(grid.filled() for grid in rivals), strict=True))
+    least, greatest = (_scores(own, at, ids) for own in zip(*(grid.filled() for grid in rivals), strict=True))
+    is_best = np.arange(len(rivals))[:, None] == best
+    ends = leads(np.where(is_best, least, greatest)), leads(np.where(is_best, greatest, least))
     uncertain = np.array([grid.is_uncertain()[0, i] for grid, i in zip(rivals, at, strict=True)])
     is_uncertain = uncertain[best] | uncertain[[second, *others]]
-    cases = worst_cases(leads(values), (least, greatest), is_uncertain, lambda some: sign_flip(some, ids))
+    cases = worst_cases(leads(values), ends, is_uncertain, lambda some: sign_flip(some, ids))
     (lead,) = bootstrap.means(leads(values)[:1], ids, unit=rivals[best].unit, is_difference=True)
     cell, other = (rivals[i].cell(perturbation=rivals[i].evidence[0], temperature=temperature) for i in (best, second))
     return Choice(

@@ -24,7 +24,10 @@ MEANS = ("mean", "least", "greatest")
 
 
 def pair(first: pl.DataFrame, second: pl.DataFrame, *, but: str) -> pl.DataFrame:
-    """First minus second for questions that have both, in conditions that are the same but for one factor."""
+    """First minus second for questions that have both, in conditions that are the same but for one factor.
+
+    Its ends are those of a difference: the runs that failed turned out badly on one side and well on the other.
+    """
     same = ["metric", "question_id", "type", *(factor for factor in FACTORS if factor != but)]
     return (
         second.join(first, on=same, nulls_equal=True, suffix="_first")
@@ -33,7 +36,9 @@ def pair(first: pl.DataFrame, second: pl.DataFrame, *, but: str) -> pl.DataFrame
             "question_id",
             "type",
             *("n_runs", "n_failed", "n_runs_first", "n_failed_first"),
-            *((pl.col(f"{name}_first") - pl.col(name)).alias(name) for name in MEANS),
+            mean=pl.col("mean_first") - pl.col("mean"),
+            least=pl.col("least_first") - pl.col("greatest"),
+            greatest=pl.col("greatest_first") - pl.col("least"),
             sd=pl.lit(None, dtype=pl.Float64),
             n_missing=pl.col("n_missing_first") + pl.col("n_missing"),
         )

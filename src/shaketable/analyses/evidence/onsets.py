@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.evidence.heat_losses import Bound
+from shaketable.analyses.failures import heat_signs
 from shaketable.analyses.grids import Grid
 from shaketable.analyses.rows import Scored
 from shaketable.statistics.ceilings import onto_grid, resampled_hinge
@@ -55,7 +56,7 @@ def onset_claims(onsets: Sequence[Onset]) -> Iterable[Claim]:
 
 
 def onsets_of(grid: Grid, bound: Bound, bootstrap: Bootstrap) -> list[Onset]:
-    losses, least, greatest = (own.heat_drops()[:, -1] for own in (grid, *grid.filled()))
+    losses, least, greatest = (own.heat_drops()[:, -1] for own in (grid, *grid.at_ends(heat_signs(grid))))
     means = bootstrap.means(losses, grid.question_ids, unit=grid.unit, is_difference=True)
     uncertain = grid.is_uncertain()
     cases = worst_cases(

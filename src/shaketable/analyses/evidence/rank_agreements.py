@@ -50,6 +50,15 @@ class Whole:
         rows[:, self.whole] = contrasts.reshape(len(rows), -1)
         return rows
 
+    def contrasts_at_ends(self) -> tuple[Numbers, Numbers]:
+        """The least and the greatest they could be, had the runs that failed scored as badly or as well as can be."""
+        first, second = np.array(self.pairs).T + 1  # The original is in both drops.
+        shape, grid = (-1, len(self.grid.question_ids)), self.grid
+        known = ~np.isnan(grid.least).any(axis=(0, 1))
+        least: Numbers = np.where(known, grid.least[second] - grid.greatest[first], np.nan).reshape(shape)
+        greatest: Numbers = np.where(known, grid.greatest[second] - grid.least[first], np.nan).reshape(shape)
+        return least.round(ROUNDING), greatest.round(ROUNDING)
+
     def effects(self) -> Numbers:
         """What each temperature does to the contrasts."""
         contrasts = self.contrasts()

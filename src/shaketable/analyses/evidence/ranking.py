@@ -10,7 +10,6 @@ import numpy as np
 
 from shaketable.analyses.claims import Claim, Subject
 from shaketable.analyses.evidence.rank_agreements import Agreement, Whole, agreements_of
-from shaketable.analyses.failures import worst_of
 from shaketable.analyses.grids import Grid, grids
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
@@ -18,6 +17,7 @@ from shaketable.statistics.effect_sizes import p_of_effects, partial_epsilon_squ
 from shaketable.statistics.intervals import NO_SCORES, Bootstrap
 from shaketable.statistics.ranks import ranks_of
 from shaketable.statistics.sign_flips import sign_flip
+from shaketable.statistics.worst_case import worst_cases
 from shaketable.types import Estimate
 
 
@@ -128,9 +128,9 @@ def _drops(grid: Grid, bootstrap: Bootstrap) -> list[Drop]:
 def _contrasts(whole: Whole, bootstrap: Bootstrap) -> list[Contrast]:
     grid, contrasts = whole.grid, whole.contrasts_of_all()
     differences = bootstrap.means(contrasts, grid.question_ids, unit=grid.unit, is_difference=True)
-    cases = worst_of(
-        grid,
-        lambda own: Whole(own).contrasts_of_all(),
+    cases = worst_cases(
+        contrasts,
+        whole.contrasts_at_ends(),
         np.full(len(contrasts), grid.is_uncertain().any()),
         lambda values: sign_flip(values, grid.question_ids),
     )

@@ -64,8 +64,8 @@ def _drop(shaken: Shaken, floors: Findings) -> Quantity:
         question_ids=shaken.question_ids,
         values=lost(shaken.means),
         filled=tuple(
-            np.where(np.isnan(shaken.of_uncertain(own)[1:]), np.nan, lost(own))
-            for own in (shaken.least, shaken.greatest)
+            np.where(np.isnan(shaken.of_uncertain(own)[1:]), np.nan, lost(np.vstack([own[:1], other[1:]])))
+            for own, other in ((shaken.least, shaken.greatest), (shaken.greatest, shaken.least))
         ),
         reason=None if floor is None else f"{NOTHING_TO_LOSE}: answers are not shown to be better than {floor.against}",
     )

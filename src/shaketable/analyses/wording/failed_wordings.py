@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
-from shaketable.analyses.conditions import ENDS, End, fill_scores
+from shaketable.analyses.conditions import ENDS, fill_scores
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.wording.answers import group_scores, read_scores
 from shaketable.analyses.wording.asked import Asked
@@ -39,7 +40,7 @@ def bound_losses(numbers: Sequence[WordingNumber], tables: Tables, metric: str) 
     known = _losses(tables, metric)
     if not any(own.asked.n_failed for own in known.values()):
         return list(numbers)
-    least, greatest = (_losses(_filled(tables, end), metric) for end in ENDS)
+    least, greatest = (_losses(filled, metric) for filled in _at_ends(tables))
     cases = {
         replace(place, variation=variation): case
         for place, own in known.items()
@@ -70,8 +71,16 @@ def _is_bounded(number: WordingNumber, metric: str) -> bool:
     return number.is_loss and number.metric == metric and not number.answered_only
 
 
-def _filled(tables: Tables, end: End) -> Tables:
-    return replace(tables, scores=fill_scores(tables.scores, end))
+def _at_ends(tables: Tables) -> tuple[Tables, Tables]:
+    """Had the original's failed trials scored as badly as can be and those of rewordings as well, and the reverse."""
+    badly, well = (fill_scores(tables.scores, end) for end in ENDS)
+    is_original = pl.col("variation") == ORIGINAL
+
+    def mixed(original: pl.DataFrame, reworded: pl.DataFrame) -> Tables:
+        value = pl.when(is_original).then(original["value"]).otherwise(reworded["value"])
+        return replace(tables, scores=tables.scores.with_columns(value=value))
+
+    return mixed(badly, well), mixed(well, badly)
 
 
 def _losses(tables: Tables, metric: str) -> dict[Cell, _Losses]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shaketable.datasets.reading.rows import Row, RowError, corpus_of
+from shaketable.datasets.reading.rows import Row, RowError, corpus_of, format_repeated
 from shaketable.errors import DataError
 from shaketable.identity import digest_text
 from shaketable.text.normalization import NORMALIZATIONS
@@ -53,7 +53,7 @@ def gather(
             if not question.text:
                 raise RowError("the question is empty.")
             if question.id in places:
-                raise RowError(f"the id '{question.id}' was already used in {places[question.id]}.")
+                raise RowError(f"{format_repeated(question.id, places[question.id], made_ids_of([question]))}.")
         except RowError as error:
             rejected.append(Rejected(where=where, reason=str(error)))
             continue
@@ -74,6 +74,11 @@ def gather(
 def id_from(text: str) -> str:
     """The text names a question that has no id, so moving lines changes nothing."""
     return digest_text(text.strip())[:16]
+
+
+def made_ids_of(questions: Iterable[Question]) -> set[str]:
+    """The ids that were made of the texts of their questions."""
+    return {question.id for question in questions if question.id == id_from(question.text)}
 
 
 def parse_printed_list(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shaketable.datasets.reading.cells import plain_text, value_of
+from shaketable.datasets.reading.cells import BODIES, NO, YES, plain_text, value_of
 
 ROLES = ("question", "answer", "context", "id")
 NAMES = {
@@ -25,11 +25,11 @@ NAMES = {
     "answer": (
         *("answer", "answers", "groundtruth", "reference", "references", "referenceanswer", "expectedanswer"),
         *("expectedoutput", "expected", "goldanswer", "correctanswer", "shortanswer", "ideal", "target", "output"),
-        *("response", "solution", "completion", "label", "gold"),
+        *("response", "solution", "completion", "label", "gold", "goldlabel", "goldtruth", "truth", "ans", "correct"),
     ),
     "context": (
         *("context", "contexts", "passages", "passage", "documents", "document", "evidence", "paragraphs", "paragraph"),
-        *("retrievedcontexts", "referencecontexts", "sources", "article", "background", "story", "ctxs"),
+        *("retrievedcontexts", "referencecontexts", "sources", "article", "background", "story", "ctxs", "ctx"),
     ),
     "id": ("id", "qid", "questionid", "uid", "uuid", "key", "idx", "index"),
 }
@@ -37,9 +37,11 @@ NAMES = {
 WORDS = {
     "question": {"question", "query", "frage", "pregunta"},
     "answer": {"answer", "reference", "truth", "antwort", "réponse", "reponse", "respuesta"},
-    "context": {"context", "passage", "document", "evidence", "kontext", "contexte", "contexto"},
+    "context": {"context", "ctx", "passage", "document", "evidence", "kontext", "contexte", "contexto"},
 }
 """A word inside a longer name, such as `customer_question`."""
+OF_TEXTS = {"answer": {"ans", "gold", "expected", "correct", "label", "target", "solution", "ideal"}}
+"""The same, where the values are texts: `expected_length` and `is_correct` are no answers."""
 LOOKED_AT = 200
 """Rows whose values are looked at."""
 ASKING = 0.5
@@ -56,6 +58,8 @@ class Guess:
     """question, answer, context, id or tag."""
     column: str
     reason: str
+    is_by_content: bool = False
+    """Whether nothing but what stands in the column speaks for it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,6 +72,12 @@ class _Column:
     @property
     def plain(self) -> str:
         return re.sub(r"[\W_]+", "", self.name.casefold())
+
+    @property
+    def words(self) -> set[str]:
+        """Those of its name, of one and of many."""
+        words = {word.casefold() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", self.name)}
+        return words | {word.removesuffix("s") for word in words}
 
     @property
     def texts(self) -> list[str]:
@@ -86,6 +96,19 @@ class _Column:
         return len({plain_text(value) for value in self.values})
 
     @property
+    def is_yes_no(self) -> bool:
+        return all(plain_text(value).casefold() in (*YES, *NO, "0", "1") for value in self.values)
+
+    @property
+    def starts_at(self) -> int | None:
+        """The first of whole numbers that count up by one, as those of rows do; None: these do not."""
+        texts = [plain_text(value) for value in self.values]
+        if len(texts) < 2 or not all(re.fullmatch(r"[0-9]{1,9}", text) for text in texts):
+            return None
+        first = int(texts[0])
+        return first if [int(text) for text in texts] == list(range(first, first + len(texts))) else None
+
+    @property
     def is_plain(self) -> bool:
         return not any(isinstance(value, list | Mapping) for value in self.values)
 
@@ -98,7 +121,8 @@ def guess_columns(rows: Sequence[Mapping[str, Any]]) -> tuple[Guess, ...]:
         free = [column for column in columns if column.name not in {guess.column for guess in taken.values()}]
         if guess := _by_name(role, free):
             taken[role] = guess
-    for role, by_content in (("question", _asks), ("context", _is_long), ("answer", _is_short)):
+    by_contents = (("question", _asks), ("context", _holds_passages), ("context", _is_long), ("id", _counts))
+    for role, by_content in (*by_contents, ("answer", _is_short)):
         if role in taken or (role != "question" and "question" not in taken):
             continue
         free = [column for column in columns if column.name not in {guess.column for guess in taken.values()}]
@@ -130,10 +154,11 @@ def _by_name(role: str, columns: Sequence[_Column]) -> Guess | None:
         for column in columns:
             if column.plain == known and _may_be(role, column):
                 return Guess(role=role, column=column.name, reason="by its name")
-    for column in columns:
-        words = {word.removesuffix("s") for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", column.name)}
-        if {word.casefold() for word in words} & WORDS.get(role, set()) and _may_be(role, column):
-            return Guess(role=role, column=column.name, reason="by a word in its name")
+    for known_words, is_of_texts in ((WORDS.get(role, set()), False), (OF_TEXTS.get(role, set()), True)):
+        for column in columns:
+            is_known = bool(column.words & known_words) and (column.is_text or not is_of_texts)
+            if is_known and _may_be(role, column):
+                return Guess(role=role, column=column.name, reason="by a word in its name")
     return None
 
 
@@ -145,6 +170,10 @@ def _may_be(role: str, column: _Column) -> bool:
         return column.is_text
     if role == "id":
         return column.is_plain and column.n_different == column.n_rows
+    if role == "answer":
+        # Numbers of rows are no answers, whatever a word in their name says, nor is being right.
+        is_counted = column.starts_at is not None and column.plain not in ("answer", "answers")
+        return not is_counted and not ("correct" in column.words and "answer" not in column.words and column.is_yes_no)
     return True
 
 
@@ -153,22 +182,49 @@ def _asks(columns: Iterable[_Column]) -> Guess | None:
     share, best = max(asking, key=lambda found: found[0], default=(0.0, None))
     if best is None or share < ASKING:
         return None
-    return Guess(role="question", column=best.name, reason=f"{share:.0%} of its texts end in a question mark")
+    reason = f"{share:.0%} of its texts end in a question mark"
+    return Guess(role="question", column=best.name, reason=reason, is_by_content=True)
+
+
+def _holds_passages(columns: Iterable[_Column]) -> Guess | None:
+    """Objects with a title and a text, or lists of objects with a text."""
+    for column in columns:
+        if column.values and all(map(_is_passages, column.values)):
+            return Guess(role="context", column=column.name, reason="objects with a text", is_by_content=True)
+    return None
+
+
+def _is_passages(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return "title" in value and any(body in value for body in BODIES)
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(inner, Mapping) and any(body in inner for body in BODIES) for inner in value)
+
+
+def _counts(columns: Iterable[_Column]) -> Guess | None:
+    for column in columns:
+        if column.starts_at in (0, 1) and len(column.values) == column.n_rows:
+            return Guess(role="id", column=column.name, reason="it numbers the rows", is_by_content=True)
+    return None
 
 
 def _is_long(columns: Iterable[_Column]) -> Guess | None:
     best = max((c for c in columns if c.is_text), key=lambda column: column.mean_words, default=None)
     if best is None or best.mean_words < LONG_WORDS:
         return None
-    return Guess(role="context", column=best.name, reason=f"its texts are long: {best.mean_words:.0f} words on average")
+    reason = f"its texts are long: {best.mean_words:.0f} words on average"
+    return Guess(role="context", column=best.name, reason=reason, is_by_content=True)
 
 
 def _is_short(columns: Iterable[_Column]) -> Guess | None:
     """The first whose values are short and mostly differ: one of few values is a tag rather."""
     for column in columns:
         differ = column.n_different > len(column.values) / 2 and column.n_different > 1
-        if column.values and column.is_plain and differ and column.mean_words <= SHORT_WORDS:
-            return Guess(role="answer", column=column.name, reason="its values are short, and most of them differ")
+        is_short = column.values and column.is_plain and differ and column.mean_words <= SHORT_WORDS
+        if is_short and column.starts_at is None:
+            reason = "its values are short, and most of them differ"
+            return Guess(role="answer", column=column.name, reason=reason, is_by_content=True)
     return None
 
 

@@ -9,7 +9,7 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -252,13 +252,19 @@ def _shortened(value: Any) -> str:
     return written if len(written) <= 60 else written[:57] + "..."
 
 
-def check_ids(ids: Iterable[tuple[str, str]]) -> None:
-    """Each (place, id) must have an id of its own: it names the question in every result."""
+def check_ids(ids: Iterable[tuple[str, str]], made_ids: Collection[str] = ()) -> None:
+    """Each (place, id) must have an id of its own: it names the question in every result. `made_ids`: those that nobody
+    gave."""
     seen: dict[str, str] = {}
     for where, id in ids:
         if id in seen:
-            raise DataError(f"{where}: the id '{id}' was already used in {seen[id]}. Give each question its own id.")
+            raise DataError(f"{where}: {format_repeated(id, seen[id], made_ids)}. Give each question its own id.")
         seen[id] = where
+
+
+def format_repeated(id: str, first: str, made_ids: Collection[str] = ()) -> str:
+    """What is wrong with an id that another row has, whether it was given or made of the question's text."""
+    return f"the same question as in {first}" if id in made_ids else f"the id '{id}' was already used in {first}"
 
 
 # --- fields → values ----------------------------------------------------------------------------

@@ -119,7 +119,7 @@ async def _exchange(call: Call, body: Mapping[str, Json], asker: Asker) -> tuple
     hide = call.server.access.hide_in_reply
     started = time.perf_counter()
     try:
-        async with asyncio.timeout(asker.timeout_seconds):
+        async with asyncio.timeout(asker.timeout_seconds) as call.limit:
             content = await call.server.client.post(path, body=body, cast_to=bytes)
         seconds = time.perf_counter() - started
     except TimeoutError as error:

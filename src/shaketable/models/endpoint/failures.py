@@ -101,7 +101,9 @@ def status_error(status: int, told: object, body: Mapping[str, Json], dialect: D
         kind, hint = "refused_setting", hint_for(parameter, everything, dialect)
     else:
         hint = hint_for_status(status, dialect)
-    message = f"HTTP {status}: {_server_words(told)[:LONGEST_WORDS]}" + (f" → {hint}." if hint else "")
+    message = f"HTTP {status}: {_server_words(told).strip()[:LONGEST_WORDS] or 'no words'}" + (
+        f" → {hint}." if hint else ""
+    )
     return EndpointError(kind, message, may_retry=may_retry, parameter=parameter)
 
 

@@ -6,15 +6,19 @@ import asyncio
 import contextlib
 import heapq
 import itertools
+import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from shaketable.errors import ModelError
+from shaketable.models.endpoint.alive import is_alive
 from shaketable.models.endpoint.failures import EndpointError
 from shaketable.models.endpoint.quota import Quotas, Taken
 from shaketable.models.endpoint.server import Server
-from shaketable.models.endpoint.verdict import describe_end
+from shaketable.models.endpoint.verdict import describe_end, describe_left_out, describe_waiting, silent, slower
+
+logger = logging.getLogger(__name__)
 
 FEW_ATTEMPTS = 3
 START_SECONDS = 8.0
@@ -23,9 +27,14 @@ STILL_ANSWERS_SECONDS = 30.0
 """So long without a reply, since the first refusal, a server that has answered counts as one that does."""
 FEW_UNUSABLE, MANY_UNUSABLE = 3, 16
 """Calls in a row that may be turned away (wrong key, unknown model) before the first reply, and later."""
+SILENT_SECONDS, TIMES_AS_LONG = 10.0, 10.0
+"""One of several servers that never answered is left out when it is silent for so long, and so many times as long as
+the others take."""
+LOOK_SECONDS = 1.0
+"""From one look at such servers to the next."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Call:
     """A call that is under way."""
 
@@ -38,6 +47,8 @@ class Call:
     """Calls that were sent to this server before."""
     n_ends: int
     """How often the endpoint was given up before it was sent."""
+    limit: asyncio.Timeout | None = None
+    """Of the wait for its reply; None: it was not sent yet."""
 
 
 @dataclass(slots=True, order=True)
@@ -59,9 +70,21 @@ class Pool:
     An endpoint that cannot be used ends the calls that wait with one ModelError instead of failing them one by one.
     """
 
-    def __init__(self, servers: Sequence[Server], most: int, quotas: Quotas, patience_seconds: float) -> None:
+    def __init__(
+        self,
+        servers: Sequence[Server],
+        most: int,
+        quotas: Quotas,
+        patience_seconds: float,
+        start_seconds: float,
+    ) -> None:
         self.servers, self.quotas = servers, quotas
-        self._most, self._patience_seconds = most, patience_seconds
+        self._most, self._patience_seconds, self._start_seconds = most, patience_seconds, start_seconds
+        self._underway: set[Call] = set()
+        self._taken_back: set[Call] = set()
+        """Of these the ones that other servers are to answer."""
+        self._greeting: asyncio.Task[None] | None = None
+        self._looking: asyncio.TimerHandle | None = None
         self._waiting: list[Waiting] = []
         """A heap, the oldest call on top."""
         self._numbers = itertools.count()
@@ -74,6 +97,8 @@ class Pool:
         self._n_ends = 0
         self._last_end = ""
         """What was said of it the last time."""
+        self.left_out: dict[str, str] = {}
+        """Servers that were left out while others answered, by host, and why."""
 
     # --- giving calls to servers ------------------------------------------------------------------
 
@@ -112,10 +137,15 @@ class Pool:
                     self._timer = loop.call_at(ready_at, self._dispatch)
                 return
             heapq.heappop(self._waiting)
+            if self._begun is None:
+                self._begun, self._greeting = now, loop.create_task(self._greet(self._n_ends))
             n_before = server.sent(now)
-            self._begun = now if self._begun is None else self._begun
             tokens = self.quotas.take(now, waiting.n_tokens)
-            waiting.placed.set_result(Call(server, now, tokens, waiting.number, n_before, self._n_ends))
+            call = Call(server, now, tokens, waiting.number, n_before, self._n_ends)
+            self._underway.add(call)
+            waiting.placed.set_result(call)
+            if self._looking is None and len(self.servers) > 1:
+                self._looking = loop.call_later(LOOK_SECONDS, self._look)
 
     def _drop_cancelled(self) -> bool:
         """Whether calls wait still, when those are gone that nobody waits for any more."""
@@ -130,9 +160,14 @@ class Pool:
         there = [server for server in self.servers if not server.is_out]
         # One that was left out is tried with a call when its time has come, whatever the others do.
         tried = [server for server in self.servers if server not in there and server.ready_at(now) <= now]
+        usual_seconds = self._usual_seconds() or 1.0
         return min(
             [server for server in tried if server is not avoid] or there or self.servers,
-            key=lambda server: (max(server.ready_at(now) - now, 0.0), server is avoid, server.load),
+            key=lambda server: (
+                max(server.ready_at(now) - now, 0.0),
+                server is avoid,
+                server.load(now, usual_seconds),
+            ),
         )
 
     def answers_others(self) -> bool:
@@ -141,37 +176,105 @@ class Pool:
         is_fresh = self._troubled_at is None or now - self._troubled_at < STILL_ANSWERS_SECONDS
         return self._answered_at is not None and is_fresh
 
+    def _usual_seconds(self) -> float | None:
+        """Of a reply, at the servers that have answered; None: none has."""
+        taken = [server.usual_seconds for server in self.servers if server.usual_seconds is not None]
+        return sum(taken) / len(taken) if taken else None
+
+    # --- servers that say nothing -------------------------------------------------------------------
+
+    async def _greet(self, n_ends: int) -> None:
+        """Beside the first call each server is asked for something that it can answer at once, also where its model
+        thinks. One that says nothing at all is not there."""
+        replies = [is_alive(server.client, self._start_seconds) for server in self.servers]
+        _, *are_alive = await asyncio.gather(asyncio.sleep(self._start_seconds), *replies)
+        if self._n_ends > n_ends:
+            return
+        for server, is_there in zip(self.servers, are_alive, strict=True):
+            if server.says_nothing and not is_there:
+                self._leave_out(server, silent(self._start_seconds))
+        thinking = [server for server in self.servers if server.says_nothing and not server.is_out]
+        if self._answered_at is None and all(server.is_out for server in self.servers):
+            self._end(asyncio.get_running_loop().time())
+        elif self._answered_at is None and thinking:
+            logger.warning(describe_waiting(thinking, self._start_seconds))
+        self._dispatch()
+
+    def _look(self) -> None:
+        """Leave out who never answered though others did, and long enough."""
+        self._looking = None
+        now, usual_seconds = asyncio.get_running_loop().time(), self._usual_seconds()
+        if usual_seconds is not None:
+            for server in self.servers:
+                # One that is tried again is not waited for as long.
+                least = LOOK_SECONDS if server.is_out else SILENT_SECONDS
+                longest = max(least, TIMES_AS_LONG * usual_seconds)
+                others_answer = any(not other.is_out for other in self.servers if other is not server)
+                if others_answer and not server.has_answered and server.silent_seconds(now) > longest:
+                    self._leave_out(server, slower(longest, usual_seconds))
+            self._tell_left_out()
+            self._dispatch()
+        if self._underway and self._looking is None:
+            self._looking = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+
+    def _leave_out(self, server: Server, error: EndpointError) -> None:
+        """Its calls go to the others."""
+        server.fell_silent(asyncio.get_running_loop().time(), error)
+        calls = {call for call in self._underway if call.server is server}
+        self._taken_back |= calls
+        self._take_back(calls)
+
+    def _take_back(self, calls: Collection[Call]) -> None:
+        for call in calls:
+            if call.limit is not None and not call.limit.expired():
+                call.limit.reschedule(asyncio.get_running_loop().time())
+
+    def _tell_left_out(self) -> None:
+        """Once of each server, when others are known to answer: else the end tells of all."""
+        for server in self.servers:
+            if server.is_out and server.trouble is not None and server.access.host not in self.left_out:
+                self.left_out[server.access.host] = server.access.hide(server.trouble.message)
+                logger.warning(describe_left_out(server))
+
     # --- what came of them --------------------------------------------------------------------------
 
     def answered(self, call: Call, seconds: float, n_tokens: float | None) -> None:
+        self._underway.discard(call)
+        self._taken_back.discard(call)
         now = asyncio.get_running_loop().time()
         self._answered_at, self._troubled_at, self._n_unusable = now, None, 0
         if n_tokens is not None:
             self.quotas.count(call.tokens, n_tokens)
         call.server.answered(now, seconds, call.n_before)
+        if len(self.servers) > 1:
+            self._tell_left_out()
         self._dispatch()
 
     def let_go(self, call: Call) -> None:
-        call.server.let_go()
+        self._underway.discard(call)
+        self._taken_back.discard(call)
+        call.server.let_go(call.n_before)
         with contextlib.suppress(RuntimeError):  # The loop is gone with the process.
             self._dispatch()
 
     def failed(self, call: Call, error: EndpointError) -> bool:
         """Whether the call may be asked again without counting an attempt. Raises ModelError at the end of patience."""
         now, server = asyncio.get_running_loop().time(), call.server
-        if call.n_ends < self._n_ends:
-            server.let_go()
+        if call.n_ends < self._n_ends or call in self._taken_back:
+            self.let_go(call)
             self._raise_end(call)
+            return True
+        self._underway.discard(call)
         is_free = error.blame in ("busy", "unreachable")
         if error.blame == "request":
-            server.refused_request()
+            server.refused_request(call.n_before)
         elif error.blame == "busy":
             self.quotas.correct(call.tokens, 0.0)
             server.busy(now, call.sent_at, call.n_before, error)
         elif error.blame == "unusable":
             is_free = self._turn_away(call, error, now)
         else:
-            server.broke(now, call.sent_at, error)
+            server.broke(now, call.sent_at, call.n_before, error)
         if error.blame != "request":
             self._troubled_at = now if self._troubled_at is None else self._troubled_at
             if self._is_over(now, self._troubled_at):
@@ -182,9 +285,9 @@ class Pool:
     def _turn_away(self, call: Call, error: EndpointError, now: float) -> bool:
         """Whether another server may take the call."""
         if any(server is not call.server and not server.is_out for server in self.servers):
-            call.server.turned_away(now, call.sent_at, error)
+            call.server.turned_away(now, call.sent_at, call.n_before, error)
             return True
-        call.server.refused_request()
+        call.server.refused_request(call.n_before)
         call.server.trouble = error
         self._n_unusable += 1
         return False
@@ -211,6 +314,7 @@ class Pool:
         seconds = now - (self._begun if self._answered_at is None else self._answered_at)
         self._n_ends += 1
         self._last_end = describe_end(self.servers, seconds, has_answered=self._answered_at is not None)
+        self._take_back(self._underway)
         waiting, self._waiting = self._waiting, []
         for one in waiting:
             if not one.placed.done():

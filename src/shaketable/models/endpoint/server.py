@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 MOST_ERRORS = 5
 """In a row: the server is then left out, and tried now and then."""
+FEW_ERRORS = 2
+"""The same of a server that never answered."""
 IN_A_ROW, ROW_SECONDS = 10, 0.5
 """Calls that were sent one after another, over so long a time, and all refused: the server takes none now. Fewer are
 refused in a row by chance, or at the end of each second by a server that counts from one second to the next."""
 LONG_OUT = 7
-"""Of a server that takes no request of ours: it is tried again after as long a time as one that failed so often."""
+"""Of a server that takes no request of ours, or says nothing: it is tried again after as long a time as one that failed
+so often."""
 
 
 class Server:
@@ -29,8 +32,11 @@ class Server:
     def __init__(self, client: AsyncOpenAI, access: Access, window: Window) -> None:
         self.client, self.access = client, access
         self.window, self.pace = window, Pace()
-        self.n_underway = 0
+        self._underway: dict[int, float] = {}
+        """When each call was sent that is under way, the oldest first."""
         self._answered_at = -math.inf
+        self.is_there = False
+        """Whether it has said anything, be it that it takes no call."""
         self.trouble: EndpointError | None = None
         """What came last in place of a reply."""
         self.n_outs = 0
@@ -53,9 +59,32 @@ class Server:
         return self._out_at is not None
 
     @property
-    def load(self) -> float:
-        """How long a call would take here, roughly: what is under way, by how fast it comes back."""
-        return (self.n_underway + 1) / self.window.size * (self._seconds or 1e-3)
+    def n_underway(self) -> int:
+        return len(self._underway)
+
+    @property
+    def has_answered(self) -> bool:
+        return self._answered_at > -math.inf
+
+    @property
+    def usual_seconds(self) -> float | None:
+        """Of a reply; None: none came."""
+        return self._seconds if self.has_answered else None
+
+    @property
+    def says_nothing(self) -> bool:
+        """It has calls, and not even an error came back."""
+        return bool(self._underway) and not self.is_there and self.trouble is None
+
+    def silent_seconds(self, now: float) -> float:
+        """How long its calls have waited since it answered one."""
+        return max(now - max(next(iter(self._underway.values())), self._answered_at), 0.0) if self._underway else 0.0
+
+    def load(self, now: float, others_seconds: float) -> float:
+        """How long a call would take here, roughly: what is under way, by how fast it comes back. One that has not
+        answered is as fast as the others, less the longer it is silent."""
+        seconds = (self.usual_seconds or others_seconds) + self.silent_seconds(now)
+        return (self.n_underway + 1) / self.window.size * seconds
 
     def ready_at(self, now: float) -> float:
         """When it takes the next call; infinity: when a reply has come. One that was left out gets one call."""
@@ -67,20 +96,20 @@ class Server:
 
     def sent(self, now: float) -> int:
         """How many were sent before."""
-        self.n_underway += 1
+        self._underway[self._n_sent] = now
         self._is_probed = self.is_out
         self.pace.sent(now)
         self.window.sent(self.n_underway)
         self._n_sent += 1
         return self._n_sent - 1
 
-    def let_go(self) -> None:
+    def let_go(self, n_before: int) -> None:
         """The call is not waited for any more."""
-        self.n_underway -= 1
+        del self._underway[n_before]
         self._is_probed = False
 
     def answered(self, now: float, seconds: float, n_before: int) -> None:
-        self._alive()
+        self._alive(n_before)
         if n_before > max(self._refused)[0]:
             self._paused_until = 0.0  # It took a call after the last that it refused.
         self._answered_at = now
@@ -88,14 +117,14 @@ class Server:
         self.pace.answered(now)
         self.window.answered(now, seconds)
 
-    def refused_request(self) -> None:
+    def refused_request(self, n_before: int) -> None:
         """It is there, and did not like the request alone."""
-        self._alive()
+        self._alive(n_before)
 
     def busy(self, now: float, sent_at: float, n_before: int, error: EndpointError) -> None:
         """The pause that it asks for is the call's alone while it takes others, for which the pace spares it; else that
         of all. A call that is under way counts as taken, as replies may take minutes and refusals come soon."""
-        self._alive()
+        self._alive(n_before)
         self.trouble = error
         self.pace.refused(now, sent_at)
         heapq.heappushpop(self._refused, (n_before, sent_at))
@@ -105,31 +134,42 @@ class Server:
         if error.wait is not None and now - self._refused_since >= ROW_SECONDS:
             self._paused_until = max(self._paused_until, now + error.wait)
 
-    def broke(self, now: float, sent_at: float, error: EndpointError) -> None:
-        self.let_go()
+    def broke(self, now: float, sent_at: float, n_before: int, error: EndpointError) -> None:
+        self.let_go(n_before)
         self.trouble = error
         self._n_errors += 1
         if error.kind == "timeout":
             self.window.late(now)
         # One that answered others meanwhile is there: connections may wait for a busy machine, also for this one.
-        is_gone = error.blame == "unreachable" and self._answered_at < sent_at
-        if is_gone or self._n_errors >= MOST_ERRORS or self.is_out:
+        is_gone = (error.blame == "unreachable" or error.kind == "timeout") and self._answered_at < sent_at
+        if is_gone or self._n_errors >= (MOST_ERRORS if self.has_answered else FEW_ERRORS) or self.is_out:
             self._leave_out(now, sent_at)
 
-    def turned_away(self, now: float, sent_at: float, error: EndpointError) -> None:
+    def fell_silent(self, now: float, error: EndpointError) -> None:
+        """It is left out, and its calls are taken back."""
+        self.trouble = error
+        self.n_outs = max(self.n_outs, LONG_OUT)
+        self._leave_out(now, now)
+
+    def turned_away(self, now: float, sent_at: float, n_before: int, error: EndpointError) -> None:
         """It takes no request of ours, and others do."""
-        self.let_go()
+        self.let_go(n_before)
         self.trouble = error
         self.n_outs = max(self.n_outs, LONG_OUT)
         self._leave_out(now, sent_at)
 
     def begin_anew(self) -> None:
-        """Forget that it did not answer: who asks again has mended something."""
-        self.n_outs, self._n_errors, self._out_at = 0, 0, None
+        """Forget what it did: who asks again has mended something."""
+        self._mend()
+        self.is_there, self.trouble, self._answered_at = False, None, -math.inf
 
-    def _alive(self) -> None:
-        self.let_go()
-        self.begin_anew()
+    def _alive(self, n_before: int) -> None:
+        self.let_go(n_before)
+        self._mend()
+        self.is_there = True
+
+    def _mend(self) -> None:
+        self.n_outs, self._n_errors, self._out_at = 0, 0, None
 
     def _leave_out(self, now: float, sent_at: float) -> None:
         if self._out_at is not None and sent_at < self._out_at:

@@ -21,7 +21,7 @@ class Window:
     def __init__(self, most: int, timeout_seconds: float) -> None:
         self.most = most
         self.size = min(FIRST_SIZE, most)
-        self._timeout_seconds = timeout_seconds
+        self.timeout_seconds = timeout_seconds
         self._before: tuple[int, float] | None = None
         """The size that was given up for this one, and its replies a second; None: nothing is being tried."""
         self._held_until = 0.0
@@ -48,7 +48,7 @@ class Window:
 
     def _judge(self, now: float) -> None:
         rate, mean_seconds = self._n_replies / (now - self._begun), self._seconds / self._n_replies
-        if mean_seconds > self._timeout_seconds / 2:
+        if mean_seconds > self.timeout_seconds / 2:
             self._shrink(now)
             return
         if not self._was_full:
@@ -74,7 +74,7 @@ class Window:
 
     def _shrink(self, now: float) -> None:
         """Half as many calls, once for all that are late together."""
-        if now - self._shrunk_at < self._timeout_seconds:
+        if now - self._shrunk_at < self.timeout_seconds:
             return
         self._shrunk_at, self._held_until, self._before = now, now + HOLD_SECONDS, None
         self.size = max(self.size // 2, 1)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.metadata
-import os
 
 import vl_convert
 
 from shaketable import weights
+from shaketable.text.whole_file import write_whole
 
 
 @functools.cache
@@ -26,7 +26,5 @@ def load_bundle() -> str:
     )
     with contextlib.suppress(OSError):  # A page is worth more than its next one being faster.
         weights.make_folder(path.parent)
-        temporary = path.with_suffix(f".{os.getpid()}.tmp")
-        temporary.write_text(text, "utf-8")
-        temporary.replace(path)
+        write_whole(path, text)
     return text

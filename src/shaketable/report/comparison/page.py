@@ -20,6 +20,7 @@ from shaketable.report.comparison.tables import (
     tabulate_power,
 )
 from shaketable.report.comparison_words import (
+    amount_and_interval,
     describe_comparison,
     describe_effort,
     describe_flips,
@@ -36,7 +37,6 @@ from shaketable.report.section import Headline, Table
 from shaketable.report.templates import environment
 from shaketable.report.words import (
     MISSING,
-    format_amount,
     format_interval,
     format_margin,
     format_value,
@@ -187,7 +187,7 @@ def _cards(own: Shown, told: Comparisons, *, is_alone: bool) -> list[Card]:
         _card(
             title_of(comparison.metric) if is_alone else own.title,
             f"{verdict}.",
-            comparison.overall.difference,
+            amount_and_interval(comparison.overall),
             f"forest{own.id}",
             detail=sentence_case(evidence),
         )
@@ -196,7 +196,8 @@ def _cards(own: Shown, told: Comparisons, *, is_alone: bool) -> list[Card]:
         return cards
     if (worst := comparison.worst_case) is not None:
         verdict, evidence = worst_and_evidence(compared, told)
-        cards.append(_card("The worst case", f"{verdict}.", worst.difference, "forest", detail=sentence_case(evidence)))
+        amount = amount_and_interval(worst)
+        cards.append(_card("The worst case", f"{verdict}.", amount, "forest", detail=sentence_case(evidence)))
     if (flips := comparison.flips) is not None and own.flips:
         turned = (
             f"{format_value(flips.lost)} of the answers turn from right to wrong, {format_value(flips.gained)} back."
@@ -208,13 +209,13 @@ def _cards(own: Shown, told: Comparisons, *, is_alone: bool) -> list[Card]:
     for effort in compared.efforts:
         if effort.measured in KICKERS and len(cards) < N_CARDS:
             claim, levels = effort_and_levels(effort, compared)
-            kicker, difference = KICKERS[effort.measured], effort.change.difference
-            cards.append(_card(kicker, f"{claim}.", difference, "effort", detail=f"On average {levels}."))
+            kicker, amount = KICKERS[effort.measured], amount_and_interval(effort.change, is_effort=True)
+            cards.append(_card(kicker, f"{claim}.", amount, "effort", detail=f"On average {levels}."))
     return cards
 
 
-def _card(kicker: str, sentence: str, difference: Estimate, link: str, *, detail: str = "") -> Card:
-    return _written(kicker, sentence, link, format_amount(difference), format_interval(difference), detail)
+def _card(kicker: str, sentence: str, amount: tuple[str, str], link: str, *, detail: str = "") -> Card:
+    return _written(kicker, sentence, link, *amount, detail)
 
 
 def _split(level: Estimate) -> tuple[str, str]:

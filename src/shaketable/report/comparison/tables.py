@@ -8,9 +8,16 @@ from shaketable.analyses.compared import Compared, Comparisons
 from shaketable.factors import word_for
 from shaketable.report.claim_words import N_MOST, rounded
 from shaketable.report.comparison.figures import name_change
-from shaketable.report.comparison_words import EFFORTS, format_adjusted, name_condition, verdict_of
+from shaketable.report.comparison_words import (
+    EFFORTS,
+    format_adjusted,
+    format_change,
+    format_effort,
+    name_condition,
+    verdict_of,
+)
 from shaketable.report.section import Table
-from shaketable.report.words import Entry, format_amount, format_difference, format_level, format_p, format_value
+from shaketable.report.words import Entry, format_amount, format_level, format_p, format_value
 
 
 def tabulate_differences(compared: Compared, told: Comparisons) -> Table:
@@ -29,7 +36,7 @@ def tabulate_differences(compared: Compared, told: Comparisons) -> Table:
                 name_change(change),
                 format_value(change.first),
                 format_value(change.second),
-                format_difference(change.difference),
+                format_change(change),
                 format_adjusted(change, compared, told),
                 verdict_of(change, compared, told) or "–",
                 change.difference.n,
@@ -47,9 +54,9 @@ def tabulate_conditions(compared: Compared) -> Table:
             name_condition(change.cell, comparison),
             format_level(change.first),
             format_level(change.second),
-            format_difference(change.difference),
+            format_change(change),
             format_p(change.p),
-            format_difference(change.among) if change.among else "–",
+            format_change(replace(change, difference=change.among)) if change.among else "–",
             change.difference.n,
         )
         for change in comparison.conditions
@@ -64,7 +71,7 @@ def tabulate_efforts(compared: Compared, told: Comparisons) -> Table:
         word_for(compared.comparison.metric),
         format_level(overall.first),
         format_level(overall.second),
-        format_difference(overall.difference),
+        format_change(overall),
         overall.difference.n,
     )
     efforts = (
@@ -72,7 +79,7 @@ def tabulate_efforts(compared: Compared, told: Comparisons) -> Table:
             EFFORTS[effort.measured],
             format_level(effort.change.first),
             format_level(effort.change.second),
-            format_difference(effort.change.difference),
+            format_effort(effort),
             effort.change.difference.n,
         )
         for effort in compared.efforts
@@ -92,7 +99,7 @@ def tabulate_power(compared: Compared, told: Comparisons) -> Table | None:
         rows.append(
             (
                 name_change(change),
-                format_difference(change.difference),
+                format_change(change),
                 least,
                 change.difference.n,
                 _count(claim.n_needed),

@@ -24,8 +24,6 @@ from shaketable.report.sections.correctness_words import (
 from shaketable.report.words import (
     caveats_of_agreement,
     count_questions,
-    format_amount,
-    format_interval,
     format_level,
     name_resamples,
 )
@@ -107,13 +105,12 @@ def _heat_headline(heat: HeatDrop, pooled: Pooled, page: Page) -> tuple[Rank, He
         sentence=heat_sentence(heat, system, claim),
         detail=f"{name_subject(cool, page)} {describe_level(cool)}, {format_level(hot.mean)} at "
         f"{hot.cell.temperature:g} ({count_questions(cool.mean.n)}).{describe_failed(heat, heat.drop)}",
-        number=format_amount(heat.drop),
-        interval=format_interval(heat.drop),
         is_clear=page.is_applied(heat.cell),
         links=(name_scores(heat.metric),),
         spark_title=f"{title_of(heat.metric)} by temperature",
         spark=make_spark((level.cell, level.mean) for level in line),
     )
+    headline = headline.with_loss(heat.drop, heat.metric, is_clear=headline.is_clear)
     return _rank(heat.drop, claim), headline.with_claims(claim)
 
 
@@ -147,13 +144,12 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
         detail=describe_when_hot(drop, hot, clean, when_hot)
         + describe_as_asked(as_asked)
         + describe_failed(drop, drop.drop),
-        number=format_amount(drop.drop),
-        interval=format_interval(drop.drop),
         is_clear=page.is_applied(drop.cell),
         links=(name_drops(drop.metric),),
         spark_title="Loss by temperature",
         spark=make_spark(((own.cell, own.drop) for own in plain), is_difference=True),
     )
+    headline = headline.with_loss(drop.drop, drop.metric, is_clear=headline.is_clear)
     headline = replace(headline.with_claims(claim), claims=tuple(filter(None, (claim, when_hot))))
     return _rank(drop.drop, claim), headline
 

@@ -10,13 +10,13 @@ from shaketable.report.section import Page
 from shaketable.report.words import (
     count_questions,
     format_amount,
-    format_difference,
     format_interval,
     format_level,
+    format_loss,
     name_part,
     name_questions,
-    negate,
     sentence_case,
+    without_sign,
 )
 from shaketable.types import Estimate
 
@@ -44,8 +44,8 @@ def describe_when_hot(drop: EvidenceDrop, hot: EvidenceDrop | None, clean: Level
     if clean is not None and clean.mean.value == 0 and _tells_correct_answers(clean.metric):
         return f"{where} nothing is left to lose: {format_level(clean.mean)} with unchanged evidence ({n})."
     if claim is None or not claim.is_shown:
-        return f"{where} a difference is not shown ({format_difference(hot.drop)}; {n})."
-    return f"{where} the difference is {format_difference(hot.drop)} ({n})."
+        return f"{where} a difference is not shown ({format_loss(hot.drop, hot.metric)}; {n})."
+    return f"{where} it is {format_loss(hot.drop, hot.metric)} ({n})."
 
 
 def _nothing_shown(metric: str, system: str) -> str:
@@ -56,7 +56,7 @@ def describe_as_asked(drop: EvidenceDrop | None) -> str:
     """What stays without the questions whose evidence carries a flag."""
     if drop is None:
         return ""
-    return f" Where it was done as asked: {format_difference(drop.drop)} ({count_questions(drop.drop.n)})."
+    return f" Where it was done as asked it is {format_loss(drop.drop, drop.metric)} ({count_questions(drop.drop.n)})."
 
 
 def name_subject(level: Level, page: Page) -> str:
@@ -80,7 +80,7 @@ def describe_level(level: Level) -> str:
 def _describe_effect(cause: str, system: str, drop: Estimate, metric: str) -> str:
     """`Cause costs smollm2 19 points of correctness [8, 30]`, in neutral words for other metrics."""
     is_loss = (drop.value or 0.0) > 0
-    size = drop if (drop.value or 0.0) >= 0 else negate(drop)
+    size = without_sign(drop)
     interval = f" {format_interval(size)}".rstrip()
     if _tells_correct_answers(metric):
         words = measure_of(metric).words

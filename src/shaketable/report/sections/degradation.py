@@ -15,10 +15,8 @@ from shaketable.report.section import NOTHING, Headline, MatrixCell, Page, Secti
 from shaketable.report.words import (
     MISSING,
     count_questions,
-    format_amount,
-    format_difference,
-    format_interval,
-    format_lines,
+    format_loss,
+    format_lost_lines,
     format_p,
     join_temperatures,
     name_part,
@@ -64,12 +62,11 @@ def _headline(line: Sequence[Loss], page: Page) -> Headline:
         system=page.name(largest.cell),
         sentence=_sentence(line, page),
         detail=_detail(largest, len(line), page),
-        number=format_amount(largest.drop),
-        interval=format_interval(largest.drop),
         is_clear=page.is_applied(largest.cell),
         spark_title=f"Loss of {title_of(largest.metric)} by temperature",
         spark=make_spark(((loss.cell, loss.drop) for loss in line), is_difference=True),
     )
+    headline = headline.with_loss(largest.drop, largest.metric, is_clear=headline.is_clear)
     return headline.with_claims(*(_claim(loss, page) for loss in line))
 
 
@@ -91,7 +88,7 @@ def _sentence(line: Sequence[Loss], page: Page) -> str:
 
 
 def _detail(loss: Loss, n_temperatures: int, page: Page) -> str:
-    difference, sample = format_difference(loss.drop), count_questions(loss.drop.n)
+    difference, sample = format_loss(loss.drop, loss.metric), count_questions(loss.drop.n)
     which = f"The largest difference is {difference}, at temperature {_temperature(loss):g}"
     if n_temperatures == 1:
         which = f"The difference is {difference}"
@@ -128,7 +125,7 @@ def _matrix_line(line: Sequence[Loss], page: Page) -> Line:
 def _matrix_cell(loss: Loss, page: Page) -> MatrixCell:
     if loss.p is None:
         return NOTHING
-    lines = (*format_lines(loss.drop), format_p(loss.p))
+    lines = (*format_lost_lines(loss.drop, loss.metric), format_p(loss.p))
     if _claim(loss, page) is None:  # Types of question and other metrics are explored, and get no verdict.
         return MatrixCell(look="quiet", mark="", lines=lines)
     if not _is_shown(loss, page):

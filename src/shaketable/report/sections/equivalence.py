@@ -17,8 +17,8 @@ from shaketable.report.section import Headline, Look, MatrixCell, Page, Section
 from shaketable.report.words import (
     MISSING,
     count_questions,
-    format_difference,
-    format_lines,
+    format_loss,
+    format_lost_lines,
     format_margin,
     format_p,
     join_temperatures,
@@ -77,7 +77,7 @@ def _verdict(test: EquivalenceTest, page: Page) -> Verdict | None:
 def _headline(line: Sequence[EquivalenceTest], page: Page) -> Headline:
     """One for each system and disturbance, with the difference at the coolest temperature."""
     coolest = line[0]
-    at = f"At {coolest.cell.temperature:g} the difference is {format_difference(coolest.difference)}"
+    at = f"At {coolest.cell.temperature:g} the difference is {format_loss(coolest.difference, coolest.metric)}"
     sample = count_questions(coolest.difference.n)
     is_open = _verdict(coolest, page) in ("undecided", "worthless")
     behind = f"; {_describe_undecided(coolest, page)}" if is_open else ""
@@ -124,7 +124,7 @@ def _matrix_line(line: Sequence[EquivalenceTest], page: Page) -> Line:
 def _matrix_cell(test: EquivalenceTest, page: Page) -> MatrixCell:
     if test.p is None:
         return MatrixCell(look="quiet", mark="–", lines=(test.difference.reason,) if test.difference.reason else ())
-    lines, verdict = (*format_lines(test.difference), format_p(test.p)), _verdict(test, page)
+    lines, verdict = (*format_lost_lines(test.difference, test.metric), format_p(test.p)), _verdict(test, page)
     if verdict is None:
         return MatrixCell(look="quiet", mark="", lines=lines)
     look, mark = LOOKS[verdict]

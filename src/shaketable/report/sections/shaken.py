@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain
 
 from shaketable.analyses.shakes import Breaking, Shaken
-from shaketable.factors import Cell, title_of
+from shaketable.factors import ORIGINAL, Cell, title_of
 from shaketable.report.charts.forest import ForestStyle, forest
 from shaketable.report.charts.layout import Axis
 from shaketable.report.charts.marks import Mark, Titles
@@ -19,6 +19,7 @@ from shaketable.report.words import (
     format_cost,
     format_difference,
     format_level,
+    format_loss,
     format_number,
     name_part,
     sentence_case,
@@ -26,13 +27,14 @@ from shaketable.report.words import (
 from shaketable.types import Answer
 
 N_DRAWN = 15
+NOTHING_LEFT = "There was nothing to lose, so none could be found."
 TITLES = Titles(panel="", x="Asked", value="Points lost")
 WORDINGS = {
     "spelling": "spelling errors",
     "keywords": "keywords alone",
-    "disfluency": "a hesitant speaker",
+    "disfluency": "disfluency (a hesitant speaker)",
     "grammar": "errors of grammar",
-    "prefix_injection": "words before the question",
+    "prefix_injection": "prefix injection (words before the question)",
 }
 """What people call a rewording that a shake tries without being told to."""
 CAVEATS = (
@@ -82,7 +84,8 @@ def _headline(result: Shaken, page: Page) -> Headline:
     cell = Cell(system=result.system)
     if worst is None:
         sentence = f"No weakness of {system} is shown."
-        headline = page.headline("shaken", cell, sentence, _detail_of_none(result))
+        detail = NOTHING_LEFT if _has_nothing_to_lose(result, page) else _detail_of_none(result)
+        headline = page.headline("shaken", cell, sentence, detail)
         return replace(headline, is_clear=False, number="none found", links=("losses_by_way",))
     levels = f"from {_percent(worst.clean)} to {_percent(worst.disturbed)}"
     headline = Headline(
@@ -129,6 +132,15 @@ def _noise(result: Shaken) -> str:
     return f"asked in the same words again, {again} of the questions change"
 
 
+def _has_nothing_to_lose(result: Shaken, page: Page) -> bool:
+    """Whether the system is at the bottom where nothing is shaken; a run that shakes has one system."""
+    return any(
+        entry.metric == result.metric and entry.temperature is None and entry.group is None
+        for entry in page.findings.nothing_to_lose
+        if entry.variation == ORIGINAL and entry.against != "closed book"
+    )
+
+
 def _detail_of_none(result: Shaken) -> str:
     """What was seen, and what would have been."""
     most = max(result.arms, key=lambda arm: arm.loss.value or 0.0, default=None)
@@ -136,7 +148,9 @@ def _detail_of_none(result: Shaken) -> str:
         return "Nothing could be compared."
     ways = "the one other way" if len(result.arms) == 1 else f"{len(result.arms)} other ways"
     seen = f"Of {ways} to ask, most was lost {describe_way(most.cell)}"
-    behind = f"{format_difference(most.loss)}, {count_questions(most.loss.n)}"
+    if most.loss.value <= 0:
+        seen = f"Of {ways} to ask, none lost anything on these questions; {describe_way(most.cell)} it was"
+    behind = f"{format_loss(most.loss, most.metric)}, {count_questions(most.loss.n)}"
     if most.detectable is None:
         return f"{seen}: {behind}. With so few questions and such noise not even a large loss would be shown there."
     least = format_amount(replace(most.loss, value=most.detectable))

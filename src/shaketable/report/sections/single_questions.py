@@ -20,7 +20,7 @@ from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.evidence_marks import name_panel, name_type, order_type, shorten_name
 from shaketable.report.extremes import extreme_systems, system_cell
 from shaketable.report.section import Figure, Page, Table
-from shaketable.report.words import format_entry, format_number, name_evidence, sentence_case, too_few
+from shaketable.report.words import format_entry, format_number, join_words, name_evidence, sentence_case, too_few
 from shaketable.types import Unit
 
 N_DRAWN = 201
@@ -195,11 +195,22 @@ def _describe_medians(summaries: Sequence[Box], metric: str, unit: Unit) -> str:
         first = original or others[0]
         evidence = f"{name_evidence(first.perturbation)}{' evidence' if original else ''}"
         text = f"At temperature {temperature:g} the median {word_for(metric)} is {_median(first, unit)} with {evidence}"
-        if original and others:
-            lowest = min(others, key=lambda box: box.median)
-            text += f", and of the disturbed lowest with {name_evidence(lowest.perturbation)}: {_median(lowest, unit)}"
-        sentences.append(f"{text}.")
+        sentences.append(f"{text}{_describe_disturbed(others, unit) if original else ''}.")
     return " ".join(sentences)
+
+
+def _describe_disturbed(boxes: Sequence[Box], unit: Unit) -> str:
+    """Which kind of disturbed evidence has the lowest median; where several have it, all of them."""
+    if not boxes:
+        return ""
+    least = min(box.median for box in boxes)
+    lowest = [box for box in boxes if box.median == least]
+    names, median = join_words([name_evidence(box.perturbation) for box in lowest]), _median(lowest[0], unit)
+    if len(boxes) == 1:
+        return f", and {median} with {names}"
+    if len(lowest) == len(boxes):
+        return f"; every kind of disturbed evidence has a median of {median}"
+    return f"; of the disturbed it is lowest with {names}: {median}"
 
 
 def _median(box: Box, unit: Unit) -> str:

@@ -21,7 +21,8 @@ from shaketable.report.words import (
     format_cost,
     format_difference,
     format_level,
-    negate,
+    format_loss,
+    name_direction,
     sentence_case,
 )
 
@@ -87,9 +88,9 @@ def _headline(chosen: Chosen, original: WordingNumber, page: Page) -> Headline:
         detail=_detail(chosen, original, page),
     )
     if not chosen.is_shown:
-        return headline.with_amount(negate(loss.estimate)).with_claims(*chosen.claims)
+        return headline.with_loss(loss.estimate, loss.metric).with_claims(*chosen.claims)
     card = headline.with_amount(chosen.most or chosen.size).with_claims(*chosen.claims)
-    return replace(card, number="+" + card.number) if chosen.value < 0 else card
+    return replace(card, direction=name_direction(loss.estimate, loss.metric))
 
 
 def _sentence(chosen: Chosen, page: Page) -> str:
@@ -105,9 +106,9 @@ def _sentence(chosen: Chosen, page: Page) -> str:
 
 def _detail(chosen: Chosen, original: WordingNumber, page: Page) -> str:
     before = f"The original wording has {format_level(original.estimate)}"
-    failed = _describe_failed(chosen.number, is_loss=chosen.is_shown and chosen.value > 0)
+    failed = describe_failed(chosen.number, chosen.number.estimate)
     if not chosen.is_shown:
-        change = format_difference(negate(chosen.number.estimate))
+        change = format_loss(chosen.number.estimate, chosen.number.metric)
         which = "the largest change is" if chosen.n_rewordings > 1 else "the change is"
         behind = f"{count_questions(chosen.number.estimate.n)}); {describe_unshown(chosen.claim)}"
         cell, strength = chosen.number.cell, _describe_strength(chosen.number.cell, page)
@@ -121,10 +122,3 @@ def _describe_strength(cell: Cell, page: Page) -> str:
     strengths = page.result(WordingStrength)
     kept = None if strengths is None else strengths.mean(cell, "terms_kept")
     return "" if kept is None or kept.value is None else f" It keeps {format_level(kept)} of the search terms."
-
-
-def _describe_failed(loss: WordingNumber, *, is_loss: bool) -> str:
-    """In the direction that the sentence has."""
-    if not is_loss and loss.worst_low is not None and loss.worst_high is not None:
-        loss = replace(loss, worst_low=0.0 - loss.worst_high, worst_high=0.0 - loss.worst_low)
-    return describe_failed(loss, loss.estimate)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from shaketable.errors import RunError
+from shaketable.errors import ClusterError
 
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -24,6 +24,8 @@ QUIET = {
 }
 """What Ray reads when it is imported."""
 ANSWERS_WITHIN_SECONDS = 5.0
+OWN = "shaketable-own"
+"""The namespace of a cluster that is started for the run: no other machine can join it."""
 
 logger = logging.getLogger(__name__)
 
@@ -54,11 +56,11 @@ def _connect(ray: Any, found: str) -> None:
     try:
         if found == "local":
             logger.info("a cluster of Ray is started on this machine for the run")
-            ray.init(address="local", include_dashboard=False, **quiet)
+            ray.init(address="local", include_dashboard=False, namespace=OWN, **quiet)
         else:
             ray.init(address=found, **quiet, **_own_address(found))
     except (ConnectionError, RuntimeError, ValueError) as error:  # Such as another version of Ray or Python.
-        raise RunError(f"The cluster of Ray ({found}) cannot be used: {error}") from error
+        raise ClusterError(f"The cluster of Ray ({found}) cannot be used: {error}") from error
 
 
 @contextlib.contextmanager
@@ -81,7 +83,7 @@ def refuse_silent(address: str | None) -> str:
     """The address that is meant, if something answers there: Ray itself tries for minutes, and shows each attempt."""
     given = address or os.environ.get("RAY_ADDRESS") or "auto"
     if given not in ("auto", "local") and not _answers(given):
-        raise RunError(
+        raise ClusterError(
             f"Nothing answers at {given}. Start a cluster of Ray there (ray start --head --port=6379), check the "
             "address of its head node, or leave it out to have one started on this machine."
         )
@@ -100,7 +102,7 @@ def _running_here() -> str:
 def _answers(address: str) -> bool:
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal():
-        raise RunError(f"The address {address} of a cluster is not HOST:PORT, such as 10.0.0.1:6379.")
+        raise ClusterError(f"The address {address} of a cluster is not HOST:PORT, such as 10.0.0.1:6379.")
     try:
         with socket.create_connection((host, int(port)), timeout=ANSWERS_WITHIN_SECONDS):
             return True

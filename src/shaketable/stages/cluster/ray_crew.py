@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from shaketable import catalog
 from shaketable.engine.local import LocalModel
-from shaketable.errors import RunError
+from shaketable.errors import ClusterError
 from shaketable.protocols import Model, WhiteBoxModel
-from shaketable.stages.cluster.connect import connected
+from shaketable.stages.cluster.connect import OWN, connected
 from shaketable.stages.cluster.executor import Ray
 from shaketable.stages.cluster.machine import carried_variables
 from shaketable.stages.cluster.messages import Died, Message, Orders, Task
@@ -28,6 +28,10 @@ LOOK_EVERY_SECONDS = 2.0
 """For nodes that joined or left."""
 PATIENCE_SECONDS = 60.0
 """Without a node that has room for a worker."""
+QUIET_SECONDS = 10.0
+"""That workers wait for room before it is told."""
+TOLD_EVERY_SECONDS = 60.0
+"""Then."""
 MOST_LETTERS = 240
 """Of what Ray says."""
 UNREAD_MESSAGES = 8
@@ -102,6 +106,8 @@ class Hand:
 
     actor: Any
     stream: Any
+    placed: Any
+    """Ready when a node has room for it."""
 
 
 class RayCrew:
@@ -110,19 +116,22 @@ class RayCrew:
         self.ray, self.orders, self.size, self.n_wanted = ray, orders, size, n_wanted
         self.hands: dict[int, Hand] = {}
         self.n_started = 0
-        self.looked_at = self.fitted_at = 0.0
+        self.looked_at = self.fitted_at = self.tell_at = 0.0
 
     def begin(self) -> None:
         nodes = _nodes(self.ray)
         n_fitting = sum(map(self.size.n_fitting, nodes))
-        if not n_fitting and self.n_wanted is None:
-            raise RunError(
+        is_own = self.ray.get_runtime_context().namespace == OWN
+        if not n_fitting and (self.n_wanted is None or is_own):
+            way_out = "start a cluster that other machines can join" if is_own else "give --workers to wait for nodes"
+            raise ClusterError(
                 f"No node of the cluster has room for a worker of {self.size}: the largest has "
                 f"{_most(nodes, 'CPU')} CPUs and {_most(nodes, 'GPU')} GPUs. Ask for less with --worker-cpus and "
-                "--worker-gpus, or give --workers to wait for nodes that are to join."
+                f"--worker-gpus, or {way_out}."
             )
         logger.info("the cluster has %d nodes, with room for %d workers of %s", len(nodes), n_fitting, self.size)
         self.fitted_at = time.monotonic()
+        self.tell_at = self.fitted_at + QUIET_SECONDS
         self._start_missing()
 
     def hand(self, worker: int, task: Task) -> None:
@@ -131,6 +140,7 @@ class RayCrew:
     def listen(self, seconds: float) -> list[tuple[int, Message]]:
         if time.monotonic() - self.looked_at >= LOOK_EVERY_SECONDS:
             self._start_missing()
+            self._tell_waiting()
         streams = {hand.stream: worker for worker, hand in self.hands.items()}
         if not streams:
             time.sleep(seconds)
@@ -152,7 +162,7 @@ class RayCrew:
             message: Message = self.ray.get(next(stream))
             return message
         except errors.RayTaskError as error:
-            raise RunError(
+            raise ClusterError(
                 f"A worker of the cluster ended with {type(error.cause).__name__}: {error.cause}. What was answered is "
                 "kept, and running again goes on from there."
             ) from error
@@ -169,7 +179,7 @@ class RayCrew:
         if n_fitting:
             self.fitted_at = self.looked_at
         elif self.looked_at - self.fitted_at > PATIENCE_SECONDS and self.n_wanted is None:
-            raise RunError(
+            raise ClusterError(
                 f"No node of the cluster has had room for a worker of {self.size} for {PATIENCE_SECONDS:.0f} seconds. "
                 "What was answered is kept; run again when its nodes are back."
             )
@@ -186,7 +196,25 @@ class RayCrew:
             stream = actor.answer.options(
                 num_returns="streaming", _generator_backpressure_num_objects=UNREAD_MESSAGES
             ).remote()
-            self.hands[self.n_started] = Hand(actor=actor, stream=stream)
+            placed = actor.__ray_ready__.remote()
+            self.hands[self.n_started] = Hand(actor=actor, stream=stream, placed=placed)
+
+    def _tell_waiting(self) -> None:
+        """Why nothing happens, where no node has room: others use it, or it is not there yet."""
+        if self.looked_at < self.tell_at:
+            return
+        placed, _ = self.ray.wait([hand.placed for hand in self.hands.values()], timeout=0) if self.hands else ([], [])
+        if placed:
+            self.tell_at = self.looked_at + QUIET_SECONDS
+            return
+        there, free = self.ray.cluster_resources(), self.ray.available_resources()
+        logger.info(
+            "waiting for a node with room for a worker of %s: the cluster has %s CPUs and %s GPUs, of which %s and %s "
+            "are free",
+            self.size,
+            *(f"{resources.get(kind, 0.0):g}" for resources in (there, free) for kind in ("CPU", "GPU")),
+        )
+        self.tell_at = self.looked_at + TOLD_EVERY_SECONDS
 
 
 def _most(nodes: Sequence[Mapping[str, float]], resource: str) -> str:

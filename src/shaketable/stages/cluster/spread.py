@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Protocol
 
-from shaketable.errors import RunError
+from shaketable.errors import ClusterError
 from shaketable.protocols import KeptLine, Model, WhiteBoxModel
 from shaketable.stages.cluster.executor import Ray
 from shaketable.stages.cluster.groups import Groups
@@ -185,7 +185,7 @@ class SpreadScheduler(Scheduler):
             if worst:
                 (trial, _), _ = station.under_way[worst]
                 at = f" over trials of the same questions, such as {trial.question_id}, asked by {trial.method}"
-            raise RunError(
+            raise ClusterError(
                 f"Workers of the cluster died again and again{at}. The last one: {death.why}. What was answered is "
                 "kept, and running again goes on from there. Often a node has too little memory: give each worker more "
                 "of it with fewer --workers or more --worker-cpus, or look into the logs of Ray on that node."

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from shaketable import catalog
+from shaketable.datasets.reading.gather import made_ids_of
 from shaketable.datasets.reading.json_layout import question_of_object
 from shaketable.datasets.reading.rows import Row, check_ids, corpus_of
 from shaketable.datasets.reading.table_layout import cells_of, question_of_cells
@@ -85,7 +86,7 @@ def read_questions(given: Questions) -> tuple[Question, ...]:
     questions = tuple(_question(row, f"questions[{i}]") for i, row in enumerate(rows))
     if not questions:
         raise DataError("questions is empty. Give at least one.")
-    check_ids((f"questions[{i}]", question.id) for i, question in enumerate(questions))
+    check_ids(((f"questions[{i}]", question.id) for i, question in enumerate(questions)), made_ids_of(questions))
     return questions
 
 

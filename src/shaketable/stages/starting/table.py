@@ -33,6 +33,17 @@ class Opened:
     is_our_layout: bool
     """Whether it is JSON lines with the keys that `jsonl` reads: then no column need be named."""
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What looks wrong with the table itself."""
+        asking = next((column for column in self.columns if column.rstrip().endswith("?") and " " in column), None)
+        if asking is None:
+            return ()
+        return (
+            f"{self.name}: a column is named '{asking}', which looks like a question. If the first line names no "
+            "columns, it is not asked: put a line such as question,answer above it.",
+        )
+
     def example(self, column: str) -> Any:
         """The first value that is not empty; None: all are."""
         values = (value_of(row, column) for row in self.rows)
@@ -72,9 +83,8 @@ def choose_columns(opened: Opened, given: Mapping[str, str | None]) -> tuple[Gue
         if column == NONE and role != "question":
             chosen.pop(role, None)
             continue
-        if column not in opened.columns and column.partition(".")[0] not in opened.columns:
-            hint = did_you_mean(column, opened.columns)
-            raise DataError(f"{opened.name} has no column '{column}'.{hint} Columns: {', '.join(opened.columns)}.")
+        if problem := trouble_with(opened, role, column):
+            raise DataError(problem)
         chosen = {role_: guess for role_, guess in chosen.items() if guess.column != column}
         chosen[role] = Guess(role=role, column=column, reason="as you say")
     if "question" not in chosen:
@@ -89,6 +99,21 @@ def choose_columns(opened: Opened, given: Mapping[str, str | None]) -> tuple[Gue
         if guess.role == "tag" and guess.column not in used and guess.column not in TAKEN
     ]
     return (*(chosen[role] for role in ROLES if role in chosen), *tags)
+
+
+def trouble_with(opened: Opened, role: str, column: str) -> str | None:
+    """Why a column cannot be what a person names it for; None: it can."""
+    if column == NONE:
+        return "A study needs questions: name their column." if role == "question" else None
+    if column in opened.columns or column.partition(".")[0] in opened.columns:
+        return None
+    hint = did_you_mean(column, opened.columns)
+    return f"{opened.name} has no column '{column}'.{hint} Columns: {', '.join(opened.columns)}."
+
+
+def doubt_about(chosen: Sequence[Guess]) -> Guess | None:
+    """The column of answers, where nothing but its content speaks for it: all scores hang on it."""
+    return next((guess for guess in chosen if guess.role == "answer" and guess.is_by_content), None)
 
 
 def dataset_table(opened: Opened, chosen: Sequence[Guess]) -> dict[str, Json]:

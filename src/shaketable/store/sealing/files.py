@@ -11,13 +11,16 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from shaketable.errors import RunError
 from shaketable.store.ownership import keep_closed
+from shaketable.text.whole_file import beside, write_whole
 
 NAME = "seal.sha256"
+ABSENT = "0" * 64
+"""The digest of a file that is not there, while it is written for the first time."""
 LINE = re.compile(r"(?P<digest>[0-9a-f]{64})  (?P<name>[^/\n]+)")
 Seals = dict[str, tuple[str, ...]]
 """File → the digests of which one must be its own."""
@@ -26,9 +29,9 @@ _fitting: dict[Path, tuple[object, bool]] = {}
 
 
 def write_sealed(path: Path, content: str | bytes) -> None:
-    temporary = path.with_name(f"{path.name}.tmp")
-    temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-    replace_sealed(temporary, path)
+    with beside(path) as temporary:
+        temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        replace_sealed(temporary, path)
 
 
 def replace_sealed(temporary: Path, path: Path) -> None:
@@ -36,19 +39,20 @@ def replace_sealed(temporary: Path, path: Path) -> None:
     new = _digest(temporary)
     with _held(path.parent):
         seals, _ = load_seals(path.parent)
-        before = seals.get(path.name) or ((_digest(path),) if path.is_file() else ())
+        before = seals.get(path.name) or (_digest(path) if path.is_file() else ABSENT,)
         _write(path.parent, {**seals, path.name: tuple(dict.fromkeys((*before, new)))})
         temporary.replace(path)
         _write(path.parent, {**seals, path.name: (new,)})
     keep_closed(path.parent)
 
 
-def seal_file(path: Path) -> None:
-    """The digest of a file as it is, where it has none yet."""
-    with _held(path.parent):
-        seals, _ = load_seals(path.parent)
-        if path.name not in seals:
-            _write(path.parent, {**seals, path.name: (_digest(path),)})
+def seal_files(paths: Iterable[Path]) -> None:
+    """The digests of files of one folder as they are, where they have none yet."""
+    for path in paths:
+        with _held(path.parent):
+            seals, _ = load_seals(path.parent)
+            if path.name not in seals:
+                _write(path.parent, {**seals, path.name: (_digest(path),)})
 
 
 def load_seals(folder: Path) -> tuple[Seals, int]:
@@ -66,9 +70,18 @@ def load_seals(folder: Path) -> tuple[Seals, int]:
 
 
 def is_as_sealed(path: Path) -> bool | None:
-    """Whether a file is as it was written; None: it has no seal."""
+    """Whether a file is as it was written; None: it has no seal. One that is not there has the digest `ABSENT`."""
+    if (fits := _fits(path)) is not False:
+        return fits
+    with _held(path.parent, fcntl.LOCK_SH):  # It may have been replaced between two looks.
+        return _fits(path)
+
+
+def _fits(path: Path) -> bool | None:
     seals, _ = load_seals(path.parent)
-    return _digest(path) in seals[path.name] if path.name in seals else None
+    if path.name not in seals:
+        return None
+    return (_digest(path) if path.is_file() else ABSENT) in seals[path.name]
 
 
 def refuse_altered(path: Path, advice: str) -> None:
@@ -96,17 +109,16 @@ def _digest(path: Path) -> str:
 
 def _write(folder: Path, seals: Mapping[str, tuple[str, ...]]) -> None:
     text = "".join(f"{digest}  {name}\n" for name, digests in sorted(seals.items()) for digest in digests)
-    temporary = folder / f"{NAME}.tmp"
-    temporary.write_text(text, "utf-8")
-    temporary.replace(folder / NAME)
+    # It is on the disk before the file: after a power cut an empty one would tell of nothing.
+    write_whole(folder / NAME, text, settled=True)
 
 
 @contextlib.contextmanager
-def _held(folder: Path) -> Iterator[None]:
+def _held(folder: Path, kind: int = fcntl.LOCK_EX) -> Iterator[None]:
     """Several processes may write into one folder: each waits for the others here."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        fcntl.flock(handle, kind)
         yield
     finally:
         os.close(handle)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from shaketable.store.sealing.files import NAME, is_as_sealed, load_seals
+from shaketable.store.sealing.files import NAME, is_as_sealed, load_seals, seal_files
 
-SEALED = ("study.toml", "scores.parquet", "baselines.parquet", "findings.json", "explanations.json", "headlines.json")
 MADE_BY = {
     "study.toml": "restore it from a copy",
     "scores.parquet": "make it anew: shaketable score {}",
@@ -17,7 +16,7 @@ MADE_BY = {
     "headlines.json": "make it anew: shaketable report {}",
     "report.html": "make it anew: shaketable report {}",
 }
-"""What helps against an altered file."""
+"""Which files are sealed, and what helps against an altered one."""
 
 
 def find_altered_files(folder: Path) -> Iterator[str]:
@@ -25,17 +24,32 @@ def find_altered_files(folder: Path) -> Iterator[str]:
     seals, n_unread = load_seals(folder)
     if not (folder / NAME).is_file():
         yield f"{NAME} is missing: whether files beside the records were altered cannot be told"
+        return
     if n_unread:
         yield f"{NAME}: {n_unread} of its lines cannot be read"
+    for name in list_unsealed(folder):
+        yield f"{name} has no line in {NAME}, which was altered: {_describe_help(folder, name)}"
     for name in sorted(seals):
-        helps = MADE_BY.get(name, "restore it from a copy").format(folder)
-        if not (folder / name).is_file():
-            yield f"{name} is missing: {helps}"
-        elif not is_as_sealed(folder / name):
-            yield f"{name} was altered after it was written: {helps}"
+        if is_as_sealed(folder / name) is False:
+            problem = "was altered after it was written" if (folder / name).is_file() else "is missing"
+            yield f"{name} {problem}: {_describe_help(folder, name)}"
+
+
+def _describe_help(folder: Path, name: str) -> str:
+    return MADE_BY.get(name, "restore it from a copy").format(folder)
 
 
 def list_unsealed(folder: Path) -> tuple[str, ...]:
-    """Files that an older version wrote, and that nothing is known of."""
+    """Files that are sealed when they are written, and are not: those of an older version, if it is one's run."""
     seals, _ = load_seals(folder)
-    return tuple(name for name in SEALED if (folder / name).is_file() and name not in seals)
+    return tuple(file.name for file in _sealed_files(folder) if file.name not in seals)
+
+
+def seal_older(folder: Path) -> None:
+    """The files of an older version, as they are: from now on it shows when they are altered."""
+    seal_files(_sealed_files(folder))
+
+
+def _sealed_files(folder: Path) -> list[Path]:
+    earlier = sorted(folder.glob("study.[0-9]*.toml"))
+    return [file for file in (*(folder / name for name in MADE_BY), *earlier) if file.is_file()]

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from shaketable.models.endpoint.batches.requests import id_of_line
+from shaketable.text.whole_file import write_whole
 
 REQUESTS, REPLIES, STATE = "requests.jsonl", "replies.jsonl", "state.json"
 
@@ -82,12 +83,7 @@ class Ledger:
 
     def save(self, sent: Sent) -> Sent:
         folder = self.folder / sent.token
-        temporary = folder / "state.tmp"
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump(asdict(sent), file)
-            file.flush()
-            _settle(file.fileno())
-        temporary.replace(folder / STATE)
+        write_whole(folder / STATE, json.dumps(asdict(sent)), settled=True)
         settle_folder(folder)
         return sent
 

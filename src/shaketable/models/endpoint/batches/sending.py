@@ -17,6 +17,7 @@ from shaketable.models.endpoint.batches.settings import BatchSettings
 from shaketable.models.endpoint.batches.state import refusals
 from shaketable.models.endpoint.failures import LONGEST_MESSAGE
 from shaketable.models.endpoint.words import plain_words
+from shaketable.text.whole_file import beside
 
 if TYPE_CHECKING:
     from openai.types import Batch
@@ -78,18 +79,18 @@ class Sending:
             self.ledger.remove(sent)  # Nothing of it was answered or paid.
             raise self._refusal(batch)
         replies = self.ledger.replies(sent)
-        temporary = replies.with_suffix(".tmp")
-        with temporary.open("wb") as file:
-            for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
-                part = replies.with_suffix(".part")
-                self.server.download(file_id, part, sent.n_requests)
-                with part.open("rb") as content:
-                    shutil.copyfileobj(content, file)
-                file.write(b"\n")  # The last line may lack its end.
-                part.unlink()
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(replies)
+        with beside(replies) as temporary:
+            with temporary.open("wb") as file:
+                for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
+                    part = replies.with_suffix(".part")
+                    self.server.download(file_id, part, sent.n_requests)
+                    with part.open("rb") as content:
+                        shutil.copyfileobj(content, file)
+                    file.write(b"\n")  # The last line may lack its end.
+                    part.unlink()
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(replies)
         settle_folder(replies.parent)
         ended_at = batch.completed_at or batch.expired_at or batch.cancelled_at
         seconds = None if ended_at is None else max(float(ended_at - batch.created_at), 0.0)
