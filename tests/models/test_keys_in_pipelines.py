@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from stand_in_endpoint import StandIn
 
-from shaketable.errors import PartError
+from shaketable.errors import PartError, SecretError
 from shaketable.models.calling.function import Called, FunctionCaller
+from shaketable.models.openai import Openai
 from shaketable.models.pipeline import Pipeline
 from shaketable.types import Completion, Failure, Message, Prompt, Sampling
 
@@ -94,6 +95,16 @@ def test_a_function_of_this_process_tells_no_key(function: Callable[[str], objec
     caller.close()
     assert "*" in repr(reply) or isinstance(reply, Failure)
     assert not is_told(reply)
+
+
+@pytest.mark.parametrize("address", [f"http://h/{KEY}/ask", f"http://h/ask?q={urllib.parse.quote(KEY, safe='')}"])
+def test_an_address_with_a_key_of_the_user_is_refused_and_not_repeated(address: str) -> None:
+    with pytest.raises(SecretError) as refused:
+        Pipeline(http=address)
+    assert not is_told(refused.value)
+    with pytest.raises(SecretError) as refused:
+        Openai(model="m", base_url=address)
+    assert not is_told(refused.value)
 
 
 @pytest.mark.parametrize("status", [200, 400])

@@ -347,6 +347,7 @@ def test_a_file_that_is_not_there_is_named_with_its_neighbour(folder):
             (f"pipeline(http='https://e.org/ask?v=1&{name}=hidden')", "headers={'Authorization': 'Bearer ${MY_TOKEN}'}")
             for name in ("sig", "code", "pwd", "pass", "password", "accessCode", "X-Amz-Signature", "api%5fKey", "AUTH")
         ),
+        ("pipeline(http='https://e.org/ask?x=sk-hidden')", "http holds a secret"),
         ("pipeline(http='http://evil。com/ask')", "Its host is written with the letters a to z"),
         ("pipeline(http='https://e.org', headers={'Authorization': 'Bearer sk-1'})", "is written out"),
         ("pipeline(http='https://e.org', headers={'a b': 'c'})", "a name has characters that no header has"),

@@ -102,7 +102,7 @@ class Pipeline:
         if not is_web_address(self.http or ""):
             raise SecretError(f"http is none; expected a web address, such as https://example.org/ask. {PLAIN}")
         address = urlsplit(self.http or "")
-        if address.username or address.password or holds_secret(address.query):
+        if address.username or address.password or holds_secret(self.http or ""):
             raise SecretError(
                 "http holds a secret, or a parameter that is named like one, which would be stored with the run. Put "
                 "it into an environment variable and send it in a header, by its name: "

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shaketable.models.endpoint.choice import estimate_tokens
 from shaketable.models.endpoint.quota import Quotas
 
 
@@ -50,6 +52,11 @@ def test_what_a_server_counts_is_learnt() -> None:
     sent = send(Quotas(None, 20_000), 200, takes=41, used=1000)
     assert most_in_a_minute(sent) <= 20_000
     assert sum(at == 0 for at, _ in sent) == 20  # The limit is used.
+
+
+@pytest.mark.parametrize(("text", "n"), [("", 0), ("abcde", 2), ("東京は首都", 5), ("Zürich", 3), ("\ud800", 1)])
+def test_other_letters_than_those_of_ascii_are_a_token_each(text: str, n: int) -> None:
+    assert estimate_tokens(text) == n
 
 
 def test_few_calls_go_as_long_as_none_was_counted() -> None:

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 from shaketable.errors import SecretError
 from shaketable.models.endpoint.headers import SECRET
+from shaketable.models.endpoint.hiding import own_hide
 from shaketable.weights import host_of
 
 WORDS = frozenset(
@@ -17,6 +18,8 @@ WORDS = frozenset(
 )
 """One of them stands in the name of a parameter that is a secret, beside what headers of that kind are called."""
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+KEY = re.compile(r"(sk|pk|rk|gsk|ghp|gho|xai|hf)[-_]\w|AIza|AKIA|eyJ|xox[abp]-")
+"""How keys of known services begin."""
 PLAIN = "Its host is written with the letters a to z (xn--… for others), digits, dots and hyphens."
 
 
@@ -35,11 +38,16 @@ def same_address(address: str) -> str:
     return f"{parts.scheme}://{host_of(address)}:{port}{parts.path.rstrip('/')}"
 
 
-def holds_secret(query: str) -> bool:
-    """Whether a parameter has the name of a secret: `sig`, `accessCode`, `api-key`; `passage`, `zipcode` are none."""
-    names = re.split(r"[&;]", unquote_plus(query))
-    words = (word.lower() for name in names for word in WORD.findall(name.partition("=")[0]))
-    return SECRET.search("&".join(name.partition("=")[0] for name in names)) is not None or not WORDS.isdisjoint(words)
+def holds_secret(address: str) -> bool:
+    """Whether a key of the user stands in it, or a parameter that is named or looks like one: `sig`, `accessCode`,
+    `x-api-key`; `passage` and `zipcode` are none."""
+    pairs = [pair.partition("=") for pair in re.split(r"[&;]", unquote_plus(urlsplit(address).query))]
+    words = {word.lower() for name, _, _ in pairs for word in WORD.findall(name)}
+    return (
+        own_hide()(address) != address
+        or not WORDS.isdisjoint(words)
+        or any(SECRET.search(name) or KEY.match(value or name) for name, _, value in pairs)
+    )
 
 
 def refuse_address(base_url: str) -> None:
@@ -52,9 +60,9 @@ def refuse_address(base_url: str) -> None:
             f"base_url has a query string. For Azure give the resource alone, https://{address.hostname}, with "
             f"api_version='{version[0]}', and the name of the deployment as model."
         )
-    if address.username or address.password or address.query:
+    if address.username or address.password or address.query or holds_secret(base_url):
         raise SecretError(
-            "base_url holds a user name, password or query string, which would be stored with every record. "
+            "base_url holds a user name, password, key or query string, which would be stored with every record. "
             "Put the key into an environment variable and name it with api_key_variable."
         )
     for ending in ("/chat/completions", "/completions"):

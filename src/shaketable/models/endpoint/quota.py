@@ -28,8 +28,8 @@ class Taken:
 
 
 class Scale:
-    """Estimates of tokens → what calls take, by those that were counted lately. None is made smaller: where texts are as
-    long as they look, an estimate is the most that a call may take."""
+    """Estimates of tokens → what calls take, by those that were counted lately. None is made smaller: where texts
+    are as long as they look, an estimate is the most that a call may take."""
 
     def __init__(self) -> None:
         self._counted: deque[tuple[float, float]] = deque(maxlen=N_COUNTED)
