@@ -68,8 +68,8 @@ ROUGH_GROWTH = 0.05
 GENTLE_GROWTH, GENTLE_MOST, GENTLE_STEPS, NEAR = 0.0005, 0.02, 4, 1.1
 """The first growth at a server that was shut, and the most up to a little above the rate that was too high, or so many
 steps to it from the last that was not: to be shut costs more than to be refused a call."""
-MANY_SINGLE = 10
-"""Refusals that were no rows, where that many come in a row by chance: it does not count them."""
+SCATTERED, MOST_IN_VAIN = 0.1, 4
+"""A share of refusals that is too high, and so many lower rates in a row that did not help: they come by chance."""
 
 
 class Pace:
@@ -115,6 +115,8 @@ class Pace:
         self._rows = Rows()
         self._is_strict = False
         """Whether it was shut, so that refused calls give no place back."""
+        self._is_doubtful = False
+        """Whether that was an error once: calls are refused by chance, so that only a long row shows it."""
         self._shut_since: float | None = None
         self._asked_at: float | None = None
         """When a shut server was asked again; None: it was refused since."""
@@ -124,11 +126,13 @@ class Pace:
         self._gentle_growth = GENTLE_MOST
         self._taken = math.inf
         """What it took, a second, when it was open for long and then shut; infinity: it was not yet."""
-        self._n_single = 0
-        """Of a server that was shut, refusals that were no row of them."""
+        self._n_in_vain = 0
+        """Rates in a row that were lowered and still too high."""
         self._n_taken = 0
         """Calls since it was open that were not refused."""
         self._longest_row = 0
+        self._went_back = False
+        """Whether the rate is one that it took before."""
         self._begin(0.0)
 
     def ready_at(self, now: float) -> float:
@@ -177,7 +181,8 @@ class Pace:
         self._answered_at = now
 
     def _begin_anew(self) -> None:
-        self.rate, self._after_test, self._is_starting, self._is_strict = None, None, True, False
+        self.rate, self._after_test, self._is_starting = None, None, True
+        self._is_strict = self._is_doubtful = False
         self._shut_since, self._asked_at, self._opened_at, self._n_taken = None, None, None, 0
         self._met = self._taken = math.inf
         self._n_usual = self._n_seen = 0.0
@@ -200,18 +205,12 @@ class Pace:
             return
         self._longest_row = max(self._longest_row, len(row))
         if self._is_row(row):
-            self._n_single = max(self._n_single - len(row) + 1, 0) if self._is_strict else 0
             self._shut_since, self._is_strict = row[0], True
             self._pause(now, row[0])
             return
         if sent_at < self._set_at:
             return  # It went at a rate that was given up.
         self._n_returned += not self._is_strict
-        self._n_single += 1
-        if self._is_strict and self._n_single >= MANY_SINGLE:
-            self._is_strict = False
-            self._begin(now + self._warm_up())
-            return
         if now >= self._begun:
             self._n_refused += 1
             if (
@@ -251,6 +250,7 @@ class Pace:
         elif open_seconds < SOON_SECONDS:
             rate, self._gentle_growth = min(LOWER * self.rate, SLIGHTLY_LOWER * self._taken), GENTLE_MOST
             self._met = min(self._met, self.rate)
+            self._lower_in_vain(now)
         else:
             rate = self._go_back(min(self._proven or self.rate, self.rate))
             self._taken = taken
@@ -273,9 +273,14 @@ class Pace:
         return self.rate
 
     def _took_less(self, now: float) -> bool:
-        """At a higher rate it took less than before, and refused many in a row: it counts what it refuses."""
+        """At a higher rate it took less than before and refused many in a row, or most at a rate that it took before:
+        it counts what it refuses."""
         seconds = now - self._begun
-        if self._proven is None or self._longest_row < ROW or seconds < PERIOD_SECONDS or not self._takes_some(now):
+        if self._is_doubtful or self._longest_row < ROW or not self._takes_some(now):
+            return False
+        if self._went_back:
+            return self._n_refused > MOST_REFUSED * self._n_sent
+        if self._proven is None or seconds < PERIOD_SECONDS:
             return False
         return self._n_kept / seconds < MUCH_LESS * self._proven
 
@@ -330,13 +335,24 @@ class Pace:
     def _judge_gently(self, now: float, seconds: float) -> None:
         """A server that was shut is open: the rate grows until it is shut again, or calls are refused by chance."""
         assert self.rate is not None, "Before the first refusal there is no rate."
-        if self._idle < 0.5 * seconds:
+        if self._n_refused > SCATTERED * self._n_sent:
+            self._met = min(self._met, self.rate)
+            self.rate, self._growth, self._proven = LOWER * self.rate, 0.0, None
+            self._lower_in_vain(now)
+        elif self._idle < 0.5 * seconds:
+            self._n_in_vain = 0
             self._proven = self.rate
             self.rate *= 1 + self._growth
             is_near = self.rate <= NEAR * self._met < math.inf
             first, most = (GENTLE_GROWTH, self._gentle_growth) if is_near else (FIRST_GROWTH, MOST_GROWTH)
             self._growth = min(max(2 * self._growth, first), most)
         self._begin(now)
+
+    def _lower_in_vain(self, now: float) -> None:
+        """Where calls are refused at ever lower rates it is by chance."""
+        self._n_in_vain += 1
+        if self._n_in_vain >= MOST_IN_VAIN:
+            self._is_strict, self._is_doubtful, self._n_in_vain = False, True, 0
 
     def _is_too_fast(self, share: float, accepted: float) -> bool:
         assert self.rate is not None, "Before the first refusal there is no rate."
@@ -360,7 +376,7 @@ class Pace:
 
     def _rise(self, *, is_busy: bool) -> None:
         assert self.rate is not None, "Before the first refusal there is no rate."
-        self._is_fresh, self._proven = False, self.rate
+        self._is_fresh, self._proven, self._went_back = False, self.rate, False
         if not self._is_starting:
             self._note_usual()
         if not is_busy:
@@ -376,12 +392,13 @@ class Pace:
         may all be refused, and less accepted than the server takes."""
         assert self.rate is not None, "Before the first refusal there is no rate."
         if self._took_less(now):
-            self._is_strict, self._n_single, self._n_returned = True, 0, 0.0
+            self._is_strict, self._n_returned = True, 0.0
             self._go_back(self._proven or self.rate)
             self._set(self.rate, now)
             return
         proven = self._proven if self._proven is not None and accepted < self._proven < self.rate else None
         self._proven, self._is_fresh, self._is_starting = None, proven is None, False
+        self._went_back = proven is not None
         self._set(proven or max(accepted, SLOWEST), now)
 
     def _set(self, rate: float, now: float) -> None:
