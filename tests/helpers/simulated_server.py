@@ -127,7 +127,12 @@ class Asked:
 
 
 def drive_server(
-    bucket: Bucket | Counting, n_calls: int, *, wait_seconds: float, latency_seconds: float = 0.02, most_seconds: float = math.inf
+    bucket: Bucket | Counting,
+    n_calls: int,
+    *,
+    wait_seconds: float,
+    latency_seconds: float = 0.02,
+    most_seconds: float = math.inf,
 ) -> Asked:
     """So many calls, the first of them first. A refused one waits as long as the server says."""
     access = Access(endpoint="http://127.0.0.1/v1", key_variable="", headers={})
