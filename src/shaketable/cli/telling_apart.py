@@ -35,10 +35,11 @@ def tell_comparison(compared: Compared, told: Comparisons) -> None:
     for sentence in describe_comparison(compared, told):
         out.print(f"  {sentence}", highlight=False, markup=False)
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
-    table.add_column()
+    table.add_column(no_wrap=True)
     for name in (first.name, second.name):
         table.add_column(name, min_width=8, overflow="ellipsis")
-    for title in ("difference", "p", ""):
+    table.add_column("difference")
+    for title in ("p", ""):
         table.add_column(title, no_wrap=True)
     comparison = compared.comparison
     table.add_row("all", *_cells(comparison.overall, compared, told))

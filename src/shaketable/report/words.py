@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -20,9 +21,10 @@ DIRECTIONS = {"formality": "more casual", "readability": "harder to read"}
 
 
 def name_part(part: str) -> str:
-    """`sentence_removal` → `sentence removal`; settings stay as they are written."""
-    name, bracket, settings = part.partition("(")
-    return name.replace("_", " ") + bracket + settings
+    """`random_noise(sentences='all')` → `random noise (sentences: all)`."""
+    name, _, settings = part.partition("(")
+    told = re.sub(r"(\w+)=", lambda key: f"{key[1].replace('_', ' ')}: ", settings.removesuffix(")")).replace("'", "")
+    return name.replace("_", " ") + (f" ({told})" if told else "")
 
 
 def name_wording(variation: str) -> str:
@@ -33,7 +35,7 @@ def name_wording(variation: str) -> str:
 
 def name_evidence(perturbation: str | None) -> str:
     """How legends and tables name evidence; a method that does not search has none."""
-    return (perturbation or "no_evidence").replace("_", " ")
+    return name_part(perturbation or "no_evidence")
 
 
 def sentence_case(text: str) -> str:
