@@ -115,6 +115,14 @@ def format_loss(loss: Estimate, metric: str) -> str:
     return f"a {name_direction(loss, metric)} of {format_difference(without_sign(loss))}"
 
 
+def format_more(change: Estimate) -> str:
+    """`11 points more [−6, 26]` or `11 points less [−6, 26]`: of what is added, whatever is better."""
+    if change.value is None:
+        return format_difference(change)
+    size = without_sign(change)
+    return _joined(f"{format_amount(size)} {'less' if change.value < 0 else 'more'}", format_interval(size))
+
+
 def format_cost(estimate: Estimate, metric: str) -> str:
     """`19 points [8, 30] of correctness` or `0.0300 [0.0200, 0.0400] bertscore`."""
     return f"{format_difference(estimate)} {'of ' if estimate.unit == 'share' else ''}{word_for(metric)}"
