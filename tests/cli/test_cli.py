@@ -217,7 +217,9 @@ def test_a_dry_run_multiplies_what_it_says_it_multiplies():
     words = ("--set", 'cross.variations=["original", "spelling", "imperative"]', "--dry-run")
     shown = " ".join(call("run", write_study(), *words).stdout.split())
     product = re.search(
-        r"([\d,]+) wordings \(of 4 questions\) × 2 choices of system and evidence × 2 temperatures × 2 repeats = (\d+)", shown
+        r"([\d,]+) wordings \(of 4 questions\) × 2 choices of system and evidence × 2 temperatures × 2 repeats"
+        r" = (\d+)",
+        shown,
     )
     assert product is not None, shown
     assert int(product[1]) * 2 * 2 * 2 == int(product[2])
