@@ -150,7 +150,7 @@ def test_without_out_a_run_goes_into_the_folder_runs(no_report):
 def test_without_json_the_words_go_to_people_and_the_findings_to_standard_output(no_report):
     result = call("run", write_study(), "--out", "r", *FORGIVING)
     assert result.exit_code == 0
-    assert "small: 4 questions, 2 conditions, 32 trials" in result.stderr
+    assert "small: 4 questions, 4 conditions, 32 trials" in result.stderr
     assert " of 32 trials failed; they are kept as failures, never as zeros." in result.stderr
     assert "The report: r/report.html" in result.stderr
     assert result.stdout.startswith("• ")
@@ -177,13 +177,13 @@ def test_a_dry_run_counts_and_writes_nothing(own_home):
     write_study()
     before = tree(own_home)
     said = json.loads(call("run", "small.toml", "--dry-run", "--json").stdout)
-    assert (said["questions"], said["conditions"], said["cells"], said["trials"]) == (4, 2, 16, 32)
+    assert (said["questions"], said["conditions"], said["cells"], said["trials"]) == (4, 4, 16, 32)
     [system] = said["systems"]
     most = system["at_most"]
     assert (system["trials"], most["calls"], most["new_tokens"], most["dollars"]) == (32, 32, 32 * 8, None)
     assert system["likely"] is None
     shown = call("run", "small.toml", "--dry-run")
-    assert "4 questions × 2 conditions × 2 temperatures × 2 repeats = 32 trials" in shown.stdout
+    assert "4 questions × 2 choices of system and evidence × 2 temperatures × 2 repeats = 32 trials" in shown.stdout
     assert "Nothing was run." in shown.stdout
     assert tree(own_home) == before
 
@@ -217,7 +217,9 @@ def test_a_dry_run_multiplies_what_it_says_it_multiplies():
     words = ("--set", 'cross.variations=["original", "spelling", "imperative"]', "--dry-run")
     shown = " ".join(call("run", write_study(), *words).stdout.split())
     product = re.search(
-        r"([\d,]+) wordings \(of 4 questions\) × 2 conditions × 2 temperatures × 2 repeats = (\d+)", shown
+        r"([\d,]+) wordings \(of 4 questions\) × 2 choices of system and evidence × 2 temperatures × 2 repeats"
+        r" = (\d+)",
+        shown,
     )
     assert product is not None, shown
     assert int(product[1]) * 2 * 2 * 2 == int(product[2])
@@ -363,9 +365,9 @@ def test_ls_names_every_kind_and_one_kind_alone():
 def test_validate_counts_without_running(own_home):
     write_study()
     said = json.loads(call("validate", "small.toml", "--json").stdout)
-    counts = {"questions": 4, "rejected_rows": 0, "remarks": 0, "conditions": 2, "cells": 16, "trials": 32}
+    counts = {"questions": 4, "rejected_rows": 0, "remarks": 0, "conditions": 4, "cells": 16, "trials": 32}
     assert said == {"study": "small", **counts}
-    assert call("validate", "small.toml").stderr == "small.toml is fine: 4 questions, 2 conditions, 32 trials.\n"
+    assert call("validate", "small.toml").stderr == "small.toml is fine: 4 questions, 4 conditions, 32 trials.\n"
     assert "properties" in json.loads(call("validate", "--schema").stdout)
     assert refused(2, "validate") == "Which study? Give a file or a name: shaketable validate demo."
     assert not Path("runs").exists()

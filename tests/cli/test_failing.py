@@ -91,4 +91,7 @@ def test_what_an_endpoint_does_not_do_is_one_sentence_with_each_reason_once():
         "logprobs_given": EndpointFact(value=None, reason="no reply"),
     }
     words = describe_checks(facts)
-    assert words == "seed honored, temperature applied: no (HTTP 400); logprobs given: could not be told (no reply)"
+    assert words == (
+        "the endpoint does not honor the seed and does not apply the temperature (HTTP 400); it could not be told "
+        "whether the endpoint gives log probabilities (no reply)"
+    )

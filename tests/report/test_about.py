@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shaketable.report.about import list_costs, make_banner
+from shaketable.report.about import describe_selection, list_costs, make_banner
 from shaketable.store.summary import RunSummary
 from shaketable.store.wordings import WordingEffort
 from shaketable.types import Making
@@ -46,3 +46,13 @@ def test_partial_results_say_so():
     assert "all results are partial" in make_banner(replace(SUMMARY, state="running"), Path("run")).title
     assert make_banner(replace(SUMMARY, state="finished"), Path("run")) is None
     assert make_banner(replace(SUMMARY, state="finished"), Path("run"), "Of 8 questions.").remark == "Of 8 questions."
+
+
+def test_the_selection_is_told_in_words() -> None:
+    choice = {"name": "builtin", "limit": 24, "balance_by": ["type", "n_facts"], "per_cell": None, "where": {}}
+    told = {"datasets": [choice], "questions": 1, "rejected_rows": 1, "remarks": 0, "short_cells": {"type bridge": 2}}
+    assert describe_selection(told) == (
+        "1 question asked; at most 24 of builtin, balanced by type and n facts; 1 row was left out; "
+        "only 2 questions for type bridge"
+    )
+    assert describe_selection({}) == "all questions"

@@ -77,7 +77,8 @@ def test_neighbouring_temperatures_are_drawn_together() -> None:
 
 
 def test_settings_of_a_part_stay_as_they_are_written() -> None:
-    assert name_part("sentence_removal(min_left=1)") == "sentence removal(min_left=1)"
+    assert name_part("sentence_removal(min_left=1)") == "sentence removal (min left: 1)"
+    assert name_part("random_noise(sentences='all')") == "random noise (sentences: all)"
 
 
 @pytest.mark.parametrize("value", [9.3e-18, -9.3e-18, 0.0])

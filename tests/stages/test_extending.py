@@ -97,7 +97,7 @@ def test_more_questions_then_more_repeats_ask_what_is_new_alone(tmp_path, monkey
     # 2 kinds of evidence x 2 wordings x 2 temperatures = 8 trials for each question and repeat.
     assert n_asked == [2 * 2 * 8, 1 * 2 * 8, 3 * 1 * 8]
     assert "This run is extended: repeats was 2, now 3." in output
-    assert "3 questions, 2 conditions, 72 trials, 48 already there" in output
+    assert "3 questions, 8 conditions, 72 trials, 48 already there" in output
 
     called("run", tmp_path / "study.toml", "--out", tmp_path / "at_once", *options)
     assert rows_of(tmp_path / "grown") == rows_of(tmp_path / "at_once")

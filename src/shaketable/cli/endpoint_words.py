@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from shaketable.report.words import join_words
 from shaketable.types import EndpointFact
+
+NOT_DONE = {
+    "n_honored": "does not give several replies at once",
+    "logprobs_given": "does not give log probabilities",
+    "seed_honored": "does not honor the seed",
+    "temperature_applied": "does not apply the temperature",
+}
+IN_QUESTION = {
+    "n_honored": "gives several replies at once",
+    "logprobs_given": "gives log probabilities",
+    "seed_honored": "honors the seed",
+    "temperature_applied": "applies the temperature",
+}
+"""The same, where nothing is known of it."""
 
 
 def describe_checks(facts: Mapping[str, EndpointFact]) -> str:
-    """`seed honored, temperature applied: no (HTTP 400); logprobs given: could not be told (…)`: a reason once."""
+    """`the endpoint does not give several replies at once (asked for 3, it gave 1)`: a reason once."""
     names: dict[tuple[bool | None, str], list[str]] = {}
     for name, fact in facts.items():
-        names.setdefault((fact.value, fact.reason), []).append(name.replace("_", " "))
-    return "; ".join(
-        f"{', '.join(alike)}: {'no' if value is False else 'could not be told'} ({reason})"
-        for (value, reason), alike in names.items()
-    )
+        names.setdefault((fact.value, fact.reason), []).append(name)
+    return "; ".join(f"{_told(alike, is_known=value is False)} ({reason})" for (value, reason), alike in names.items())
+
+
+def _told(names: Sequence[str], *, is_known: bool) -> str:
+    told = join_words([(NOT_DONE if is_known else IN_QUESTION).get(name, name.replace("_", " ")) for name in names])
+    return f"the endpoint {told}" if is_known else f"it could not be told whether the endpoint {told}"

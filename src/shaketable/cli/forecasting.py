@@ -7,9 +7,16 @@ import dataclasses
 
 from rich.table import Table
 
+from shaketable import catalog
 from shaketable.cli.console import out, print_json, say
+from shaketable.protocols import WhiteBoxModel
+from shaketable.report.money_words import LOCAL_MODEL, NO_PRICE
 from shaketable.report.time_words import duration
-from shaketable.report.words import describe_not_varied
+from shaketable.report.words import (
+    count,
+    describe_not_varied,
+    name_questions,
+)
 from shaketable.stages.advice import advice_on
 from shaketable.stages.estimate import Amount, WordingForecast, estimate, estimate_wordings
 from shaketable.stages.plan import Plan
@@ -28,7 +35,7 @@ def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
                 "study": planned.study.name,
                 "questions": len(planned.questions),
                 "wordings": len(planned.asked),
-                "conditions": len(planned.conditions),
+                "conditions": planned.n_conditions,
                 "cells": planned.n_cells,
                 "trials": planned.n_trials,
                 "least_trials": None if planned.study.precision is None else n_least_trials(planned),
@@ -51,8 +58,9 @@ def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
     table = Table("system", "trials", "", "calls", "prompt tokens", "new tokens", "time", "money")
     for system in forecasts:
         name = f"{system.model} · {system.method}"
-        table.add_row(name, f"{system.trials:,}", "likely", *_amount_words(system.likely, "not measured yet"))
-        table.add_row("", "", "at most", *_amount_words(system.at_most, "no limit stated"))
+        paid = LOCAL_MODEL if _is_local(planned, system.model) else NO_PRICE
+        table.add_row(name, f"{system.trials:,}", "likely", *_amount_words(system.likely, "not measured yet", paid))
+        table.add_row("", "", "at most", *_amount_words(system.at_most, "no limit stated", paid))
     out.print(table)
     out.print(
         "Likely: as many calls and tokens a trial as in this system's last run on this machine. At most: by the "
@@ -61,16 +69,23 @@ def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
     )
 
 
+def _is_local(planned: Plan, model: str) -> bool:
+    return any(
+        catalog.label(condition.model) == model and isinstance(condition.model, WhiteBoxModel)
+        for condition in planned.conditions
+    )
+
+
 def _product(planned: Plan) -> str:
     """How the number of trials comes about."""
     study = planned.study
     n_wordings, n_questions = len(planned.asked), len(planned.questions)
     crossed = (
-        f"{n_questions:,} questions"
+        name_questions(n_questions)
         if n_wordings == n_questions
         else f"{n_wordings:,} wordings (of {n_questions:,} questions)"
     )
-    crossed += f" × {len(planned.conditions)} conditions"
+    crossed += f" × {count(len(planned.conditions), 'choice')} of system and evidence"
     if study.precision is not None:
         return f"{crossed} × {_temperatures(planned)} temperatures, repeated {_until(planned, study.precision)}"
     if study.scan is None:
@@ -100,7 +115,7 @@ def _wording_words(rewording: WordingForecast) -> str:
     )
 
 
-def _amount_words(amount: Amount | None, nothing: str) -> list[str]:
+def _amount_words(amount: Amount | None, nothing: str, nothing_paid: str = NO_PRICE) -> list[str]:
     if amount is None:
         return [nothing, "", "", "", ""]
     return [
@@ -108,7 +123,7 @@ def _amount_words(amount: Amount | None, nothing: str) -> list[str]:
         f"{amount.prompt_tokens:,}",
         f"{amount.new_tokens:,}",
         "not known before a first run" if amount.seconds is None else duration(amount.seconds),
-        "no price given" if amount.dollars is None else f"${amount.dollars:,.2f}",
+        nothing_paid if amount.dollars is None else f"${amount.dollars:,.2f}",
     ]
 
 

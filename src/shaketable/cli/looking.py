@@ -52,7 +52,7 @@ def validate(
         "questions": len(planned.questions),
         "rejected_rows": len(planned.rejected_rows),
         "remarks": len(planned.remarks),
-        "conditions": len(planned.conditions),
+        "conditions": planned.n_conditions,
         "cells": planned.n_cells,
         "trials": planned.n_trials,
     }

@@ -377,7 +377,7 @@ def _answer(
         shared = 0 if cache is None or is_adaptive(planned.study) else count_shared(planned, store, cache)
         say(
             f"{planned.study.name}: {count(len(planned.questions), 'question')}, "
-            f"{count(len(planned.conditions), 'condition')}, "
+            f"{count(planned.n_conditions, 'condition')}, "
             f"{'' if planned.study.precision is None else 'at most '}{count(planned.n_trials, 'trial')}"
             + (f", {finished:,} already there" if finished else "")
             + (f", {shared:,} asked by other runs" if shared else ""),

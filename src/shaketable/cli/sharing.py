@@ -15,6 +15,7 @@ import typer
 from shaketable.cli.console import guarded, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
 from shaketable.errors import StudyError
+from shaketable.report.words import count
 from shaketable.stages.analyze import make_current as make_findings_current
 from shaketable.stages.import_answers import import_answers
 from shaketable.stages.interchange.inspect_writing import export_inspect
@@ -147,7 +148,7 @@ def export(
     if json_:
         print_json({"run": str(run_folder), "table": table, "rows": n_rows, "file": str(out_file)})
     else:
-        say(f"{n_rows:,} rows in {out_file}")
+        say(f"{count(n_rows, 'row')} in {out_file}")
 
 
 def _export_logs(run: Run, format_: Format, table: TableName, out: Path | None, json_: bool) -> None:

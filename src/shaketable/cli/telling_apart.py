@@ -35,7 +35,7 @@ def tell_comparison(compared: Compared, told: Comparisons) -> None:
     for sentence in describe_comparison(compared, told):
         out.print(f"  {sentence}", highlight=False, markup=False)
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
-    table.add_column()
+    table.add_column(min_width=17)
     for name in (first.name, second.name):
         table.add_column(name, min_width=8, overflow="ellipsis")
     for title in ("difference", "p", ""):
@@ -49,7 +49,7 @@ def tell_comparison(compared: Compared, told: Comparisons) -> None:
     table.add_section()
     for effort in compared.efforts:
         change = effort.change
-        numbers = (format_value(change.first), format_value(change.second), format_effort(effort))
+        numbers = (format_value(change.first), format_value(change.second), _in_two(format_effort(effort)))
         table.add_row(EFFORTS[effort.measured], *numbers)
     out.print(table)
     out.print(describe_moves(compared), highlight=False, markup=False)
@@ -64,11 +64,16 @@ def tell_comparison(compared: Compared, told: Comparisons) -> None:
                 out.print(Text(f"    {contender.name}: {' '.join(given.text.split())}"))
 
 
+def _in_two(text: str) -> str:
+    """A difference over its interval: both beside each other leave no room for names."""
+    return text.replace(" [", "\n[").replace("for every", "for\nevery")
+
+
 def _cells(change: Change, compared: Compared, told: Comparisons) -> tuple[str, ...]:
     return (
         format_value(change.first),
         format_value(change.second),
-        format_change(change),
+        _in_two(format_change(change)),
         format_adjusted(change, compared, told),
         verdict_of(change, compared, told),
     )

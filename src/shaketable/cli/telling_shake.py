@@ -8,6 +8,7 @@ from pathlib import Path
 
 from shaketable.analyses.shakes import Shaken
 from shaketable.cli.console import out, say, say_left_out
+from shaketable.report.words import name_questions
 from shaketable.stages.answer import Answered
 from shaketable.stages.shaking.confirm import POWER, QUESTIONS, Confirmation
 from shaketable.store import Run
@@ -77,7 +78,7 @@ def _short(text: object) -> str:
 def _needs(confirmation: Confirmation) -> str:
     points = f"{100 * confirmation.loss:.0f} points"
     n = confirmation.n_needed
-    needed = "more than 1,000 questions" if n is None else f"{n:,} questions"
+    needed = "more than 1,000 questions" if n is None else name_questions(n)
     if confirmation.has_enough:
         return f"To confirm a loss of {points} takes {needed}; {QUESTIONS} has new ones, which were not asked here."
     return (

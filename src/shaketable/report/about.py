@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -15,7 +16,7 @@ from shaketable.factors import Labels
 from shaketable.metrics.scoring import GREEDY_ONLY
 from shaketable.report.money_words import describe_money, describe_reused
 from shaketable.report.repeat_words import describe_repeats
-from shaketable.report.words import name_evidence
+from shaketable.report.words import join_words, name_evidence, name_part
 from shaketable.store import Run
 from shaketable.store.counts import EmptyCount, FailureCount, ReferenceFlagCount, RejectedCount, UnscoredCount
 from shaketable.store.evidence_flags import FlagCount
@@ -187,7 +188,7 @@ def _shaken(scores: pl.DataFrame) -> str:
 def list_costs(summary: RunSummary, seed: int, extensions: Sequence[Sequence[Change]] = ()) -> list[tuple[str, object]]:
     """What the run took, one line each."""
     return [
-        ("Selection", summary.selection or "all questions"),
+        ("Selection", describe_selection(summary.selection)),
         ("Seed", seed),
         *(("Extended", "; ".join(map(str, changes))) for changes in extensions),
         ("Time", _duration(summary.seconds)),
@@ -198,6 +199,41 @@ def list_costs(summary: RunSummary, seed: int, extensions: Sequence[Sequence[Cha
         ("Tokens", f"{summary.n_prompt_tokens:,} read, {summary.n_tokens:,} written"),
         *((f"Rewording by {effort.part}", _describe_rewording(effort)) for effort in summary.rewordings),
     ]
+
+
+def describe_selection(selection: Mapping[str, Any]) -> str:
+    """`24 questions of builtin, balanced by type and n facts`, and what was left out."""
+    if not selection:
+        return "all questions"
+    counts = (
+        ("rejected_rows", "row was", "rows were", "left out"),
+        ("remarks", "row was", "rows were", "changed when read"),
+        ("rejected_variants", "wording was", "wordings were", "rejected"),
+    )
+    told = [_describe_choice(choice) for choice in selection.get("datasets", ())]
+    told += [
+        f"{n:,} {one if n == 1 else several} {done}" for key, one, several, done in counts if (n := selection.get(key))
+    ]
+    told += [f"only {_count(n, 'question')} for {cell}" for cell, n in (selection.get("short_cells") or {}).items()]
+    return "; ".join([f"{_count(selection.get('questions', 0), 'question')} asked", *told])
+
+
+def _describe_choice(choice: Mapping[str, Any]) -> str:
+    """`at most 24 of builtin, balanced by type and n facts`."""
+    limit, per_cell, balanced = choice.get("limit"), choice.get("per_cell"), choice.get("balance_by")
+    where = [f"{name_part(key)} {_listed(value)}" for key, value in (choice.get("where") or {}).items()]
+    told = [
+        f"{'all' if limit is None else f'at most {limit:,}'} of {choice['name']}",
+        *([f"balanced by {join_words([name_part(key) for key in balanced])}"] if balanced else []),
+        *([f"{per_cell:,} of each"] if per_cell else []),
+        *([f"where {' and '.join(where)}"] if where else []),
+        *([f"part {' of '.join(map(str, choice['shard']))}"] if choice.get("shard") else []),
+    ]
+    return ", ".join(told)
+
+
+def _listed(value: Any) -> str:
+    return " or ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _describe_rewording(effort: WordingEffort) -> str:

@@ -6,6 +6,7 @@ from shaketable.store.money import SystemSpent
 from shaketable.store.summary import RunSummary
 
 NO_PRICE = "not known, no price is given"
+LOCAL_MODEL = "nothing, a local model"
 LOCAL = "nothing was paid for answers: all models are local"
 
 
@@ -40,7 +41,7 @@ def describe_reused(summary: RunSummary) -> str:
 def _describe(system: SystemSpent, *, named: bool) -> str:
     name = f"{system.model} · {system.method}: " if named else ""
     if system.dollars is None and system.is_local:
-        return f"{name}nothing, a local model"
+        return f"{name}{LOCAL_MODEL}"
     if system.dollars is None:
         is_free = system.n_reused and not system.n_trials
         return name + (format_dollars(0.0) if is_free else NO_PRICE if system.n_trials else "nothing yet")

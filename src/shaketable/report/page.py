@@ -119,10 +119,15 @@ def describe_floors(page: Page) -> list[str]:
     ]
     cells = [cell_of(entry) for entry in entries]
     return [
-        describe_nothing_to_lose(entry, page.name(cell))
+        describe_nothing_to_lose(entry, page.name(_of_original(cell)))
         for cell, entry in zip(cells, entries, strict=True)
         if not any(wider in cells for wider in _wider(cell))
     ]
+
+
+def _of_original(cell: Cell) -> Cell:
+    """Without the name of the wording where that is the original."""
+    return replace(cell, variation=None) if cell.variation == ORIGINAL else cell
 
 
 def _wider(cell: Cell) -> list[Cell]:

@@ -9,6 +9,7 @@ import jinja2
 from markupsafe import Markup
 
 from shaketable.report.glossary import NUMBERS, VERDICTS
+from shaketable.report.machine_words import tell_machine
 from shaketable.report.money_words import format_dollars
 from shaketable.report.words import format_entry, name_evidence
 from shaketable.text.unseen import visible
@@ -35,6 +36,8 @@ environment.filters.update(
     data_uri=_data_uri,
     named=name_evidence,
     dollars=format_dollars,
+    told_machine=tell_machine,
+    unbroken=lambda text: text.replace(" %", "\u00a0%"),
     thousands=lambda number: f"{number:,}",
 )
 environment.globals["glossary"] = (("Words of the verdict", VERDICTS), ("How numbers are written", NUMBERS))

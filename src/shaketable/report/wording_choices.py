@@ -10,7 +10,7 @@ from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Page
 from shaketable.report.wording_words import name_rewording
-from shaketable.report.words import format_difference, is_above_zero, negate
+from shaketable.report.words import format_more, is_above_zero, negate
 from shaketable.types import Estimate, Unit
 
 
@@ -52,11 +52,11 @@ class Chosen:
         return size if is_above_zero(size) and size.value is not None and size.value > 0 else None
 
     def describe_others(self, unit: Unit | None = None) -> list[str]:
-        """`Also shown: grammar −12 points [−20, −4]`, as changes by rewording; nothing where there are no others."""
+        """`Also shown: grammar 12 points less [4, 20]`, as changes by rewording; nothing where there are no others."""
         if not self.others:
             return []
         changes = (
-            f"{name_rewording(number.cell.variation)} {format_difference(replace(_change(number), unit=unit or own))}"
+            f"{name_rewording(number.cell.variation)} {format_more(replace(_change(number), unit=unit or own))}"
             for number in self.others
             for own in [number.estimate.unit]
         )

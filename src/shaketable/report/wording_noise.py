@@ -11,7 +11,7 @@ from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.report.grouping import group_by_system
 from shaketable.report.section import Page
 from shaketable.report.wording_choices import Chosen, choose_rewordings
-from shaketable.report.words import format_difference, format_level, format_value
+from shaketable.report.words import format_level, format_more, format_value
 from shaketable.statistics.intervals import Sign
 from shaketable.types import Unit
 
@@ -65,15 +65,12 @@ def choose_beside_noise(
 
 
 def format_beside(pair: BesideNoise, unit: Unit = "score") -> str:
-    """`0.61, 0.78 between two runs …: a difference of −0.17 [−0.25, −0.09]`; without noise its level."""
+    """`0.61, 0.78 between two runs …: 0.17 less [0.09, 0.25]`; without noise its level."""
     raw = replace(pair.raw.estimate, unit=unit)
     if pair.noise is None or pair.excess is None:
         return format_level(raw)
     noise, excess = (replace(number.estimate, unit=unit) for number in (pair.noise, pair.excess))
-    return (
-        f"{format_value(raw)}, {format_value(noise)} between two runs of the same wording: a difference of "
-        f"{format_difference(excess)}"
-    )
+    return f"{format_value(raw)}, {format_value(noise)} between two runs of the same wording: {format_more(excess)}"
 
 
 def _key(number: WordingNumber, metric: str) -> tuple[object, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -20,9 +21,10 @@ DIRECTIONS = {"formality": "more casual", "readability": "harder to read"}
 
 
 def name_part(part: str) -> str:
-    """`sentence_removal` → `sentence removal`; settings stay as they are written."""
-    name, bracket, settings = part.partition("(")
-    return name.replace("_", " ") + bracket + settings
+    """`random_noise(sentences='all')` → `random noise (sentences: all)`."""
+    name, _, settings = part.partition("(")
+    told = re.sub(r"(\w+)=", lambda key: f"{key[1].replace('_', ' ')}: ", settings.removesuffix(")")).replace("'", "")
+    return name.replace("_", " ") + (f" ({told})" if told else "")
 
 
 def name_wording(variation: str) -> str:
@@ -33,7 +35,7 @@ def name_wording(variation: str) -> str:
 
 def name_evidence(perturbation: str | None) -> str:
     """How legends and tables name evidence; a method that does not search has none."""
-    return (perturbation or "no_evidence").replace("_", " ")
+    return name_part(perturbation or "no_evidence")
 
 
 def sentence_case(text: str) -> str:
@@ -111,6 +113,14 @@ def format_loss(loss: Estimate, metric: str) -> str:
     if loss.value is None:
         return format_difference(loss)
     return f"a {name_direction(loss, metric)} of {format_difference(without_sign(loss))}"
+
+
+def format_more(change: Estimate) -> str:
+    """`11 points more [−6, 26]` or `11 points less [−6, 26]`: of what is added, whatever is better."""
+    if change.value is None:
+        return format_difference(change)
+    size = without_sign(change)
+    return _joined(f"{format_amount(size)} {'less' if change.value < 0 else 'more'}", format_interval(size))
 
 
 def format_cost(estimate: Estimate, metric: str) -> str:

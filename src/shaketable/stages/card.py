@@ -89,8 +89,8 @@ def _facts(run: Run) -> tuple[tuple[str, str], ...]:
 
 def make_command(run: Run) -> str:
     """As it is typed in the folder where the card was made: it asks the same study anew, beside this run."""
-    folder = Path(os.path.relpath(run.folder.resolve()))
-    out = folder.parent / f"{run.folder.resolve().name}-again"
+    here = run.folder.resolve()
+    folder, out = (Path(os.path.relpath(own)) for own in (here, here.with_name(f"{here.name}-again")))
     if any(choice.name == "imported" for choice in run.study.datasets):
         return f"shaketable import ANSWERS --out {shlex.quote(out.as_posix())}"
     return shlex.join(["shaketable", "run", *_study(run, folder), "--out", out.as_posix()])

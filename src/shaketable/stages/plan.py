@@ -148,6 +148,12 @@ class Plan:
         return hot_temperatures(self.study) if _takes_temperature(condition) else ()
 
     @property
+    def n_conditions(self) -> int:
+        """Systems with their evidence, in each wording and at each temperature."""
+        n_wordings = len({variant.variation for variant in self.asked})
+        return sum(len(self.temperatures_of(condition)) for condition in self.conditions) * n_wordings
+
+    @property
     def n_cells(self) -> int:
         """Trials without their repeats."""
         return sum(len(self.temperatures_of(condition)) for condition in self.conditions) * len(self.asked)

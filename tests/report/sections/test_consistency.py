@@ -54,7 +54,7 @@ def test_answers_that_move_further_than_chance_are_told_by_the_excess() -> None:
     # Between the two runs .6; spelling has 0 to the first run and .8 to the second.
     assert text == (
         "Spelling moves the answers of m on squad: their similarity to those to the original wording is 0.400, 0.600 "
-        "between two runs of the same wording: a difference of −0.200 [−0.465, −0.147]. Paired by question (n = 12 "
+        "between two runs of the same wording: 0.200 less [0.147, 0.465]. Paired by question (n = 12 "
         "questions)."
     )
     beside = made.tables[1]

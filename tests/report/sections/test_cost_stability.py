@@ -37,12 +37,10 @@ def test_changes_beyond_those_of_another_run_are_told_by_the_excess() -> None:
     (text,) = made.sentences
     assert text.startswith(
         "Rewording changes how often m on squad searches: spelling by 100 %, 0 % between two runs of the same wording: "
-        "a difference of 100 points ["
+        "100 points more ["
     )
     # Two of the three pairs of wordings cost 2 and 4, whose steadiness is 3/4.
-    assert (
-        "Steadiness of two wordings is 0.833, 1.00 between two runs of the same wording: a difference of −0.167" in text
-    )
+    assert "Steadiness of two wordings is 0.833, 1.00 between two runs of the same wording: 0.167 less" in text
     names = {row[3] for row in made.tables[-1].rows}
     assert {"relative change of searches", "steadiness of searches, by pair"} < names
 

@@ -40,7 +40,7 @@ def test_queries_that_drift_further_than_those_of_two_runs_are_said_to() -> None
     assert headline.sentence.startswith(
         "After spelling the queries of m on squad drift: their similarity to those after the original wording is 0.8"
     )
-    assert ", 1.00 between two runs of the same wording: a difference of −0.1" in headline.sentence
+    assert ", 1.00 between two runs of the same wording: 0.1" in headline.sentence
     assert headline.is_clear
 
 

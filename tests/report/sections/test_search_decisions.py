@@ -45,7 +45,7 @@ def test_flips_beyond_those_of_runs_are_told_by_the_excess() -> None:
     (headline,) = made.headlines
     assert headline.sentence.startswith(
         "Rewriting by people changes the decision to search of m on squad: it is another in 75 %, 3.1 % between two "
-        "runs of the same wording: a difference of 72 points ["
+        "runs of the same wording: 72 points more ["
     )
     assert (headline.number, headline.is_clear) == ("72 points", True)
     (row,) = [row for row in made.tables[-1].rows if row[3] == "flips"]

@@ -57,7 +57,10 @@ def test_the_worst_case_is_told_with_its_interval_and_its_e_value():
 def test_what_is_not_shown_is_told_with_what_would_have_been():
     result = told(*[1.0] * 18, 0.0, 0.0)
     assert result.headlines[0].sentence == "No weakness of mine is shown."
-    assert "Of the one other way to ask, most was lost with spelling errors: 10 points" in result.headlines[0].detail
+    assert (
+        "Of the one other way to ask, most was lost with spelling errors: a loss of 10 points"
+        in result.headlines[0].detail
+    )
     assert "would likely have been named there" in result.headlines[0].detail
     assert result.tables[-1].rows[0][6] == "not shown"
 

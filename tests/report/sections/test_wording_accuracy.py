@@ -37,7 +37,7 @@ def test_a_loss_is_named_with_the_others_that_are_shown() -> None:
     assert headline.sentence.startswith("Spelling costs m on squad 7")
     assert headline.sentence.endswith("] of correctness, the most of 3 rewordings.")
     assert "; by itself the difference is 75 points [" in headline.detail
-    assert "Also shown: grammar −40 points [" in headline.detail and "formality" not in headline.detail
+    assert "Also shown: grammar 40 points less [" in headline.detail and "formality" not in headline.detail
     # Drawn towards the mean of 75, 40 and 0.
     assert headline.number in headline.sentence and 70 <= int(headline.number.split()[0]) < 75
     assert headline.is_clear

@@ -142,5 +142,5 @@ def test_the_original_stands_first_and_people_second() -> None:
         "spelling",
         "all wordings",
     ]
-    assert name_way("term_augmentation(n=2)") == "term augmentation(n=2)"
+    assert name_way("term_augmentation(n=2)") == "term augmentation (n: 2)"
     assert name_way("human") == "people"

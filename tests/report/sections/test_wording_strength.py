@@ -61,7 +61,7 @@ def test_a_strong_wording_without_effect_is_not_excused() -> None:
 def test_what_is_shown_stands_apart_with_its_change() -> None:
     (headline,) = tell(made(grammar=0.95, spelling=0.4), grammar=N, spelling=2).headlines
     assert "spelling" not in headline.sentence and "grammar, which is mild" in headline.sentence
-    assert "Shown: −90 points [" in headline.detail
+    assert "Shown: 90 points less [" in headline.detail
     assert "by spelling, which is strong (keeps 40 %" in headline.detail
     assert headline.is_clear
 
@@ -69,7 +69,7 @@ def test_what_is_shown_stands_apart_with_its_change() -> None:
 def test_where_all_are_shown_no_wording_is_excused() -> None:
     (headline,) = tell(made(spelling=0.95), spelling=2).headlines
     assert headline.sentence == "Every rewording is shown to change the correctness of m on squad."
-    assert headline.detail.startswith("−90 points [")
+    assert headline.detail.startswith("90 points less [")
 
 
 def test_the_table_has_strength_refusals_and_change_in_one_line() -> None:

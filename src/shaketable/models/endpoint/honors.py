@@ -50,7 +50,7 @@ class Honors:
         choices = self.choices(_check_prompt(CHECK_WORDING[0], temperature=1.0, seed=1), 3)
         if choices is None:
             return EndpointFact(value=None, reason="the reply holds no choices")
-        return EndpointFact(value=choices == 3, reason=f"asked for 3 replies at once, got {choices}")
+        return EndpointFact(value=choices == 3, reason=f"asked for 3, it gave {choices}")
 
     def logprobs_given(self) -> EndpointFact:
         prompt = _check_prompt(CHECK_WORDING[0], temperature=0.0, seed=1, wants=("logprobs", "top_logprobs"))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from shaketable.analyses.evidence.cases import Cases, LargestDrop
 from shaketable.factors import Cell, word_for
 from shaketable.report.extremes import system_cell
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.words import format_number, name_part, name_questions, sentence_case
+
+N_LETTERS = 90
+"""Of a question in a sentence."""
 
 
 def section(result: Cases, page: Page) -> Section:
@@ -38,10 +43,18 @@ def _headline(drop: LargestDrop, page: Page) -> Headline:
     return page.headline(
         "cases",
         drop.cell,
-        f"{cause} at temperature {temperature} takes question {drop.question_id} from {before} to {after} "
+        f"{cause} at temperature {temperature} takes {_name_question(drop, page)} from {before} to {after} "
         f"{word_for(drop.metric)}, the largest loss of {system} here.",
         f"{failed}It is the extreme of {name_questions(drop.drop.n)}.",
     )
+
+
+def _name_question(drop: LargestDrop, page: Page) -> str:
+    """`“Which river flows through Paris?”`, shortened; its id where the text is not at hand."""
+    texts = [question.text for question in page.read_questions({drop.question_id})]
+    if not texts:
+        return f"question {drop.question_id}"
+    return f"“{textwrap.shorten(texts[0], N_LETTERS, placeholder=' …')}”"
 
 
 def describe_ends(drop: LargestDrop) -> tuple[str, str]:

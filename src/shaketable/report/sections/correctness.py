@@ -25,6 +25,7 @@ from shaketable.report.words import (
     caveats_of_agreement,
     count_questions,
     format_level,
+    name_questions,
     name_resamples,
 )
 from shaketable.types import Estimate
@@ -159,7 +160,7 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
 
 def _level_headline(level: Level, page: Page) -> tuple[Rank, Headline]:
     sentence = f"{name_subject(level, page)} {describe_level(level)}."
-    headline = page.headline("level", level.cell, sentence, f"Measured on {level.mean.n:,} questions.")
+    headline = page.headline("level", level.cell, sentence, f"Measured on {name_questions(level.mean.n)}.")
     rank = False, -(level.mean.value or 0.0)
     return rank, headline.with_level(level.mean, is_clear=page.is_applied(level.cell))
 

@@ -18,9 +18,9 @@ from shaketable.report.claim_words import describe_unshown
 from shaketable.report.section import Page
 from shaketable.report.words import (
     count_questions,
-    format_cost,
     format_difference,
     format_level,
+    format_loss,
     format_margin,
     join_temperatures,
     name_part,
@@ -180,7 +180,7 @@ def noise_sentence(line: Sequence[Noise], page: Page) -> str:
 def noise_detail(largest: Noise, page: Page) -> str:
     claim = page.claim("evidence", largest.cell, largest.metric)
     behind = "" if claim is not None and claim.is_shown else f"; {describe_unshown(claim)}"
-    cause, cost = name_part(largest.cell.perturbation or ""), format_cost(largest.cost, largest.metric)
+    cause, cost = name_part(largest.cell.perturbation or ""), format_loss(largest.cost, largest.metric)
     return (
         f"The largest difference is that of {cause} at temperature {largest.cell.temperature:g}: {cost} "
         f"({count_questions(largest.cost.n)}){behind}."

@@ -23,7 +23,7 @@ from shaketable.report.wording_words import (
     make_headline,
     name_where,
 )
-from shaketable.report.words import format_difference, format_level
+from shaketable.report.words import format_level, format_more
 from shaketable.types import Estimate
 
 TITLES = {(name, False): name for name in ("helpful", "harmful", "stable", "unhelpful", "net")}
@@ -88,12 +88,12 @@ def _headline(chosen: Chosen, levels: Mapping[tuple[str, Cell], Estimate], page:
     where = f"the answers of {name_where(cell, page)}"
     if not chosen.is_shown:
         sentence = f"Searching is not shown to mend more of {where} than it spoils, or less, with the original wording."
-        detail = f"It mends {mends} and spoils {spoils}: net {format_difference(net)}; {describe_unshown(chosen.claim)}"
+        detail = f"It mends {mends} and spoils {spoils}: net {format_more(net)}; {describe_unshown(chosen.claim)}"
     else:
         more = "more" if chosen.value > 0 else "less"
         sentence = (
             f"With the original wording, searching mends {more} of {where} than it spoils: {mends} against {spoils}, "
-            f"net {format_difference(net)}."
+            f"net {format_more(net)}."
         )
         detail = "Against its closed-book answers"
     headline = make_headline("outcome", cell, sentence, join_details([detail], chosen.number), page)

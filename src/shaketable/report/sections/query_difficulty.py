@@ -24,7 +24,7 @@ from shaketable.report.wording_words import (
     name_rewording,
     name_system,
 )
-from shaketable.report.words import format_difference, format_level, format_number, negate, sentence_case
+from shaketable.report.words import format_difference, format_level, format_number, sentence_case
 from shaketable.types import Estimate
 
 TITLES = {
@@ -110,7 +110,7 @@ def _headline(chosen: Chosen, levels: Mapping[tuple[str, Cell], Estimate], page:
         likely = "less" if chosen.value < 0 else "more"
         sentence = (
             f"{sentence_case(cause)} makes questions {likely} likely {where}: {format_level(loss)} nats a token, "
-            f"{format_level(loss_before)} before, a difference of {format_difference(negate(chosen.number.estimate))}."
+            f"{format_level(loss_before)} before, a difference of {format_difference(chosen.size)}."
         )
         details = [lengths, *chosen.describe_others()]
     else:

@@ -26,7 +26,7 @@ from shaketable.report.wording_words import (
     name_rewording,
     name_where,
 )
-from shaketable.report.words import format_difference, format_level, negate, sentence_case
+from shaketable.report.words import format_difference, format_level, sentence_case
 from shaketable.types import Estimate
 
 TITLES = {
@@ -134,12 +134,12 @@ def _confidence(chosen: Chosen, levels: Mapping[tuple[str, Cell], Estimate], pag
         more = "more" if chosen.value < 0 else "less"
         sentence = (
             f"After {cause}, {where} leaves out a search that it needs {more} often: in {shares}, a difference of "
-            f"{format_difference(negate(chosen.number.estimate))}."
+            f"{format_difference(chosen.size)}."
         )
         details = [under, *chosen.describe_others()]
     else:
         sentence = f"No rewording is shown to change how often {where} leaves out a search that it needs."
         details = [f"After {cause} it does in {shares}; {describe_unshown(chosen.claim)}", under]
     headline = make_headline("confidence", cell, sentence, join_details(details, chosen.number), page)
-    card = headline.with_amount(negate(chosen.number.estimate)).with_claims(*chosen.claims)
+    card = headline.with_amount(chosen.size).with_claims(*chosen.claims)
     return replace(card, links=(CONFIDENCE_FIGURE.name,))

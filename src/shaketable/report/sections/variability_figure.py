@@ -44,7 +44,9 @@ def make_figure(metric: str, result: Variability, headlines: Sequence[Headline],
         caption=next((headline.sentence for headline in headlines if metric == result.metric), ""),
         note="The coefficient of variation is standard deviation divided by mean, corrected for the small number "
         "of runs; the dotted stability baseline "
-        f"is its mean over temperatures with unchanged evidence. Bands are {name_intervals(page)}. "
+        "is its mean over temperatures with unchanged evidence. A question of which no answer scores above 0 has no "
+        "coefficient and is left out, so that few may remain behind a point: n says how many. Bands are "
+        f"{name_intervals(page)}. "
         f"{describe_counts(marks)}",
         marks=marks,
         titles=TITLES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from shaketable.analyses.together.variance_shares import ONE_RUN, Share, Split, VarianceShares
@@ -22,6 +23,7 @@ from shaketable.report.words import (
     name_part,
     sentence_case,
 )
+from shaketable.types import Estimate
 
 FEW = 20
 """In a simulated study, intervals of 95 % held the true share in 94 % of samples of 100 questions, in 93 % of 25, in
@@ -134,9 +136,14 @@ def _sentence(settings: Sequence[Share], where: str, page: Page) -> str:
 
 def _detail(split: Split, result: VarianceShares) -> str:
     rest = {share.kind: share for share in _whole(split, result) if share.kind != "setting"}
-    levels = [f"{words} {format_level(rest[kind].share)}" for kind, words in REST.items() if kind in rest]
+    levels = [f"{words} {_format_share(rest[kind].share)}" for kind, words in REST.items() if kind in rest]
     left_out = f"; {', '.join(map(name_part, split.unsearching))} not in it" if split.unsearching else ""
     return f"The rest: {'; '.join(levels)} ({count_questions(split.n)}, {split.n_settings} settings{left_out})."
+
+
+def _format_share(share: Estimate) -> str:
+    """A share below 0 is an estimate of nothing: shown as 0, and as what it is in the table."""
+    return format_level(replace(share, value=max(share.value or 0.0, 0.0)) if share.value is not None else share)
 
 
 def _listed(names: Sequence[str]) -> str:

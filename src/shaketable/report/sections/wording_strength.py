@@ -30,6 +30,7 @@ from shaketable.report.words import (
     describe_bootstrap,
     format_difference,
     format_level,
+    format_more,
     format_p,
     negate,
     sentence_case,
@@ -102,7 +103,7 @@ def _headline(group: Sequence[WordingNumber], result: WordingStrength, page: Pag
     shown = [number for number, claim in zip(group, claims, strict=True) if claim is not None and claim.is_shown]
     rest = sorted((number for number in group if number not in shown), key=lambda number: -_kept(number.cell, result))
     what = f"the {word_for(group[0].metric)} of {name_where(cell, page)}"
-    changes = "; ".join(f"{format_difference(negate(own.estimate))} by {_describe(own.cell, result)}" for own in shown)
+    changes = "; ".join(f"{format_more(negate(own.estimate))} by {_describe(own.cell, result)}" for own in shown)
     if not rest:
         sentence, details = f"Every rewording is shown to change {what}.", [f"{sentence_case(changes)}."]
     else:
