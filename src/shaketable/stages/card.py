@@ -10,7 +10,7 @@ from shaketable import __version__
 from shaketable.analyses.gate.quantities import Quantity
 from shaketable.analyses.gate.thresholds import accuracies, flip_rates
 from shaketable.analyses.tables import Tables
-from shaketable.errors import OutputError
+from shaketable.errors import OutputError, StudyError
 from shaketable.identity import digest_text
 from shaketable.report.card import RunCard, make_system_cards
 from shaketable.report.card_files import draw_png, format_html, format_markdown
@@ -64,7 +64,7 @@ def _flips(tables: Tables) -> list[Quantity]:
     """None where no metric tells right answers from wrong ones, or nothing was asked twice."""
     try:
         return flip_rates(tables)
-    except OutputError:
+    except StudyError:
         return []
 
 
