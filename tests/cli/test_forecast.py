@@ -78,4 +78,6 @@ def test_the_forecast_fits_a_narrow_terminal(study, with_fake_parts, monkeypatch
     assert any("single_retrieval: 3 trials" in line for line in lines)
     heading = next(line for line in lines if "prompt tokens" in line)
     assert heading.split() == ["calls", "prompt", "tokens", "new", "tokens", "time", "money"]
-    assert not any("…" in line for line in lines) and max(map(len, lines[:6])) <= 80
+    own = lines[lines.index(heading) :][:3]
+    assert [line.split()[0] for line in own[1:]] == ["likely", "at"]
+    assert not any("…" in line for line in own) and max(map(len, own)) <= 80
