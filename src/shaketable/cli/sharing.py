@@ -103,10 +103,8 @@ def import_(
         say(f"{remark.where}: {remark.text}.")
     say(f"Analyses that the columns allow: {', '.join(analyses)}.")
     if imported.left_out:
-        left_out = [name for group in imported.left_out for name in group.analyses]
-        say(
-            f"{len(left_out)} others need what is not there: {', '.join(left_out)}. Why: --json, or shaketable ls NAME."
-        )
+        names = [name for group in imported.left_out for name in group.analyses]
+        say(f"{len(names)} others need what is not there: {', '.join(names)}. Why: --json, or shaketable ls NAME.")
     say(f"Next: shaketable analyze {out_folder}")
 
 
