@@ -43,3 +43,7 @@ def test_the_list_of_names_is_what_there_is():
     assert set(shaketable.__all__) == shaketable._HOMES.keys()
     with pytest.raises(AttributeError):
         shaketable.nothing  # noqa: B018
+
+
+def test_tab_completion_offers_the_public_names_alone():
+    assert dir(shaketable) == sorted([*shaketable.__all__, "__version__"])

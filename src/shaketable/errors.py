@@ -3,7 +3,8 @@
 ShaketableError            prints without a traceback, exit 1
 ├── StudyError             a study file or a command's words, exit 2
 │   ├── PartError          a part's name or setting
-│   └── PackageError       what needs a package of an extra that is not installed
+│   ├── PackageError       what needs a package of an extra that is not installed
+│   └── OutputError        a file that is to be written: its ending, its format, what it cannot hold
 ├── DataError              a dataset, answers or rewrite file, exit 2
 ├── WeightsError           weights that are not there, or not what they should be
 ├── RunError               a run folder that cannot be used as asked
@@ -55,6 +56,10 @@ class PackageError(StudyError):
     page = "installing"
 
 
+class OutputError(StudyError):
+    page = "interchange"
+
+
 class DataError(ShaketableError):
     exit_code = 2
     page = "data"
@@ -93,9 +98,9 @@ class SecretError(ValueError):
     """What is wrong with a setting that may hold a secret: whoever tells it does not repeat the setting."""
 
 
-def did_you_mean(found: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` for the nearest known word, or nothing."""
-    near = difflib.get_close_matches(found, list(known), n=1, cutoff=0.6)
+def did_you_mean(found: str, known: Iterable[str], *, nearness: float = 0.6) -> str:
+    """` Did you mean 'x'?` for the nearest known word, or nothing where none is near: 1 is the same word."""
+    near = difflib.get_close_matches(found, list(known), n=1, cutoff=nearness)
     return f" Did you mean '{near[0]}'?" if near else ""
 
 

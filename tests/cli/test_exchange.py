@@ -78,3 +78,33 @@ def test_a_card_is_markdown_in_a_terminal(tmp_path):
     assert "| Correct answers | **100 %** |" in done.output
     told = json.loads(call("card", tmp_path / "run", "--json").stdout)
     assert told["systems"][0]["lines"][0]["number"] == "100 %"
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        (("card", "--out", "c.pdf"), "interchange"),
+        (("export", "--out", "w.xlsx"), "interchange"),
+        (("export", "--format", "inspect"), "interchange"),
+        (("export", "--format", "parquet"), "interchange"),
+    ],
+)
+def test_what_cannot_be_written_names_the_page_about_files(words, page, tmp_path):
+    rows = [{"question_id": "q", "question": "Who?", "gold": "Ann", "answer": "Ann"}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    call("import", tmp_path / "a.jsonl", "--out", tmp_path / "run")
+    done = call(words[0], tmp_path / "run", *words[1:])
+    assert done.exit_code == 2 and f"More: shaketable docs {page}" in done.output
+
+
+def test_what_an_import_did_not_pick_is_one_line(tmp_path):
+    rows = [{"question_id": "q", "question": "Who?", "gold": "Ann", "answer": "Ann"}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    lines = call("import", tmp_path / "a.jsonl", "--out", tmp_path / "run").output.splitlines()
+    assert sum("others need what is not there: " in line for line in lines) == 1
+    assert not any(line.startswith("Not ") for line in lines)
+
+
+def test_the_help_of_export_keeps_its_asterisks():
+    shown = " ".join(call("export", "--help").output.split())
+    assert "samples_*.jsonl and results_*.json" in shown

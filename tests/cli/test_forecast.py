@@ -70,3 +70,14 @@ def test_no_heavy_library_is_loaded(words, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
+
+
+def test_the_forecast_fits_a_narrow_terminal(study, with_fake_parts, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = call("run", study(["original"]), "--dry-run").stdout.splitlines()
+    assert any("single_retrieval: 3 trials" in line for line in lines)
+    heading = next(line for line in lines if "prompt tokens" in line)
+    assert heading.split() == ["calls", "prompt", "tokens", "new", "tokens", "time", "money"]
+    own = lines[lines.index(heading) :][:3]
+    assert [line.split()[0] for line in own[1:]] == ["likely", "at"]
+    assert not any("…" in line for line in own) and max(map(len, own)) <= 80

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from shaketable import catalog
 from shaketable.cli.app import app
-from shaketable.cli.part_pages import EXAMPLES, LINES, _whole
+from shaketable.cli.part_pages import EXAMPLES, LINES, _whole, describe_part
 from shaketable.cli.setting_words import settings_of
 from shaketable.cli.usual_settings import EVERYWHERE, OF_PART
 
@@ -133,6 +133,50 @@ def test_a_part_that_is_missing_a_package_says_which(monkeypatch):
         "it needs the package spacy, which is not installed: pip install 'shaketable[all]'."
     )
     assert "not shown here: it needs the package spacy" in call("ls", "entity_masking").stdout
+
+
+def test_a_dataset_shows_a_first_question_as_it_is_read(tmp_path):
+    [built_in], [table], [squad] = explained("builtin"), explained("csv"), explained("squad")
+    assert (
+        built_in["effect"]["question"].startswith("In which town")
+        and "  accepted answers: Bournemouth" in (built_in["effect"]["lines"])
+    )
+    assert table["effect"]["lines"][-1] == "  tags: level = easy, n_facts = 0"
+    assert "ls \"squad(path='FILE')\"" in squad["effect"]["problem"]
+    (tmp_path / "own.csv").write_text("question,answer\nWho is it?,Ann\n")
+    [own] = explained(f"csv(path='{tmp_path / 'own.csv'}')")
+    assert own["effect"]["question"] == "Who is it?" and own["effect"]["lines"][0] == "  accepted answers: Ann"
+
+
+@pytest.mark.parametrize("name", ["openai", "smollm2", "transformers"])
+def test_a_model_shows_what_it_would_be_asked_and_is_not_built(name):
+    [page] = explained(name)
+    assert page["effect"]["lines"][0].startswith("  by the method closed_book:\n       user: Answer the query")
+
+
+def test_an_analysis_tells_what_a_run_must_have():
+    assert explained("ranking")[0]["effect"]["lines"] == [
+        "  two perturbations beside 'unchanged'",
+        "  two sampling temperatures",
+    ]
+    for name in catalog.known("analysis"):
+        effect = describe_part("analysis", name).effect
+        assert effect is not None and effect.lines
+
+
+def test_the_list_is_of_names_and_purposes_and_fits_a_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = call("ls", "variations").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 3 * len(catalog.known("variation")) + 2
+    assert not any("seed=" in line for line in lines)
+
+
+def test_only_near_names_are_suggested():
+    far = call("ls", "temperature")
+    assert far.exit_code == 2 and "Did you mean" not in far.stderr
+    assert "Did you mean 'formality'?" in call("ls", "formalty").stderr
+    assert "shaketable docs parts" in far.stderr
 
 
 def test_people_read_the_same():

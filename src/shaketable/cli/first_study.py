@@ -18,7 +18,7 @@ EVIDENCE = {
 }
 DISTURBED = {
     "unchanged": "the evidence as it is: what the others are compared with",
-    "sentence_removal": "the later half of the sentences that support the answer goes",
+    "sentence_removal": "the later half of the supporting sentences goes: of all, where the data mark none",
     "random_noise": "two words that mean nothing enter each sentence",
     "source_reordering": "the same passages, the last one first",
 }

@@ -6,6 +6,7 @@ import collections
 import dataclasses
 
 from rich.table import Table
+from rich.text import Text
 
 from shaketable import catalog
 from shaketable.cli.console import out, print_json, say
@@ -55,13 +56,14 @@ def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
         say(f"Note: it would not run here. {problem}")
     for rewording in rewordings:
         out.print(_wording_words(rewording), highlight=False, markup=False)
-    table = Table("system", "trials", "", "calls", "prompt tokens", "new tokens", "time", "money")
+    # A system's name stands above its numbers: beside them both are cut on a narrow terminal.
     for system in forecasts:
-        name = f"{system.model} · {system.method}"
         paid = LOCAL_MODEL if _is_local(planned, system.model) else NO_PRICE
-        table.add_row(name, f"{system.trials:,}", "likely", *_amount_words(system.likely, "not measured yet", paid))
-        table.add_row("", "", "at most", *_amount_words(system.at_most, "no limit stated", paid))
-    out.print(table)
+        out.print(Text(f"{system.model} · {system.method}: {count(system.trials, 'trial')}", style="bold"))
+        table = Table(" ", "calls", "prompt tokens", "new tokens", "time", "money", box=None, pad_edge=False)
+        table.add_row("  likely", *_amount_words(system.likely, "not measured", paid))
+        table.add_row("  at most", *_amount_words(system.at_most, "no limit", paid))
+        out.print(table)
     out.print(
         "Likely: as many calls and tokens a trial as in this system's last run on this machine. At most: by the "
         "method's own limits, every answer of full length; prompts at 4 characters a token. Nothing was run.",
@@ -122,7 +124,7 @@ def _amount_words(amount: Amount | None, nothing: str, nothing_paid: str = NO_PR
         f"{amount.calls:,}",
         f"{amount.prompt_tokens:,}",
         f"{amount.new_tokens:,}",
-        "not known before a first run" if amount.seconds is None else duration(amount.seconds),
+        "not known" if amount.seconds is None else duration(amount.seconds),
         nothing_paid if amount.dollars is None else f"${amount.dollars:,.2f}",
     ]
 

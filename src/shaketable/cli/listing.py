@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import re
 import sys
 from typing import Annotated, Any
 
@@ -15,8 +16,11 @@ from shaketable import catalog
 from shaketable.cli.console import guarded, out, print_json
 from shaketable.cli.part_pages import PartPage, describe_part, tell_part
 from shaketable.cli.running import JsonOption
-from shaketable.errors import StudyError, did_you_mean
+from shaketable.errors import PartError, did_you_mean
 from shaketable.study import SHIPPED, load_study, shipped_studies
+
+TYPING_ERROR = 0.75
+"""How near a name must be to be meant: among all names some other word is half alike."""
 
 
 @guarded
@@ -51,11 +55,19 @@ def ls(
     if json_:
         print_json(rows)
         return
-    table = Table("kind", "name", "settings", "what it does", box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(row["kind"], Text(row["name"], style="bold"), Text(row["settings"]), Text(row["about"]))
-    out.print(table)
-    out.print("One component in full: shaketable ls NAME.", highlight=False)
+    for folder in dict.fromkeys(row["kind"] for row in rows):
+        out.print(Text(folder, style="bold"))
+        table = Table(box=None, pad_edge=False, show_header=False)
+        for row in rows:
+            if row["kind"] == folder:
+                table.add_row(Text(f"  {row['name']}"), Text(_purpose(row["about"])))
+        out.print(table)
+    out.print("Settings, an example and what it does: shaketable ls NAME.", highlight=False)
+
+
+def _purpose(about: str) -> str:
+    """Its first sentence."""
+    return re.split(r"(?<=[.?])\s+(?=[A-Z])", about)[0]
 
 
 def _explain(name: str, kinds: list[str], json_: bool) -> None:
@@ -76,8 +88,8 @@ def _pages(text: str, kinds: list[str]) -> list[PartPage]:
     parts = [kind for kind in catalog.KINDS if kind != "section" and name in catalog.known(kind)]
     if not parts:
         every = sorted({known for kind in catalog.KINDS if kind != "section" for known in catalog.known(kind)})
-        hint = did_you_mean(name, [*every, *kinds])
-        raise StudyError(
+        hint = did_you_mean(name, [*every, *kinds], nearness=TYPING_ERROR)
+        raise PartError(
             f"There is no component and no kind '{name}'.{hint} Known kinds: {', '.join(kinds)}. All components: "
             "shaketable ls."
         )

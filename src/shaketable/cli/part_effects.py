@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from rich.text import Text
 
@@ -13,6 +15,7 @@ from shaketable.errors import ShaketableError
 from shaketable.factors import ORIGINAL
 from shaketable.protocols import CheckedModel, Method, PreparingMetric, WeightReadingPart
 from shaketable.stages.check import lacks_for_wording
+from shaketable.stages.pick_analyses import NEEDS
 from shaketable.stages.vary import reword
 from shaketable.types import (
     Answer,
@@ -45,19 +48,23 @@ class Effect:
     """What is shown of a part at work. Nothing in it was asked of a model."""
 
     question: str
+    """Empty: it is shown without one."""
     lines: tuple[Text, ...]
     problem: str = ""
     """Why there is nothing to show; empty: there is."""
 
 
 def show_effect(kind: str, text: str) -> Effect | None:
-    """None: parts of this kind do nothing to one question alone."""
+    """None: there is nothing to show of this kind."""
     showing = {
         "perturbation": _perturbed,
         "variation": _reworded,
         "metric": _scored,
         "method": _steps,
         "retriever": _found,
+        "dataset": _read,
+        "model": _asked,
+        "analysis": _needs,
     }
     if kind not in showing:
         return None
@@ -217,3 +224,74 @@ def _found(text: str) -> Effect:
     hits = part.search([Query(text=question.text, question=question)], 3)[0]
     lines = [Text(f"  {hit.rank}. {hit.passage.title}: {' '.join(sentences_of([hit]))[:160]}") for hit in hits[:3]]
     return Effect(question=question.text, lines=tuple(lines))
+
+
+# --- datasets -------------------------------------------------------------------------------------
+
+TINY = {
+    "csv": ("questions.csv", "question,answer,level\nWho wrote Emma?,Jane Austen | Austen,easy\n"),
+    "jsonl": ("questions.jsonl", '{"question": "Who wrote Emma?", "answers": ["Jane Austen"], "type": "person"}\n'),
+    "table": (
+        "questions.csv",
+        "question,answer,context\nWho wrote Emma?,Jane Austen,Emma is a novel by Jane Austen.\n",
+    ),
+}
+"""A file of a line, for those that read files of one's own."""
+
+
+def _read(text: str) -> Effect:
+    """The first question of the data, or of a file that is made here."""
+    name, given = catalog.parse(text) if "(" in text else (text, {})
+    load, sample = catalog.find("dataset", name), TINY.get(name)
+    lines: list[Text] = []
+    if given or name == "builtin":
+        question = load(**given).questions[0]
+    elif sample is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / sample[0]
+            file.write_text(sample[1], "utf-8")
+            question = load(path=str(file)).questions[0]
+        lines.append(Text(f"  from {sample[0]}:\n").append(_indented(sample[1].rstrip()), style="dim"))
+    else:
+        problem = f"it needs a file. With one its first question is shown: shaketable ls \"{name}(path='FILE')\"."
+        return Effect(question="", lines=(), problem=problem)
+    lines.append(Text(f"  accepted answers: {', '.join(question.answers) or 'none'}"))
+    for document in question.documents:
+        supporting = [one for one in document.sentences if one.id in question.supporting]
+        about = f"{len(document.sentences)} sentences, {len(supporting)} supporting"
+        lines.append(Text(f"  evidence: {document.title} ({about})"))
+    tags = ", ".join(f"{tag} = {value}" for tag, value in question.tags.items())
+    lines.append(Text(f"  tags: {tags or 'none'}"))
+    return Effect(question=question.text, lines=tuple(lines))
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+
+def _asked(text: str) -> Effect:
+    """The prompt of the plainest methods; nothing is built and nothing asked."""
+    question = _questions()[0]
+    lines = []
+    for name in ("closed_book", "single_retrieval"):
+        method: Method = catalog.build("method", name)
+        steps = method.answer(question.text)
+        step = next(steps)
+        while not isinstance(step, Generate):
+            step = steps.send(_reply(step, _gold(question), ""))
+        steps.close()
+        asked = "\n".join(f"{message.role}: {message.content}" for message in step.messages)
+        shown = asked if len(asked) <= LONGEST else f"{asked[: LONGEST // 2]}\n[…]\n{asked[-LONGEST // 2 :]}"
+        lines.append(Text(f"  by the method {name}:\n").append(_indented(shown), style="dim"))
+    return Effect(question=question.text, lines=tuple(lines))
+
+
+# --- analyses -------------------------------------------------------------------------------------
+
+
+def _needs(text: str) -> Effect | None:
+    """What a run must have for it; nothing is known of analyses from elsewhere."""
+    needs = NEEDS.get(catalog.parse(text)[0])
+    if needs is None:
+        return None
+    told = list(dict.fromkeys(need.in_run for need in needs if need.in_run)) or ["scores, which every run has"]
+    return Effect(question="", lines=tuple(Text(f"  {need}") for need in told))

@@ -88,7 +88,7 @@ def describe_part(kind: str, text: str) -> PartPage:
         settings=tuple(_whole(part, name, setting) for setting in settings_of(kind, part)),
         example=_example(kind, name, written),
         prompts=tuple(method.replaceable()) if isinstance(method, ReplaceableMethod) else (),
-        effect=None if needs else show_effect(kind, written),
+        effect=None if needs and kind != "model" else show_effect(kind, written),
     )
 
 
@@ -125,13 +125,17 @@ def _tell_effect(kind: str, effect: Effect) -> None:
         "metric": "What it gives to some answers",
         "method": "What it asks, with replies made up here",
         "retriever": "What it brings",
+        "dataset": "The first question, as it is read",
+        "model": "What it would be asked (nothing is asked now)",
+        "analysis": "What a run must have for it",
     }
     out.print()
     out.print(Text(f"{heads[kind]}:", style="bold"))
     if effect.problem:
         out.print(Text(f"  not shown here: {effect.problem}"))
         return
-    out.print(Text(f"  {effect.question}", style="italic"))
+    if effect.question:
+        out.print(Text(f"  {effect.question}", style="italic"))
     for line in effect.lines:
         out.print(line)
 

@@ -14,7 +14,7 @@ import typer
 
 from shaketable.cli.console import guarded, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
-from shaketable.errors import StudyError
+from shaketable.errors import OutputError
 from shaketable.report.words import count
 from shaketable.stages.analyze import make_current as make_findings_current
 from shaketable.stages.import_answers import import_answers
@@ -103,8 +103,9 @@ def import_(
     for remark in imported.remarks:
         say(f"{remark.where}: {remark.text}.")
     say(f"Analyses that the columns allow: {', '.join(analyses)}.")
-    for group in imported.left_out:
-        say(f"Not {', '.join(group.analyses)}: {group.reason}.")
+    if imported.left_out:
+        names = [name for group in imported.left_out for name in group.analyses]
+        say(f"{len(names)} others need what is not there: {', '.join(names)}. Why: --json, or shaketable ls NAME.")
     say(f"Next: shaketable analyze {out_folder}")
 
 
@@ -125,8 +126,8 @@ def export(
     Parquet, and JSON texts in CSV.
 
     `--format inspect` writes logs that `inspect view` opens, one for each condition: a folder, or for a run with one
-    condition a file that ends in .eval or .json. `--format lm-eval` writes a folder with samples_*.jsonl and
-    results_*.json. Both carry the scores.
+    condition a file that ends in .eval or .json. `--format lm-eval` writes a folder with `samples_*.jsonl` and
+    `results_*.json`. Both carry the scores.
     """
     run = Run(run_folder)
     if format_ in LOG_FORMATS:
@@ -138,7 +139,7 @@ def export(
         slices = map(_flat, slices)
     if out_file is None:
         if chosen is Format.parquet:
-            raise StudyError("Parquet is binary: give a file with --out.")
+            raise OutputError("Parquet is binary: give a file with --out.")
         for _, text in format_frames(slices, "csv" if chosen is Format.csv else "jsonl"):
             # A file or another program gets the data as they are; a terminal would obey what is in them.
             typer.echo(visible(text).replace("\r", "[U+000D]") if sys.stdout.isatty() else text, nl=False)
@@ -153,9 +154,9 @@ def export(
 
 def _export_logs(run: Run, format_: Format, table: TableName, out: Path | None, json_: bool) -> None:
     if out is None:
-        raise StudyError(f"Logs are files: give a folder with --out, such as --out {run.folder.name}-logs.")
+        raise OutputError(f"Logs are files: give a folder with --out, such as --out {run.folder.name}-logs.")
     if table is not TableName.records:
-        raise StudyError(f"--format {format_} writes records with their scores. Leave --table {table} away.")
+        raise OutputError(f"--format {format_} writes records with their scores. Leave --table {table} away.")
     make_scores_current(run)
     files = LOG_FORMATS[format_](run, out)
     if json_:
@@ -180,7 +181,7 @@ def _slices(run: Run, table: TableName) -> Iterator[pl.DataFrame]:
 def _format_of(file: Path | None) -> Format:
     ending = file.suffix.lstrip(".") if file else "csv"
     if ending not in ("csv", "parquet", "jsonl"):
-        raise StudyError(f"{file}: which format is '.{ending}'? Use .csv, .parquet or .jsonl, or say --format.")
+        raise OutputError(f"{file}: which format is '.{ending}'? Use .csv, .parquet or .jsonl, or say --format.")
     return Format(ending)
 
 

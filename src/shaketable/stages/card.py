@@ -11,7 +11,7 @@ from shaketable import __version__
 from shaketable.analyses.gate.quantities import Quantity
 from shaketable.analyses.gate.thresholds import accuracies, flip_rates
 from shaketable.analyses.tables import Tables
-from shaketable.errors import StudyError
+from shaketable.errors import OutputError, StudyError
 from shaketable.identity import digest_text
 from shaketable.report.card import RunCard, make_system_cards
 from shaketable.report.card_files import draw_png, format_html, format_markdown
@@ -52,7 +52,7 @@ def card(run: Run, progress: Callable[[str], None] = lambda words: None) -> RunC
 def write_card(run: Run, out: Path, progress: Callable[[str], None] = lambda words: None) -> RunCard:
     """As the file's ending says."""
     if out.suffix not in ENDINGS:
-        raise StudyError(f"{out}: which kind of card is '{out.suffix}'? Use {', '.join(ENDINGS)}.")
+        raise OutputError(f"{out}: which kind of card is '{out.suffix}'? Use {', '.join(ENDINGS)}.")
     made = card(run, progress)
     out.parent.mkdir(parents=True, exist_ok=True)
     if out.suffix == ".png":

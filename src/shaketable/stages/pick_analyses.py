@@ -22,6 +22,8 @@ class Need:
     is_met: Callable[[Rows], bool]
     reason: str
     """What is missing where it is not met."""
+    in_run: str = ""
+    """What a run of a study must have for it; empty: every run has it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,54 +114,107 @@ def _has_closed_book(rows: Rows) -> bool:
 
 
 REPEATS = Need(
-    is_met=_has_several("repeat"), reason="no question was answered twice in one condition ('repeat': 0, 1, …)"
+    is_met=_has_several("repeat"),
+    reason="no question was answered twice in one condition ('repeat': 0, 1, …)",
+    in_run="repeats of a question in one condition",
 )
-HEATED = Need(is_met=_has_several("temperature"), reason="no question was answered at two temperatures")
+HEATED = Need(
+    is_met=_has_several("temperature"),
+    reason="no question was answered at two temperatures",
+    in_run="two sampling temperatures",
+)
 DISTURBED = Need(
     is_met=_has_beside("perturbation", UNCHANGED),
     reason=f"no question has disturbed evidence beside '{UNCHANGED}' in 'perturbation'",
+    in_run="a perturbation beside 'unchanged'",
 )
 TWICE_DISTURBED = Need(
-    is_met=_has_beside("perturbation", UNCHANGED, 2), reason=f"no question has two perturbations beside '{UNCHANGED}'"
+    is_met=_has_beside("perturbation", UNCHANGED, 2),
+    reason=f"no question has two perturbations beside '{UNCHANGED}'",
+    in_run="two perturbations beside 'unchanged'",
 )
 REWORDED = Need(
-    is_met=_has_beside("variation", ORIGINAL), reason=f"no question has another 'variation' beside '{ORIGINAL}'"
+    is_met=_has_beside("variation", ORIGINAL),
+    reason=f"no question has another 'variation' beside '{ORIGINAL}'",
+    in_run="a variation beside 'original'",
 )
 CHOICES = Need(
     is_met=lambda rows: _has_several("temperature")(rows) or _are_compared(rows, SYSTEM),
     reason="no question was answered at two temperatures, or by two systems",
+    in_run="two sampling temperatures, or two systems",
 )
-VARIED = Need(is_met=lambda rows: _are_compared(rows, FACTORS), reason="nothing varies but the questions")
+VARIED = Need(
+    is_met=lambda rows: _are_compared(rows, FACTORS), reason="nothing varies but the questions", in_run="two conditions"
+)
 COUNTED = Need(is_met=_has_counts, reason="no 'n_searches', 'n_generations' or 'n_tokens' is given")
 SEARCHED = Need(
     is_met=lambda rows: any(row.searches or row.n_searches for row in rows),
     reason="no 'searches' or 'n_searches' are given",
+    in_run="a method that searches",
 )
-QUERIES = Need(is_met=lambda rows: any(row.searches for row in rows), reason="no 'searches' are given")
+QUERIES = Need(
+    is_met=lambda rows: any(row.searches for row in rows),
+    reason="no 'searches' are given",
+    in_run="a method that searches",
+)
 JUDGED_HITS = Need(
     is_met=lambda rows: any(row.gold_titles for row in rows) and any(row.searches for row in rows),
     reason="no 'searches' with 'gold_titles' are given",
+    in_run="a method that searches, questions that name their gold documents, and the metric 'retrieval'",
 )
-UNAIDED = Need(is_met=_has_closed_book, reason=f"no 'method' is '{CLOSED_BOOK}' beside another")
+UNAIDED = Need(
+    is_met=_has_closed_book,
+    reason=f"no 'method' is '{CLOSED_BOOK}' beside another",
+    in_run="the method 'closed_book' beside another",
+)
 BARE = Need(
     is_met=lambda rows: _has_closed_book(rows) or any(row.perturbation == CLOSED_BOOK for row in rows),
     reason=f"no 'method' or 'perturbation' is '{CLOSED_BOOK}'",
+    in_run="the method 'closed_book' beside another",
 )
-SCANNED = Need(is_met=_is_scanned, reason="no question was answered at temperature 0 and above it")
-RECALLED = Need(is_met=_is_recalled, reason="no question was answered at temperature 0 and above it without evidence")
-ENTROPY = Need(is_met=_has_entropy, reason="no 'entropy' or 'top_logprobs' at temperature 0")
+SCANNED = Need(
+    is_met=_is_scanned,
+    reason="no question was answered at temperature 0 and above it",
+    in_run="temperature 0 and a higher one",
+)
+RECALLED = Need(
+    is_met=_is_recalled,
+    reason="no question was answered at temperature 0 and above it without evidence",
+    in_run="temperature 0 and a higher one, without evidence",
+)
+ENTROPY = Need(
+    is_met=_has_entropy,
+    reason="no 'entropy' or 'top_logprobs' at temperature 0",
+    in_run="the metric 'entropy', of a model that tells how likely its tokens are",
+)
 LOGPROBS = Need(is_met=lambda rows: any(row.top_logprobs for row in rows), reason="no 'top_logprobs' are given")
 TYPED = Need(
-    is_met=lambda rows: any(row.type in TYPES for row in rows), reason=f"no 'type' is one of {', '.join(TYPES)}"
+    is_met=lambda rows: any(row.type in TYPES for row in rows),
+    reason=f"no 'type' is one of {', '.join(TYPES)}",
+    in_run="questions with types",
 )
 EVIDENCE = Need(
-    is_met=lambda rows: any(row.perturbation is not None for row in rows), reason="no 'perturbation' is given"
+    is_met=lambda rows: any(row.perturbation is not None for row in rows),
+    reason="no 'perturbation' is given",
+    in_run="evidence",
 )
-NEVER_CERTAIN = Need(is_met=lambda rows: False, reason="a file cannot give the certainty of sampled answers")
-NEVER_SHAKEN = Need(is_met=lambda rows: False, reason="it is asked of runs by `shaketable shake`")
-NEVER_JUDGED = Need(is_met=lambda rows: False, reason="it reads the metric judge, which asks another model")
+NEVER_CERTAIN = Need(
+    is_met=lambda rows: False,
+    reason="a file cannot give the certainty of sampled answers",
+    in_run="the metric 'certainty'",
+)
+NEVER_SHAKEN = Need(
+    is_met=lambda rows: False,
+    reason="it is asked of runs by `shaketable shake`",
+    in_run="it is a run of `shaketable shake`",
+)
+NEVER_JUDGED = Need(
+    is_met=lambda rows: False, reason="it reads the metric judge, which asks another model", in_run="the metric 'judge'"
+)
 NEVER_MEASURED = Need(
-    is_met=lambda rows: False, reason="the strength of wordings is measured when they are made, by `shaketable vary`"
+    is_met=lambda rows: False,
+    reason="the strength of wordings is measured when they are made, by `shaketable vary`",
+    in_run="wordings whose strength was measured when they were made",
 )
 
 ABOUT_FACTS = (ENTROPY, SCANNED)

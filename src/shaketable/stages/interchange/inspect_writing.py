@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shaketable import __version__
-from shaketable.errors import StudyError
+from shaketable.errors import OutputError
 from shaketable.identity import digest
 from shaketable.stages.interchange.log_rows import OWN
 from shaketable.stages.interchange.scored import (
@@ -40,12 +40,12 @@ def export_inspect(run: Run, out: Path) -> list[Path]:
     cells = asked_cells(run.store)
     ending = out.suffix.lstrip(".")
     if not cells:
-        raise StudyError(f"{run.folder} holds no answers yet. Run: shaketable run {run.folder}.")
+        raise OutputError(f"{run.folder} holds no answers yet. Run: shaketable run {run.folder}.")
     if ending not in ("json", "eval"):
         out.mkdir(parents=True, exist_ok=True)
         return [_write(run, cell, out / _name(run, cell)) for cell in cells]
     if len(cells) > 1:
-        raise StudyError(
+        raise OutputError(
             f"{out}: a log of Inspect has one model, one task and one temperature, and this run has {len(cells)} "
             "conditions. Give a folder with --out: it gets a log for each; `inspect view --log-dir FOLDER` reads it."
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from shaketable import __version__
-from shaketable.errors import StudyError
+from shaketable.errors import OutputError
 from shaketable.stages.interchange.log_rows import OWN
 from shaketable.stages.interchange.scored import (
     Means,
@@ -33,9 +33,9 @@ def export_lm_eval(run: Run, out: Path) -> list[Path]:
     """Returns the files. Each condition is a task; a model has a folder."""
     cells = asked_cells(run.store)
     if not cells:
-        raise StudyError(f"{run.folder} holds no answers yet. Run: shaketable run {run.folder}.")
+        raise OutputError(f"{run.folder} holds no answers yet. Run: shaketable run {run.folder}.")
     if out.suffix in (".json", ".jsonl"):
-        raise StudyError(f"{out}: lm-evaluation-harness writes several files. Give a folder with --out.")
+        raise OutputError(f"{out}: lm-evaluation-harness writes several files. Give a folder with --out.")
     files: list[Path] = []
     for model in dict.fromkeys(cell.model for cell in cells):
         folder = out / safe_name(model)

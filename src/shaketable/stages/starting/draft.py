@@ -51,7 +51,7 @@ class Draft:
 
     @property
     def analyses(self) -> tuple[str, ...]:
-        return ("correctness", "variability", *(("degradation", "cases") if self.perturbations else ()))
+        return ("correctness", "variability", "guidelines", *(("degradation", "cases") if self.perturbations else ()))
 
     def tables(self) -> dict[str, Any]:
         """As a study file has them."""
