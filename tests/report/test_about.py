@@ -46,3 +46,9 @@ def test_partial_results_say_so():
     assert "all results are partial" in make_banner(replace(SUMMARY, state="running"), Path("run")).title
     assert make_banner(replace(SUMMARY, state="finished"), Path("run")) is None
     assert make_banner(replace(SUMMARY, state="finished"), Path("run"), "Of 8 questions.").remark == "Of 8 questions."
+
+
+@pytest.mark.parametrize("state", ["empty", "planning"])
+def test_before_the_trials_are_counted_no_number_of_them_is_told(state):
+    banner = make_banner(replace(SUMMARY, state=state, trials=0, done=0, failed=0, missing=0), Path("run"))
+    assert banner.text.startswith("How many trials are planned is not known yet.")
