@@ -2,15 +2,18 @@ import dataclasses
 import re
 import string
 import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shaketable import catalog
+from shaketable.cli.running import _default_folder
 from shaketable.errors import StudyError
 from shaketable.factors import judging_metric, numbers_of
 from shaketable.study import format_study, load_study, parse_study, shipped_studies, study_schema
+from shaketable.study.naming import LONGEST, name_after
 from shaketable.types import DatasetChoice, Gate, Study
 
 GENERATION = {
@@ -377,7 +380,7 @@ choices = st.builds(
 )
 studies = st.builds(
     Study,
-    name=words,
+    name=words.map(name_after),
     seed=st.integers(-(2**31), 2**31),
     datasets=st.lists(choices, min_size=1, max_size=2).map(tuple),
     models=lists,
@@ -458,3 +461,77 @@ def test_a_path_that_cannot_be_looked_up_is_told_in_a_sentence(tmp_path, table, 
     file.write_text("name = 'x'\n" + table.format(path))
     with pytest.raises(StudyError, match=told):
         load_study(file)
+
+
+# --- what a study may be called -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x",
+        "../../../../tmp/x/ESCAPED",
+        "/tmp/x",
+        "a/b",
+        "a\\b",
+        "..",
+        ".",
+        " ",
+        "a\0b",
+        "a\x1b[2J",
+        "a\nb",
+        "n" * 5000,
+    ],
+)
+def test_a_name_that_is_no_folder_is_refused(name):
+    with pytest.raises(StudyError, match=r"name: found .* the name is that of a folder too"):
+        parse_study({"name": name}, "s.toml")
+    fit = name_after(name)
+    assert parse_study({"name": fit}, "s.toml").name == fit and len(fit) <= LONGEST
+
+
+def test_a_run_of_a_version_that_took_any_name_is_read_and_written_nowhere_else(tmp_path):
+    for name in ("study.toml", "study.1.toml", "other.toml"):
+        (tmp_path / name).write_text("name = '../x'")
+    with pytest.raises(StudyError, match="the name is that of a folder too"):
+        load_study(tmp_path / "study.toml")
+    (tmp_path / ".lock").touch()
+    for own in (tmp_path, tmp_path / "study.toml", tmp_path / "study.1.toml"):
+        assert load_study(own).name == "../x"
+    for path, overrides in ((tmp_path / "other.toml", []), (tmp_path, ["name=../y"])):
+        with pytest.raises(StudyError, match="the name is that of a folder too"):
+            load_study(path, overrides)
+    assert _default_folder(load_study(tmp_path), "s.toml", True).parent == Path("runs")
+
+
+@pytest.mark.parametrize("name", ["first", "Über-Fragen 2", "a.b", ".hidden", "漢字", "n" * LONGEST])
+def test_other_names_stay_as_they_are(name):
+    assert parse_study({"name": name}, "s.toml").name == name == name_after(name)
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ({"cross": {"repeats": True}}, "cross.repeats"),
+        ({"cross": {"temperatures": [0.0, True]}}, "cross.temperatures"),
+        ({"seed": False}, "seed"),
+        ({"dataset": {"limit": True}}, "dataset.limit"),
+        ({"generation": {"max_tokens": True}}, "generation.max_tokens"),
+        ({"limits": {"max_cost": True}}, "limits.max_cost"),
+    ],
+)
+def test_true_is_no_number(table, key):
+    with pytest.raises(StudyError, match=f"{key}: found .*(True|False).*; give a value that is neither true nor false"):
+        parse_study({"name": "x", **table}, "s.toml")
+
+
+def test_true_is_taken_where_it_is_meant():
+    assert parse_study({"name": "x", "generation": {"logprobs": True}}, "s.toml").generation["logprobs"] is True
+
+
+@pytest.mark.parametrize("text", [f"{'a.' * 3000}a = 1", f"[{'a.' * 3000}a]", f"x = {'[' * 90}1{']' * 90}"])
+def test_tables_in_tables_without_end_are_told(tmp_path, text):
+    (tmp_path / "s.toml").write_text(f"name = 'x'\n{text}\n")
+    with pytest.raises(StudyError, match="tables or lists stand in one another") as told:
+        load_study(tmp_path / "s.toml")
+    assert len(str(told.value)) < 500

@@ -2,9 +2,18 @@
 
 import importlib
 import os
+import signal
+import sys
 from typing import TYPE_CHECKING, Any
 
-from shaketable.weights import is_offline
+_is_command = os.path.basename(sys.argv[0] if sys.argv else "") == "shaketable"  # noqa: PTH119 (nothing is imported yet)
+if (_is_command or sys.orig_argv[1:3] == ["-m", "shaketable"]) and (
+    signal.getsignal(signal.SIGINT) is signal.default_int_handler
+):
+    # A Ctrl-C while modules are imported ends the command without a word, until `main` can say one.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+from shaketable.weights import is_offline  # noqa: E402
 
 # All are read once, before the first matrix product, so they are set before anything imports PyTorch.
 # Intel's matrix library promises a row the same bits whatever the batch around it only in this mode

@@ -42,6 +42,24 @@ class ShaketableError(Exception):
     page = "faq"
     """Of the documentation, where more is told: `shaketable docs PAGE`."""
 
+    def __init__(self, message: object = "", *more: object) -> None:
+        super().__init__(shorten(message) if isinstance(message, str) else message, *more)
+
+
+LONG_WORD = re.compile(r"\S{1001,}")
+LONGEST_MESSAGE = 10_000
+
+
+def shorten(message: str) -> str:
+    """What is quoted from files may be of any length: of a word and of the whole, the middle is left out."""
+    short = LONG_WORD.sub(lambda word: _without_middle(word.group(), 200), message)
+    return short if len(short) <= LONGEST_MESSAGE else _without_middle(short, LONGEST_MESSAGE // 2)
+
+
+def _without_middle(text: str, kept: int) -> str:
+    """`kept`: characters at each end."""
+    return f"{text[:kept]}… ({len(text) - 2 * kept:,} characters) …{text[-kept:]}"
+
 
 class StudyError(ShaketableError):
     exit_code = 2

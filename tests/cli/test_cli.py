@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -281,6 +283,26 @@ def test_an_interrupt_anywhere_ends_with_130(monkeypatch, no_report):
     assert (result.exit_code, result.stdout, result.stderr.lstrip("\n")) == (130, "", again)
     monkeypatch.setattr(looking, "plan", interrupted)
     assert call("validate", "small.toml").exit_code == 130
+
+
+@pytest.mark.parametrize("part", ["shaketable.weights", "typer"])
+def test_an_interrupt_while_modules_are_imported_prints_no_traceback(tmp_path, part):
+    """The command stands still in one of its imports, and is interrupted there."""
+    stop = f"import os, signal\nclass Stop:\n    def find_spec(self, name, *_):\n        if name == {part!r}:\n"
+    (tmp_path / "sitecustomize.py").write_text(
+        f"{stop}            os.kill(os.getpid(), signal.SIGINT)\nimport sys\nsys.meta_path.insert(0, Stop())\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    ended = subprocess.run(
+        [sys.executable, "-m", "shaketable", "ls"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode in (130, -signal.SIGINT)
+    assert ended.stderr in ("", "Interrupted.\n") and ended.stdout == ""
 
 
 # --- taking out and bringing in ---------------------------------------------------------------------

@@ -47,6 +47,8 @@ def test_an_address_where_nothing_listens_is_told_once(tmp_path):
     assert result.exit_code == 1
     assert result.stderr.count("ConnectError") == 1 and "Check that the server runs" in result.stderr
     assert not Run(tmp_path / "run").failures()
+    summary = Run(tmp_path / "run").summary()
+    assert summary.trials == summary.missing > 0  # The page of the run tells how many are planned.
 
 
 @pytest.mark.slow

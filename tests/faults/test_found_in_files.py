@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from shaketable import catalog
+from shaketable.datasets.reading.rows import read_rows
 from shaketable.errors import DataError, PartError, StudyError
 from shaketable.stages.answer_rows import read_answer_rows
 from shaketable.stages.import_answers import import_answers
@@ -64,6 +66,34 @@ def test_a_damaged_table_of_the_data_hub_is_told_in_a_sentence(
             assert "\n" not in str(error)
     assert told
     assert capfd.readouterr().err == ""
+
+
+def test_half_a_character_is_told_with_its_line_before_anything_is_asked(tmp_path: Path) -> None:
+    rows = [{"id": "a", "question": "Who?", "answers": ["x"]}, {"id": "b", "question": "Wh\ud800o?", "answers": ["x"]}]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(DataError, match=r"q.jsonl line 2: it holds half a character .*U\+D800\) after 'Wh'"):
+        list(read_rows(tmp_path / "q.jsonl"))
+
+
+@pytest.mark.parametrize("dataset", ["jsonl", "csv", "hotpotqa"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, dataset: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="is a pipe or a device"):
+        catalog.find("dataset", dataset)(str(tmp_path / "pipe"))
+
+
+def test_of_a_key_that_a_row_has_twice_the_last_counts(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text('{"id": "a", "id": "b"}\n{"id": "c"}\n')
+    assert [row.value["id"] for row in read_rows(tmp_path / "q.jsonl")] == ["b", "c"]
+
+
+def test_an_error_does_not_repeat_all_that_it_found(tmp_path: Path) -> None:
+    line = json.dumps({"id": "x" * 200_000, "question": "Who?", "answers": ["x"]}) + "\n"
+    with pytest.raises(DataError, match="was already used in file line 1") as told:
+        load(tmp_path, "jsonl", line * 2)
+    assert len(str(told.value)) < 1_000
+    assert len(str(StudyError("word " * 100_000))) < 11_000
+    assert str(StudyError("as it is")) == "as it is"
 
 
 # --- answers ----------------------------------------------------------------------------------------

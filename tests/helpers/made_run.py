@@ -87,6 +87,7 @@ def made_run(
             **keys,
         },
         "test",
+        run_is_there=True,
     )
     run = Run.prepare(folder, study)
     questions = [question(n) for n in range(N_QUESTIONS)]

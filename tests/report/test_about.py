@@ -56,3 +56,9 @@ def test_the_selection_is_told_in_words() -> None:
         "only 2 questions for type bridge"
     )
     assert describe_selection({}) == "all questions"
+
+
+@pytest.mark.parametrize("state", ["empty", "planning"])
+def test_before_the_trials_are_counted_no_number_of_them_is_told(state):
+    banner = make_banner(replace(SUMMARY, state=state, trials=0, done=0, failed=0, missing=0), Path("run"))
+    assert banner.text.startswith("How many trials are planned is not known yet.")

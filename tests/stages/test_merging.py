@@ -337,6 +337,17 @@ def test_repeats_that_ended_of_themselves_are_joined_with_what_was_saved(tmp_pat
     assert joined.summary().missing == 0
 
 
+def test_repeats_that_end_of_themselves_are_not_joined_with_a_few(tmp_path):
+    runs = [
+        asked(study_of(tmp_path, cross={"temperatures": [t], "repeats": repeats}), tmp_path / name)
+        for name, t, repeats in (("until", 0.0, {"until": 0.2, "max": 30}), ("few", 1.0, 4))
+    ]
+    for first, other in (runs, runs[::-1]):
+        with pytest.raises(RunError, match=r"repeats are .*as an interval of ±0.2 takes, 30 at most"):
+            merge([first, other], tmp_path / "joined")
+    assert not (tmp_path / "joined").exists()
+
+
 def test_of_two_widths_the_joined_run_has_the_narrower_and_lacks_what_that_takes(tmp_path):
     cool, wide = (
         asked(study_of(tmp_path, cross={"temperatures": [t], "repeats": {"until": until}}), tmp_path / f"until{until}")

@@ -1,5 +1,8 @@
 import json
 import re
+import socket
+import struct
+import time
 from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import quote
@@ -56,6 +59,47 @@ def test_nothing_can_be_sent_to_it(client, method):
 def test_a_port_that_is_taken_is_told(viewer, run):
     with pytest.raises(RunError, match=rf"Port {viewer.server_port} .* Give another with --port"):
         LocalServer(RunSite([run]), port=viewer.server_port)
+
+
+# --- clients that go away, and addresses that are none --------------------------------------------
+
+
+def speak(port: int, request: bytes) -> bytes:
+    """What comes back of anything at all."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as line:
+        line.sendall(request)
+        line.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: line.recv(65536), b""))
+
+
+@pytest.mark.parametrize("address", ["http://[::1/", "http://[x]/", "//[", "http://[::1/?a=b"])
+def test_an_address_that_is_none_is_answered(viewer, address, capfd):
+    host = f"127.0.0.1:{viewer.server_port}"
+    reply = speak(viewer.server_port, f"GET {address} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+    assert re.match(rb"HTTP/1.1 (400|404) ", reply)
+    assert capfd.readouterr().err == ""
+
+
+def test_clients_that_break_off_print_nothing_and_others_are_answered(viewer, client, capfd):
+    request = f"GET {HOME} HTTP/1.1\r\nHost: 127.0.0.1:{viewer.server_port}\r\n\r\n".encode()
+    for sent in (request, request[:20], request * 20, b"\x00\xff" * 50, b""):
+        for _ in range(4):
+            with socket.create_connection(("127.0.0.1", viewer.server_port)) as line:
+                # To linger for no time is to reset the connection.
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                line.sendall(sent)
+    assert client.ask(HOME)[0] == 200
+    time.sleep(0.3)
+    assert capfd.readouterr().err == ""
+
+
+def test_another_mistake_is_told_in_a_line_that_steers_no_terminal(viewer, capfd):
+    try:
+        raise ValueError("odd\n\x1b[2J" + "x" * 5000)
+    except ValueError:
+        viewer.handle_error(None, ("127.0.0.1", 1))
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith("A request could not be answered: ValueError: odd [U+001B][2Jx") and len(line) < 400
 
 
 # --- what can be read -----------------------------------------------------------------------------
@@ -247,6 +291,7 @@ def test_a_run_that_has_not_begun_has_a_page(tmp_path):
     whole = made_run.made_run(tmp_path / "whole", with_scores=False)
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "study.toml").write_text(whole.study_text)
+    (tmp_path / "new" / ".lock").touch()
     with serving(Run(tmp_path / "new")) as viewer:
         client = Client(viewer)
         status, _, body = client.ask("/run/new")

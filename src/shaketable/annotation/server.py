@@ -12,6 +12,7 @@ from typing import Any, cast
 from shaketable.annotation.log import AnnotationLog
 from shaketable.annotation.tasks import MAX_CHARACTERS, REVIEWING, REWRITING, Board, Refused, Task, entry_of
 from shaketable.report.templates import environment
+from shaketable.text.unseen import visible
 from shaketable.viewer.reply import Reply
 from shaketable.viewer.server import Handler
 
@@ -57,7 +58,7 @@ class AnnotationHandler(Handler):
         except OSError as error:
             return _hint(500, f"Not saved: {error.strerror or error}. Your text stays here; try again.")
         except Exception:
-            traceback.print_exc(file=sys.stderr)
+            sys.stderr.write(visible(traceback.format_exc()))
             return _hint(500, "Not saved. The terminal says more. Your text stays here.")
 
 

@@ -14,12 +14,14 @@ that a command starts take these variables over. Who sets one to something else 
 
 def main() -> None:
     """The command `shaketable`. Imported when it is called: pytest reads its plugin from this folder."""
-    for name, value in QUIET.items():
-        os.environ.setdefault(name, value)
-    signal.signal(signal.SIGTERM, _interrupt)
-    # Memory of a data frame that is let go returns to the system at once: of a large run, a third.
-    os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
     try:
+        for name, value in QUIET.items():
+            os.environ.setdefault(name, value)
+        signal.signal(signal.SIGTERM, _interrupt)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # Set by the package, while it was imported.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        # Memory of a data frame that is let go returns to the system at once: of a large run, a third.
+        os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
         from shaketable.cli.app import app
 
         app(prog_name="python -m shaketable" if sys.argv[0].endswith("__main__.py") else "shaketable")

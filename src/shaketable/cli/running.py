@@ -58,6 +58,7 @@ from shaketable.store import Run
 from shaketable.store.repeats import AdaptiveRepeats
 from shaketable.store.user_cache import open_cache
 from shaketable.study import load_study
+from shaketable.study.naming import name_after
 from shaketable.types import Limits, Study
 
 StudyArgument = Annotated[
@@ -385,7 +386,9 @@ def _answer(
         )
         for note in notes_on_plan(planned):
             say(note, quiet=json_)
-        store.set_meta(selection=json.dumps(describe_selection(planned)))
+        # An endpoint may be dead already, and the page of the run tells what was planned.
+        known = {} if "n_trials" in store.meta() else {"n_trials": planned.n_trials}
+        store.set_meta(selection=json.dumps(describe_selection(planned)), **known)
         try:
             if finished + shared < planned.n_trials:
                 _check_endpoints(planned, json_)
@@ -457,4 +460,5 @@ def _default_folder(study: Study, given: str, changed: bool) -> Path:
     if (folder / "records.sqlite").is_file() and not changed:
         return folder
     crossing = dataclasses.replace(study, metrics=(), main_metric=None, analyses=(), limits=Limits())
-    return Path("runs") / (f"{study.name}-{digest(crossing)[:6]}" if changed else study.name)
+    name = name_after(study.name)  # Of a run of an older version it may be anything.
+    return Path("runs") / (f"{name}-{digest(crossing)[:6]}" if changed else name)

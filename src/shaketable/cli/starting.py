@@ -27,6 +27,7 @@ from shaketable.stages.starting.documents import MAX_WORDS, CutDocuments, cut_do
 from shaketable.stages.starting.draft import Draft, draft_study, name_endpoint
 from shaketable.stages.starting.table import Opened, choose_columns, dataset_table, doubt_about, open_table
 from shaketable.study import load_study
+from shaketable.study.naming import name_after
 from shaketable.types import Json
 
 USUAL_MODEL = "gpt-4o-mini"
@@ -216,7 +217,7 @@ def _draft(file: Path, dataset: Mapping[str, Json], model: str, corpus: Path | N
     load = catalog.find("dataset", str(dataset["name"]))
     questions = load(**settings).questions
     written = {**dataset, **({"path": _beside(file, str(dataset["path"]))} if "path" in dataset else {})}
-    return draft_study(file.stem, written, questions, model, None if corpus is None else corpus.name)
+    return draft_study(name_after(file.stem), written, questions, model, None if corpus is None else corpus.name)
 
 
 def _beside(file: Path, data: str) -> str:

@@ -39,6 +39,11 @@ BANNERS = {
     ),
     "finished_with_failures": ("Some trials failed.", "{failed:,} of {trials:,} have no answer. Try those again with"),
 }
+PLANNED_UNKNOWN = {
+    "empty": "How many trials are planned is not known yet. Start them with",
+    "planning": "How many trials are planned is not known yet.",
+}
+"""What is said before the trials were counted."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +62,8 @@ def make_banner(summary: RunSummary, folder: Path, remark: str = "") -> Banner |
     if state not in BANNERS:
         return Banner(title="First results.", text="", command=None, remark=remark) if remark else None
     title, text = BANNERS[state]
+    if state in PLANNED_UNKNOWN and not summary.trials:
+        text = PLANNED_UNKNOWN[state]
     counts = {"trials": summary.trials, "done": summary.done, "failed": summary.failed}
     resume = resume_command(summary, folder)
     return Banner(

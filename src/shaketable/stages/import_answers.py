@@ -18,6 +18,7 @@ from shaketable.store import Run
 from shaketable.store.dimensions import UsedPart
 from shaketable.store.tables import GOLD_HIT
 from shaketable.study import Generation
+from shaketable.study.naming import name_after
 from shaketable.types import (
     Answer,
     Completion,
@@ -86,7 +87,7 @@ def import_answers(
     questions = _questions(rows)
     picked = pick_analyses([row for _, row in rows])
     study = Study(
-        name=path.stem,
+        name=name_after(path.stem),
         seed=0,
         datasets=(DatasetChoice(name="imported", settings={"path": str(path.absolute())}),),
         models=_seen(rows, "model"),

@@ -23,6 +23,13 @@ def shipped_studies() -> list[str]:
     ]
 
 
+def is_of_run(path: Path) -> bool:
+    """Whether it is the study of a run, or one that the run had before it was extended."""
+    folder = path if path.is_dir() else path.parent
+    is_its = path.is_dir() or path.name.startswith("study.")
+    return is_its and any((folder / name).is_file() for name in ("records.sqlite", ".lock"))
+
+
 def read_study(path: str | Path) -> tuple[str, str]:
     """What messages call it, and its text; the folder of a run stands for the study in it."""
     file = Path(path)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shaketable.errors import StudyError
-from shaketable.study.files import read_study, resolve_paths
+from shaketable.study.files import is_of_run, read_study, resolve_paths
 from shaketable.study.mistakes import refuse_unusable
 from shaketable.study.overriding import override
 from shaketable.study.parsing import parse_study
@@ -37,4 +37,5 @@ def load_study(path: str | Path, overrides: Sequence[str] = (), limit: int | Non
         for table in dataset_tables(tables):
             table["limit"] = limit
     resolve_paths(tables, Path(path))
-    return parse_study(tables, where)
+    is_renamed = any(given.partition("=")[0].strip() == "name" for given in overrides)
+    return parse_study(tables, where, run_is_there=is_of_run(Path(path)) and not is_renamed)

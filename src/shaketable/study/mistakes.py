@@ -8,17 +8,25 @@ from typing import Any
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.study.schema import TABLES
 
+DEEPEST = 50
+"""Tables in tables; a study has four at most."""
 
-def refuse_unusable(value: Any, where: str, name: str = "") -> None:
+
+def refuse_unusable(value: Any, where: str, name: str = "", depth: int = 0) -> None:
     """TOML's whole numbers have 64 bits; Python reads longer ones, which no table or database holds. `nan` equals
     nothing, itself neither: a study that holds it would never be found the same again. Half a character comes in by
     `--set` and cannot be written."""
     if isinstance(value, dict | list):
+        if depth > DEEPEST:
+            place = f"{where}, {name}"[:200]
+            raise StudyError(
+                f"{place}…: tables or lists stand in one another, more than {DEEPEST} deep. Take them out."
+            )
         for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
             step_name = f"{name}[{step}]" if isinstance(value, list) else f"{name}.{step}".lstrip(".")
             if isinstance(step, str):
                 refuse_unusable(step, where, name)
-            refuse_unusable(inner, where, step_name)
+            refuse_unusable(inner, where, step_name, depth + 1)
     elif isinstance(value, str) and not _is_utf8(value):
         place = f"{where}, {name}".removesuffix(", ")
         raise StudyError(f"{place}: found {value!r:.80}, with half a character in it. Take it out.")

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from shaketable import catalog
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.study.mistakes import explain
+from shaketable.study.naming import RUN_IS_THERE
 from shaketable.study.prompt_files import reference_prompt, with_prompts
 from shaketable.study.schema import StudyFile
 from shaketable.study.tables.cross import Range, RepeatsTable
@@ -20,9 +21,10 @@ from shaketable.types import DatasetChoice, Gate, Json, Limits, Precision, Scan,
 MOST_TEMPERATURES = 10_000
 
 
-def parse_study(tables: Mapping[str, Any], where: str) -> Study:
+def parse_study(tables: Mapping[str, Any], where: str, *, run_is_there: bool = False) -> Study:
+    """`run_is_there`: it is the study of a run."""
     try:
-        file = StudyFile.model_validate(tables)
+        file = StudyFile.model_validate(tables, context={RUN_IS_THERE: run_is_there})
     except ValidationError as error:
         raise StudyError("\n".join(explain(problem, where) for problem in error.errors())) from error
     datasets = file.dataset if isinstance(file.dataset, list) else [file.dataset]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BaseModel, Discriminator, Field, Tag, model_validator
 
+from shaketable.study.naming import check_name
 from shaketable.study.tables.analyze import AnalyzeTable
 from shaketable.study.tables.cross import Cross, Range, RepeatsTable
 from shaketable.study.tables.dataset import Balance, DatasetTable
@@ -21,9 +22,10 @@ from shaketable.study.tables.shake import ShakeTable
 class StudyFile(Table):
     """A Shaketable study: lists that are crossed, and what is done with the answers."""
 
-    name: str = Field(
+    name: Annotated[str, AfterValidator(check_name)] = Field(
         min_length=1,
-        description="What the study is called: in its report, and the folder runs/NAME if no other is given. Needed.",
+        description="What the study is called: in its report, and the folder runs/NAME if no other is given. At most "
+        "100 characters, without slashes. Needed.",
         examples=["first"],
         json_schema_extra=costs(FREE),
     )

@@ -10,9 +10,12 @@ from typing import Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from shaketable.errors import RunError, ShaketableError
+from shaketable.text.unseen import visible
 from shaketable.viewer.reply import Reply
 
 LOOPBACK = "127.0.0.1"
+MOST_TOLD = 300
+"""Characters of what is wrong with a request."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -50,14 +53,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         site = self.server.site
         if self.headers.get("Host", "") not in self.server.names:
             return Reply.plain(403, f"This server answers to {' and '.join(self.server.names)} alone.")
-        url = urlsplit(self.path)
-        steps = [unquote(step) for step in url.path.strip("/").split("/")] if url.path.strip("/") else []
         try:
-            return site.reply(steps, dict(parse_qsl(url.query, keep_blank_values=False)))
+            url = urlsplit(self.path)
+            steps = [unquote(step) for step in url.path.strip("/").split("/")] if url.path.strip("/") else []
+            given = dict(parse_qsl(url.query, keep_blank_values=False))
+        except ValueError:
+            return Reply.plain(400, "This is no address.")
+        try:
+            return site.reply(steps, given)
         except ShaketableError as error:
             return site.problem(404, str(error))
         except Exception:
-            traceback.print_exc(file=sys.stderr)
+            sys.stderr.write(visible(traceback.format_exc()))
             return site.problem(500, "This page could not be made. The terminal says more.")
 
     def _send(self, reply: Reply) -> None:
@@ -96,6 +103,13 @@ class LocalServer(http.server.ThreadingHTTPServer):
     def names(self) -> tuple[str, ...]:
         """What a browser may call this server; another name was pointed here by somebody else."""
         return tuple(f"{host}:{self.server_port}" for host in (LOOPBACK, "localhost"))
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that goes away in the middle is no mistake; anything else is told in a line."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, ConnectionError | TimeoutError):
+            words = " ".join(visible(f"{type(error).__name__}: {error}").split())
+            sys.stderr.write(f"A request could not be answered: {words[:MOST_TOLD]}\n")
 
     def server_close(self) -> None:
         super().server_close()

@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import os
+import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Fact = tuple[str, int]
 """The id of a passage, which is its title where no two share one, and the index of a sentence in it, from 0."""
 DELIMITERS = (",", ";", "\t")
+HALF = re.compile(r"[\ud800-\udfff]")
 TOO_MANY_DIGITS = "a number has thousands of digits."
 
 
@@ -56,6 +58,28 @@ def read_rows(file: Path | Traversable, *, tables: bool = False) -> Iterator[Row
 
 
 def scan_rows(file: Path | Traversable, *, tables: bool = False, header: bool = False) -> Iterator[Row | Rejected]:
+    """As `_scan_rows`; what cannot be stored is rejected where it stands."""
+    for row in _scan_rows(file, tables=tables, header=header):
+        half = _half_character(row.value) if isinstance(row, Row) else None
+        yield row if half is None else Rejected(where=row.where, reason=half)
+
+
+def _half_character(value: Any) -> str | None:
+    """JSON escapes can spell half a character."""
+    waiting = [value]
+    while waiting:
+        own = waiting.pop()
+        if isinstance(own, dict):
+            waiting += (*own, *own.values())
+        elif isinstance(own, list):
+            waiting += own
+        elif isinstance(own, str) and not own.isascii() and (half := HALF.search(own)):
+            near = own[max(0, half.start() - 30) : half.start()]
+            return f"it holds half a character (a lone surrogate, U+{ord(half.group()):04X}) after '{near}'."
+    return None
+
+
+def _scan_rows(file: Path | Traversable, *, tables: bool, header: bool) -> Iterator[Row | Rejected]:
     """The rows of a JSON array, of JSON lines, of one JSON object (a single row) or of a Parquet file.
 
     `tables`: also of tab-separated lines without a header, as lists, and of CSV with one, as objects.
@@ -170,6 +194,8 @@ def _whole_header(name: str, cells: Sequence[str]) -> list[str]:
 def _content(file: Path | Traversable) -> bytes:
     if "\0" in str(file):
         raise DataError(f"{str(file)!r:.80} cannot be a file: it holds NUL. Check the dataset's path.")
+    if isinstance(file, Path) and file.exists() and not file.is_file() and not file.is_dir():
+        raise DataError(f"{file} is a pipe or a device, and would be waited for. Write what it gives into a file.")
     try:
         return unpack(file.read_bytes(), file.name)
     except FileNotFoundError as error:

@@ -30,6 +30,7 @@ def unite_studies(named: Mapping[str, Study]) -> Study:
         ]
         refused += [] if study.shake is None else ["a shaken run asks by its own answers, and stands alone"]
         refused += ["its answers were imported"] if _is_imported(study) else []
+        refused += _refuse_unlike_repeats(study, first, first_name)
         if refused:
             raise RunError(
                 f"{name} cannot be joined with the others, for one study could not have asked both: "
@@ -37,6 +38,20 @@ def unite_studies(named: Mapping[str, Study]) -> Study:
                 "shaketable compare."
             )
     return united
+
+
+def _refuse_unlike_repeats(study: Study, first: Study, first_name: str) -> list[str]:
+    """Fewer repeats than the others may take at most, and no word of when they end: all of them would be missing."""
+    fixed, adaptive = (study, first) if study.precision is None else (first, study)
+    if fixed.precision is not None or adaptive.precision is None or fixed.repeats >= adaptive.repeats:
+        return []
+    return [f"repeats are {_describe_repeats(study)}, and {_describe_repeats(first)} in {first_name}"]
+
+
+def _describe_repeats(study: Study) -> str:
+    if study.precision is None:
+        return f"{study.repeats:,}"
+    return f"as many as an interval of ±{study.precision.until:g} takes, {study.repeats:,} at most"
 
 
 def _is_imported(study: Study) -> bool:

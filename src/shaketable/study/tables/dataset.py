@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from shaketable.study.tables.keys import FREE, Table, costs
+from shaketable.study.tables.keys import FREE, Numbered, Table, costs
 
 
 class Balance(Table):
@@ -53,7 +53,7 @@ def _shard(given: str) -> str:
 Shard = Annotated[str, Field(pattern=r"^\d{1,9}/\d{1,9}$"), AfterValidator(_shard)]
 
 
-class DatasetTable(BaseModel):
+class DatasetTable(Numbered):
     """Which questions are asked. Keys that are not listed here are settings of the loader, such as `path`."""
 
     model_config = ConfigDict(extra="allow")

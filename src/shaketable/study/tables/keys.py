@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from shaketable.types import Json
 
 
-class Table(BaseModel):
+class Numbered(BaseModel):
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_is_no_number(cls, given: Any, about: ValidationInfo) -> Any:
+        """Python counts `true` as 1."""
+        values = given if isinstance(given, list) else [given]
+        if any(isinstance(value, bool) for value in values) and not _mentions_bool(
+            cls.model_fields[about.field_name or ""].annotation
+        ):
+            raise PydanticCustomError("no_number", "give a value that is neither true nor false")
+        return given
+
+
+class Table(Numbered):
     model_config = ConfigDict(extra="forbid", populate_by_name=True, allow_inf_nan=False)
+
+
+def _mentions_bool(annotation: Any) -> bool:
+    return annotation in (bool, Any) or any(map(_mentions_bool, get_args(annotation)))
 
 
 def costs(cost: str, **beside: Json) -> dict[str, Any]:

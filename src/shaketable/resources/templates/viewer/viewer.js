@@ -135,7 +135,7 @@ if (moving && ["planning", "running", "empty", "interrupted"].includes(moving.da
     bar.max = now.trials || 1;
     bar.value = finished;
     const failed = now.failed ? `, ${now.failed.toLocaleString("en")} failed` : "";
-    words.textContent = `${finished.toLocaleString("en")} of ${now.trials.toLocaleString("en")} trials${failed}`;
+    if (now.trials) words.textContent = `${finished.toLocaleString("en")} of ${now.trials.toLocaleString("en")} trials${failed}`;
     const perSecond = (finished - first) / (performance.now() / 1000); // the clock starts with the page
     if (perSecond > 0) {
       const minutes = Math.ceil((now.trials - finished) / perSecond / 60);
