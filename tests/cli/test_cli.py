@@ -601,8 +601,8 @@ def test_half_a_character_in_the_data_is_named():
     crossed = '[cross]\nmodels = ["scripted"]\nmethods = ["closed_book"]\n'
     write_study('name = "x"\n[dataset]\nname = "jsonl"\npath = "q.jsonl"\n' + crossed)
     Path("q.jsonl").write_text('{"question": "Who is \\ud83d?", "answers": ["x"]}\n')
-    assert "a text holds half a character (a lone surrogate), after 'Who is'." in refused(
-        1, "run", "small.toml", "--json"
+    assert "q.jsonl line 1: it holds half a character (a lone surrogate, U+D83D) after 'Who is '." in refused(
+        2, "run", "small.toml", "--json"
     )
 
 

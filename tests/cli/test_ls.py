@@ -120,7 +120,7 @@ def test_a_name_that_leaves_the_direction_open_says_it_first(name, direction):
     assert about[name].startswith(direction)
     words = {"formality": "more casual", "readability": "harder to read"}[name]
     assert name_way(name) == name_rewording(name) == f"{name} ({words})"
-    assert name_way(f"{name}(by='smollm2')") == f"{name}(by='smollm2') ({words})"
+    assert name_way(f"{name}(by='smollm2')") == f"{name} (by: smollm2) ({words})"
 
 
 def test_a_part_that_is_missing_a_package_says_which(monkeypatch):

@@ -1,5 +1,6 @@
 """Weights in fewer bits: what the products become, and that a row's text stays its own in each format."""
 
+import dataclasses
 import gc
 import weakref
 from pathlib import Path
@@ -176,7 +177,7 @@ def test_a_last_bit_that_narrow_layers_round_away_is_seen_by_the_proof(monkeypat
         HalfLinear, "product", lambda layer, given: given.new_zeros(*given.shape[:-1], layer.out_features)
     )
     engine = SweepEngine(write_model("llama", tmp_path), dtype="bfloat16", n_rows=16)
-    assert engine.proof == Proof(way="any", least_rows=4)
+    assert dataclasses.replace(engine.proof, retraces=False) == Proof(way="any", least_rows=4)
     assert not any(layer.is_wide for layer in engine.model.modules() if isinstance(layer, NarrowLinear))
 
 

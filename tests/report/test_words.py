@@ -96,7 +96,7 @@ LOSS = replace(SHARE, value=0.11, low=-0.06, high=0.26)
         (negate(LOSS), "correct", "a gain of 11 points [−6, 26]"),
         (LOSS, "answer_tokens", "a fall of 11 points [−6, 26]"),
         (negate(LOSS), "refusal", "a rise of 11 points [−6, 26]"),
-        (replace(LOSS, value=0.0, low=-0.2), "correct", "a loss of 0 points [−20, 26]"),
+        (replace(LOSS, value=0.0, low=-0.2), "correct", "a difference of 0 points [−20, 26]"),
         (NOTHING, "correct", "a single run"),
     ],
 )

@@ -312,6 +312,6 @@ def test_evidence_that_is_not_named_is_the_undisturbed_one_of_a_system_that_was_
 def test_a_name_with_half_a_character_is_refused_and_leaves_no_study(tmp_path):
     answers = tmp_path / "answers.jsonl"
     answers.write_text(json.dumps({**FULL, "method": "a \ud83d"}))  # JSON can say it in plain letters.
-    with pytest.raises(RunError, match=r"half a character \(a lone surrogate\), after"):
+    with pytest.raises(DataError, match=r"line 1: it holds half a character \(a lone surrogate, U\+D83D\) after"):
         import_answers(answers, tmp_path / "run")
     assert not (tmp_path / "run" / "study.toml").exists()

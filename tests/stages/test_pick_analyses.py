@@ -153,7 +153,11 @@ def test_the_command_tells_which_analyses_were_picked_and_why_no_others(tmp_path
     lines = result.stderr.splitlines()
     assert lines[0] == "108 answers to 9 questions."
     assert lines[1].startswith("Analyses that the columns allow: correctness, variability, degradation, equivalence")
-    assert any(line.startswith("Not wording_accuracy, ") and "'variation'" in line for line in lines)
+    assert (
+        "others need what is not there: " in lines[2]
+        and "wording_accuracy, " in lines[2]
+        and "shaketable ls NAME" in lines[2]
+    )
 
     result = CliRunner().invoke(
         app, ["import", str(tmp_path / "answers.csv"), "--out", str(tmp_path / "run"), "--json"]

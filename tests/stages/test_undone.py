@@ -153,7 +153,7 @@ def test_effects_are_told_with_and_without_flagged_questions(tmp_path: Path) -> 
     assert drops(findings, "plain") == {("sentence_removal", False): (0.25, 8), ("sentence_removal", True): (0, 6)}
     (section,) = sections_of(run, findings)
     (text,) = (one.text for one in section.headlines if "removal" in one.text and one.text.count("plain"))
-    assert "Where it was done as asked: 0 points [" in text
+    assert "Where it was done as asked it is a difference of 0 points [" in text
 
 
 def mean_losses(result: object) -> list[tuple[float | None, int]]:

@@ -100,7 +100,7 @@ class Pipeline:
     def _check_http(self) -> None:
         # The address at fault may hold a secret, so it is not repeated.
         if not is_web_address(self.http or ""):
-            raise SecretError(f"http is none; expected a web address, such as https://example.org/ask. {PLAIN}")
+            raise SecretError(f"http is no address; expected a web address, such as https://example.org/ask. {PLAIN}")
         address = urlsplit(self.http or "")
         if address.username or address.password or holds_secret(self.http or ""):
             raise SecretError(

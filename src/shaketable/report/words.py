@@ -109,9 +109,12 @@ def without_sign(difference: Estimate) -> Estimate:
 
 
 def format_loss(loss: Estimate, metric: str) -> str:
-    """`a loss of 11 points [−6, 26]` or `a gain of 11 points [−6, 26]`: the word says which way, not a sign."""
+    """`a loss of 11 points [−6, 26]` or `a gain of 11 points [−6, 26]`: the word says which way, not a sign. Nothing
+    goes neither way: `a difference of 0 points [−20, 26]`."""
     if loss.value is None:
         return format_difference(loss)
+    if loss.value == 0:
+        return f"a difference of {format_difference(loss)}"
     return f"a {name_direction(loss, metric)} of {format_difference(without_sign(loss))}"
 
 

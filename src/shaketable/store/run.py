@@ -64,13 +64,20 @@ class Run(RunFolder):
         """The same run with a connection of its own: SQLite's belong to the thread that made them."""
         fresh = Run(self.folder)
         # Each page reads so, and neither the digest of all records nor their factors are worked out for each.
-        fresh._content, fresh._score_tables = self._content, self._score_tables
+        fresh._take_over(self)
         try:
             yield fresh
         finally:
-            self._content, self._score_tables = fresh._content, fresh._score_tables
+            self._take_over(fresh)
             if "store" in vars(fresh):
                 fresh.store.close()
+
+    def _take_over(self, other: Run) -> None:
+        """What another object has worked out for the same run, and none of its connections."""
+        self._content, self._score_tables = other._content, other._score_tables
+        if self._score_tables is not None:
+            stamps, kept = self._score_tables
+            self._score_tables = stamps, kept.read_by(self._factor_table, self.evidence_flags)
 
     # --- tables -------------------------------------------------------------------------------
 
@@ -145,7 +152,10 @@ class Run(RunFolder):
 
     def _read_score_tables(self) -> ScoreTables:
         scores, without = score_file.scan_scores(self.folder), self.study.without_flags
-        return ScoreTables(scores, lambda: tables.factor_table(self.store), self.evidence_flags, without)
+        return ScoreTables(scores, self._factor_table, self.evidence_flags, without)
+
+    def _factor_table(self) -> pl.DataFrame:
+        return tables.factor_table(self.store)
 
     def evidence_flags(self) -> pl.DataFrame:
         """One row per record whose evidence was not disturbed as asked: key, and the flags of all searches as words."""

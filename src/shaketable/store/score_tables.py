@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
@@ -27,6 +28,12 @@ class ScoreTables:
         self._scores = scores
         self._read_factors, self._read_flags = read_factors, read_flags
         self._unwanted = [NOTHING_CHANGED, *without_flags]
+
+    def read_by(self, read_factors: Callable[[], pl.DataFrame], read_flags: Callable[[], pl.DataFrame]) -> ScoreTables:
+        """The same, with what was read so far: what is read from now on is read in another way."""
+        other = copy.copy(self)
+        other._read_factors, other._read_flags = read_factors, read_flags
+        return other
 
     @cached_property
     def metrics(self) -> Sequence[str]:

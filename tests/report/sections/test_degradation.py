@@ -59,7 +59,7 @@ def test_failures_that_may_be_the_wrong_answers_leave_a_gain_unsettled() -> None
     assert headline.detail.endswith(
         "so many answers failed that what they would have been decides whether there is a difference. Many answers "
         "failed: had those of one side all been wrong and those of the other all right, or the reverse, it would lie "
-        "between a gain of 50 points and a loss of 0 points."
+        "between a gain of 50 points and a difference of 0 points."
     )
     assert not headline.is_clear
 
