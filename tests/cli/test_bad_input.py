@@ -25,7 +25,7 @@ PIPELINES = {
     "python='app.py:answer', http='https://e.org'": "give python='app.py:answer' or http='https://…', and not both",
     "http=5": "'http' is 5; input should be a valid string",
     "http='ftp://e.org'": "http is no address; expected a web address, such as https://example.org/ask",
-    f"http='https://me:{SECRET}@e.org'": "http holds a secret, or a parameter that is named like one, which would be stored",
+    f"http='https://me:{SECRET}@e.org'": "http holds a secret, or a parameter that is named like one, which would",
     "http='https://e.org', template=5": "'template' is 5; input should be a valid string",
     "http='https://e.org', template='x'": "template is not JSON: Expecting value at character 0",
     "http='https://e.org', template='{}'": "template has no {question}, so nothing would be asked; such as",
