@@ -27,8 +27,6 @@ class Limits:
     per_second: float | None = None
     """Requests that a token bucket lets through; None: all."""
     burst: float = 10.0
-    counted_seconds: float | None = None
-    """Not a token bucket, but so many in any stretch of this time, of which refused requests are a part."""
     latency_seconds: float = 0.0
     refused_share: float = 0.0
     """Of the requests, drawn by chance: they take nothing of the limit."""
@@ -109,7 +107,6 @@ class _Server:
         self.rng = random.Random(0)
         self.tokens, self.filled_at = limits.burst, time.monotonic()
         self.n_at_once, self.n_working = 0, 0
-        self.came_at: deque[float] = deque()
         self.waiting: deque[asyncio.Future[None]] = deque()
 
     def become(self, limits: Limits) -> float:
@@ -129,20 +126,11 @@ class _Server:
             return 429
         if self.limits.per_second is None:
             return 200
-        if self.limits.counted_seconds is not None:
-            return self._status_by_count(self.limits.per_second * self.limits.counted_seconds)
         self._fill()
         if self.tokens < 1:
             return 429
         self.tokens -= 1
         return 200
-
-    def _status_by_count(self, most: float) -> int:
-        now = time.monotonic()
-        while self.came_at and self.came_at[0] <= now - (self.limits.counted_seconds or 0.0):
-            self.came_at.popleft()
-        self.came_at.append(now)
-        return 200 if len(self.came_at) <= most else 429
 
     async def work(self) -> None:
         while self.limits.n_slots is not None and self.n_working >= self.limits.n_slots:

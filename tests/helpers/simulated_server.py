@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import math
 import random
-from collections import deque
 from dataclasses import dataclass, field
 
 from shaketable.models.endpoint.access import Access
@@ -53,23 +52,6 @@ class EachSecond(Bucket):
         return True
 
 
-@dataclass(kw_only=True)
-class Counting:
-    """Takes so many in any stretch of so many seconds, and counts the requests that it refuses too: who goes on asking
-    is refused for ever."""
-
-    per_second: float
-    seconds: float
-    rng: random.Random
-    came_at: deque[float] = field(default_factory=deque)
-
-    def accepts(self, now: float) -> bool:
-        while self.came_at and self.came_at[0] <= now - self.seconds:
-            self.came_at.popleft()
-        self.came_at.append(now)
-        return len(self.came_at) <= self.per_second * self.seconds
-
-
 @dataclass(frozen=True, kw_only=True)
 class Paced:
     accepted_at: list[float]
@@ -78,7 +60,7 @@ class Paced:
 
 
 def drive_pace(
-    bucket: Bucket | Counting,
+    bucket: Bucket,
     seconds: float,
     *,
     n_at_once: int = 64,
@@ -127,12 +109,7 @@ class Asked:
 
 
 def drive_server(
-    bucket: Bucket | Counting,
-    n_calls: int,
-    *,
-    wait_seconds: float,
-    latency_seconds: float = 0.02,
-    most_seconds: float = math.inf,
+    bucket: Bucket, n_calls: int, *, wait_seconds: float, latency_seconds: float = 0.02, most_seconds: float = math.inf
 ) -> Asked:
     """So many calls, the first of them first. A refused one waits as long as the server says."""
     access = Access(endpoint="http://127.0.0.1/v1", key_variable="", headers={})

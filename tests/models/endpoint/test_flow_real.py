@@ -38,16 +38,6 @@ def test_nine_tenths_of_a_limit_are_used_and_no_call_is_lost(refused_share: floa
     assert 5000 / (at[-1] - begun) >= 0.9 * LIMIT
 
 
-def test_most_of_a_limit_is_used_that_counts_refused_requests() -> None:
-    limits = {"per_second": LIMIT, "latency_seconds": LATENCY_SECONDS, "counted_seconds": 1.0}
-    with limited(**limits) as server:
-        begun = time.monotonic()
-        at = answered_at(server, 5000)
-    assert (
-        5000 / (at[-1] - begun) >= 0.6 * LIMIT
-    )  # A busy machine sends unevenly; evenly it is nearly nine tenths (test_pace.py).
-
-
 def test_a_raised_limit_is_followed_within_ten_seconds() -> None:
     with limited(per_second=LIMIT, latency_seconds=LATENCY_SECONDS) as server:
         raised: list[float] = []

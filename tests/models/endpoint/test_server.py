@@ -6,7 +6,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from simulated_server import Asked, Bucket, Counting, EachSecond, drive_server
+from simulated_server import Asked, Bucket, EachSecond, drive_server
 
 from shaketable.models.endpoint.access import Access
 from shaketable.models.endpoint.failures import EndpointError
@@ -58,12 +58,6 @@ def test_a_limit_that_asks_for_pauses_is_used_to_nine_tenths_and_hardly_overrun(
     assert share_of_the_limit(asked) >= 0.9
     assert asked.n_sent <= 1.25 * N_CALLS
     assert shortest_wait(asked) >= 1.0
-
-
-@pytest.mark.parametrize("seconds", [1, 10, 60])
-def test_so_is_one_that_counts_refused_requests(seconds: float) -> None:
-    server = Counting(per_second=LIMIT, seconds=seconds, rng=random.Random(0))
-    assert share_of_the_limit(drive_server(server, N_CALLS, wait_seconds=1.0)) >= 0.85
 
 
 @pytest.mark.parametrize(("refused_share", "most"), [(1.0, 60), (0.95, 150)])
