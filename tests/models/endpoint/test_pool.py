@@ -229,7 +229,7 @@ def test_stated_tokens_per_minute_are_held_where_replies_are_longer_than_request
 @pytest.mark.parametrize("status", [200, 500])
 def test_a_server_that_counts_nothing_is_asked_on(servers: tuple[StandIn, StandIn], status: int) -> None:
     servers[0].reply = lambda body, n: (status if n < 3 else 200, {}, {**said("Paris.")[2], "usage": None})
-    replies = servers[0].model(tokens_per_minute=20_000, attempts=1).generate(prompts(30))
+    replies = servers[0].model(tokens_per_minute=20_000, attempts=3).generate(prompts(30))
     assert sum(isinstance(reply, Completion) for reply in replies) >= 28
 
 
