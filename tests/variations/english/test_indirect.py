@@ -120,7 +120,9 @@ def test_any_text_has_a_shape_and_keeps_its_words(text):
     if turned.shape == "whole":
         assert turned.text == tidy(text).rstrip(" ?.!")
     names = {word for word in re.findall(r"\w+", text) if word in ("Rome", "film", "king", "kingdoms")}
-    assert names <= set(re.findall(r"\w+", turned.lead + turned.text))
+    kept = re.findall(r"\w+", turned.lead + turned.text)
+    # After `did` any of them may be read as a verb: `kinged`.
+    assert all(any(word.startswith(name) for word in kept) for name in names)
 
 
 @pytest.mark.parametrize(
