@@ -139,10 +139,21 @@ def test_a_study_says_what_was_guessed_and_validates():
     assert (said["questions"], said["trials"], said["notes"]) == (4, 4 * 3 * 3 * 3, [])
     study = load_study("my.toml")
     assert study.models == ("openai(model='m', base_url='http://127.0.0.1:9/v1', name='m')",)
-    assert study.perturbations == ("unchanged", "sentence_removal", "random_noise(sentences='all')")
+    assert study.perturbations == (
+        "unchanged",
+        "sentence_removal(mode='answer')",
+        "random_noise(sentences='all')",
+    )
     assert call("validate", "my.toml").exit_code == 0
     commented = [line for line in Path("my.toml").read_text().splitlines() if line.startswith("# ")]
     assert len(commented) > 15
+
+
+def test_sentences_with_the_answer_go_only_where_most_questions_have_one():
+    """Two of these four have none: their accepted answers stand in no sentence of the background."""
+    Path("my.csv").write_text(CSV.replace("Jane Austen,", "J. Austen,").replace("Japan,", "Nippon,"))
+    made("--data", "my.csv", "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
+    assert load_study("my.toml").perturbations[1] == "sentence_removal"
 
 
 @pytest.mark.parametrize(

@@ -204,3 +204,11 @@ def test_a_wrong_name_is_told_with_the_nearest():
 
 def test_wrong_settings_are_told():
     assert "word_reordering has no setting 'q'" in call("ls", "word_reordering(q=1)").stderr
+
+
+def test_an_analysis_with_the_name_of_a_study_is_told_beside_it():
+    assert call("ls", "factual_robustness").stdout.endswith(
+        "analysis of that name: shaketable ls 'factual_robustness()'.\n"
+    )
+    assert call("ls", "factual_robustness()").stdout.startswith("factual_robustness  analysis")
+    assert "of that name" not in call("ls", "demo").stdout

@@ -54,6 +54,19 @@ def test_given_positions_go(example, shake):
     assert shake(SentenceRemoval(mode="indexes", indexes=(1, 9)), example()).flags == ("no_such_sentence",)
 
 
+def test_every_sentence_with_an_accepted_answer_goes(example, shake):
+    shown = example(alpha=["The logo is RED.", "It is old.", "Red as blood."], beta=["A redder thing.", "b", "c"])
+    for answers, left in {
+        ("red",): ["Beta#0", "Beta#1"],  # A short answer must be a word of its own.
+        ("crimson", "as BLOOD"): ["Alpha#0", "Beta#0", "Beta#1"],
+    }.items():
+        evidence = shake(SentenceRemoval(mode="answer"), replace(shown, answers=answers))
+        assert (ids(evidence), evidence.flags) == (left, ())
+    absent = shake(SentenceRemoval(mode="answer"), replace(shown, answers=("blue",)))
+    assert (absent.edits, absent.flags) == ((), ("no_sentence_with_answer",))
+    assert not shake(SentenceRemoval(mode="answer"), replace(shown, answers=())).edits
+
+
 def test_leaving_one_out_goes_by_place_and_not_by_text(example, shake):
     question = example(alpha=["Same.", "x", "Same.", "y"])
     outputs = [ids(shake(SentenceRemoval(mode="leave_one_out", index=index), question)) for index in range(4)]

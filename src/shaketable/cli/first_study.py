@@ -19,6 +19,7 @@ EVIDENCE = {
 DISTURBED = {
     "unchanged": "the evidence as it is: what the others are compared with",
     "sentence_removal": "the later half of the supporting sentences goes: of all, where the data mark none",
+    "sentence_removal(mode='answer')": "the sentences that have an accepted answer go: can it be said without them?",
     "random_noise": "two words that mean nothing enter each sentence",
     "source_reordering": "the same passages, the last one first",
 }
@@ -123,7 +124,7 @@ def _about_model(draft: Draft) -> str:
 def _listed(key: str, entries: Sequence[str], about: Mapping[str, str]) -> Iterator[str]:
     yield f"{key} = ["
     for entry in entries:
-        words = about.get(entry.partition("(")[0], "")
+        words = about.get(entry) or about.get(entry.partition("(")[0], "")
         yield f"  {_toml(entry)},{f'  # {words}' if words else ''}"
     yield "]"
 

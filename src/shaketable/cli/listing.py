@@ -123,6 +123,9 @@ def _show_study(name: str, json_: bool) -> None:
         print_json([{"kind": "studies", "name": name, "about": _study_about(name), "text": text}])
     else:
         out.print(Text(text.rstrip()))
+        for kind in catalog.KINDS:
+            if kind != "section" and name in catalog.known(kind):
+                out.print(f"\nThe {kind} of that name: shaketable ls '{name}()'.", highlight=False)
 
 
 def _study_about(name: str) -> str:

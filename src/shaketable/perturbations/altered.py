@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from shaketable.identity import seed_from
+from shaketable.text.normalization import occurs
 from shaketable.types import Edit, Evidence, Hit, Passage, Question, Sentence
 
 MASK = "[MASK]"
@@ -64,6 +65,11 @@ def is_gold(question: Question, passage: Passage) -> bool:
     """Whether a passage is, or is a piece of, a document that supports the answer."""
     supporting = set(question.supporting)
     return passage.title in question.gold_titles or any(sentence.id in supporting for sentence in passage.sentences)
+
+
+def has_answer(question: Question, text: str) -> bool:
+    """Whether an accepted answer occurs in it, as the metric `contains` finds one."""
+    return any(occurs(answer, text) for answer in question.answers)
 
 
 def sentence_rng(seed: int, part: str, question: Question, target: Target) -> random.Random:

@@ -1,4 +1,5 @@
-"""Sentences go: the later half of the supporting ones, given ones, or the fewest that cost a document its rank."""
+"""Sentences go: the later half of the supporting ones, those with the answer, given ones, or the fewest that cost a
+document its rank."""
 
 from __future__ import annotations
 
@@ -7,12 +8,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.perturbations.altered import Target, choose_targets, disturbed, is_gold, remove, sentences_of
+from shaketable.perturbations.altered import (
+    Target,
+    choose_targets,
+    disturbed,
+    has_answer,
+    is_gold,
+    remove,
+    sentences_of,
+)
 from shaketable.perturbations.checks import check_choice, check_count
 from shaketable.text.ranking import Documents
 from shaketable.types import Evidence, Hit, Question
 
-Mode = Literal["last_half", "indexes", "leave_one_out", "counterfactual"]
+Mode = Literal["last_half", "answer", "indexes", "leave_one_out", "counterfactual"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +35,10 @@ class SentenceRemoval:
     version: ClassVar[int] = 1
 
     mode: Mode = "last_half"
-    """`indexes`: those at `indexes`. `leave_one_out`: the one at `index`. `counterfactual`: the smallest set whose
-    removal puts the best-ranked gold document of the evidence below rank `k`, equal sizes in lexicographic order.
-    The ranker is BM25 with the question over the record's documents, each as the evidence shows it."""
+    """`answer`: every sentence in which an accepted answer occurs. `indexes`: those at `indexes`. `leave_one_out`: the
+    one at `index`. `counterfactual`: the smallest set whose removal puts the best-ranked gold document of the evidence
+    below rank `k`, equal sizes in lexicographic order. The ranker is BM25 with the question over the record's
+    documents, each as the evidence shows it."""
     indexes: tuple[int, ...] = ()
     index: int = 0
     k: int = 1
@@ -50,6 +60,8 @@ class SentenceRemoval:
         match self.mode:
             case "last_half":
                 targets, flags = choose_targets(question, hits)
+            case "answer":
+                targets, flags = _with_the_answer(question, hits)
             case "indexes":
                 targets, flags = _at(self.indexes, hits)
             case "leave_one_out":
@@ -73,6 +85,11 @@ class SentenceRemoval:
             if ranked.with_text(places[best], _text(left)).rank(question.text, places[best]) > self.k:
                 return removed, []
         return [], ["no_counterfactual"]
+
+
+def _with_the_answer(question: Question, hits: Sequence[Hit]) -> tuple[list[Target], list[str]]:
+    targets = [target for target in sentences_of(hits) if has_answer(question, target.sentence.text)]
+    return targets, [] if targets else ["no_sentence_with_answer"]
 
 
 def _at(positions: Sequence[int], hits: Sequence[Hit]) -> tuple[list[Target], list[str]]:
