@@ -16,6 +16,8 @@ import pytest
 import yaml
 
 from shaketable import errors
+from shaketable.cli.app import COMMANDS
+from shaketable.cli.console import COMMAND_PAGES
 from shaketable.cli.documenting import anchor_of, choose_page, cut_at, find_pages
 
 ROOT = Path(__file__).parents[1]
@@ -105,6 +107,12 @@ def test_every_page_that_the_program_names_is_there():
 def test_every_error_names_a_page_that_is_there():
     for kind in error_types():
         assert open_page(kind.page), kind
+
+
+def test_every_command_that_has_a_page_of_its_own_is_there():
+    assert {command.__name__ for command in COMMANDS} >= set(COMMAND_PAGES)
+    for page in COMMAND_PAGES.values():
+        assert open_page(page), page
 
 
 def test_no_message_sends_people_to_a_file_of_the_repository():

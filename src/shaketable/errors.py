@@ -2,6 +2,7 @@
 
 ShaketableError            prints without a traceback, exit 1
 ├── StudyError             a study file or a command's words, exit 2
+│   ├── UsageError         a command's words; the page that tells more is the command's
 │   ├── PartError          a part's name or setting
 │   ├── PackageError       what needs a package of an extra that is not installed
 │   └── OutputError        a file that is to be written: its ending, its format, what it cannot hold
@@ -64,6 +65,10 @@ def _without_middle(text: str, kept: int) -> str:
 class StudyError(ShaketableError):
     exit_code = 2
     page = "study"
+
+
+class UsageError(StudyError):
+    page = "runs"
 
 
 class PartError(StudyError):

@@ -212,3 +212,19 @@ def test_a_command(run: Path, tmp_path: Path, words: str, message: str) -> None:
     code, answer = told(*given)
     assert code == 2, answer
     assert message in answer
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("compare RUN --out page.pdf", "comparing"),
+        ("compare RUN --systems long long", "comparing"),
+        ("check RUN", "gate"),
+        ("explain RUN nothing --repeats 2", "explaining"),
+        ("shake nothing.py:answer --budget 5", "shaking"),
+    ],
+)
+def test_what_is_wrong_with_a_command_names_its_own_page(run: Path, words: str, page: str) -> None:
+    code, answer = told(*(word.replace("RUN", str(run)) for word in words.split()))
+    assert code == 2, answer
+    assert f"More: shaketable docs {page}" in answer

@@ -15,7 +15,7 @@ from shaketable.annotation.reviews import Verdicts, measure_agreement
 from shaketable.annotation.tasks import Task, reviewing_tasks, rewriting_tasks
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption
-from shaketable.errors import StudyError
+from shaketable.errors import UsageError
 from shaketable.types import Estimate
 from shaketable.variations.variant_set import load_variant_set
 
@@ -46,13 +46,13 @@ def annotate(
     """
     if agreement is not None:
         if out_ is not None or review is not None:
-            raise StudyError("--agreement reads a file that is there. Leave out --out and --review.")
+            raise UsageError("--agreement reads a file that is there. Leave out --out and --review.")
         _tell(measure_agreement(load_rows(agreement, ReviewRow)), json_)
         return
     if out_ is None:
-        raise StudyError("Where do the entries go? Give --out FILE, or --agreement FILE to read one.")
+        raise UsageError("Where do the entries go? Give --out FILE, or --agreement FILE to read one.")
     if json_:
-        raise StudyError("--json goes with --agreement.")
+        raise UsageError("--json goes with --agreement.")
     tasks = _tasks(dataset, path, limit, review)
     _serve(tasks, out_, port, no_open)
 
@@ -60,15 +60,15 @@ def annotate(
 def _tasks(dataset: str, path: str | None, limit: int | None, review: Path | None) -> list[Task]:
     if review is not None:
         if path is not None:
-            raise StudyError("Give --review or a dataset's --path, not both.")
+            raise UsageError("Give --review or a dataset's --path, not both.")
         tasks = reviewing_tasks(load_variant_set(review), limit)
         if not tasks:
-            raise StudyError(f"{review} has no accepted wordings beside the originals, so there is nothing to judge.")
+            raise UsageError(f"{review} has no accepted wordings beside the originals, so there is nothing to judge.")
         return tasks
     loaded = catalog.find("dataset", dataset)(**({"path": path} if path else {}))
     tasks = rewriting_tasks(loaded.questions[:limit])
     if not tasks:
-        raise StudyError(f"Dataset '{dataset}' has no questions here, so there is nothing to reword.")
+        raise UsageError(f"Dataset '{dataset}' has no questions here, so there is nothing to reword.")
     return tasks
 
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from shaketable.errors import StudyError, did_you_mean
+from shaketable.errors import UsageError, did_you_mean
 from shaketable.types import Limits
 
 AMOUNT = re.compile(r"(?P<dollar>\$)?\s*(?P<number>[-+]?\d[\d,_]*(?:\.\d+)?|[-+]?\.\d+)\s*(?P<unit>[^\W\d_]*)")
@@ -33,19 +33,19 @@ def parse_budget(texts: Sequence[str]) -> Limits:
 def _with(limits: Limits, amount: str, text: str) -> Limits:
     match = AMOUNT.fullmatch(amount.casefold())
     if match is None:
-        raise StudyError(f"--budget '{text}': '{amount}' is no amount. {ADVICE}")
+        raise UsageError(f"--budget '{text}': '{amount}' is no amount. {ADVICE}")
     number = float(match["number"].replace(",", "").replace("_", ""))
     unit = match["unit"] or match["dollar"]
     if number <= 0 or not math.isfinite(number):
-        raise StudyError(f"--budget '{text}': the amount is {number:g}, and nothing could be asked. {ADVICE}")
+        raise UsageError(f"--budget '{text}': the amount is {number:g}, and nothing could be asked. {ADVICE}")
     if not unit:
-        raise StudyError(f"--budget '{text}': {amount} of what? {ADVICE}")
+        raise UsageError(f"--budget '{text}': {amount} of what? {ADVICE}")
     if unit in CALLS and number < 1:
-        raise StudyError(f"--budget '{text}': this is less than one call. {ADVICE}")
+        raise UsageError(f"--budget '{text}': this is less than one call. {ADVICE}")
     own = _limit(unit, number, text)
     for kind in KINDS:
         if getattr(own, kind) is not None and getattr(limits, kind) is not None:
-            raise StudyError(f"--budget '{text}': {unit} is given twice. Give each kind of limit once.")
+            raise UsageError(f"--budget '{text}': {unit} is given twice. Give each kind of limit once.")
     return Limits(
         max_calls=own.max_calls or limits.max_calls,
         max_cost=own.max_cost or limits.max_cost,
@@ -61,4 +61,4 @@ def _limit(unit: str, number: float, text: str) -> Limits:
     if unit in MINUTES:
         return Limits(max_minutes=number * MINUTES[unit])
     near = did_you_mean(unit, ("calls", "usd", "minutes", "hours", "seconds"))
-    raise StudyError(f"--budget '{text}': unknown unit '{unit}'.{near} Units: calls, usd, s, min, h. {ADVICE}")
+    raise UsageError(f"--budget '{text}': unknown unit '{unit}'.{near} Units: calls, usd, s, min, h. {ADVICE}")

@@ -13,7 +13,7 @@ from rich.text import Text
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
 from shaketable.cli.telling_apart import comparison_values, tell_comparison
-from shaketable.errors import StudyError
+from shaketable.errors import UsageError
 from shaketable.report.published.compare import STUDIES
 from shaketable.report.published.compare import compare_published as compare_with_published
 from shaketable.stages.analyze import make_current
@@ -81,9 +81,9 @@ def compare(
 def _refuse_file(file: Path) -> None:
     """Before anything is compared."""
     if file.suffix.lower() not in (".html", ".htm"):
-        raise StudyError(f"--out is '{file}'; expected the name of a page, such as '{file.with_suffix('.html')}'.")
+        raise UsageError(f"--out is '{file}'; expected the name of a page, such as '{file.with_suffix('.html')}'.")
     if file.is_dir():
-        raise StudyError(f"--out is '{file}', which is a folder. Name a file in it, such as '{file / 'page.html'}'.")
+        raise UsageError(f"--out is '{file}', which is a folder. Name a file in it, such as '{file / 'page.html'}'.")
 
 
 def _read_margin(text: str | None) -> float | str | None:

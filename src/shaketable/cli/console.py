@@ -19,7 +19,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from shaketable.errors import EXTRAS, INTERRUPTED, ShaketableError, lacks_packages
+from shaketable.errors import EXTRAS, INTERRUPTED, ShaketableError, UsageError, lacks_packages
 from shaketable.store.sealing.damage import damage_told
 from shaketable.text.unseen import escaped, visible
 
@@ -61,6 +61,23 @@ LIBRARIES = (
 )
 """Modules whose warnings are for their developers and ours."""
 
+COMMAND_PAGES: Mapping[str, str] = {
+    "annotate": "annotating",
+    "check": "gate",
+    "compare": "comparing",
+    "compare_published": "reproducing",
+    "docs": "index",
+    "doctor": "installing",
+    "explain": "explaining",
+    "init": "data",
+    "models": "installing#weights",
+    "perturb": "parts",
+    "prompts": "prompts",
+    "shake": "shaking",
+    "vary": "wordings",
+}
+"""Command → the page that tells more where its words are wrong."""
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -77,7 +94,8 @@ def guarded(command: Command) -> Command:
             ):
                 return command(*args, **kwargs)
         except ShaketableError as error:
-            _print_error(str(error), error.page)
+            own_page = COMMAND_PAGES.get(command.__name__) if isinstance(error, UsageError) else None
+            _print_error(str(error), own_page or error.page)
             raise typer.Exit(error.exit_code) from error
         except ModuleNotFoundError as error:
             problem = lacks_packages("This", [module] if (module := _of_an_extra(error)) else [])

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption
-from shaketable.errors import StudyError, did_you_mean
+from shaketable.errors import UsageError, did_you_mean
 
 AT_THE_TOP = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 """Pages of the project that stand beside the folder of the others in a checkout, and in it in a wheel."""
@@ -86,7 +86,7 @@ def choose_page(given: str, pages: list[DocPage]) -> DocPage:
     if len(near) == 1:
         return near[0]
     names = [page.name for page in pages if not page.name.startswith(DECISIONS)]
-    raise StudyError(
+    raise UsageError(
         f"There is no page '{given}'.{did_you_mean(wanted, names)} `shaketable docs` lists them: {', '.join(names)}."
     )
 
@@ -113,7 +113,7 @@ def cut_at(text: str, anchor: str, name: str) -> str:
             rank = rank or (len(heading[1]) if anchors[-1] == anchor_of(anchor) else 0)
         kept += [line] if rank else []
     if not rank:
-        raise StudyError(
+        raise UsageError(
             f"Page '{name}' has no part '{anchor}'.{did_you_mean(anchor, anchors)} All of it: shaketable docs {name}."
         )
     return "\n".join(kept)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from shaketable.errors import StudyError
+from shaketable.errors import UsageError
 from shaketable.stages.cluster.executor import Ray
 
 
@@ -48,5 +48,5 @@ def executor_of(
         return Ray(address=address, workers=workers, worker_cpus=worker_cpus, worker_gpus=worker_gpus)
     for option, value in given.items():
         if value is not None:
-            raise StudyError(f"--{option.replace('_', '-')} is of a cluster. Add --executor ray, or leave it out.")
+            raise UsageError(f"--{option.replace('_', '-')} is of a cluster. Add --executor ray, or leave it out.")
     return None

@@ -12,7 +12,7 @@ import typer
 from shaketable.cli.console import guarded, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
 from shaketable.cli.telling_why import tell_explanation
-from shaketable.errors import RunError, StudyError
+from shaketable.errors import RunError, UsageError
 from shaketable.identity import canonical
 from shaketable.report.shown_explanation import show_explanation
 from shaketable.stages.explain import MAX_CALLS, OPERATIONS
@@ -83,4 +83,4 @@ def _open(folder: Path) -> Run:
     try:
         return Run(folder)
     except RunError as error:
-        raise StudyError(str(error)) from error
+        raise UsageError(str(error)) from error

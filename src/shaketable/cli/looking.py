@@ -20,7 +20,7 @@ from shaketable.cli.diffs import sentence_diff, sentences_of
 from shaketable.cli.forecasting import notes_on_plan
 from shaketable.cli.prompting import notes_on_prompts
 from shaketable.cli.running import JsonOption, LimitOption, SetOption
-from shaketable.errors import EXTRAS, DataError, PackageError, StudyError, did_you_mean, lacks_packages
+from shaketable.errors import EXTRAS, DataError, PackageError, UsageError, did_you_mean, lacks_packages
 from shaketable.protocols import EndpointModel
 from shaketable.retrievers.corpus import indexes
 from shaketable.stages.plan import plan
@@ -44,7 +44,7 @@ def validate(
         print_json(study_schema())
         return
     if study is None:
-        raise StudyError("Which study? Give a file or a name: shaketable validate demo.")
+        raise UsageError("Which study? Give a file or a name: shaketable validate demo.")
     planned = plan(load_study(study, set_ or (), limit))
     refuse_unready(planned)
     counts = {
@@ -143,7 +143,7 @@ def doctor(
     if endpoint:
         model = catalog.build("model", endpoint)
         if not isinstance(model, EndpointModel):
-            raise StudyError(
+            raise UsageError(
                 f"--endpoint {endpoint}: this model has no endpoint to ask. Use openai(model=…, base_url=…)."
             )
         found = model.check()
@@ -242,7 +242,7 @@ def models(
 ) -> None:
     """Local weights: what is here and where. `shaketable models fetch` brings the embedded ones."""
     if action not in (None, "fetch"):
-        raise StudyError(
+        raise UsageError(
             f"models knows no '{action}'.{did_you_mean(action or '', ['fetch'])} Use: shaketable models fetch."
         )
     if action == "fetch":

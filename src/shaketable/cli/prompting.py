@@ -12,7 +12,7 @@ from rich.text import Text
 from shaketable import catalog
 from shaketable.cli.console import guarded, out, print_json
 from shaketable.cli.running import JsonOption
-from shaketable.errors import StudyError, did_you_mean
+from shaketable.errors import UsageError, did_you_mean
 from shaketable.prompts.own import Replaceable
 from shaketable.protocols import Method, ReplaceableMethod
 from shaketable.stages.plan import Plan
@@ -38,7 +38,7 @@ def prompts(
     known = part.replaceable() if isinstance(part, ReplaceableMethod) else {}
     if setting not in known:
         listed = ", ".join(known) or "none"
-        raise StudyError(
+        raise UsageError(
             f"{method} has no prompt '{setting}' to replace.{did_you_mean(setting, known)} Its prompts: {listed}."
         )
     if json_:

@@ -33,7 +33,7 @@ from shaketable.cli.forecasting import forecast, notes_on_plan
 from shaketable.cli.progress import answering, wording
 from shaketable.cli.spending import say_spent, tell_stop
 from shaketable.cli.telling import tell_findings
-from shaketable.errors import INTERRUPTED, RepliesPending, RunError, StudyError, need_packages
+from shaketable.errors import INTERRUPTED, RepliesPending, RunError, UsageError, need_packages
 from shaketable.identity import digest
 from shaketable.protocols import EndpointModel
 from shaketable.report.time_words import duration
@@ -180,7 +180,7 @@ def with_limits(
     given = {"max_cost": max_cost, "max_calls": max_calls, "max_minutes": max_minutes}
     for name, value in given.items():
         if value == 0:
-            raise StudyError(f"--{name.replace('_', '-')} is 0, and nothing could be asked. Give more than 0.")
+            raise UsageError(f"--{name.replace('_', '-')} is 0, and nothing could be asked. Give more than 0.")
     own = Limits() if none else study.limits
     limits = Limits(
         max_cost=own.max_cost if max_cost is None else max_cost,

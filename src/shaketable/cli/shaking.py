@@ -16,7 +16,7 @@ from shaketable.cli.running import Asking, JsonOption, OutOption, SetOption, run
 from shaketable.cli.shake_forecast import tell_plan
 from shaketable.cli.targets import Given, name_model
 from shaketable.cli.telling_shake import describe_confirmation, tell_shake, values_of
-from shaketable.errors import StudyError
+from shaketable.errors import UsageError
 from shaketable.factors import ORIGINAL, UNCHANGED
 from shaketable.stages.plan import plan
 from shaketable.stages.shaking.confirm import plan_confirmation, write_confirmation
@@ -136,13 +136,13 @@ def levels_of(study: Study) -> Levels:
 def _refuse_small(study: Study, levels: Levels, n_questions: int, budget: list[str]) -> None:
     least, most = least_calls(levels, n_questions), study.limits.max_calls
     if not levels.single:
-        raise StudyError(
+        raise UsageError(
             "There is nothing to shake: one wording, one kind of evidence and one temperature. Add some, such as "
             '--set \'cross.variations=["original", "spelling"]\'.'
         )
     if most is not None and most < least:
         ways = len(levels.single)
-        raise StudyError(
+        raise UsageError(
             f"--budget '{', '.join(budget)}' is too small: to ask a few questions plainly and in each of {ways} other "
             f"ways takes {least} calls. Give at least as many, better {3 * least}; or try less, such as "
             '--set \'cross.variations=["original", "spelling"]\'.'

@@ -20,7 +20,7 @@ from shaketable.cli.first_study import write_study_text
 from shaketable.cli.forecasting import notes_on_plan
 from shaketable.cli.running import JsonOption
 from shaketable.datasets.reading.guess import Guess
-from shaketable.errors import HOSTED, REASONING, PartError, StudyError
+from shaketable.errors import HOSTED, REASONING, PartError, UsageError
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import unready
 from shaketable.stages.starting.documents import MAX_WORDS, CutDocuments, cut_documents, write_corpus
@@ -93,7 +93,7 @@ def init(
     --documents handbook/ --model llama3 --base-url http://127.0.0.1:11434/v1`
     """
     if documents is not None and data is None:
-        raise StudyError("--documents are searched for answers to questions. Give those too: --data questions.csv.")
+        raise UsageError("--documents are searched for answers to questions. Give those too: --data questions.csv.")
     is_asked = not yes and not json_ and is_somebody_there()
     file = path or Path(f"{_stem(data)}.toml")
     _refuse_taken(file, is_asked)
@@ -126,7 +126,7 @@ def init(
 def name_model(model: str | None, base_url: str | None) -> str:
     """What is asked, as a study writes it: a part of the catalog, or a model behind an endpoint."""
     if model is None and base_url is not None:
-        raise StudyError(f"--base-url {base_url}: which model is asked there? Name it: --model NAME.")
+        raise UsageError(f"--base-url {base_url}: which model is asked there? Name it: --model NAME.")
     if model is None:
         return name_endpoint({"model": USUAL_MODEL}) if os.environ.get("OPENAI_API_KEY") else EMBEDDED
     if base_url is None and _is_part(model):
@@ -167,7 +167,7 @@ def _stem(data: str | None) -> str:
 def _refuse_taken(file: Path, is_asked: bool) -> None:
     """No file is written over unless somebody says so."""
     if file.suffix != ".toml":
-        raise StudyError(f"{file}: a study is a TOML file. Name it {file.with_suffix('.toml')}.")
+        raise UsageError(f"{file}: a study is a TOML file. Name it {file.with_suffix('.toml')}.")
     _may_write(file, is_asked)
     file.parent.mkdir(parents=True, exist_ok=True)
 
@@ -181,7 +181,7 @@ def _may_write(file: Path, is_asked: bool) -> None:
         and typer.confirm(f"{file} is there already. Write over it?", default=False, err=True)
     ):
         return
-    raise StudyError(
+    raise UsageError(
         f"{file} is there already, and nothing is written over. Give another name: shaketable init NAME.toml."
     )
 
@@ -202,7 +202,7 @@ def _dataset(
     """The table [dataset], and the columns behind it."""
     if opened is None:
         if named := next((role for role, column in given.items() if column is not None), None):
-            raise StudyError(f"--{named} names a column, and there is no table. Give one: --data questions.csv.")
+            raise UsageError(f"--{named} names a column, and there is no table. Give one: --data questions.csv.")
         return {"name": "builtin"}, ()
     chosen = choose_columns(opened, given)
     if not is_quiet:

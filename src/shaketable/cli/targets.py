@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shaketable import catalog
-from shaketable.errors import StudyError
+from shaketable.errors import UsageError
 from shaketable.models.calling.target import model_of
 
 SPEAKS_CHAT = re.compile(r"https?://.*(/v1|/openai)/?$|https?://.*/chat/completions/?$")
@@ -29,7 +29,7 @@ class Given:
         for name in names:
             if getattr(self, name):
                 option = "--" + name.removesuffix("s").replace("_", "-")
-                raise StudyError(f"{option} means nothing for TARGET {text}. Leave it out.")
+                raise UsageError(f"{option} means nothing for TARGET {text}. Leave it out.")
 
     def settings(self, *names: str) -> dict[str, object]:
         """What was given of these, as a part takes it."""
@@ -63,7 +63,7 @@ def _endpoint(text: str, given: Given) -> str:
         settings = given.settings("headers", "template", "answer", "concurrency")
         return catalog.write("pipeline", {"http": text, **settings, **_called(text)})
     if given.model_name is None:
-        raise StudyError(
+        raise UsageError(
             f"TARGET {text} looks like an endpoint that speaks OpenAI's API, and which model to ask is not said. Name "
             "it with --model-name; or, if it is an endpoint of your own, say what to post with --template."
         )
@@ -75,12 +75,12 @@ def _endpoint(text: str, given: Given) -> str:
 
 def _refuse_file(text: str) -> None:
     if text.endswith(".py"):
-        raise StudyError(
+        raise UsageError(
             f"TARGET {text} names a file and no function in it. Write the function's name after a colon: {text}:answer."
         )
     if text.rpartition(":")[0].endswith(".py"):
         name = text.rpartition(":")[2]
-        raise StudyError(f"TARGET {text}: '{name}' is no name of a function. Write it as in {text.rpartition(':')[0]}.")
+        raise UsageError(f"TARGET {text}: '{name}' is no name of a function. Write it as in {text.rpartition(':')[0]}.")
 
 
 def _called(text: str) -> dict[str, str]:
@@ -93,5 +93,5 @@ def _called(text: str) -> dict[str, str]:
 def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not name.strip() or not value.strip():
-        raise StudyError(f"--header '{text}': write NAME: VALUE, such as 'Authorization: Bearer ${{MY_TOKEN}}'.")
+        raise UsageError(f"--header '{text}': write NAME: VALUE, such as 'Authorization: Bearer ${{MY_TOKEN}}'.")
     return name.strip(), value.strip()

@@ -18,7 +18,7 @@ from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.diffs import word_diff
 from shaketable.cli.progress import wording
 from shaketable.cli.running import JsonOption, SetOption
-from shaketable.errors import PackageError, StudyError
+from shaketable.errors import PackageError, UsageError
 from shaketable.identity import canonical
 from shaketable.protocols import Variation
 from shaketable.report.words import name_wording
@@ -65,9 +65,9 @@ def vary(
     `shaketable vary --run runs/query-variation --out variants.jsonl`
     """
     if study is None and run is None and (name is None or set_):
-        raise StudyError("Name a variation, such as formality, or give a --study, which --set can change.")
+        raise UsageError("Name a variation, such as formality, or give a --study, which --set can change.")
     if run is not None and (name or also):
-        raise StudyError("A run has the variations of its study. Name a variation, or give a --run, not both.")
+        raise UsageError("A run has the variations of its study. Name a variation, or give a --run, not both.")
     loaded = load_study(study, set_ or (), limit) if study else Run(run).study if run is not None else None
     parts = _parts([*([name] if name else loaded.variations if loaded else ()), *(also or [])])
     questions = list(load_questions(loaded)[0]) if loaded else _questions(question, dataset, path, limit)
@@ -118,7 +118,7 @@ def _parts(texts: list[str]) -> list[Variation]:
     parts = [catalog.build("variation", text) for text in texts]
     labels = [catalog.label(part) for part in parts]
     if twice := next((label for label in labels if labels.count(label) > 1), None):
-        raise StudyError(f"'{twice}' is named twice. Name each variation once.")
+        raise UsageError(f"'{twice}' is named twice. Name each variation once.")
     if problem := next(filter(None, (catalog.lacks_packages("variation", part) for part in parts)), None):
         raise PackageError(problem)
     return parts
@@ -147,7 +147,7 @@ def _by_variation(questions: list[Question], variants: Sequence[Variant]) -> dic
 def _questions(text: str | None, dataset: str, path: str | None, limit: int | None) -> list[Question]:
     if text is not None:
         if path is not None:
-            raise StudyError("Give a question or a dataset's --path, not both.")
+            raise UsageError("Give a question or a dataset's --path, not both.")
         return [Question(id="asked", text=text, answers=())]
     loaded = catalog.find("dataset", dataset)(**({"path": path} if path else {}))
     return list(loaded.questions[:limit])

@@ -16,7 +16,7 @@ from shaketable.analyses.moves import QUESTION, SHEET_COLUMNS, Sheet, find_moves
 from shaketable.analyses.pairs import CONDITION, PAIRED, Unpaired, Why, is_of
 from shaketable.analyses.score_reading import conditions_in
 from shaketable.analyses.tables import Tables
-from shaketable.errors import StudyError, did_you_mean
+from shaketable.errors import UsageError, did_you_mean
 from shaketable.factors import System, judging_metric
 from shaketable.stages import score
 from shaketable.stages.analyze import tables_of
@@ -84,19 +84,19 @@ def _agree(runs: Sequence[Run], tables: Sequence[Tables], metric: str | None, ma
         scored = "; ".join(
             f"{run.folder}: {', '.join(own.metrics) or 'none'}" for run, own in zip(runs, tables, strict=True)
         )
-        raise StudyError(
+        raise UsageError(
             f"The runs have no number in common ({scored}). Score one as the other: shaketable score RUN --metrics …"
         )
     if metric is not None and metric not in both:
-        raise StudyError(f"--metric is '{metric}'.{did_you_mean(metric, both)} Numbers of all runs: {', '.join(both)}.")
+        raise UsageError(f"--metric is '{metric}'.{did_you_mean(metric, both)} Numbers of all runs: {', '.join(both)}.")
     spoken_of = [own.metric() for own in tables]
     if metric is None and len(set(spoken_of)) > 1:
         told = ", ".join(f"{run.folder} speaks of {name}" for run, name in zip(runs, spoken_of, strict=True))
-        raise StudyError(f"{told}. Say which number to compare: --metric, one of {', '.join(both)}.")
+        raise UsageError(f"{told}. Say which number to compare: --metric, one of {', '.join(both)}.")
     margins = [own.margin for own in tables]
     if margin is None and len(set(margins)) > 1:
         told = ", ".join(f"{run.folder} has {own or 'none'}" for run, own in zip(runs, margins, strict=True))
-        raise StudyError(f"The studies differ in their margin: {told}. Say which to take: --margin, such as 0.05.")
+        raise UsageError(f"The studies differ in their margin: {told}. Say which to take: --margin, such as 0.05.")
     chosen = metric or spoken_of[0] or both[0]
     return Rules(
         metric=chosen,
@@ -150,7 +150,7 @@ def _records(held: HeldRun, system: System) -> pl.DataFrame:
 def _compare(one: Contender, other: Contender, first: Sheet, second: Sheet, rules: Rules) -> Compared:
     first, second, unlike = _asked_alike(first, second)
     if first.scores.is_empty() or second.scores.is_empty():
-        raise StudyError(_nothing_in_common(one, other, unlike))
+        raise UsageError(_nothing_in_common(one, other, unlike))
     comparison = compare_scores(
         first.scores,
         second.scores,
@@ -161,7 +161,7 @@ def _compare(one: Contender, other: Contender, first: Sheet, second: Sheet, rule
     )
     comparison = replace(comparison, unpaired=(*comparison.unpaired, *unlike))
     if not comparison.n_pairs:
-        raise StudyError(_nothing_in_common(one, other, comparison.unpaired))
+        raise UsageError(_nothing_in_common(one, other, comparison.unpaired))
     least = 0.0 if comparison.overall.difference.unit == "share" else comparison.margin.value
     return Compared(
         first=one,

@@ -11,7 +11,7 @@ import polars as pl
 from shaketable import catalog
 from shaketable.analyses.compared import Contender
 from shaketable.analyses.pairs import systems_in
-from shaketable.errors import ShaketableError, StudyError, did_you_mean
+from shaketable.errors import ShaketableError, UsageError, did_you_mean
 from shaketable.factors import Labels, System, given_names
 from shaketable.store import Run
 
@@ -48,11 +48,11 @@ class Entrant:
             return found[0]
         several = ", ".join(f"'{self.label(system)}'" for system in found or self.systems)
         if found:
-            raise StudyError(
+            raise UsageError(
                 f"--systems: '{text}' is of {len(found)} systems of {self.run.folder}: {several}. Name one."
             )
         hint = did_you_mean(text, by_name)
-        raise StudyError(f"--systems: {self.run.folder} has no system '{text}'.{hint} Its systems: {several}.")
+        raise UsageError(f"--systems: {self.run.folder} has no system '{text}'.{hint} Its systems: {several}.")
 
 
 def pair_up(first: Entrant, second: Entrant | None, names: tuple[str, str] | None) -> list[Pairing]:
@@ -61,7 +61,7 @@ def pair_up(first: Entrant, second: Entrant | None, names: tuple[str, str] | Non
         other = second or first
         chosen = [(first.find(names[0]), other.find(names[1]))]
         if second is None and chosen[0][0] == chosen[0][1]:
-            raise StudyError(f"--systems: '{names[0]}' and '{names[1]}' are the same system. Name two.")
+            raise UsageError(f"--systems: '{names[0]}' and '{names[1]}' are the same system. Name two.")
         return [_pairing(first, other, *systems) for systems in chosen]
     if second is None:
         return [_pairing(first, first, *_only_two(first))]
@@ -69,7 +69,7 @@ def pair_up(first: Entrant, second: Entrant | None, names: tuple[str, str] | Non
     if not shared and len(first.systems) == len(second.systems) == 1:
         return [_pairing(first, second, first.systems[0], second.systems[0])]
     if not shared:
-        raise StudyError(
+        raise UsageError(
             f"{first.run.folder} and {second.run.folder} have no system in common. The first has {_list(first)}, the "
             f"second {_list(second)}. Say which to compare: --systems A B, one of each."
         )
@@ -81,11 +81,11 @@ def _only_two(entrant: Entrant) -> tuple[System, System]:
     if len(systems) == 2:
         return systems[0], systems[1]
     if len(systems) < 2:
-        raise StudyError(
+        raise UsageError(
             f"{entrant.run.folder} has {'one system' if systems else 'no scored answer'}, so there is nothing to "
             "compare it with. Name a second run: shaketable compare A B."
         )
-    raise StudyError(
+    raise UsageError(
         f"{entrant.run.folder} has {len(systems)} systems: {_list(entrant)}. Say which two to compare: --systems A B."
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from shaketable import catalog
-from shaketable.errors import RunError, StudyError
+from shaketable.errors import RunError, UsageError
 from shaketable.protocols import ClosingModel, PipelineModel, RecordRetriever, TemperatureModel
 from shaketable.stages.explaining.asking_anew import Asker, Asking
 from shaketable.stages.explaining.changed_evidence import Changed
@@ -49,9 +49,9 @@ def explain(
     they are. With `repeats`, the most of so many answers decide.
     """
     if repeats < 1 or repeats % 2 == 0:
-        raise StudyError(f"--repeats is {repeats}. Give an odd number, such as 3, so that most answers decide.")
+        raise UsageError(f"--repeats is {repeats}. Give an odd number, such as 3, so that most answers decide.")
     if max_calls < 1:
-        raise StudyError(f"--max-calls is {max_calls}. Give 1 or more.")
+        raise UsageError(f"--max-calls is {max_calls}. Give 1 or more.")
     explained = find_trial(run, question, system)
     _refuse_without_evidence(explained)
     refuse_unready(explained.plan)
@@ -156,7 +156,7 @@ def _refuse_without_evidence(explained: ExplainedTrial) -> None:
     retriever, question = explained.condition.retriever, explained.question
     has_own = {"documents": bool(question.documents), "supporting": bool(question.supporting)}
     if isinstance(retriever, RecordRetriever) and not has_own[retriever.needs]:
-        raise StudyError(
+        raise UsageError(
             f"Question {question.id} has no evidence of its own, and {explained.condition.labels['retriever']} gives "
             "nothing else, so the system was never asked. Explain another question."
         )

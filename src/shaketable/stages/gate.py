@@ -15,7 +15,7 @@ from shaketable.analyses.gate.regressions import regressions
 from shaketable.analyses.gate.verdicts import Checked, judge
 from shaketable.analyses.pairs import PAIRED, Unpaired
 from shaketable.analyses.tables import Tables
-from shaketable.errors import PartError, RunError, StudyError
+from shaketable.errors import PartError, RunError, StudyError, UsageError
 from shaketable.factors import System, word_for
 from shaketable.stages import score
 from shaketable.stages.analyze import tables_of
@@ -30,7 +30,7 @@ def check_run(
     """Hold a run against its thresholds, and against a base where there is one."""
     wanted = limits_of(gate)
     if not wanted and base is None:
-        raise StudyError(
+        raise UsageError(
             f"{run.folder}: there is nothing to check. Give a base with --against, or a threshold such as "
             "--max-drop 0.1, here or in the study's [gate]."
         )

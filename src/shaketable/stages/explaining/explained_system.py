@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shaketable.errors import StudyError, did_you_mean
+from shaketable.errors import UsageError, did_you_mean
 from shaketable.factors import Cell, Labels, System, given_names
 from shaketable.stages.plan import Condition
 from shaketable.store import Run
@@ -31,14 +31,14 @@ def choose_system(run: Run, conditions: Sequence[Condition], text: str | None, r
     labels = labels_of(run, conditions)
     listed = ", ".join(f"'{labels.system(system)}'" for system in systems)
     if text is None:
-        raise StudyError(f"{run.folder} has {len(systems)} systems: {listed}. Say which to ask: --system NAME.")
+        raise UsageError(f"{run.folder} has {len(systems)} systems: {listed}. Say which to ask: --system NAME.")
     by_name = _by_name(systems, labels)
     if len(named := by_name.get(text, [])) == 1:
         return named[0]
     if named:
         several = ", ".join(f"'{labels.system(system)}'" for system in named)
-        raise StudyError(f"--system: '{text}' is of {len(named)} systems of {run.folder}: {several}. Name one.")
-    raise StudyError(
+        raise UsageError(f"--system: '{text}' is of {len(named)} systems of {run.folder}: {several}. Name one.")
+    raise UsageError(
         f"--system: {run.folder} has no system '{text}'.{did_you_mean(text, by_name)} Its systems: {listed}."
     )
 

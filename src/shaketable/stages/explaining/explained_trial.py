@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from shaketable import catalog
-from shaketable.errors import StudyError
+from shaketable.errors import UsageError
 from shaketable.factors import ORIGINAL, UNCHANGED, System
 from shaketable.stages.explaining.explained_system import choose_system, labels_of, system_of
 from shaketable.stages.plan import Condition, Plan, conditions_of
@@ -63,13 +63,13 @@ def find_trial(run: Run, text: str, system: str | None = None) -> ExplainedTrial
 
 def _refuse_unusable(run: Run) -> None:
     if any(choice.name == "imported" for choice in run.study.datasets):
-        raise StudyError(
+        raise UsageError(
             f"{run.folder} holds answers that were made elsewhere, so there is no system here to ask again. Explain a "
             "run of `shaketable run`."
         )
     summary = run.summary()
     if not summary.is_finished:
-        raise StudyError(
+        raise UsageError(
             f"{run.folder} is not finished: {summary.done + summary.failed:,} of {summary.trials:,} trials are "
             f"answered. Go on with it first: shaketable run {run.folder}."
         )
@@ -81,7 +81,7 @@ def _record(run: Run, text: str) -> Record | None:
         return None
     keys = run.store.keys_beginning(text, limit=2)
     if len(keys) > 1:
-        raise StudyError(f"{run.folder} has more than one record whose key begins with '{text}'. Give more of it.")
+        raise UsageError(f"{run.folder} has more than one record whose key begins with '{text}'. Give more of it.")
     return run.store.record(keys[0]) if keys else None
 
 
@@ -96,12 +96,12 @@ def _question(run: Run, text: str, questions: Sequence[Question]) -> Question:
     if matching:
         more = f", and {len(matching) - N_LISTED} more" if len(matching) > N_LISTED else ""
         listed = "; ".join(_told(question) for question in matching[:N_LISTED])
-        raise StudyError(
+        raise UsageError(
             f"'{text}' is in {len(matching)} questions of {run.folder}: {listed}{more}. Give an id, or more of the "
             "text."
         )
     near = _nearest(text, questions)
-    raise StudyError(
+    raise UsageError(
         f"{run.folder} has no question '{text}': no id, no key of a record, and no part of a question's text. "
         f"Nearest: {'; '.join(map(_told, near))}."
     )
@@ -128,7 +128,7 @@ def _condition(conditions: Sequence[Condition], system: System, record: Record |
     """With the evidence as it is found, or disturbed as in the record."""
     own = [condition for condition in conditions if system_of(condition) == system]
     if not own:
-        raise StudyError(
+        raise UsageError(
             f"The study of this run does not make the system {' · '.join(system.parts)} any more. Explain a new run."
         )
     wanted = record.trial.perturbation if record else UNCHANGED
