@@ -221,7 +221,7 @@ def test_a_command(run: Path, tmp_path: Path, words: str, message: str) -> None:
         ("compare RUN --systems long long", "comparing"),
         ("check RUN", "gate"),
         ("explain RUN nothing --repeats 2", "explaining"),
-        ("shake nothing.py:answer --budget 5", "shaking"),
+        ("shake nothing.py:answer --data questions.csv --budget 5", "shaking"),
     ],
 )
 def test_what_is_wrong_with_a_command_names_its_own_page(run: Path, words: str, page: str) -> None:
