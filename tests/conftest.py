@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -22,6 +23,12 @@ FLAGS = (
 # A busy machine is slow at times; that is no finding.
 hypothesis.settings.register_profile("shaketable", deadline=None, max_examples=40)
 hypothesis.settings.load_profile("shaketable")
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests were collected and stay to the end: garbage need not be looked for among them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
