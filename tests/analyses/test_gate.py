@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from score_rows import condition_rows, score_rows
 
 from shaketable.analyses.gate.held_facts import breaking_temperatures, robustness_scores
 from shaketable.analyses.gate.quantities import Quantity
 from shaketable.analyses.gate.regressions import regressions
 from shaketable.analyses.gate.thresholds import accuracies, drops, failures, flip_rates
-from shaketable.analyses.gate.verdicts import Checked, judge
+from shaketable.analyses.gate.verdicts import Check, Checked, judge
 from shaketable.analyses.tables import Tables
 from shaketable.errors import StudyError
 from shaketable.types import Gate
@@ -164,6 +168,80 @@ def test_missing_answers_leave_open_what_they_would_have_been() -> None:
     (check,) = judge(accuracies(tables(correct(runs), later)), Gate(min_accuracy=0.88)).checks
     assert check.estimate.value == 1.0
     assert check.verdict == "undecided"
+
+
+Asked = tuple[list[float | None], list[float | None]]
+"""Runs of one question, where nothing is shaken and where it is; None: failed."""
+runs_of_a_question = st.lists(st.sampled_from([0.0, 1.0, None]), min_size=1, max_size=3)
+
+
+def fillings(asked: Sequence[Asked]) -> Iterator[list[Asked]]:
+    """Every way in which the answers that failed could have been judged."""
+    n_failed = sum(runs.count(None) for question in asked for runs in question)
+    for verdicts in itertools.product([0.0, 1.0], repeat=n_failed):
+        left = iter(verdicts)
+
+        def judged(runs: list[float | None], left: Iterator[float] = left) -> list[float | None]:
+            return [next(left) if value is None else value for value in runs]
+
+        yield [(judged(clean), judged(shaken)) for clean, shaken in asked]
+
+
+def mean_flips(pairs_of_questions: Sequence[Sequence[tuple[float | None, float | None]]]) -> float:
+    """Of pairs of answers, question by question."""
+    return float(np.mean([np.mean([a != b for a, b in pairs]) for pairs in pairs_of_questions if pairs]))
+
+
+@given(st.lists(st.tuples(runs_of_a_question, runs_of_a_question), min_size=1, max_size=3))
+def test_flips_are_bounded_by_the_fewest_and_the_most_that_missing_answers_could_make(asked: list[Asked]) -> None:
+    is_scored = [any(value is not None for runs in question for value in runs) for question in asked]
+    scored = list(itertools.compress(asked, is_scored))  # What the metric scores nowhere did not fail.
+    assume(scored and sum(runs.count(None) for question in scored for runs in question) <= 8)
+    (quantity,) = flip_rates(
+        tables(
+            correct({f"q{i}": clean for i, (clean, _) in enumerate(asked)}),
+            correct({f"q{i}": shaken for i, (_, shaken) in enumerate(asked)}, perturbation="removal"),
+        )
+    )
+    ways = list(fillings(scored))
+    possible = {"removal": [mean_flips([list(itertools.product(*question)) for question in way]) for way in ways]}
+    if max(len(clean) for clean, _ in scored) > 1:
+        possible["unchanged"] = [
+            mean_flips([list(itertools.combinations(clean, 2)) for clean, _ in way]) for way in ways
+        ]
+    assert {cell.perturbation for cell in quantity.cells} == possible.keys()
+    for i, cell in enumerate(quantity.cells):
+        rates = possible[cell.perturbation or ""]
+        fewest, most = (own[i] if not np.isnan(own[i]).all() else quantity.values[i] for own in quantity.filled)
+        assert np.nanmean(fewest) == pytest.approx(min(rates), abs=1e-9)
+        assert np.nanmean(most) == pytest.approx(max(rates), abs=1e-9)
+
+
+def test_answers_that_failed_on_both_sides_may_all_have_flipped() -> None:
+    """34 of 40 never flip, and 6 failed in both conditions. All wrong or all right they would not flip either, wrong
+    here and right there all do: it is known no better than if they had."""
+    failing = {question: (1.0 if i < 34 else None,) for i, question in enumerate(first(0))}
+
+    def flips(*runs: Mapping[str, Sequence[float | None]]) -> Check:
+        parts = [correct(own, perturbation=name) for own, name in zip(runs, ("unchanged", "removal"), strict=True)]
+        checks = judge(flip_rates(tables(*parts, correct(first(40), temperature=1.0))), Gate(max_flip_rate=0.2)).checks
+        return next(check for check in checks if check.cell.perturbation == "removal")
+
+    unknown, known = flips(failing, failing), flips(first(40), first(34))
+    assert (unknown.estimate.value, known.estimate.value) == (0.0, 6 / 40)
+    assert (unknown.verdict, unknown.passes) == ("undecided", False)
+    assert (unknown.estimate.low, unknown.estimate.high) == (0.0, known.estimate.high)
+
+
+def test_a_condition_in_which_every_answer_failed_is_not_shown_to_flip_rarely() -> None:
+    failed = correct(dict.fromkeys(first(0), (None,)), perturbation="removal")
+    run = tables(correct(first(30)), correct(first(30), perturbation="masking"), failed)
+    checked = judge(flip_rates(run), Gate(max_flip_rate=0.5))
+    assert {check.cell.perturbation: check.verdict for check in checked.checks} == {
+        "masking": "holds",
+        "removal": "undecided",
+    }
+    assert not checked.passes
 
 
 def test_all_thresholds_hold_only_where_each_does_and_one_that_is_broken_is_shown_among_all() -> None:

@@ -13,12 +13,14 @@ from typing import ClassVar
 
 import pytest
 from capitals import answers, run_into
+from made_records import record
 
 import shaketable
 from shaketable import catalog
 from shaketable.errors import PartError, ShaketableError
 from shaketable.identity import seed_from
 from shaketable.methods.asking import generate, search
+from shaketable.metrics.scoring import NO_GOLD
 from shaketable.types import Message, Prompt, Question, Sampling
 
 
@@ -56,6 +58,17 @@ def test_a_function_of_an_answer_is_a_metric_with_settings(tmp_path):
     assert values == {"Paris": 1.0, "Rome": 0.0, "Oslo": 0.0}
     assert begins_so("Paris", Question(id="q", text="?", answers=("Pisa",)))  # The function stays what it was.
     assert run.main_metric() == run.judging_metric() == "begins_so"  # It promises a bool: its mean is a share.
+
+
+def test_a_metric_that_needs_answers_is_asked_of_no_question_without_them():
+    @shaketable.metric(needs_answers=True)
+    def begins_so(answer: str, question: Question) -> bool:
+        return answer[0] == question.answers[0][0]
+
+    asked = {gold: Question(id=gold, text="?", answers=golds) for gold, golds in (("Paris", ("Pisa",)), ("none", ()))}
+    records = [record("Paris", question, key=id) for id, question in asked.items()]
+    scores = catalog.build("metric", "begins_so").score(records, asked)
+    assert [[(own.value, own.reason) for own in each] for each in scores] == [[(1.0, None)], [(None, NO_GOLD)]]
 
 
 def test_a_metric_has_no_number_where_it_gives_none_or_raises(tmp_path):

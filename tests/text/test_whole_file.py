@@ -26,6 +26,16 @@ from shaketable.text.whole_file import beside
 with beside(Path(sys.argv[1])):
     os.kill(os.getpid(), signal.SIGKILL)
 """
+WATCHED = """
+import sys
+from pathlib import Path
+from shaketable.text.whole_file import write_whole
+listed = []
+sys.addaudithook(lambda event, found: listed.append(found[0]) if event in ("os.listdir", "os.scandir") else None)
+for n in range(20):
+    write_whole(Path(sys.argv[1]) / f"file{n % 4}", "one")
+print(len(listed))
+"""
 
 
 def names(folder: Path) -> list[str]:
@@ -72,6 +82,15 @@ def test_what_a_killed_process_left_is_removed_and_what_another_writes_stays(tmp
     with beside(file) as other:
         write_whole(file, "one")
         assert names(tmp_path) == sorted(["file", "file.old.tmp", other.name])
+
+
+def test_a_process_looks_once_for_what_was_left_and_removes_it_from_all_files_it_writes(tmp_path: Path) -> None:
+    for name in ("file0", "file3", "another"):
+        subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / name)], check=False)
+    [_, _, of_another] = sorted(names(tmp_path), key=lambda name: name.startswith("another"))
+    looks = subprocess.run([sys.executable, "-c", WATCHED, str(tmp_path)], check=True, capture_output=True, text=True)
+    assert int(looks.stdout) == 1 + 2  # And for the parts of each that is removed.
+    assert names(tmp_path) == [of_another, "file0", "file1", "file2", "file3"]
 
 
 def test_the_longest_name_can_be_written(tmp_path: Path) -> None:

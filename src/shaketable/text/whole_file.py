@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import glob
 import os
 import re
@@ -41,7 +42,7 @@ def write_whole(path: Path, content: str | bytes, *, settled: bool = False) -> N
 @contextlib.contextmanager
 def beside(path: Path) -> Iterator[Path]:
     """An empty file in the same folder, to be filled and put in the place of the other. Where that is not done it is
-    removed; what a killed process left is removed by the next that writes the same file."""
+    removed; what a killed process left is removed by the next process that writes the same file."""
     _remove_left(path)
     temporary, handle = _make(path)
     try:
@@ -64,12 +65,20 @@ def _make(path: Path) -> tuple[Path, int]:
 
 
 def _remove_left(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        for entry in list(path.parent.iterdir()):
-            found = UNFINISHED.fullmatch(entry.name)
-            if found and found["name"] == _repeated(path):
-                with contextlib.suppress(OSError):  # It is being written, or gone meanwhile.
-                    _remove(entry)
+    for entry, name in _unfinished_in(path.parent.absolute()):
+        if name == _repeated(path):
+            with contextlib.suppress(OSError):  # It is being written, or gone meanwhile.
+                _remove(entry)
+
+
+@functools.cache
+def _unfinished_in(folder: Path) -> list[tuple[Path, str]]:
+    """What is being written or was left, with its name to be, when this process first writes there: a folder may hold
+    thousands of files, on a slow disk, and one of them is written twice a second."""
+    try:
+        return [(entry, found["name"]) for entry in folder.iterdir() if (found := UNFINISHED.fullmatch(entry.name))]
+    except OSError:
+        return []
 
 
 def _remove(left: Path) -> None:

@@ -94,27 +94,42 @@ def flip_rates(tables: Tables) -> list[Quantity]:
 
 
 def _flips(shaken: Shaken) -> Quantity:
-    def flips(means: Numbers) -> Numbers:
-        clean = means[:1]
-        rates = clean * (1 - means) + means * (1 - clean)
-        runs = shaken.n_runs[0]
-        again = np.divide(runs, runs - 1, out=np.full_like(runs, np.nan), where=runs > 1)
-        return np.round(np.vstack([rates[:1] * again, rates[1:]]), ROUNDING)
-
-    own = flips(shaken.means)
-    kept = [i for i, line in enumerate(own) if not np.isnan(line).all()]
+    n_asked = shaken.n_runs + shaken.n_failed
+    # Where nothing is shaken, runs are compared with one another: that takes two.
+    kept = [i for i, asked in enumerate(n_asked) if asked.max() > (i == 0)]
+    own = np.vstack(
+        [_flips_of_runs(shaken.means[:1], shaken.n_runs[:1]), _flips_to(shaken.means[:1], shaken.means[1:])]
+    )
     return Quantity(
         threshold="max_flip_rate",
         metric=shaken.metric,
         unit="share",
         cells=tuple(shaken.cells[i] for i in kept),
         question_ids=shaken.question_ids,
-        values=own[kept],
-        filled=tuple(
-            np.where(np.isnan(shaken.of_uncertain(filled)), np.nan, flips(filled))[kept]
-            for filled in (shaken.least, shaken.greatest)
-        ),
+        values=np.round(own[kept], ROUNDING),
+        filled=tuple(shaken.of_uncertain(np.round(end, ROUNDING))[kept] for end in _fewest_and_most(shaken, n_asked)),
     )
+
+
+def _fewest_and_most(shaken: Shaken, n_asked: Numbers) -> tuple[Numbers, Numbers]:
+    """Flips, whatever the answers that failed would have been: each side's all wrong or all right, whichever goes with
+    the other's. Runs of one condition disagree most where half of them are right."""
+    ends, runs = (shaken.least, shaken.greatest), n_asked[:1]
+    halves = np.clip(runs // 2 / np.maximum(runs, 1), shaken.least[:1], shaken.greatest[:1])
+    clean = [_flips_of_runs(own, runs) for own in (shaken.least[:1], shaken.greatest[:1], halves)]
+    others = [_flips_to(one[:1], other[1:]) for one in ends for other in ends]
+    fewest, most = (np.vstack([end(clean, axis=0), end(others, axis=0)]) for end in (np.min, np.max))
+    return fewest, most
+
+
+def _flips_to(clean: Numbers, shaken: Numbers) -> Numbers:
+    """The chance that one answer is right and the other wrong, from the shares of right ones."""
+    return clean * (1 - shaken) + shaken * (1 - clean)
+
+
+def _flips_of_runs(right: Numbers, n_runs: Numbers) -> Numbers:
+    """The same of two different runs of one condition; NaN: there is one."""
+    return _flips_to(right, right) * np.divide(n_runs, n_runs - 1, out=np.full_like(n_runs, np.nan), where=n_runs > 1)
 
 
 def failures(tables: Tables) -> list[Quantity]:

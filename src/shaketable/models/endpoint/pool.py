@@ -49,6 +49,8 @@ class Call:
     """How often the endpoint was given up before it was sent."""
     limit: asyncio.Timeout | None = None
     """Of the wait for its reply; None: it was not sent yet."""
+    is_taken_back: bool = False
+    """Whether another server is to answer it."""
 
 
 @dataclass(slots=True, order=True)
@@ -81,8 +83,6 @@ class Pool:
         self.servers, self.quotas = servers, quotas
         self._most, self._patience_seconds, self._start_seconds = most, patience_seconds, start_seconds
         self._underway: set[Call] = set()
-        self._taken_back: set[Call] = set()
-        """Of these the ones that other servers are to answer."""
         self._greeting: asyncio.Task[None] | None = None
         self._looking: asyncio.TimerHandle | None = None
         self._waiting: list[Waiting] = []
@@ -220,11 +220,12 @@ class Pool:
     def _leave_out(self, server: Server, error: EndpointError) -> None:
         """Its calls go to the others."""
         server.fell_silent(asyncio.get_running_loop().time(), error)
-        calls = {call for call in self._underway if call.server is server}
-        self._taken_back |= calls
-        self._take_back(calls)
+        calls = [call for call in self._underway if call.server is server]
+        for call in calls:
+            call.is_taken_back = True
+        self._end_waits(calls)
 
-    def _take_back(self, calls: Collection[Call]) -> None:
+    def _end_waits(self, calls: Collection[Call]) -> None:
         for call in calls:
             if call.limit is not None and not call.limit.expired():
                 call.limit.reschedule(asyncio.get_running_loop().time())
@@ -240,7 +241,6 @@ class Pool:
 
     def answered(self, call: Call, seconds: float, n_tokens: float | None) -> None:
         self._underway.discard(call)
-        self._taken_back.discard(call)
         now = asyncio.get_running_loop().time()
         self._answered_at, self._troubled_at, self._n_unusable = now, None, 0
         if n_tokens is not None:
@@ -252,7 +252,6 @@ class Pool:
 
     def let_go(self, call: Call) -> None:
         self._underway.discard(call)
-        self._taken_back.discard(call)
         call.server.let_go(call.n_before)
         with contextlib.suppress(RuntimeError):  # The loop is gone with the process.
             self._dispatch()
@@ -260,7 +259,7 @@ class Pool:
     def failed(self, call: Call, error: EndpointError) -> bool:
         """Whether the call may be asked again without counting an attempt. Raises ModelError at the end of patience."""
         now, server = asyncio.get_running_loop().time(), call.server
-        if call.n_ends < self._n_ends or call in self._taken_back:
+        if call.n_ends < self._n_ends or call.is_taken_back:
             self.let_go(call)
             self._raise_end(call)
             return True
@@ -314,7 +313,7 @@ class Pool:
         seconds = now - (self._begun if self._answered_at is None else self._answered_at)
         self._n_ends += 1
         self._last_end = describe_end(self.servers, seconds, has_answered=self._answered_at is not None)
-        self._take_back(self._underway)
+        self._end_waits(self._underway)
         waiting, self._waiting = self._waiting, []
         for one in waiting:
             if not one.placed.done():

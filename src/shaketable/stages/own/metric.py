@@ -22,14 +22,16 @@ class FunctionMetric(FunctionPart):
 
     numbers: ClassVar[tuple[Measure, ...]]
     reads_trace: ClassVar[bool]
+    needs_answers: ClassVar[bool]
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
         scores, raised = [], []
         for record in records:
-            reason, value = unscored(record), None
+            question = questions[record.trial.question_id]
+            reason, value = unscored(record, question.answers if self.needs_answers else None), None
             if reason is None and record.answer is not None:
                 try:
-                    value = self._judge(record, questions[record.trial.question_id])
+                    value = self._judge(record, question)
                     reason = NO_VALUE if value is None else None
                 except ShaketableError:
                     raise

@@ -29,12 +29,14 @@ def metric(
     unit: Literal["share", "score", "count"] | None = None,
     higher_is_better: bool | None = True,
     words: str = "",
+    needs_answers: bool = False,
 ) -> Any:
     """Register a metric: a function of an answer, which may take the `question` and the `record` too, and returns a
     number, True, False, or None where it cannot tell.
 
     `unit` is what its numbers are: a `share` (1 or 0 of an answer; so it is of a function that promises a bool), a
-    `score` or a `count`. `words` is what people call it. Other parameters are settings.
+    `score` or a `count`. `words` is what people call it. One that `needs_answers` is not asked about
+    a question without an accepted answer, and has no number of it. Other parameters are settings.
 
     >>> import shaketable
     >>> @shaketable.metric(version=1)
@@ -54,7 +56,7 @@ def metric(
             minimum=0.0 if told in ("share", "count") else None,
             words=words,
         )
-        more = {"numbers": (measure,), "reads_trace": "record" in signature.takes}
+        more = {"numbers": (measure,), "reads_trace": "record" in signature.takes, "needs_answers": needs_answers}
         return make_class(of_answers.FunctionMetric, own, signature, own_name, more)
 
     return decorated(function, "metric", name, version, make)
