@@ -125,11 +125,15 @@ def command(*words: str | Path) -> list[str]:
 def kill_at_call(study: Path, folder: Path, whole: dict[str, Record], call: str, number: int) -> Toll:
     """Kill a run when it makes a system call on its files for the nth time, then let it end."""
     shutil.rmtree(folder, ignore_errors=True)
-    files = [folder / name for name in FILES]
+    # Of a file that gets another name strace compares the name that it had, and nothing else here is renamed.
+    files = [] if call == "rename" else [folder / name for name in FILES]
     tracing = ["strace", "-qq", "-f", "-o", "/dev/null", *(word for file in files for word in ("-P", str(file)))]
     inject = ["-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={number}"]
     killed = subprocess.run(
-        [*tracing, *inject, *command("answer", prepared(study, folder))], capture_output=True, check=False
+        [*tracing, *inject, *command("answer", prepared(study, folder))],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
     toll = Toll(n_kills=int(killed.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)), n_goes=1)
     before = note_toll(toll, folder, {}, whole)

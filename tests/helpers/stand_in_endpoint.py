@@ -16,6 +16,12 @@ Reply = tuple[int, dict[str, str], Any]
 """Status, headers, and a body: text as it is, or a value to be sent as JSON."""
 
 
+class ManyAtOnce(ThreadingHTTPServer):
+    """Takes hundreds of connections at once; five, as it is by default, are refused on a busy machine."""
+
+    request_queue_size = 512
+
+
 class StandIn:
     """Answers every request with what `reply(body, n)` returns, n counting requests from 1."""
 
@@ -57,7 +63,7 @@ class StandIn:
             def log_message(self, *arguments: object) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = ManyAtOnce(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
