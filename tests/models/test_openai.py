@@ -659,3 +659,29 @@ def test_a_refused_request_is_a_no_and_a_broken_one_tells_nothing(stand_in: Stan
     stand_in.reply = lambda body, n: refused(400, "n is not supported") if "n" in body else refused(500, "down")
     found = values(stand_in.model(attempts=1).check())
     assert found == {"n_honored": False, "logprobs_given": None, "seed_honored": None, "temperature_applied": None}
+
+
+def test_a_request_refused_for_its_words_does_not_mean_that_temperature_and_seed_are_ignored(stand_in: StandIn) -> None:
+    def refuses_hot(body: dict[str, Any], n: int) -> Reply:
+        return refused(400, "content policy") if body["temperature"] else said(faithful(body))
+
+    stand_in.reply = refuses_hot
+    found = values(stand_in.model().check())
+    assert (found["seed_honored"], found["temperature_applied"]) == (None, None)
+
+
+def test_a_request_that_is_refused_once_is_asked_again(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: refused(400, "content policy") if n % 5 == 4 else said(faithful(body))
+    found = values(stand_in.model().check())
+    assert (found["seed_honored"], found["temperature_applied"]) == (True, True)
+
+
+def test_a_server_that_takes_no_temperature_above_1_is_asked_at_1(stand_in: StandIn) -> None:
+    def reply(body: dict[str, Any], n: int) -> Reply:
+        too_hot = body["temperature"] > 1
+        return refused(400, "temperature: at most 1 is supported") if too_hot else said(faithful(body))
+
+    stand_in.reply = reply
+    checks = stand_in.model().check()
+    assert values(checks)["temperature_applied"] is True
+    assert checks["temperature_applied"].reason.endswith("2 at 1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,6 +12,10 @@ from shaketable.types import Completion, EndpointFact, Failure, Message, Prompt,
 
 CHECK_WORDING = ("Invent a name for a town.", "Write the first line of a story.")
 CHECK_TOKENS = 8
+EXTRAS = ("n_honored", "logprobs_given")
+"""What is asked for beside a plain request: a server that refuses it does not give it."""
+HOTTEST = (2.0, 1.0)
+"""Some take no temperature above 1."""
 
 
 class CheckError(Exception):
@@ -41,9 +46,10 @@ class Honors:
                 facts[name] = check()
             except CheckError as error:
                 self._refuse_unusable(error.failure)
-                # A refusal is an answer; a broken connection is not.
-                refused = error.failure.kind in ("bad_request", "refused_setting")
-                facts[name] = EndpointFact(value=False if refused else None, reason=error.failure.message)
+                # A refusal is an answer; a broken connection is not. What a server does with a temperature or a seed is
+                # told by its replies alone: a request may be refused for its words.
+                is_no = name in EXTRAS and error.failure.kind in ("bad_request", "refused_setting")
+                facts[name] = EndpointFact(value=False if is_no else None, reason=error.failure.message)
         return facts
 
     def n_honored(self) -> EndpointFact:
@@ -77,12 +83,14 @@ class Honors:
         if not self.sends_temperature:
             return EndpointFact(value=False, reason="send_temperature is off")
         cold, cold_again = (self._texts(temperature=0.0, seed=seed) for seed in (1, 2))
-        hot, hot_again = (self._texts(temperature=2.0, seed=seed) for seed in (1, 2))
+        highest, hot = self._hot_texts()
+        hot_again = self._texts(temperature=highest, seed=2)
         if not any(cold + cold_again + hot + hot_again):
             return EndpointFact(value=None, reason=f"replies of {CHECK_TOKENS} tokens were empty")
         n_cold = _count_differences(cold, cold_again)
         n_hot = max(_count_differences(cold, hot), _count_differences(hot, hot_again))
-        counted = f"of {len(CHECK_WORDING)} texts, {n_cold} changed between two seeds at temperature 0, {n_hot} at 2"
+        counted = f"of {len(CHECK_WORDING)} texts, {n_cold} changed between two seeds at temperature 0, "
+        counted += f"{n_hot} at {highest:g}"
         if n_hot > n_cold:
             return EndpointFact(value=True, reason=counted)
         # Texts that never change, or always do, do not heed the temperature; between these it is luck.
@@ -101,6 +109,13 @@ class Honors:
             return
         raise ModelError(f"{failure.message}\n{KEPT}")
 
+    def _hot_texts(self) -> tuple[float, list[str]]:
+        """The highest temperature that is taken, and texts at it."""
+        for temperature in HOTTEST[:-1]:
+            with contextlib.suppress(CheckError):
+                return temperature, self._texts(temperature=temperature, seed=1)
+        return HOTTEST[-1], self._texts(temperature=HOTTEST[-1], seed=1)
+
     def _texts(self, temperature: float, seed: int) -> list[str]:
         """One text per wording, asked one by one: under load, rounding alone may change a text."""
         prompts = [_check_prompt(wording, temperature=temperature, seed=seed) for wording in CHECK_WORDING]
@@ -109,6 +124,8 @@ class Honors:
 
     def _completion(self, prompt: Prompt) -> Completion:
         (reply,) = self.generate([prompt])
+        if isinstance(reply, Failure) and reply.kind == "bad_request":
+            (reply,) = self.generate([prompt])  # Some refuse a request now and then.
         if isinstance(reply, Failure):
             raise CheckError(reply)
         return reply
