@@ -80,6 +80,27 @@ def test_what_is_not_shown_carries_what_could_have_been_seen_and_how_many_questi
     assert shown.n_needed is None
 
 
+def test_what_so_few_questions_can_never_show_beside_so_many_claims_has_no_size_that_would_have_been_seen() -> None:
+    """With 8 questions no p is below 2^-7 = .0078: too large for each of ten claims, and small enough for one."""
+    all_on_one_side = estimate(1.0, 0.48, 1.0, n=8)
+    many = judged(*(candidate(2**-7, Cell(temperature=t / 10), own=all_on_one_side) for t in range(10))).every
+    assert {(claim.is_shown, claim.detectable, claim.n_needed, claim.n_least) for claim in many} == {
+        (False, None, None, 9)
+    }
+    (alone,) = judged(candidate(2**-7, own=all_on_one_side)).every
+    assert (alone.is_shown, alone.n_least) == (True, None)
+    many = [candidate(1e-9, Cell(temperature=t / 10)) for t in range(9)]
+    *shown, last = judged(*many, candidate(0.06, HOT, own=all_on_one_side)).every
+    assert all(claim.is_shown for claim in shown)
+    assert (last.is_shown, last.n_least) == (False, None), "What is shown leaves its part of the error to the others."
+
+
+def test_no_size_would_have_been_seen_where_one_as_large_was_not() -> None:
+    """Few questions are not as a normal law has it: the interval leaves 0 out and the test does not."""
+    (claim,) = judged(candidate(0.07, own=estimate(0.5, 0.2, 0.8, n=12))).every
+    assert (claim.is_shown, claim.detectable, claim.n_needed) == (False, None, None)
+
+
 def test_nothing_is_claimed_of_results_told_again_as_asked() -> None:
     assert len(judged(candidate(0.03), as_asked=(candidate(0.01, HOT),)).every) == 1
 

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import NormalIndPower
 
-from shaketable.statistics.family import detectable_effect, n_to_see, n_to_settle, standard_error, weighted_holm
+from shaketable.statistics.family import (
+    detectable_effect,
+    n_to_see,
+    n_to_settle,
+    n_to_show,
+    standard_error,
+    weighted_holm,
+)
 from shaketable.statistics.sign_flips import sign_flip
 
 P_VALUES = st.lists(st.floats(1e-6, 1), min_size=1, max_size=12)
@@ -66,3 +73,10 @@ def test_as_many_questions_as_needed_see_an_effect_four_times_in_five(sd: float,
     ids = [f"q{i}" for i in range(n)]
     seen = np.mean(np.array(sign_flip(rng.normal(effect, sd, (n_draws, n)), ids)) < alpha)
     assert 0.72 < seen < 0.86
+
+
+def test_fewer_questions_than_these_show_nothing_whatever_they_say() -> None:
+    """All of n differences on one side have p = 2^(1 - n): .0625 of 5, .03125 of 6."""
+    assert n_to_show(0.05) == 6
+    assert n_to_show(2**-5) == 7
+    assert n_to_show(0.05 / 20) == 10

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, runtime_checkable
 from shaketable.analyses.floors import N_LEAST, nothing_to_lose_at
 from shaketable.analyses.rows import UNSETTLED
 from shaketable.factors import Cell
-from shaketable.statistics.family import detectable_effect, n_to_settle, standard_error, weighted_holm
+from shaketable.statistics.family import detectable_effect, n_to_settle, n_to_show, standard_error, weighted_holm
 from shaketable.types import Estimate, Findings
 
 Says = Literal["differs", "equivalent"]
@@ -51,9 +51,11 @@ class Claim:
     """Over the family; None: it is not in it."""
     is_shown: bool = False
     detectable: float | None = None
-    """The smallest difference that could have been seen; None: not known."""
+    """The smallest difference that could have been seen; None: not known, as where a larger one was not."""
     n_needed: int | None = None
     """How many questions would settle what is not shown, if the estimate were true; None: not known, or shown."""
+    n_least: int | None = None
+    """The fewest questions with which anything could be shown beside so many claims; None: there are as many."""
 
 
 @runtime_checkable
@@ -147,12 +149,15 @@ def _judge(claims: list[Claim], alpha: float) -> list[Claim]:
     p_values = [1.0 if claims[i].reason else claims[i].p or 0.0 for i in tested]
     weights = [claims[i].weight for i in tested]
     adjusted = weighted_holm(p_values, weights, [claims[i].subject for i in tested])
-    whole = sum({claims[i].subject: claims[i].weight for i in tested}.values())
+    places = {claims[i].subject: claims[i].weight for i in tested}
     judged = list(claims)
     for i, p in zip(tested, adjusted, strict=True):
-        judged[i] = _with_power(
-            replace(claims[i], p_adjusted=p, is_shown=p < alpha and _holds(claims[i])), alpha, whole
-        )
+        judged[i] = replace(claims[i], p_adjusted=p, is_shown=p < alpha and _holds(claims[i]))
+    shown = {judged[i].subject for i in tested if judged[i].is_shown}
+    for i in tested:
+        own = judged[i].subject
+        left = sum(weight for subject, weight in places.items() if subject == own or subject not in shown)
+        judged[i] = _with_power(judged[i], alpha * judged[i].weight, sum(places.values()), left)
     return judged
 
 
@@ -164,11 +169,17 @@ def _holds(claim: Claim) -> bool:
     return claim.says == "equivalent" or low > 0 or high < 0
 
 
-def _with_power(claim: Claim, alpha: float, whole: float) -> Claim:
+def _with_power(claim: Claim, alpha: float, whole: float, left: float) -> Claim:
+    """`alpha`: the error times its weight, to be divided by the weights of the `whole` family or of what is `left`."""
     low, high, value = claim.estimate.low, claim.estimate.high, claim.estimate.value
     if claim.says != "differs" or low is None or high is None or value is None or low == high:
         return claim
-    error = standard_error(low, high, claim.estimate.level)
-    detectable = detectable_effect(error, alpha * claim.weight / whole)
-    n_needed = None if claim.is_shown else n_to_settle(claim.estimate.n, value, detectable)
-    return replace(claim, detectable=detectable, n_needed=n_needed)
+    detectable = detectable_effect(standard_error(low, high, claim.estimate.level), alpha / whole)
+    if claim.is_shown:
+        return replace(claim, detectable=detectable)
+    # Correlations and slopes are not tested by flipping signs, and have no such least p.
+    if claim.estimate.unit != "ratio" and claim.estimate.n < (n_least := n_to_show(alpha / left)):
+        return replace(claim, n_least=n_least)
+    if abs(value) >= detectable:  # It was not seen, though it is as large: of few questions a normal law is wrong.
+        return claim
+    return replace(claim, detectable=detectable, n_needed=n_to_settle(claim.estimate.n, value, detectable))

@@ -93,6 +93,7 @@ def _values(compared: Compared, told: Comparisons) -> dict[str, Json]:
             "reason": claim.reason,
             "detectable": claim.detectable,
             "n_needed": claim.n_needed,
+            "n_least": claim.n_least,
         }
         for change in compared.comparison.spoken_of
         if (claim := told.claim(compared, change))

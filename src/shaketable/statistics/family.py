@@ -39,6 +39,11 @@ def detectable_effect(error: float, alpha: float) -> float:
     return error * (normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(POWER))
 
 
+def n_to_show(alpha: float) -> int:
+    """The fewest questions with which a test by flipped signs can be below alpha: all differences on one side."""
+    return 2 + math.floor(math.log2(1 / alpha))
+
+
 def n_to_settle(n: int, effect: float, detectable: float) -> int | None:
     """How many questions would see this effect, where n see the detectable one; None: it is 0."""
     return None if effect == 0 else max(n + 1, math.ceil(n * (detectable / effect) ** 2))
