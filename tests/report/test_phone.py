@@ -1,4 +1,4 @@
-"""Charts in a real browser: on a phone each is drawn to the width that it has, on a desk as it was made."""
+"""Reports in a real browser: on a phone each chart is drawn to the width that it has, on a desk as it was made."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import every_form
 import pytest
+from axe_findings import serious
+from seen_page import small_run
 
 PHONE, TABLET, DESK = ({"width": width, "height": 844} for width in (390, 700, 1280))
 SMALLEST = 9
@@ -67,6 +69,20 @@ def test_every_form_of_chart_fits_a_phone(page: Any, file: Path) -> None:
         assert chart["smallest"] >= SMALLEST, (name, chart)
         assert chart["cut"] == [] and chart["black"] == 0, (name, chart)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.complaints == []
+
+
+def test_the_report_of_a_pipeline_fits_a_phone_and_all_of_it_is_reached(page: Any, tmp_path: Path) -> None:
+    app = tmp_path / "app.py"
+    app.write_text("def answer(question, contexts):\n    return contexts[0][:60] if contexts else ''\n", "utf-8")
+    pipeline = f"pipeline(name='a function with a name of many words', python='{app}:answer')"
+    run = small_run(tmp_path / "run", analyses=["correctness", "degradation"], models=[pipeline])
+    page.goto((run.folder / "report.html").resolve().as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    for name, chart in drawn(page, "358"):
+        assert not chart["scrolls"], name
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert serious(page) == []
     assert page.complaints == []
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import made_run
 import pytest
 from asked_viewer import follow, serving
-from axe_playwright_python import sync_playwright as axe
+from axe_findings import serious
 
 from shaketable.stages.report import report
 from shaketable.store import Run
@@ -75,16 +75,6 @@ def _page(browser: Any, **settings: Any) -> Iterator[Any]:
     page.watch = Watch(page)
     yield page
     context.close()
-
-
-def serious(page: Any) -> list[str]:
-    found = axe.Axe().run(page).response["violations"]
-    return [
-        f"{one['id']}: {node['html'][:200]}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
-    ]
 
 
 def address(run: Run) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import made_run
 import pytest
-from axe_playwright_python import sync_playwright as axe
+from axe_findings import serious
 
 from shaketable.stages.report import report
 from shaketable.store import Run
@@ -54,10 +54,7 @@ def test_the_slider_moves_the_forest_by_keyboard_and_says_what_it_is(browser: An
     # One temperature at a time: as many points, elsewhere.
     assert len(after) == len(before) and after != before
     assert complaints == []
-    serious = [
-        one["id"] for one in axe.Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
+    assert serious(page) == []
     page.emulate_media(media="print")
     assert figure.locator(".controls").is_hidden() and figure.locator(".still").is_visible()
     page.close()
