@@ -105,3 +105,16 @@ def test_the_doctor_says_what_is_wrong_with_an_endpoint():
     result = invoke("doctor", "--endpoint", f"openai(model='a', base_url='http://127.0.0.1:{closed_port()}/v1')")
     assert result.exit_code == 1
     assert result.stderr.count("ConnectError") == 1
+
+
+def test_what_is_all_answered_needs_no_endpoint(tmp_path):
+    """Also where the answers decided how many there are."""
+    server = StandIn()
+    study = study_of(tmp_path, f"openai(model='a', base_url='{server.url}')")
+    study.write_text(study.read_text().replace("repeats = 2", "repeats = { until = '±0.2', max = 5 }"))
+    first = invoke("run", study, "--out", tmp_path / "run", "--json")
+    assert first.exit_code == 0, first.output
+    server.server.shutdown()
+    server.server.server_close()
+    again = invoke("run", study, "--out", tmp_path / "run")
+    assert again.exit_code == 0, again.output

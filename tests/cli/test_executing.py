@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from shaketable.cli.app import app
-from shaketable.cli.executing import Executor, executor_of
+from shaketable.cli.executing import Executor, executor_of, words_of
 from shaketable.stages.cluster.executor import Ray
 
 
@@ -17,6 +17,15 @@ def test_nothing_said_is_this_process():
 def test_options_of_a_cluster_make_its_value():
     expected = Ray(address="h:1", workers=2, worker_cpus=3, worker_gpus=0.5)
     assert executor_of(Executor.ray, "h:1", 2, 3, 0.5) == expected
+
+
+def test_the_command_that_goes_on_says_the_same():
+    assert words_of(None) == []
+    assert words_of(Ray(address="h:1", worker_gpus=0.5)) == [
+        *("--executor", "ray"),
+        *("--address", "h:1"),
+        *("--worker-gpus", "0.5"),
+    ]
 
 
 @pytest.mark.parametrize("option", ["--address=h:1", "--workers=2", "--worker-cpus=2", "--worker-gpus=1"])

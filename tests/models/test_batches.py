@@ -201,6 +201,23 @@ def test_a_full_queue_takes_the_rest_when_a_batch_has_ended(endpoint: BatchEndpo
     assert paid(endpoint) == [1] * 4
 
 
+def test_a_full_queue_in_a_later_go_sends_what_is_asked_for_after_it(endpoint: BatchEndpoint, tmp_path: Path) -> None:
+    """The batch of the earlier go is refused while the later one waits for another: what it held is asked anew."""
+    endpoint.states = ("validating", "validating", "in_progress", "finalizing", "completed")
+    with pytest.raises(RepliesPending):
+        collect(endpoint.model(batch_requests=2).batch_line(tmp_path, 0.0), prompts(4))
+    words = {"code": "token_limit_exceeded", "message": "Enqueued token limit reached"}
+    endpoint.refuse = lambda batch: [words] if batch is endpoint.batches["batch_2"] else []
+    line = endpoint.model(batch_requests=2).batch_line(tmp_path, None)
+    for ticket, prompt in enumerate(prompts(3)):
+        line.submit(ticket, prompt)
+    replies = dict(line.collect())
+    line.submit(3, prompts(4)[3])
+    while len(replies) < 4:
+        replies |= dict(line.collect())
+    assert all(isinstance(reply, Completion) for reply in replies.values())
+
+
 def test_a_queue_that_is_too_small_for_one_batch_says_what_to_set(endpoint: BatchEndpoint, tmp_path: Path) -> None:
     endpoint.refuse = lambda batch: [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached"}]
     with pytest.raises(ModelError, match="send less at a time: batch_requests, now 50000"):
@@ -323,6 +340,16 @@ def test_an_intent_that_the_endpoint_never_heard_of_is_dropped(endpoint: BatchEn
     ledger.save(replace(asked_for, is_creating=True))  # Killed before the call went out.
     line = endpoint.model().batch_line(tmp_path, None)
     assert list(tmp_path.iterdir()) == [] and not line.sent_before
+
+
+def test_a_state_that_cannot_be_read_is_never_thrown_away(endpoint: BatchEndpoint, tmp_path: Path) -> None:
+    with pytest.raises(RepliesPending):
+        collect(endpoint.model().batch_line(tmp_path, 0.0), prompts(2))
+    (state,) = tmp_path.glob("*/state.json")
+    state.write_bytes(b"\0" * 40)
+    with pytest.raises(ModelError, match=rf"metadata shaketable = {state.parent.name} at the endpoint"):
+        endpoint.model().batch_line(tmp_path, None)
+    assert state.read_bytes() == b"\0" * 40
 
 
 def test_a_deadline_ends_the_waiting(endpoint: BatchEndpoint, tmp_path: Path) -> None:

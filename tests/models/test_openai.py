@@ -243,8 +243,14 @@ def test_a_closed_port_ends_in_one_message_and_not_in_failures(stand_in: StandIn
         (401, "wrong key", "invalid_api_key", "authentication", True),
         (403, "not yours", None, "authentication", True),
         (404, "no such model", "model_not_found", "not_found", True),
-        (400, "temperature must be a number", None, "bad_request", False),
-        (422, "bad shape", None, "bad_request", False),
+        # Before anything was answered a refusal may be of all requests, and another go asks again.
+        (400, "temperature must be a number", None, "bad_request", True),
+        (422, "bad shape", None, "bad_request", True),
+        # DeepSeek and OpenRouter say so that an account is empty; Gemini and OpenRouter say 400 for 401 and 404.
+        (402, "Insufficient Balance", None, "payment", True),
+        (400, "API key not valid. Please pass a valid API key.", None, "authentication", True),
+        (400, "xyz is not a valid model ID", None, "not_found", True),
+        (400, "The model `xyz` does not exist", None, "not_found", True),
         (400, "Unsupported value: 'temperature'", "unsupported_value", "refused_setting", False),
         (429, "no money left", "insufficient_quota", "rate_limit", True),
         # How OpenAI, vLLM, SGLang, llama.cpp and TGI say that a prompt is too long.
@@ -262,6 +268,14 @@ def test_a_refusal_is_named_and_not_repeated(
     failure = fail(stand_in.model())
     assert (failure.kind, failure.may_retry, len(stand_in.requests)) == (kind, may_retry, 1)
     assert message in failure.message
+
+
+def test_what_is_refused_when_others_were_answered_is_the_requests_own_fault(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("Paris.") if n == 1 else refused(400, "bad shape")
+    model = stand_in.model()
+    assert isinstance(model.generate([prompt()])[0], Completion)
+    failure = fail(model)
+    assert (failure.kind, failure.may_retry) == ("bad_request", False)
 
 
 @pytest.mark.parametrize(
@@ -556,6 +570,7 @@ def test_offline_a_server_on_this_machine_is_allowed(stand_in: StandIn, monkeypa
         ("api_key_variable='sk-hidden-word'", "name of an environment variable"),
         ("base_url='hidden-word'", "not a web address"),
         ("concurrency=0", "concurrency is 0"),
+        ("requests_per_minute=1e999", "requests_per_minute is infinite. Leave it out where there is no limit"),
         ("stop_at='nowhere'", "stop_at is 'nowhere'"),
         ("max_tokens_field='tokens'", "max_tokens_field is 'tokens'"),
     ],

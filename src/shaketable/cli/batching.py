@@ -6,15 +6,17 @@ import shlex
 from pathlib import Path
 
 from shaketable.cli.console import print_json, say, typed
+from shaketable.cli.executing import words_of
 from shaketable.errors import RepliesPending
 from shaketable.models.endpoint.batches.ledger import underway_in
+from shaketable.stages.cluster.executor import Ray
 from shaketable.store import Run
 from shaketable.store.folder import batches_of
 
 
-def resuming(folder: Path) -> str:
+def resuming(folder: Path, executor: Ray | None = None) -> str:
     """The command that goes on with a run."""
-    return f"{typed()} {shlex.join(['run', str(folder / 'study.toml'), '--out', str(folder)])}"
+    return f"{typed()} {shlex.join(['run', str(folder / 'study.toml'), '--out', str(folder), *words_of(executor)])}"
 
 
 def describe_underway(folder: Path) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
+import itertools
 from typing import Annotated
 
 import typer
@@ -50,3 +52,15 @@ def executor_of(
         if value is not None:
             raise UsageError(f"--{option.replace('_', '-')} is of a cluster. Add --executor ray, or leave it out.")
     return None
+
+
+def words_of(executor: Ray | None) -> list[str]:
+    """The options as they are typed."""
+    if executor is None:
+        return []
+    given = {name: value for name, value in dataclasses.asdict(executor).items() if value is not None}
+    options = (
+        (f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value))
+        for name, value in given.items()
+    )
+    return ["--executor", "ray", *itertools.chain.from_iterable(options)]

@@ -39,7 +39,7 @@ from shaketable.protocols import EndpointModel
 from shaketable.report.time_words import duration
 from shaketable.report.words import count
 from shaketable.stages.analyze import analyze as analyze_stage
-from shaketable.stages.answer import Answered, is_adaptive
+from shaketable.stages.answer import Answered, is_adaptive, is_all_answered
 from shaketable.stages.answer import answer as answer_stage
 from shaketable.stages.cluster.executor import Ray
 from shaketable.stages.estimate import remember_measures, remember_rate
@@ -218,7 +218,7 @@ def answer(
     draft = plan(_answerable(found.study))
     if spread is not None:
         refuse_unready(draft, spread)  # Before a model rewords anything.
-    worded = _word(found, draft, json_)
+    worded = _word(found, draft, json_, spread)
     result = _answer(found, worded, json_, cache, executor=spread, waits=wait, max_failures=max_failures)
     if json_:
         print_json(summarize(found, result))
@@ -309,7 +309,7 @@ def run_line(study: Study, folder: Path, json_: bool, how: Asking) -> tuple[Run,
             _answerable(study),
             folder,
             tell=lambda words: say(words, quiet=json_),
-            wording=lambda made, draft: _word(made, draft, json_),
+            wording=lambda made, draft: _word(made, draft, json_, how.executor),
             answering=answering,
             remembering=True,
             executor=how.executor,
@@ -317,7 +317,7 @@ def run_line(study: Study, folder: Path, json_: bool, how: Asking) -> tuple[Run,
     except KeyboardInterrupt as interrupt:
         if not (folder / "study.toml").exists():
             raise
-        raise _interrupted(Run(folder), "trial") from interrupt
+        raise _interrupted(Run(folder), "trial", how.executor) from interrupt
     return found, results[0]
 
 
@@ -346,17 +346,17 @@ def _tell_results(found: Run, answered: Answered, seconds: float) -> None:
     say(f"Done in {duration(seconds)}. The report: {found.folder / 'report.html'}")
 
 
-def _word(found: Run, draft: Plan, json_: bool) -> Plan:
+def _word(found: Run, draft: Plan, json_: bool, executor: Ray | None) -> Plan:
     try:
         with wording(quiet=json_ or not draft.unworded) as progress:
             return draft.worded(vary(draft.study, draft.questions, found, progress))
     except KeyboardInterrupt as interrupt:
-        raise _interrupted(found, "wording") from interrupt
+        raise _interrupted(found, "wording", executor) from interrupt
 
 
-def _interrupted(found: Run, kept: str) -> typer.Exit:
+def _interrupted(found: Run, kept: str, executor: Ray | None) -> typer.Exit:
     going = describe_underway(found.folder)
-    say(f"\nInterrupted; every finished {kept} is kept.{going} Go on with: {resuming(found.folder)}")
+    say(f"\nInterrupted; every finished {kept} is kept.{going} Go on with: {resuming(found.folder, executor)}")
     return typer.Exit(INTERRUPTED)
 
 
@@ -390,12 +390,12 @@ def _answer(
         known = {} if "n_trials" in store.meta() else {"n_trials": planned.n_trials}
         store.set_meta(selection=json.dumps(describe_selection(planned)), **known)
         try:
-            if finished + shared < planned.n_trials:
+            if finished + shared < planned.n_trials and not is_all_answered(planned, store):
                 _check_endpoints(planned, json_)
             with answering(planned.n_trials - finished, quiet=json_, then=then) as progress:
                 result = answer_stage(planned, store, progress, cache, executor, waits=waits)
         except KeyboardInterrupt as interrupt:
-            raise _interrupted(found, "trial") from interrupt
+            raise _interrupted(found, "trial", executor) from interrupt
         except RepliesPending as pending:
             tell_pending(found, pending, json_)
             raise typer.Exit(pending.exit_code) from pending

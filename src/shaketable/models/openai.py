@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import math
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -149,6 +150,9 @@ class Openai:
         ):
             if (value := getattr(self, name)) is not None and not value > 0:
                 raise ValueError(f"{name} is {value}; it must be above 0.")
+        for name in limits:
+            if getattr(self, name) == math.inf:
+                raise ValueError(f"{name} is infinite. Leave it out where there is no limit.")
 
     def _settle_addresses(self) -> None:
         if isinstance(self.base_url, tuple):

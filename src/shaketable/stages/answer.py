@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shaketable.errors import RepliesPending, RunError
-from shaketable.identity import canonical
+from shaketable.identity import canonical, digest
 from shaketable.protocols import BoundedMethod, ClosingModel, Model, RoundMethod
 from shaketable.stages.batches import batch_line
 from shaketable.stages.changed_since import describe_changes
 from shaketable.stages.cluster.executor import Ray
-from shaketable.stages.cluster.spread import SpreadScheduler
+from shaketable.stages.cluster.spread import SpreadScheduler, one_cluster
 from shaketable.stages.estimate import known_measures, system_name
 from shaketable.stages.forecast.tally import Kind, Tally, kind_of
 from shaketable.stages.forecast.time_left import TimeLeft
@@ -95,7 +95,8 @@ def answer(
     refuse_unpriced(plan.study.limits, {str(one.labels["model"]): one.model for one in plan.conditions})
     _note_begin(plan, store)
     scheduler = _scheduler(plan, store, progress, cache, executor)
-    stop = _drive(plan, store, scheduler, cache, waits=waits)
+    with one_cluster(executor, (model for model, _ in plan.by_model())):
+        stop = _drive(plan, store, scheduler, cache, waits=waits)
     if stop is not None:
         _note_stop(store, stop, scheduler.meter.lost)
     has_spent_budget = plan.study.shake is not None and stop is not None
@@ -104,7 +105,7 @@ def answer(
         store.set_meta(stopped="")
     if stop is None and is_adaptive(plan.study):
         n_trials = len(store.keys())
-        store.set_meta(n_trials=n_trials)
+        store.set_meta(n_trials=n_trials, all_asked_by=_asker(plan))
     return Answered(
         n_trials=n_trials,
         n_reused=n_before,
@@ -116,6 +117,20 @@ def answer(
         stop=stop,
         has_spent_budget=has_spent_budget,
     )
+
+
+def is_all_answered(plan: Plan, store: RecordStore) -> bool:
+    """Whether another go would ask nothing."""
+    n_finished = store.n_finished()
+    if not is_adaptive(plan.study):
+        return n_finished == plan.n_trials
+    meta = store.meta()
+    return meta.get("all_asked_by") == _asker(plan) and meta.get("n_trials") == str(n_finished)
+
+
+def _asker(plan: Plan) -> str:
+    """What decides when an adaptive run has asked all."""
+    return digest([plan.fingerprint, plan.study.limits])
 
 
 def _refuse_unworded(plan: Plan) -> None:

@@ -26,12 +26,15 @@ A_DAY_SECONDS = 86_400.0
 """No server means more: what says so is read wrongly, or written by a clock that is wrong."""
 
 REFUSALS = ("bad_request", "refused_setting")
+STATUS_OF = {"authentication": 401, "payment": 402, "not_found": 404}
+"""Failures that no request would escape, with the status that most servers give them."""
 BUSY = (429, 503, 529)
 """How servers say that they have too much to do; the last is Anthropic's."""
 
-Blame = Literal["request", "busy", "unreachable", "unusable", "broken"]
-"""What is at fault: the request alone; a server with too much to do; one that is not there; one that takes no request
-of ours (its key, its model, a spent quota); one that does not do what it should, which another attempt may mend."""
+Blame = Literal["request", "refusal", "busy", "unreachable", "unusable", "broken"]
+"""What is at fault: the request alone; this request or all of them, which a server refused; a server with
+too much to do; one that is not there; one that takes no request of ours (its key, its model, a spent quota); one that
+does not do what it should, which another attempt may mend."""
 
 LONGEST_WORDS = 240
 """Of the server, so that what to do about them is not cut off."""
@@ -40,6 +43,16 @@ MOST_SEARCHED = 4000
 """Characters of what a server says that are searched for what it may mean."""
 
 # The first is how OpenAI, vLLM, SGLang and llama.cpp word it, the second TGI.
+WRONG_KEY = re.compile(
+    r"api.?key.{0,20}(not valid|invalid|expired|incorrect)|(invalid|incorrect|wrong|no|expired).{0,10}api.?key",
+    re.IGNORECASE,
+)
+WRONG_MODEL = re.compile(
+    r"model_not_found|(not a|no) valid model|(invalid|unknown|no such) model\b|"
+    r"\bmodel\b.{0,80}(does not exist|not found|not exist|is not available)",
+    re.IGNORECASE,
+)
+"""Some answer 400 where others answer 401 or 404."""
 TOO_LONG = re.compile(r"context.?(length|size|window)|tokens.* must be <=|(prompt|input) is too long", re.IGNORECASE)
 
 
@@ -85,7 +98,7 @@ def endpoint_error(error: APIError, body: Mapping[str, Json], dialect: Dialect, 
     told = words_of(error.response.content, hide)
     failed = status_error(error.status_code, told, body, dialect)
     failed.wait = retry_after(error.response.headers)
-    failed.blame = _blame(error.status_code, code_of(told))
+    failed.blame = _blame(error.status_code, code_of(told), failed.kind)
     return failed
 
 
@@ -100,7 +113,7 @@ def status_error(status: int, told: object, body: Mapping[str, Json], dialect: D
     if parameter is not None:
         kind, hint = "refused_setting", hint_for(parameter, everything, dialect)
     else:
-        hint = hint_for_status(status, dialect)
+        hint = hint_for_status(STATUS_OF.get(kind, status), dialect)
     message = f"HTTP {status}: {_server_words(told).strip()[:LONGEST_WORDS] or 'no words'}" + (
         f" → {hint}." if hint else ""
     )
@@ -126,14 +139,14 @@ def _is_unreachable(cause: BaseException) -> bool:
     return type(cause).__name__ in ("ConnectError", "ConnectTimeout")
 
 
-def _blame(status: int, code: str | None) -> Blame:
-    if status in (401, 403, 404) or code == "insufficient_quota":
+def _blame(status: int, code: str | None, kind: str) -> Blame:
+    if kind in STATUS_OF or code == "insufficient_quota":
         return "unusable"
     if status in BUSY:
         return "busy"
     if status in (408, 409) or status >= 500:
         return "broken"
-    return "request"
+    return "refusal" if kind == "bad_request" else "request"
 
 
 def backoff(attempt: int) -> float:
@@ -200,10 +213,12 @@ def duration(given: str) -> float | None:
 
 def kind_of_status(status: int, words: str) -> tuple[str, bool]:
     """The kind of failure, and whether running again may help. A wrong key or name can be mended
-    at the endpoint, so those trials are tried again on resume."""
-    if status in (401, 403):
+    at the endpoint and a balance topped up, so those trials are tried again on resume."""
+    if status in (401, 403) or (status == 400 and WRONG_KEY.search(words)):
         return "authentication", True
-    if status == 404:
+    if status == 402:
+        return "payment", True
+    if status == 404 or (status == 400 and WRONG_MODEL.search(words)):
         return "not_found", True
     if status == 408:
         return "timeout", True

@@ -70,6 +70,8 @@ def hint_for_status(status: int, dialect: Dialect) -> str:
     """What to look at when the endpoint does not know the key, the address or the model."""
     if status in (401, 403):
         return f"Check the key in {dialect.key_variable}"
+    if status == 402:
+        return f"Top up the account of the key in {dialect.key_variable}"
     if status == 404 and dialect.api_version:
         return "With api_version, base_url is the resource alone and model the name of a deployment"
     if status == 404:

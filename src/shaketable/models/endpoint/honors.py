@@ -105,7 +105,7 @@ class Honors:
             )
             if isinstance(plain, Completion) or plain.kind != "not_found":
                 return
-        elif failure.kind != "authentication":
+        elif failure.kind not in ("authentication", "payment"):
             return
         raise ModelError(f"{failure.message}\n{KEPT}")
 

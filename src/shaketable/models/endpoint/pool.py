@@ -8,6 +8,7 @@ import heapq
 import itertools
 import logging
 import math
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -27,6 +28,8 @@ STILL_ANSWERS_SECONDS = 30.0
 """So long without a reply, since the first refusal, a server that has answered counts as one that does."""
 FEW_UNUSABLE, MANY_UNUSABLE = 3, 16
 """Calls in a row that may be turned away (wrong key, unknown model) before the first reply, and later."""
+MOST_ALIKE = 16
+"""Calls that may be refused in the same words before the first reply."""
 SILENT_SECONDS, TIMES_AS_LONG = 10.0, 10.0
 """One of several servers that never answered is left out when it is silent for so long, and so many times as long as
 the others take."""
@@ -94,6 +97,8 @@ class Pool:
         self._troubled_at: float | None = None
         """When the first call failed or was refused since one was answered; None: none was."""
         self._n_unusable = 0
+        self._alike: Counter[str] = Counter()
+        """What calls were refused with before the first reply, by the words."""
         self._n_ends = 0
         self._last_end = ""
         """What was said of it the last time."""
@@ -265,8 +270,10 @@ class Pool:
             return True
         self._underway.discard(call)
         is_free = error.blame in ("busy", "unreachable")
-        if error.blame == "request":
+        if error.blame in ("request", "refusal"):
             server.refused_request(call.n_before)
+            if error.blame == "refusal" and self._answered_at is None:
+                self._note_refusal(server, error, now)
         elif error.blame == "busy":
             self.quotas.correct(call.tokens, 0.0)
             server.busy(now, call.sent_at, call.n_before, error)
@@ -274,7 +281,7 @@ class Pool:
             is_free = self._turn_away(call, error, now)
         else:
             server.broke(now, call.sent_at, call.n_before, error)
-        if error.blame != "request":
+        if error.blame not in ("request", "refusal"):
             self._troubled_at = now if self._troubled_at is None else self._troubled_at
             if self._is_over(now, self._troubled_at):
                 raise self._end(now)
@@ -290,6 +297,14 @@ class Pool:
         call.server.trouble = error
         self._n_unusable += 1
         return False
+
+    def _note_refusal(self, server: Server, error: EndpointError, now: float) -> None:
+        """As long as nothing was answered, what is refused may be all, and is worth another go. Raises ModelError when
+        it is always refused in the same words."""
+        error.may_retry, server.trouble = True, error
+        self._alike[error.message] += 1
+        if self._alike[error.message] >= MOST_ALIKE:
+            raise self._end(now)
 
     def _is_over(self, now: float, troubled_at: float) -> bool:
         assert self._begun is not None, "A call came back, so one was sent."
@@ -319,6 +334,7 @@ class Pool:
             if not one.placed.done():
                 one.placed.set_exception(ModelError(self._last_end))
         self._begun, self._answered_at, self._troubled_at, self._n_unusable = None, None, None, 0
+        self._alike.clear()
         for server in self.servers:
             server.begin_anew()
         return ModelError(self._last_end)

@@ -7,8 +7,9 @@ from collections import deque
 from dataclasses import dataclass
 
 MINUTE_SECONDS = 60.0
-SIXTH_SECONDS = 10.0
-"""A sixth of the requests is held in a sixth of the minute too: not all that it allows is sent in its first second."""
+SHORTER_SECONDS = (10.0, 1.0)
+"""The requests of a minute are held in a sixth of it and in a second too: many servers count by the second, and refuse
+what comes at once."""
 
 
 FEW_CALLS = 4
@@ -84,8 +85,10 @@ class Quotas:
     def __init__(self, requests_per_minute: float | None, tokens_per_minute: float | None) -> None:
         self._requests: tuple[Quota, ...] = ()
         if requests_per_minute is not None:
-            sixth = math.ceil(requests_per_minute * SIXTH_SECONDS / MINUTE_SECONDS)
-            self._requests = Quota(requests_per_minute, MINUTE_SECONDS), Quota(sixth, SIXTH_SECONDS)
+            shorter = [
+                Quota(math.ceil(requests_per_minute * seconds / MINUTE_SECONDS), seconds) for seconds in SHORTER_SECONDS
+            ]
+            self._requests = Quota(requests_per_minute, MINUTE_SECONDS), *shorter
         # Not so for tokens: calls are estimated by the most they may take, often a good part of a sixth.
         self._tokens = () if tokens_per_minute is None else (Quota(tokens_per_minute, MINUTE_SECONDS),)
         self._scale = Scale()

@@ -14,6 +14,7 @@ HINTS = {
     "broken": "Look at the server's log",
     "busy": "Ask less (concurrency, requests_per_minute), or wait longer with patience_seconds",
     "unusable": "",  # The words on it say what to check.
+    "refusal": "Every call was refused in these words",
     "request": "",
 }
 

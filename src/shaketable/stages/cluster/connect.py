@@ -27,6 +27,9 @@ ANSWERS_WITHIN_SECONDS = 5.0
 OWN = "shaketable-own"
 """The namespace of a cluster that is started for the run: no other machine can join it."""
 
+_own_access: dict[str, str] = {}
+"""Environment variables by which clusters that this process starts know its calls; empty: it started none."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -41,7 +44,7 @@ def connected(address: str | None) -> Iterator[Any]:
         return
     given = refuse_silent(address)
     found = _running_here() if given == "auto" else given
-    with _own_token() if is_new and found == "local" else contextlib.nullcontext():
+    with _own_token(is_new) if found == "local" else contextlib.nullcontext():
         import ray
 
         try:
@@ -64,18 +67,20 @@ def _connect(ray: Any, found: str) -> None:
 
 
 @contextlib.contextmanager
-def _own_token() -> Iterator[None]:
-    """A cluster that is started for the run takes calls of this run alone. Ray would make a token too, and keep it in a
-    file that the user's later clusters go by."""
+def _own_token(is_new: bool) -> Iterator[None]:
+    """A cluster that is started for the run takes calls of this process alone. Ray would make a token too, and keep it
+    in a file that the user's later clusters go by. It reads the mode when it is imported, so `is_new`, and the token
+    once: every cluster that is started later here has the same."""
     if "RAY_AUTH_MODE" in os.environ:
         yield
         return
-    own = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    os.environ.update(own)
+    if is_new:
+        _own_access.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+    os.environ.update(_own_access)
     try:
         yield
     finally:
-        for name in own:
+        for name in _own_access:
             os.environ.pop(name, None)
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Protocol
 
 from shaketable.errors import ClusterError
 from shaketable.protocols import KeptLine, Model, WhiteBoxModel
+from shaketable.stages.cluster.connect import connected
 from shaketable.stages.cluster.executor import Ray
 from shaketable.stages.cluster.groups import Groups
 from shaketable.stages.cluster.machine import describe_machine, note_differences
@@ -47,6 +49,16 @@ class Crew(Protocol):
 
     def listen(self, seconds: float) -> Sequence[tuple[int, Message]]:
         """What they told, waiting at most so long; starts workers where there is room."""
+
+
+@contextlib.contextmanager
+def one_cluster(executor: Ray | None, models: Iterable[Model]) -> Iterator[None]:
+    """The cluster is there as long as any of the models may be asked on it: starting one takes seconds."""
+    if executor is None or all(map(is_asked_here, models)):
+        yield
+        return
+    with connected(executor.address):
+        yield
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from shaketable.errors import ModelError
 from shaketable.models.endpoint.batches.requests import id_of_line
 from shaketable.text.whole_file import write_whole
 
@@ -60,7 +61,14 @@ class Ledger:
         """The oldest first. What the endpoint was never asked to create is removed: nothing was paid for it."""
         states = []
         for folder in sorted(self.folder.glob("*/")):
-            if (state := _read_state(folder)) is None or not state.is_creating:
+            state = _read_state(folder)
+            if state is None and (folder / STATE).exists():
+                raise ModelError(
+                    f"{folder / STATE} cannot be read, so a batch that may be paid for is not known any more. Look for "
+                    f"one with the metadata shaketable = {folder.name} at the endpoint, take its replies from there, "
+                    "and move the folder away; its requests are asked anew then."
+                )
+            if state is None or not state.is_creating:
                 shutil.rmtree(folder)
             elif state.address == self.address:
                 states.append(state)

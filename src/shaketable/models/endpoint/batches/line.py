@@ -160,6 +160,8 @@ class BatchLine:
                 raise ModelError(str(error)) from error
             logger.info("%s It is sent again when another one has ended.", error)
             self.later += ended.waiting.values()
+            # What nobody has asked for in this go is sent when it is.
+            self.sent_before = {id: token for id, token in self.sent_before.items() if token != ended.sent.token}
             return
         self.pending += self.later
         self.later = []
