@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import shutil
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import pytest
 
 from shaketable import catalog
 
+NUMBERS = itertools.count()
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -35,6 +37,13 @@ def pytest_collection_finish() -> None:
 def no_proof_is_kept(monkeypatch, tmp_path_factory):
     """What is proved of local models is proved anew in each test and stays out of the user's cache."""
     monkeypatch.setattr("shaketable.engine.proof_cache.folder", lambda: tmp_path_factory.mktemp("proofs"))
+
+
+@pytest.fixture(autouse=True)
+def no_measure_is_kept(monkeypatch, tmp_path_factory):
+    """Forecasts go by what was measured in the same test, and what tests measure stays out of the user's cache."""
+    own = tmp_path_factory.getbasetemp() / f"measures-{next(NUMBERS)}"
+    monkeypatch.setattr("shaketable.stages.estimate.folder", lambda: own)
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,7 @@ def test_a_key_is_written_nowhere_even_when_the_endpoint_fails(tmp_path, monkeyp
     monkeypatch.setenv("SHAKETABLE_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     server = StandIn()
-    server.reply = lambda body, n: (400, {}, {"error": {"message": f"no sense in {server.headers[-1]}"}})
+    server.reply = lambda body, n: (400, {}, {"error": {"message": f"{n}: no sense in {server.headers[-1]}"}})
     endpoint = f"openai(model='m', base_url='{server.url}')"
     models = f'models = ["scripted", "{endpoint}"]'
     text = "\n".join(models if line.startswith("models") else line for line in STUDY.splitlines())

@@ -15,6 +15,8 @@ from shaketable.types import Completion
 WINDOWED = {"gemma2", "mistral"}
 """Families whose layers see the last tokens alone."""
 
+slow = functools.partial(pytest.param, marks=pytest.mark.slow)
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -56,7 +58,7 @@ def whole(engine, prompts):
     return list(map(but_for_time, engine.generate(prompts)))
 
 
-@pytest.mark.parametrize("n_steps", [1, 19, 33])
+@pytest.mark.parametrize("n_steps", [slow(1), 19, slow(33)])
 @pytest.mark.parametrize("family", sorted(set(FAMILIES) - WINDOWED))
 def test_replies_that_go_on_from_drafts_are_those_of_one_process(folder, family, n_steps):
     """After 16 tokens of its own a row gets more room: before, behind and far behind that."""

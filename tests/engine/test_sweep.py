@@ -81,6 +81,7 @@ def test_same_seed_same_text_whatever_the_batch_the_order_or_the_company(folder,
         assert texts(SweepEngine(folder(family), n_rows=n_rows).generate(prompts)) == together
 
 
+@pytest.mark.slow
 @pytest.mark.weights
 def test_the_embedded_model_gives_the_same_text_in_any_batch_and_after_a_resume(embedded):
     prompts = embedded_sweep()
@@ -123,6 +124,7 @@ def test_a_prompt_read_beside_any_number_of_tokens_has_the_same_bits(embedded):
             assert torch.equal(read.keys[-1], alone.keys[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("way", ["fixed", "alone"])
 def test_the_slower_ways_of_batching_keep_the_promise_too(folder, family, way, monkeypatch):

@@ -365,6 +365,7 @@ def test_a_run_of_an_older_format_keeps_what_a_model_worded(reworded):
     assert again.summary().rewordings == ()
 
 
+@pytest.mark.slow
 def test_a_run_of_an_older_format_is_reworded_by_rules_once_and_its_answers_stay(tmp_path):
     study = small_study(tmp_path, 3, variations=list(LIGHT), models=["scripted"])
     finished = run(study, tmp_path / "run")

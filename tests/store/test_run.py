@@ -119,6 +119,7 @@ def contents(path):
         return {record.trial.key: record for record in store.records()}
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_several_moments_ends_with_the_records_of_an_undisturbed_one(slow):
     calm = slow.prepare("calm")
     process = slow.start(calm, seconds=0)

@@ -401,7 +401,7 @@ def _answer(
             raise typer.Exit(pending.exit_code) from pending
         store.note_time(result.seconds)
     if result.n_done:
-        remember_measures(found)
+        remember_measures(found, planned.conditions)
     model = planned.conditions[0].model
     # How fast a cluster or a batch is says nothing about this machine.
     is_usual = executor is None and not asked_in_batches(model)

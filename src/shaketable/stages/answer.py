@@ -292,7 +292,7 @@ def _tallies(plan: Plan, finished: Mapping[tuple[str | float | None, ...], int])
     return {
         kind: Tally(
             n_unstarted=max(n_trials - finished.get(kind, 0), 0),
-            usual_calls=calls.get(system_name(kind.model, kind.method), _usual_calls(condition)),
+            usual_calls=calls.get(system_name(condition.model, kind.method), _usual_calls(condition)),
             max_calls=_max_calls(plan, condition),
             n_sharing=_n_sharing(plan, condition),
         )

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 from shaketable import catalog, weights
@@ -147,7 +148,7 @@ def _prompts_at_most(variation: CountedVariation, question: Question) -> Iterato
 
 def _forecast(plan: Plan, model: str, method: str, conditions: Sequence[Condition]) -> Forecast:
     trials = plan.n_trials_of(conditions)
-    measured = known_measures().get(system_name(model, method))
+    measured = known_measures().get(system_name(conditions[0].model, method))
     most, part = _most(plan, conditions), conditions[0].model
     in_batches = asked_in_batches(part)
     return Forecast(
@@ -249,12 +250,13 @@ def known_measures() -> dict[str, Measured]:
     return {system: Measured(**values) for system, values in _remembered("measures").items()}
 
 
-def remember_measures(run: Run) -> None:
+def remember_measures(run: Run, conditions: Sequence[Condition]) -> None:
     """Keep what the run's trials took, so that the next forecast knows."""
+    models = {str(condition.labels["model"]): condition.model for condition in conditions}
     _remember(
         "measures",
         {
-            system_name(effort.model, effort.method): asdict(
+            system_name(models[effort.model], effort.method): asdict(
                 Measured(
                     n_trials=effort.n_trials,
                     calls=effort.n_generations / effort.n_trials,
@@ -276,18 +278,24 @@ def remember_afterwards(taken: Mapping[str, Sequence[tuple[int, float]]]) -> Non
     _remember("afterwards", taken)
 
 
-def system_name(model: str, method: str) -> str:
-    return f"{model} · {method}"
+def system_name(model: Model, method: str) -> str:
+    """The model with its endpoint: another one may answer at other length under the same name."""
+    return f"{catalog.written(model)} · {method}"
+
+
+def folder() -> Path:
+    """Where measures are kept."""
+    return weights.home()
 
 
 def _remembered(name: str) -> dict[str, Any]:
     try:
-        return dict(json.loads((weights.home() / f"{name}.json").read_text("utf-8")))
+        return dict(json.loads((folder() / f"{name}.json").read_text("utf-8")))
     except (OSError, ValueError):
         return {}
 
 
 def _remember(name: str, values: Mapping[str, Any]) -> None:
-    path = weights.home() / f"{name}.json"
+    path = folder() / f"{name}.json"
     weights.make_folder(path.parent)
     write_whole(path, json.dumps({**_remembered(name), **values}, indent=1))

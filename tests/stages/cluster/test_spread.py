@@ -116,6 +116,7 @@ def test_settings_that_follow_the_dataset_are_settled_by_the_worker_too(tmp_path
     assert records == expected
 
 
+@pytest.mark.slow
 def test_a_stopped_run_is_resumed(tmp_path, spread_here):
     study = two_searches(tmp_path, 20)
     _, expected = answered(study, tmp_path / "here")

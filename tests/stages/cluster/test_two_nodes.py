@@ -50,6 +50,7 @@ def compared(records):
     return {key: (r.trial, r.answer, r.failure, r.trace, r.cost) for key, r in records.items()}
 
 
+@pytest.mark.slow
 def test_records_are_those_of_a_local_run_also_when_a_node_is_killed_at_half(tmp_path, nodes):
     study = study_of_500(tmp_path)
     _, expected = answered(study, tmp_path / "here")

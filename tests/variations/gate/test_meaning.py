@@ -122,6 +122,7 @@ def test_a_new_name_is_a_new_fact():
     assert refused("who directed jaws", "So tell me, who directed Jaws?", gate) is None
 
 
+@pytest.mark.slow
 @pytest.mark.weights
 def test_similarity_has_a_threshold():
     pair = (
