@@ -102,7 +102,7 @@ def _key_entry(path: tuple[str, ...], table: Any, name: str) -> str:
         *_wrapped(field.description),
         "",
         *_wrapped(f"- **Value:** {_kind(own, schema.get('$defs', {}))}", "  "),
-        *_wrapped(f"- **Default:** {_default(field)}", "  "),
+        *_wrapped(f"- **Default:** {_default(path, field)}", "  "),
         *_wrapped(f"- **Cost:** {extra['x-cost']}", "  "),
         "",
     ]
@@ -111,7 +111,9 @@ def _key_entry(path: tuple[str, ...], table: Any, name: str) -> str:
     return "\n".join(lines)
 
 
-def _default(field: Any) -> str:
+def _default(path: tuple[str, ...], field: Any) -> str:
+    if path == ("generation", "models"):
+        return "that of `[generation]`."
     if field.is_required():
         return "none; the key must be given."
     default = field.default

@@ -65,8 +65,8 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Labels:
-    """How the systems of one run are named: by a name that was given and is theirs alone; else by the model, and by
-    whatever else of them differs within the run."""
+    """How the systems of one run are named: by a name that was given to their model or method and is theirs alone; else
+    by the model, and by whatever else of them differs within the run or was given a name."""
 
     differing: frozenset[Factor] = frozenset()
     """The factors that have several values in the run."""
@@ -108,7 +108,7 @@ class Labels:
         """`smollm2`, or `smollm2 · closed_book` where methods differ, or `prod` where that is its name."""
         if system is None:
             return "all systems"
-        if name := next(filter(self._is_of_one, system.parts), None):
+        if name := next(filter(self._is_of_one, (system.model, system.method)), None):
             return name
         parts = (
             system.model,

@@ -100,7 +100,8 @@ def _cross(draft: Draft, n_trials: int) -> Iterator[str]:
     yield from _comment(
         'To ask in other words too: "prefix_injection" (words before the question), and, with pip install '
         '\'shaketable[all]\', "spelling" (typing errors), "keywords" (as in a search box), "formality" (more casual), '
-        '"readability" (harder to read). Each costs as much as "original".'
+        '"readability" (harder to read). Each costs as much as "original". Then add "wording_accuracy" to the analyses '
+        "below."
     )
     yield f"temperatures = {_toml(list(TEMPERATURES))}"
     yield from _comment("Sampling temperatures. 0 is the likeliest answer; at 1.0 the model's own chances.")

@@ -18,7 +18,7 @@ from shaketable.factors import ORIGINAL, Cell, title_of, word_for
 from shaketable.report.claim_words import describe_unshown
 from shaketable.report.section import Page
 from shaketable.report.sections.guidelines import has_headline
-from shaketable.report.sections.guidelines_words import ceiling_sentence, settle
+from shaketable.report.sections.guidelines_words import ceiling_sentence, is_shown_safe, settle
 from shaketable.report.words import (
     count_questions,
     describe_not_applied,
@@ -192,11 +192,10 @@ def _ceiling_line(cell: Cell, page: Page) -> CardLine:
         why = ceiling_sentence(ceiling, margin, page).rstrip(".")
         return CardLine(name=name, number="none", detail=why, look="nothing to lose" if is_lost else "not shown")
     sided = " (one-sided bound)" if ceiling.is_bound else " (by point values)"
-    return CardLine(
-        name=name,
-        number=f"≤ {format_value(ceiling.ceiling)}",
-        detail=f"{ceiling_sentence(ceiling, margin, page).rstrip('.')}{sided}; {n}",
-    )
+    detail = f"{ceiling_sentence(ceiling, margin, page).rstrip('.')}{sided}; {n}"
+    if not is_shown_safe(ceiling, margin, page):
+        return CardLine(name=name, number="", detail=detail, look="not shown")
+    return CardLine(name=name, number=f"≤ {format_value(ceiling.ceiling)}", detail=detail)
 
 
 # --- the worst ------------------------------------------------------------------------------------
@@ -243,7 +242,8 @@ def _wording_line(cell: Cell, page: Page) -> CardLine:
     name = "Worst wording"
     result = page.result(WordingAccuracy)
     if result is None:
-        return _missing(name, "no question was reworded, or the study does not ask for the analysis wording_accuracy")
+        asked = "the study does not ask for the analysis wording_accuracy"
+        return _missing(name, asked if "variation" in page.labels.differing else "no question was asked in other words")
     losses = [own for own in result.losses if _is_same(own.cell, cell) and own.estimate.value is not None]
     if not losses:
         return _missing(name, "no question was asked in another wording")

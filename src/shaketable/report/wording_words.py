@@ -12,6 +12,7 @@ from shaketable.report.words import (
     caveats_of_agreement,
     count_questions,
     describe_bootstrap,
+    name_part,
     name_wording,
 )
 
@@ -50,7 +51,8 @@ def name_dataset(cell: Cell) -> str:
 
 
 def name_system(cell: Cell, page: Page) -> str:
-    return page.labels.name(cell, "perturbation")
+    evidence = cell.perturbation if "perturbation" in page.labels.differing else None
+    return " · ".join([page.labels.system(cell.system), *([name_part(evidence)] if evidence else [])])
 
 
 def name_system_and_heat(cell: Cell, page: Page) -> str:

@@ -14,8 +14,9 @@ from shaketable.errors import DataError, did_you_mean
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
 """What tables and JSON of every language hold exactly."""
+Tag = str | bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | Annotated[float, Field(allow_inf_nan=False)]
 MOST_REPEATS = 1_000_000
-LISTS = ("gold", "gold_titles", "searches", "top_logprobs", "tokens", "scores", "prompt")
+LISTS = ("gold", "gold_titles", "searches", "top_logprobs", "tokens", "scores", "prompt", "tags")
 """What a cell of a CSV holds as a JSON text."""
 
 
@@ -57,6 +58,8 @@ class AnswerRow(BaseModel):
     dataset: str = "imported"
     type: str | None = None
     n_facts: Count | None = None
+    tags: dict[str, Tag] = {}
+    """What else is known of the question, to balance and filter by."""
     model: str = "imported"
     method: str = "imported"
     retriever: str | None = None

@@ -163,7 +163,7 @@ def _questions(rows: list[PlacedRow]) -> dict[str, Question]:
                 f"{where}: question '{row.question_id}' has the reference {row.reference!r}, but {known.reference!r} "
                 "in another line. Give the same in each line of a question, or in its first."
             )
-        tags = {name: value for name, value in (("type", row.type), ("n_facts", row.n_facts)) if value is not None}
+        named = {name: value for name, value in (("type", row.type), ("n_facts", row.n_facts)) if value is not None}
         questions.setdefault(
             row.question_id,
             Question(
@@ -172,7 +172,7 @@ def _questions(rows: list[PlacedRow]) -> dict[str, Question]:
                 answers=gold,
                 dataset=row.dataset,
                 gold_titles=titles,
-                tags=tags,
+                tags={**row.tags, **named},
                 reference=row.reference,
             ),
         )

@@ -48,7 +48,8 @@ def test_a_clear_loss_is_told_as_one() -> None:
         "Keep smollm2 at or below 1: at 1.2, answers lose more than 0.01 bertscore with the worst evidence ("
     )
     assert headline.detail.startswith("With undisturbed evidence its bertscore is 0.9")
-    assert "its stability baseline is 0.0" in headline.detail
+    assert "repeated answers to a question vary by 0.0" in headline.detail
+    assert "(the stability baseline)" in headline.detail
     assert (headline.number, headline.interval) == ("≤ 1", "")
 
 
@@ -109,6 +110,14 @@ def test_without_a_loss_from_heat_that_is_shown_nothing_begins_to_fall() -> None
     assert not of_kind(section_of(table, bound="point"), "onset")
 
 
+def test_a_system_that_lost_nothing_is_not_told_to_stay_cool() -> None:
+    """Too few questions to show it: that is no finding about the system."""
+    shares = made_study(metric="contains", temperatures=(0.0, 1.0)).with_columns(value=pl.lit(1.0))
+    (headline,) = of_kind(section_of(shares, margin=None), "ceiling")
+    assert headline.sentence.startswith("smollm2 is not shown to bear any temperature above 0: at 1 a loss of more")
+    assert (headline.number, headline.is_clear) == ("not shown", False)
+
+
 def test_how_many_questions_a_ceiling_of_a_share_takes_is_told() -> None:
     shares = made_study(metric="contains", temperatures=(0.0, 1.0)).with_columns(value=pl.lit(1.0))
     caveats = section_of(shares, margin=None).caveats
@@ -120,6 +129,7 @@ def test_points_of_a_share_are_points() -> None:
     made = section_of(shares.with_columns(value=(pl.col("value") > 0.5).cast(pl.Float64)), margin=None)
     (headline,) = of_kind(made, "ceiling")
     assert "a loss of more than 5 points of correctness cannot be ruled out with" in headline.sentence
+    assert "more questions, at least 59 of each type that lose nothing, can tell" in headline.detail
     assert made.tables[0].title == "Ceilings for a loss of at most 5 points: correctness"
 
 
@@ -139,7 +149,7 @@ def test_a_model_that_ignores_temperature_is_named_and_claims_nothing() -> None:
 
 def test_an_onset_at_the_first_temperature_it_can_have_may_be_earlier() -> None:
     (headline,) = of_kind(section_of(made_study(onset=0.0, steepness=0.3, noise=0.002)), "onset")
-    assert "begins to fall at about temperature 0.2 [0.2, 0.2] or before, by 0.3" in headline.sentence
+    assert "falls from temperature 0.2 [0.2, 0.2] on, or from a lower one, by 0.3" in headline.sentence
     assert headline.detail == "Measured on 20 questions with undisturbed evidence."
 
 

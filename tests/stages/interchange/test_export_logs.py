@@ -29,7 +29,7 @@ ROWS = [
         "question_id": id, "question": f"Who wrote {id}?", "wording": wording, "gold": ["Ann", "Anna"], "model": "m/1",
         "answer": None if (id, repeat) == ("b", 1) else f"{said} {repeat}", "temperature": 0.5, "repeat": repeat,
         "working": "Let me think: Ann" if id == "a" else "", "variation": "typos", "perturbation": "unchanged",
-        "retriever": "bm25", "searches": [{"query": "who", "hits": [{"id": "1", "title": "Ann"}]}],
+        "tags": {"continent": "Asia", "rank": 3, "is_new": False}, "retriever": "bm25", "searches": [{"query": "who", "hits": [{"id": "1", "title": "Ann"}]}],
         **({"failure": "timeout", "failure_message": "120 s"} if (id, repeat) == ("b", 1) else {}),
     }
     for id, wording, said in (("a", "hwo wrote a", "Ann"), ("b", "woh wrote b", "Bob"), ("b", "b, wrote by", "Bea"))
@@ -54,6 +54,11 @@ def same(run: Run) -> pl.DataFrame:
     return run.records().select(SAME).sort(SAME)
 
 
+def tags_of(run: Run) -> dict[str, dict[str, object]]:
+    ids = run.records()["question_id"].unique().to_list()
+    return {question.id: dict(question.tags) for question in run.store.questions_of(ids)}
+
+
 # --- round trips ------------------------------------------------------------------------------------
 
 
@@ -64,6 +69,7 @@ def test_what_went_out_comes_back_as_it_was(export, hostile, small, tmp_path):
         export(run, out)
         back = import_answers(out, tmp_path / f"back-{run.folder.parent.name}").run
         assert same(back).equals(same(run))
+        assert tags_of(back) == tags_of(run)
 
 
 @pytest.mark.parametrize("ending", ["json", "eval"])

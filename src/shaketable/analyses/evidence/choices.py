@@ -11,7 +11,7 @@ from shaketable.analyses.claims import Claim, Subject, weigh_temperatures
 from shaketable.analyses.failures import worst_drops
 from shaketable.analyses.grids import Grid
 from shaketable.analyses.rows import Scored
-from shaketable.factors import Cell
+from shaketable.factors import ORIGINAL, Cell
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, complete
 from shaketable.statistics.sign_flips import sign_flip
 from shaketable.statistics.worst_case import worst_cases
@@ -51,7 +51,7 @@ class Choice(Scored):
         """The next, in a word that tells it from all others."""
         system = self.other.system
         names = (system.model, system.method, system.retriever) if system else ()
-        return " · ".join(name for name in (*names, self.other.variation) if name)
+        return " · ".join(name for name in names if name)
 
 
 def noise_claims(noise: Sequence[Noise]) -> Iterable[Claim]:
@@ -101,17 +101,25 @@ def noise_of(grid: Grid, bootstrap: Bootstrap) -> list[Noise]:
 
 
 def choices_of(systems: Sequence[Grid], bootstrap: Bootstrap) -> list[Choice]:
-    """Of each metric and dataset, among systems that were asked with original evidence."""
+    """Of each metric and dataset, among systems that were asked with original evidence and, where questions were
+    reworded, in the original words: two wordings of one system are no choice."""
     fields: dict[tuple[str, str], list[Grid]] = {}
     for grid in systems:
         if grid.has_original:
             fields.setdefault((grid.metric, str(grid.cell().dataset)), []).append(grid)
     choices = []
     for _, rivals in sorted(fields.items(), key=lambda field: field[0]):
+        rivals = _in_the_same_words(rivals)
         shared = sorted(set.intersection(*(set(grid.temperatures) for grid in rivals)))
         if len(rivals) > 1 and shared:
             choices += [_choice(rivals, temperature, bootstrap) for temperature in sorted({shared[0], shared[-1]})]
     return [choice for choice in choices if choice is not None]
+
+
+def _in_the_same_words(grids: Sequence[Grid]) -> list[Grid]:
+    asked = {grid.variation for grid in grids}
+    words = ORIGINAL if ORIGINAL in asked else min(asked)
+    return [grid for grid in grids if grid.variation == words]
 
 
 def _choice(rivals: Sequence[Grid], temperature: float, bootstrap: Bootstrap) -> Choice | None:

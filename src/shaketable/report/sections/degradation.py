@@ -15,6 +15,7 @@ from shaketable.report.section import NOTHING, Headline, MatrixCell, Page, Secti
 from shaketable.report.words import (
     MISSING,
     count_questions,
+    format_difference,
     format_loss,
     format_lost_lines,
     format_p,
@@ -88,7 +89,8 @@ def _sentence(line: Sequence[Loss], page: Page) -> str:
 
 
 def _detail(loss: Loss, n_temperatures: int, page: Page) -> str:
-    difference, sample = format_loss(loss.drop, loss.metric), count_questions(loss.drop.n)
+    difference = format_loss(loss.drop, loss.metric) if loss.drop.value else format_difference(loss.drop)
+    sample = count_questions(loss.drop.n)
     which = f"The largest difference is {difference}, at temperature {_temperature(loss):g}"
     if n_temperatures == 1:
         which = f"The difference is {difference}"

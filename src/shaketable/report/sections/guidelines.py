@@ -27,6 +27,7 @@ from shaketable.report.sections.guidelines_words import (
     describe_ceilings,
     heat_claim,
     is_heat_shown,
+    is_shown_safe,
     name_sample,
     noise_detail,
     noise_sentence,
@@ -95,13 +96,19 @@ def _ceiling_headline(ceiling: Ceiling, margin: Margin, page: Page) -> Headline:
         cell=ceiling.worst,
         system=page.name(ceiling.cell),
         sentence=ceiling_sentence(ceiling, margin, page),
-        detail=ceiling_detail(ceiling),
-        number="no ceiling" if ceiling.ceiling.value is None else f"≤ {format_value(ceiling.ceiling)}",
-        is_clear=ceiling.ceiling.value is not None,
+        detail=ceiling_detail(ceiling, margin, page),
+        number=_ceiling_number(ceiling, margin, page),
+        is_clear=is_shown_safe(ceiling, margin, page),
         links=(name_scores(ceiling.metric),),
         spark_title=f"{title_of(ceiling.metric)} by temperature, {worst}",
         spark=_spark(ceiling, page),
     )
+
+
+def _ceiling_number(ceiling: Ceiling, margin: Margin, page: Page) -> str:
+    if ceiling.ceiling.value is None:
+        return "no ceiling"
+    return f"≤ {format_value(ceiling.ceiling)}" if is_shown_safe(ceiling, margin, page) else "not shown"
 
 
 def _wording_and_group(ceiling: Ceiling) -> list[str]:

@@ -52,19 +52,20 @@ def ceiling_sentence(ceiling: Ceiling, margin: Margin, page: Page) -> str:
     if ceiling.next_loss is None:
         lost = f"it loses {by_values}no more than {loss}{_with_the_worst(ceiling)}"
         return f"{system} may run at every temperature tried, up to {ceiling.hottest:g}: {lost}."
+    beyond, worst = f"at {ceiling.next_temperature:g}", _with_the_worst(ceiling)
+    if ceiling.is_bound and not _is_loss_shown(ceiling, margin, page):
+        beyond += f" a loss of more than {loss} cannot be ruled out{worst}"
+        if value > ceiling.coolest:
+            return f"{system} is shown to lose no more than {loss} up to {value:g}; {beyond}."
+        return f"{system} is not shown to bear any temperature above {value:g}: {beyond}."
     keep = f"Keep {system} at {'or below ' if value > ceiling.coolest else ''}{value:g}"
-    beyond = f"at {ceiling.next_temperature:g}, {_describe_beyond(ceiling, margin, loss, page)}"
-    return f"{keep}: {beyond}{_with_the_worst(ceiling)}."
+    return f"{keep}: {beyond}, answers lose {by_values}more than {loss}{worst}."
 
 
-def _describe_beyond(ceiling: Ceiling, margin: Margin, loss: str, page: Page) -> str:
+def _is_loss_shown(ceiling: Ceiling, margin: Margin, page: Page) -> bool:
     """A loss is told as one only where what heat costs is shown among all claims of the study."""
-    if not ceiling.is_bound:
-        return f"answers lose by point values more than {loss}"
     low = None if ceiling.next_loss is None else ceiling.next_loss.low
-    if low is not None and low > margin.value and is_heat_shown(ceiling.worst, ceiling.metric, page):
-        return f"answers lose more than {loss}"
-    return f"a loss of more than {loss} cannot be ruled out"
+    return low is not None and low > margin.value and is_heat_shown(ceiling.worst, ceiling.metric, page)
 
 
 def is_heat_shown(cell: Cell, metric: str, page: Page) -> bool:
@@ -102,27 +103,46 @@ def _with_the_worst(ceiling: Ceiling) -> str:
     return f" with the worst {what} ({', '.join(names)})" if names else ""
 
 
-def ceiling_detail(ceiling: Ceiling) -> str:
+def is_shown_safe(ceiling: Ceiling, margin: Margin, page: Page) -> bool:
+    """Whether its number says something: the coolest temperature is allowed also where nothing is shown."""
+    value = ceiling.ceiling.value
+    return value is not None and (
+        value > ceiling.coolest or not ceiling.is_bound or _is_loss_shown(ceiling, margin, page)
+    )
+
+
+def ceiling_detail(ceiling: Ceiling, margin: Margin, page: Page) -> str:
     """What the means say, mean scores at both ends, stability baseline."""
     sentences = []
     estimate, cool, hot = ceiling.ceiling, ceiling.cool, ceiling.hot
     if estimate.value is not None and ceiling.by_means is not None and ceiling.by_means > estimate.value:
-        sentences.append(f"By the means alone it would be {ceiling.by_means:g}; more questions can tell.")
+        n = _n_that_lose_nothing(margin, page)
+        least = "" if n is None else f", at least {n} of each type that lose nothing,"
+        sentences.append(f"By the means alone it would be {ceiling.by_means:g}; more questions{least} can tell.")
     if cool is not None and hot is not None and cool.value is not None and hot.value is not None:
         baseline = ceiling.baseline_cv
-        steady = "" if baseline is None else f"; its stability baseline is {format_level(baseline)}"
-        sentences.append(
-            f"With undisturbed evidence its {word_for(ceiling.metric)} is {format_level(cool)} at {ceiling.coolest:g}, "
-            f"{format_level(hot)} at {ceiling.hottest:g}{steady} ({count_questions(estimate.n)})."
+        steady = (
+            f"; repeated answers to a question vary by {format_level(baseline)} of their mean (the stability baseline)"
+            if baseline is not None
+            else ""
         )
+        ends = f"{format_level(cool)} at {ceiling.coolest:g}"
+        if ceiling.hottest > ceiling.coolest:
+            ends += f", {format_level(hot)} at {ceiling.hottest:g}"
+        sample = count_questions(estimate.n)
+        sentences.append(f"With undisturbed evidence its {word_for(ceiling.metric)} is {ends}{steady} ({sample}).")
     return " ".join(sentences)
 
 
 def onset_sentence(onset: Onset, page: Page) -> str:
     system, metric = page.name(onset.cell), word_for(onset.metric)
-    at = f"{format_level(onset.onset)}{' or before' if onset.is_first else ''}"
-    loss = format_difference(negate(onset.slope))
-    return f"The {metric} of {system} begins to fall at about temperature {at}, by {loss} per unit of temperature."
+    at, loss = format_level(onset.onset), format_difference(negate(onset.slope))
+    begins = (
+        f"falls from temperature {at} on, or from a lower one"
+        if onset.is_first
+        else f"begins to fall at about temperature {at}"
+    )
+    return f"The {metric} of {system} {begins}, by {loss} per unit of temperature."
 
 
 def name_sample(n: int) -> str:
@@ -135,10 +155,16 @@ def describe_ceilings(margin: Margin, page: Page) -> str:
         f"A ceiling lies above the true one in at most {100 * (1 - confidence):.3g} % of such studies: up to it every "
         "pair of evidence and type of question is shown to lose less than the margin"
     )
+    n = _n_that_lose_nothing(margin, page)
+    return f"{bound}." if n is None else f"{bound}, which takes at least {n} questions of each type that lose nothing."
+
+
+def _n_that_lose_nothing(margin: Margin, page: Page) -> int | None:
+    """Questions of a type without which no ceiling above the coolest temperature can be shown; None: it hangs on their
+    scores."""
     if margin.unit != "share" or not 0 < margin.value < 1:
-        return f"{bound}."
-    n = ceil(log(1 - confidence) / log(1 - margin.value))
-    return f"{bound}, which takes at least {n} questions of each type that lose nothing."
+        return None
+    return ceil(log(1 - page.bootstrap.confidence) / log(1 - margin.value))
 
 
 # --- which disturbance, which model ---------------------------------------------------------------

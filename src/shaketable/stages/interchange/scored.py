@@ -11,10 +11,12 @@ from typing import Any
 from shaketable.identity import digest_text
 from shaketable.store import Run
 from shaketable.store.cells import AskedCell, keys_in, records_in
-from shaketable.types import Evidence, Generate, Message, Question, Record, Search
+from shaketable.types import Evidence, Generate, Json, Message, Question, Record, Search
 
 SCORED_AT_ONCE = 20_000
 """Records whose scores are read together."""
+NAMED = ("type", "n_facts")
+"""Tags that rows have a key of their own for."""
 UNSAFE = re.compile(r"[^A-Za-z0-9._\-]+")
 
 
@@ -103,12 +105,23 @@ def own_fields(scored: Scored) -> dict[str, Any]:
         "gold_titles": list(question.gold_titles),
         "type": question.tags.get("type"),
         "n_facts": question.tags.get("n_facts"),
+        "tags": _other_tags(question) or None,
         "reference": question.reference,
         "searches": searches,
         "n_searches": record.cost.n_searches,
         "n_generations": record.cost.n_generations,
     }
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _other_tags(question: Question) -> dict[str, Json]:
+    """Texts and numbers; of lists an import knows nothing."""
+    return {
+        name: tag
+        for name, tag in question.tags.items()
+        if name not in NAMED
+        if isinstance(tag, str) or (isinstance(tag, int | float) and abs(tag) <= 2**53)
+    }
 
 
 def passages_of(record: Record) -> list[dict[str, str]]:
