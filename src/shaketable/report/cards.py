@@ -58,7 +58,7 @@ def make_cards(sections: Sequence[Section], targets: Collection[str]) -> tuple[l
     """A few headlines as cards, and what is left.
 
     Ceilings come first, at most two. Then the first of every kind before the second of any, claims before sentences
-    that claim nothing. Links go only to targets that the page has.
+    that claim nothing, which stand last. Links go only to targets that the page has.
     """
     chosen = choose_headlines([headline for section in sections for headline in section.headlines])
     shown = {id(headline) for headline in chosen}
@@ -85,7 +85,7 @@ def choose_headlines(headlines: Sequence[Headline]) -> list[Headline]:
         rank = (not is_first, not headline.is_clear, turn, order.index(headline.kind))
         ranked.append((rank, headline))
     best = sorted(ranked, key=lambda pair: pair[0])[:N_CARDS]
-    best.sort(key=lambda pair: (order.index(pair[1].kind), pair[0]))
+    best.sort(key=lambda pair: (not pair[1].is_clear, order.index(pair[1].kind), pair[0]))
     return [headline for _, headline in best]
 
 
