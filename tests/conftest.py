@@ -43,7 +43,7 @@ def no_proof_is_kept(monkeypatch, tmp_path_factory):
 def no_measure_is_kept(monkeypatch, tmp_path_factory):
     """Forecasts go by what was measured in the same test, and what tests measure stays out of the user's cache."""
     own = tmp_path_factory.getbasetemp() / f"measures-{next(NUMBERS)}"
-    monkeypatch.setattr("shaketable.stages.estimate.folder", lambda: own)
+    monkeypatch.setattr("shaketable.stages.measured.folder", lambda: own)
 
 
 @pytest.fixture(autouse=True)

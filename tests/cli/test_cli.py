@@ -23,7 +23,7 @@ from shaketable import catalog
 from shaketable.cli import looking, running
 from shaketable.cli.app import app
 from shaketable.retrievers.corpus import passages
-from shaketable.stages.estimate import known_rates
+from shaketable.stages.measured import known_rates
 from shaketable.store import RecordStore
 
 COMMANDS = sorted(command.name or command.callback.__name__ for command in app.registered_commands)

@@ -170,6 +170,11 @@ def test_odd_line_separators_inside_an_answer_do_not_end_a_line(imported):
         ),
         ([{**ROW, "tokens": ["It"]}], "line 1: 'tokens' without 'top_logprobs'. Give both, or neither."),
         (
+            [{**ROW, "top_logprobs": [[-0.1, float("-inf")]]}],
+            "line 1: top_logprobs[0] has a value that is not finite. Leave that token out.",
+        ),
+        ([{**ROW, "n_tokens": 10**10}], "'n_tokens' is 10000000000; input should be less than or equal to 1000000000"),
+        (
             [{**ROW, "top_logprobs": [[0.9, 0.1]]}],
             "line 1: top_logprobs[0] has probabilities that sum to 3.56, expected at most 1. Give natural logarithms",
         ),

@@ -18,7 +18,7 @@ from made_studies import small_study
 
 from shaketable.identity import canonical, digest_text
 from shaketable.stages.plan import plan
-from shaketable.store import RecordStore, trace
+from shaketable.store import RecordStore, codec, trace
 from shaketable.store.record_reading import COLUMNS
 from shaketable.store.records import N_OLDER, older_checksum
 from shaketable.store.verify import verify
@@ -257,3 +257,12 @@ def test_the_text_before_a_probe_is_missed_when_it_is_lost(tmp_path: Path) -> No
             connection.execute("DELETE FROM texts")
         [problem] = verify(store).problems
         assert problem.endswith("is missing")
+
+
+def test_what_is_not_finite_is_not_known():
+    assert codec.format_json({"score": float("nan"), "hits": [float("inf"), 1.5]}) == '{"score":null,"hits":[null,1.5]}'
+
+
+def test_a_trace_with_a_word_that_is_no_json_refers_to_nothing():
+    with pytest.raises(ValueError, match="NaN is no JSON"):
+        list(trace.references('{"events":[],"value":NaN}'))

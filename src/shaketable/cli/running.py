@@ -42,9 +42,9 @@ from shaketable.stages.analyze import analyze as analyze_stage
 from shaketable.stages.answer import Answered, is_adaptive, is_all_answered
 from shaketable.stages.answer import answer as answer_stage
 from shaketable.stages.cluster.executor import Ray
-from shaketable.stages.estimate import remember_measures, remember_rate
 from shaketable.stages.extend import n_answered
 from shaketable.stages.forecast.afterwards import seconds_afterwards
+from shaketable.stages.measured import remember_measures, remember_rate
 from shaketable.stages.meter import asked_in_batches
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import refuse_unready

@@ -17,10 +17,10 @@ from shaketable.stages.batches import batch_line
 from shaketable.stages.changed_since import describe_changes
 from shaketable.stages.cluster.executor import Ray
 from shaketable.stages.cluster.spread import SpreadScheduler, one_cluster
-from shaketable.stages.estimate import known_measures, system_name
 from shaketable.stages.forecast.tally import Kind, Tally, kind_of
 from shaketable.stages.forecast.time_left import TimeLeft
 from shaketable.stages.kept_steps import KeptSteps
+from shaketable.stages.measured import known_measures, system_name
 from shaketable.stages.meter import Before, Meter, Spent, Stop, System, refuse_unpriced
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.readiness import refuse_unready

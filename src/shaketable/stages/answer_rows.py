@@ -12,8 +12,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from shaketable.datasets.reading.rows import Row, read_rows
 from shaketable.errors import DataError, did_you_mean
 
-Count = Annotated[int, Field(ge=0, le=2**53)]
-"""What tables and JSON of every language hold exactly."""
+Count = Annotated[int, Field(ge=0, le=10**9)]
+"""Those of a billion rows can be added up."""
 Tag = str | bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | Annotated[float, Field(allow_inf_nan=False)]
 MOST_REPEATS = 1_000_000
 LISTS = ("gold", "gold_titles", "searches", "top_logprobs", "tokens", "scores", "prompt", "tags")
@@ -158,8 +158,8 @@ def _check_logprobs(where: str, row: AnswerRow) -> None:
         raise DataError(f"{where}: {n_tokens} 'tokens', but 'top_logprobs' of {n_lists}. Give one list for each token.")
     for place, position in enumerate(row.top_logprobs):
         logprobs = [logprob for _, logprob in map(logprob_pair, position)]
-        if any(math.isnan(logprob) for logprob in logprobs):
-            raise DataError(f"{where}: top_logprobs[{place}] has a value that is no number. Leave that token out.")
+        if not all(map(math.isfinite, logprobs)):
+            raise DataError(f"{where}: top_logprobs[{place}] has a value that is not finite. Leave that token out.")
         # Endpoints round; probabilities given by mistake are all above 0 and sum up to far more.
         total = math.fsum(math.exp(min(logprob, 1.0)) for logprob in logprobs)
         if total > 1.01:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from shaketable import catalog, weights
+from shaketable import catalog
 from shaketable.protocols import BoundedMethod, CountedVariation, Model
+from shaketable.stages.measured import Measured, known_measures, known_rates, system_name
 from shaketable.stages.meter import asked_in_batches, prices_of
 from shaketable.stages.parts import variations_of
 from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.rehearsal import light
 from shaketable.stages.scheduler import Scheduler
 from shaketable.stages.sources import Listed, Planned
-from shaketable.store import Run
-from shaketable.text.whole_file import write_whole
 from shaketable.types import Completion, Failure, Json, Prompt, Query, Question, Record, RefusedReply
 from shaketable.variations.gate.feedback import MAX_FEEDBACK
 from shaketable.variations.gate.reworded import RULES
@@ -63,16 +60,6 @@ class WordingForecast:
     n_questions: int
     at_most: Amount
     """Every attempt made, every reply of full length."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """Means over the trials of one system in its last run on this machine."""
-
-    n_trials: int
-    calls: float
-    prompt_tokens: float
-    new_tokens: float
 
 
 @dataclass
@@ -231,71 +218,3 @@ def _spread(plan: Plan, conditions: Sequence[Condition]) -> Iterator[Planned]:
         for condition in conditions:
             trial, suited = next(plan.trials_of(variant, condition))
             yield trial, light(suited)
-
-
-# --- what was measured on this machine ----------------------------------------------------------
-
-
-def known_rates() -> dict[str, float]:
-    """New tokens per second that each model reached in its last run on this machine."""
-    return dict(_remembered("rates"))
-
-
-def remember_rate(model: str, n_tokens: int, seconds: float) -> None:
-    _remember("rates", {model: round(n_tokens / seconds, 3)})
-
-
-def known_measures() -> dict[str, Measured]:
-    """What a trial of each system took in its last run on this machine."""
-    return {system: Measured(**values) for system, values in _remembered("measures").items()}
-
-
-def remember_measures(run: Run, conditions: Sequence[Condition]) -> None:
-    """Keep what the run's trials took, so that the next forecast knows."""
-    models = {str(condition.labels["model"]): condition.model for condition in conditions}
-    _remember(
-        "measures",
-        {
-            system_name(models[effort.model], effort.method): asdict(
-                Measured(
-                    n_trials=effort.n_trials,
-                    calls=effort.n_generations / effort.n_trials,
-                    prompt_tokens=effort.n_prompt_tokens / effort.n_trials,
-                    new_tokens=effort.n_tokens / effort.n_trials,
-                )
-            )
-            for effort in run.effort_by_system()
-        },
-    )
-
-
-def known_afterwards() -> dict[str, list[tuple[int, float]]]:
-    """Step after answering → answers and seconds of runs on this machine, the smallest first."""
-    return {step: [(n, seconds) for n, seconds in runs] for step, runs in _remembered("afterwards").items()}
-
-
-def remember_afterwards(taken: Mapping[str, Sequence[tuple[int, float]]]) -> None:
-    _remember("afterwards", taken)
-
-
-def system_name(model: Model, method: str) -> str:
-    """The model with its endpoint: another one may answer at other length under the same name."""
-    return f"{catalog.written(model)} · {method}"
-
-
-def folder() -> Path:
-    """Where measures are kept."""
-    return weights.home()
-
-
-def _remembered(name: str) -> dict[str, Any]:
-    try:
-        return dict(json.loads((folder() / f"{name}.json").read_text("utf-8")))
-    except (OSError, ValueError):
-        return {}
-
-
-def _remember(name: str, values: Mapping[str, Any]) -> None:
-    path = folder() / f"{name}.json"
-    weights.make_folder(path.parent)
-    write_whole(path, json.dumps({**_remembered(name), **values}, indent=1))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import math
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -88,11 +89,23 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no JSON")
 
 
-ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain, allow_nan=False)
 
 
 def format_json(packed: object) -> str:
-    return ENCODER.encode(packed)
+    """What is infinite or no number is not known: JSON has no word for it, and readers would stumble over one."""
+    try:
+        return ENCODER.encode(packed)
+    except ValueError:
+        return ENCODER.encode(_finite(packed))
+
+
+def _finite(packed: object) -> object:
+    if isinstance(packed, float):
+        return packed if math.isfinite(packed) else None
+    if isinstance(packed, Mapping):
+        return {key: _finite(value) for key, value in packed.items()}
+    return [_finite(value) for value in packed] if isinstance(packed, list | tuple) else packed
 
 
 def _nothing_shared(name: str, _: object) -> Any:

@@ -116,9 +116,14 @@ def unpack_completion(packed: Packed, fetch: Fetch) -> Completion:
     return reply
 
 
+def _refuse(word: str) -> float:
+    raise ValueError(f"{word} is no JSON")
+
+
 def references(trace: str) -> Iterator[str]:
-    """The digests of the shared texts that a trace refers to."""
-    body = json.loads(trace)
+    """The digests of the shared texts that a trace refers to. Raises ValueError where it is no JSON, which knows no NaN
+    and nothing infinite: analyses could not read it."""
+    body = json.loads(trace, parse_constant=_refuse)
     yield from (body[name] for name in ANSWER.shared if name in body)
     for event in body["events"]:
         step = _step_in(event)

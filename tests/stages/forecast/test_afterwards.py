@@ -1,8 +1,8 @@
 import pytest
 
-from shaketable.stages.estimate import known_afterwards
 from shaketable.stages.forecast import afterwards
 from shaketable.stages.forecast.afterwards import Afterwards, expected, merged, seconds_afterwards
+from shaketable.stages.measured import known_afterwards
 from shaketable.study import load_study
 
 

@@ -29,7 +29,8 @@ ROWS = [
         "question_id": id, "question": f"Who wrote {id}?", "wording": wording, "gold": ["Ann", "Anna"], "model": "m/1",
         "answer": None if (id, repeat) == ("b", 1) else f"{said} {repeat}", "temperature": 0.5, "repeat": repeat,
         "working": "Let me think: Ann" if id == "a" else "", "variation": "typos", "perturbation": "unchanged",
-        "tags": {"continent": "Asia", "rank": 3, "is_new": False}, "retriever": "bm25", "searches": [{"query": "who", "hits": [{"id": "1", "title": "Ann"}]}],
+        "tags": {"continent": "Asia", "rank": 3, "is_new": False}, "retriever": "bm25",
+        "searches": [{"query": "who", "hits": [{"id": "1", "title": "Ann"}]}],
         **({"failure": "timeout", "failure_message": "120 s"} if (id, repeat) == ("b", 1) else {}),
     }
     for id, wording, said in (("a", "hwo wrote a", "Ann"), ("b", "woh wrote b", "Bob"), ("b", "b, wrote by", "Bea"))

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from shaketable import catalog
 from shaketable.report.time_words import rough_duration
-from shaketable.stages.estimate import known_afterwards, remember_afterwards
+from shaketable.stages.measured import known_afterwards, remember_afterwards
 from shaketable.types import Study
 
 WORTH_TELLING_SECONDS = 3.0
