@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from shaketable.errors import DataError, did_you_mean
+from shaketable.errors import DataError, at_home, did_you_mean
 from shaketable.identity import canonical, digest, digest_text
 from shaketable.text.unpacking import refuse_pipe, unpack
 from shaketable.text.whole_file import write_whole
@@ -137,7 +137,7 @@ def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _read_text(path: Path) -> str:
-    file = path.expanduser()
+    file = at_home(path)
     try:
         refuse_pipe(file)
         return unpack(file.read_bytes(), path.name).decode("utf-8-sig")
