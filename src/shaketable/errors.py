@@ -23,6 +23,7 @@ import importlib.util
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 INTERRUPTED = 130
 """The exit code of a command that was told to stop."""
@@ -125,6 +126,23 @@ def did_you_mean(found: str, known: Iterable[str], *, nearness: float = 0.6) -> 
     """` Did you mean 'x'?` for the nearest known word, or nothing where none is near: 1 is the same word."""
     near = difflib.get_close_matches(found, list(known), n=1, cutoff=nearness)
     return f" Did you mean '{near[0]}'?" if near else ""
+
+
+# --- paths as people write them -------------------------------------------------------------------
+
+
+def at_home(path: str | Path, kind: type[ShaketableError] = DataError, where: object = "") -> Path:
+    """The path with the home that `~` or `~name` stands for. An unknown one is an error of this kind; `where` says what
+    named the path."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        found = f"{where}: {str(path)[:80]}" if where else str(path)[:80]
+        if Path(path).parts[0] == "~":  # HOME is not set, and the machine has no such user, as in some containers.
+            problem = f"{found} begins with your home, which is unknown here. Set HOME, or give the whole path."
+        else:
+            problem = f"{found} begins with the home of somebody unknown here. Give the whole path."
+        raise kind(problem) from error
 
 
 # --- packages that do not come with the core ------------------------------------------------------

@@ -30,7 +30,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import IO
 
-from shaketable.errors import WeightsError, did_you_mean, is_installed, need_packages
+from shaketable.errors import WeightsError, at_home, did_you_mean, is_installed, need_packages
 
 logger = logging.getLogger(__name__)
 
@@ -105,8 +105,8 @@ def home() -> Path:
     """The user cache: `SHAKETABLE_HOME`, or `shaketable` in the platform's cache folder."""
     given = os.environ.get("SHAKETABLE_HOME")
     if given:
-        return Path(given).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "shaketable"
+        return at_home(given, WeightsError, "SHAKETABLE_HOME")
+    return at_home(os.environ.get("XDG_CACHE_HOME", "~/.cache"), WeightsError, "The user cache") / "shaketable"
 
 
 def is_offline() -> bool:
@@ -189,7 +189,7 @@ def _find(name: str) -> Path:
                 f"Get them once with the network on: shaketable models fetch {name}."
             )
         return fetch(name)
-    path = Path(name).expanduser()
+    path = at_home(name, WeightsError)
     if path.exists():
         return path
     return _from_hub(name)
@@ -202,7 +202,7 @@ def glance(name: str) -> Path | None:
     """
     if name in EMBEDDED and not is_offline():
         return present(name)
-    if name in EMBEDDED or Path(name).expanduser().exists():
+    if name in EMBEDDED or at_home(name, WeightsError).exists():
         return _find(name)
     return _from_hub(name, small_files_only=True)
 
@@ -393,7 +393,7 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
 def _from_hub(name: str, *, small_files_only: bool = False) -> Path:
     advice = (
         f"Weights '{name}' were not found. Looked for: embedded weights ({', '.join(EMBEDDED)}), the path "
-        f"{Path(name).expanduser().absolute()}, the model hub. Give the path of a local folder, or "
+        f"{at_home(name, WeightsError).absolute()}, the model hub. Give the path of a local folder, or "
     )
     if not is_installed("huggingface_hub"):
         raise WeightsError(advice + "install the hub client: pip install 'shaketable[hub]'.")

@@ -15,12 +15,14 @@ from shaketable.cli.app import app
 
 Validate = Callable[..., tuple[int, str]]
 SECRET = "sk-0123456789"
+UNKNOWN_HOME = "begins with the home of somebody unknown here. Give the whole path."
 PIPELINES = {
     "": "give python='app.py:answer' or http='https://…', and not both",
     "python=5": "'python' is 5; input should be a valid string",
     "python=''": "python is ''; expected a file and a name in it, such as app.py:answer",
     "python='app.py'": "python is 'app.py'; expected a file and a name in it, such as app.py:answer",
     "python='ap.py:answer'": "There is no file ap.py. Did you mean 'app.py'? Give its path",
+    "python='~nouser/app.py:answer'": "~nouser/app.py begins with the home of somebody unknown here. Give",
     "python='app.py:anser'": "app.py has no 'anser'. Did you mean 'answer'? It has answer",
     "python='app.py:answer', http='https://e.org'": "give python='app.py:answer' or http='https://…', and not both",
     "http=5": "'http' is 5; input should be a valid string",
@@ -76,6 +78,7 @@ METHODS = {
     "prompt=5": "'prompt' is 5; input should be a valid string",
     "prompt=''": "prompt: the text has no {context} and no {question}; expected {context} and {question}",
     "prompt='nope.txt'": "found no file nope.txt in the working folder nor beside the study; give the path of a text",
+    "prompt='~nouser/x.txt'": "~nouser/x.txt begins with the home of somebody unknown here. Give the whole path.",
     "prompt='wrong.txt'": "wrong.txt, line 2: found {qestion}; expected {context} and {question}. Did you mean",
     "prompt='{context} {question'": "line 1: found a lone {; expected slots such as {context} and {question}. Write",
     "system=5": "'system' is 5; input should be a valid string",
@@ -204,6 +207,16 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "prompts single_retrieval(",
             "Cannot read the component 'single_retrieval('. Write name or name(",
         ),
+        ("shake ~nouser/app.py:answer --data builtin --budget 20calls", f"TARGET: ~nouser/app.py {UNKNOWN_HOME}"),
+        ("shake scripted --data ~nouser/q.csv --budget 20calls", f"~nouser/q.csv {UNKNOWN_HOME}"),
+        ("init s.toml --data ~nouser/q.csv", f"~nouser/q.csv {UNKNOWN_HOME}"),
+        ("perturb synonym --dataset jsonl --path ~nouser/q.jsonl", f"~nouser/q.jsonl {UNKNOWN_HOME}"),
+        ("annotate --dataset csv --path ~nouser/q.csv --out o.jsonl", f"~nouser/q.csv {UNKNOWN_HOME}"),
+        ("annotate --dataset squad --path ~nouser/q.json --out o.jsonl", f"~nouser/q.json {UNKNOWN_HOME}"),
+        ("annotate --dataset hotpotqa --path ~nouser/q.json --out o.jsonl", f"~nouser/q.json {UNKNOWN_HOME}"),
+        ("annotate --dataset table --path ~nouser/q.csv --out o.jsonl", f"~nouser/q.csv {UNKNOWN_HOME}"),
+        ("annotate --agreement ~nouser/a.jsonl", f"~nouser/a.jsonl {UNKNOWN_HOME}"),
+        ("vary frozen(path='~nouser/set.jsonl') Who?", f"~nouser/set.jsonl {UNKNOWN_HOME}"),
     ],
 )
 def test_a_command(run: Path, tmp_path: Path, words: str, message: str) -> None:
@@ -212,6 +225,19 @@ def test_a_command(run: Path, tmp_path: Path, words: str, message: str) -> None:
     code, answer = told(*given)
     assert code == 2, answer
     assert message in answer
+
+
+@pytest.mark.parametrize("command", ["doctor", "cache", "models", "run STUDY --out FOLDER"])
+def test_a_cache_in_an_unknown_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    (tmp_path / "study.toml").write_text(
+        'name = "s"\ndataset = { name = "builtin", limit = 2 }\n'
+        'cross = { models = ["scripted"], methods = ["single_retrieval"], retrievers = ["bm25"] }\n'
+    )
+    monkeypatch.setenv("SHAKETABLE_HOME", "~nouser/x")
+    given = command.replace("STUDY", str(tmp_path / "study.toml")).replace("FOLDER", str(tmp_path / "run")).split()
+    code, answer = told(*given)
+    assert code == 1, answer
+    assert f"SHAKETABLE_HOME: ~nouser/x {UNKNOWN_HOME}" in answer
 
 
 @pytest.mark.parametrize(

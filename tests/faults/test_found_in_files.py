@@ -15,10 +15,12 @@ from shaketable.datasets.reading.rows import read_rows
 from shaketable.errors import DataError, PartError, StudyError
 from shaketable.stages.answer_rows import read_answer_rows
 from shaketable.stages.import_answers import import_answers
+from shaketable.stages.interchange.logs import read_log
 from shaketable.stages.plan import plan
 from shaketable.store import RecordStore
 from shaketable.store.verify import verify
 from shaketable.study import load_study
+from shaketable.variations.variant_set import load_variant_set
 
 DIGITS = "9" * 4400
 ANSWER = {"question_id": "q", "question": "Who?", "gold": "Ann", "answer": "Ann"}
@@ -80,6 +82,20 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, dataset: str) -> N
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(DataError, match="is a pipe or a device"):
         catalog.find("dataset", dataset)(str(tmp_path / "pipe"))
+
+
+@pytest.mark.parametrize("path", ["pipe", "/dev/zero"])
+def test_wordings_of_a_pipe_or_a_device_are_refused_and_not_waited_for(tmp_path: Path, path: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="is a pipe or a device"):
+        load_variant_set(tmp_path / path)
+
+
+@pytest.mark.parametrize("path", ["pipe", "/dev/zero"])
+def test_a_log_that_is_a_pipe_or_a_device_is_refused_and_not_waited_for(tmp_path: Path, path: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(DataError, match="is a pipe or a device"):
+        read_log(tmp_path / path, "inspect")
 
 
 def test_of_a_key_that_a_row_has_twice_the_last_counts(tmp_path: Path) -> None:

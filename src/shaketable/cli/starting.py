@@ -20,7 +20,7 @@ from shaketable.cli.first_study import write_study_text
 from shaketable.cli.forecasting import notes_on_plan
 from shaketable.cli.running import JsonOption
 from shaketable.datasets.reading.guess import Guess
-from shaketable.errors import HOSTED, REASONING, PartError, UsageError
+from shaketable.errors import HOSTED, REASONING, PartError, UsageError, at_home
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import unready
 from shaketable.stages.starting.documents import MAX_WORDS, CutDocuments, cut_documents, write_corpus
@@ -222,7 +222,7 @@ def _draft(file: Path, dataset: Mapping[str, Json], model: str, corpus: Path | N
 
 def _beside(file: Path, data: str) -> str:
     """The path of the data as the study finds it from wherever it is run: a path is looked for beside the study too."""
-    given = Path(data).expanduser()
+    given = at_home(data)
     if given.is_absolute():
         return str(given)
     return Path(os.path.relpath(given, file.parent)).as_posix()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from shaketable import catalog
-from shaketable.errors import UsageError
+from shaketable.errors import UsageError, at_home
 from shaketable.models.calling.target import model_of
 
 SPEAKS_CHAT = re.compile(r"https?://.*(/v1|/openai)/?$|https?://.*/chat/completions/?$")
@@ -53,7 +52,7 @@ def name_model(target: str, given: Given) -> str:
         given.refuse(text, "concurrency")
         return text
     module, _, name = text.rpartition(":")
-    whole = f"{Path(module).expanduser().absolute()}:{name}" if module.endswith(".py") else text
+    whole = f"{at_home(module, UsageError, 'TARGET').absolute()}:{name}" if module.endswith(".py") else text
     return catalog.write("pipeline", {"python": whole, **given.settings("concurrency"), **_called(text)})
 
 

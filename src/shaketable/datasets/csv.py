@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from shaketable.datasets.reading.gather import made_ids_of
 from shaketable.datasets.reading.rows import check_ids, corpus_of, scan_rows
 from shaketable.datasets.reading.table_layout import ADVICE, cells_of, question_of_cells
-from shaketable.errors import DataError
+from shaketable.errors import DataError, at_home
 from shaketable.types import Loaded
 
 
@@ -18,7 +16,7 @@ def load_csv(path: str | None = None) -> Loaded:
     """
     if path is None:
         raise DataError(f"Dataset 'csv' needs a path: path = 'questions.csv'. {ADVICE}")
-    file = Path(path).expanduser()
+    file = at_home(path)
     rows = [cells_of(row, file.name) for row in scan_rows(file, tables=True)]
     if not rows:
         raise DataError(f"{file.name}: found no questions below the header. {ADVICE}")

@@ -8,7 +8,7 @@ from shaketable.datasets.reading.gather import gather
 from shaketable.datasets.reading.hub import fetch
 from shaketable.datasets.reading.rows import Row, fields_of, scan_rows
 from shaketable.datasets.reading.titled_sentences import TitledRecord, Unresolved, check_unresolved, titled_question
-from shaketable.errors import DataError
+from shaketable.errors import DataError, at_home
 from shaketable.types import Json, Loaded, Question
 
 ADVICE = (
@@ -47,7 +47,7 @@ def _question(row: Row, unresolved: Unresolved) -> Question:
 
 def _files(path: str | None, hub: str | None, configuration: str, split: str) -> list[Path]:
     if path is not None:
-        return [Path(path).expanduser()]
+        return [at_home(path)]
     if hub is None:
         raise DataError(
             "Dataset 'hotpotqa' needs a path. Get hotpot_train_v1.1.json or hotpot_dev_distractor_v1.json from "

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from shaketable.datasets.reading.gather import made_ids_of
 from shaketable.datasets.reading.json_layout import ADVICE, JsonFields, question_of_object
 from shaketable.datasets.reading.rows import Row, check_ids, corpus_of, read_rows
-from shaketable.errors import DataError, did_you_mean
+from shaketable.errors import DataError, at_home, did_you_mean
 from shaketable.types import Loaded
 
 
@@ -28,7 +27,7 @@ def load_jsonl(
         raise DataError(
             "Dataset 'jsonl' needs a path: path = 'questions.jsonl'. `shaketable docs data` shows the layout."
         )
-    file = Path(path).expanduser()
+    file = at_home(path)
     read = [row for row in read_rows(file) if _has(row, rows or {})]
     if rows and not read:
         raise DataError(f"{file.name}: no row has {dict(rows)}. Check dataset.rows.")

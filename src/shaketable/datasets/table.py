@@ -10,7 +10,7 @@ from shaketable.datasets.reading.gather import gather, id_from
 from shaketable.datasets.reading.hub import folder_files, hub_files
 from shaketable.datasets.reading.rows import Row, RowError, every_sentence, make_question, scan_rows
 from shaketable.datasets.reading.table_layout import KNOWN, TAKEN, name_columns
-from shaketable.errors import DataError, did_you_mean
+from shaketable.errors import DataError, at_home, did_you_mean
 from shaketable.types import Loaded, Question, Rejected
 
 ADVICE = "`shaketable init --data FILE` finds the columns of a table and writes a study; see shaketable docs data."
@@ -51,7 +51,7 @@ def _files(path: str | None, hub: str | None, configuration: str | None, split: 
         raise DataError(f"Dataset 'table' needs a path: path = 'questions.parquet', or hub = 'owner/name'. {ADVICE}")
     if path is None:
         return hub_files(hub or "", configuration, split)[0]
-    file = Path(path).expanduser()
+    file = at_home(path)
     return folder_files(file, configuration, split)[0] if file.is_dir() else [file]
 
 

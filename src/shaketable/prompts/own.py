@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from shaketable.errors import did_you_mean
+from shaketable.errors import DataError, at_home, did_you_mean
 from shaketable.prompts import Template, is_file
 
 ENDINGS = (".txt", ".md", ".prompt")
@@ -22,7 +22,11 @@ def names_file(given: str) -> bool:
 
 def read_file(given: str, folder: Path | None = None) -> str:
     """The text of a file, of the working folder or of another. Raises ValueError, in words, where there is none."""
-    file = next((file for file in (Path(given).expanduser(), (folder or Path()) / given) if is_file(file)), None)
+    try:
+        places = (at_home(given), (folder or Path()) / given)
+    except DataError as error:
+        raise ValueError(str(error).removesuffix(".")) from error
+    file = next(filter(is_file, places), None)
     if file is None:
         beside = "" if folder is None else " nor beside the study"
         raise ValueError(

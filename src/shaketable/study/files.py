@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shaketable import catalog
-from shaketable.errors import PartError, StudyError, did_you_mean
+from shaketable.errors import PartError, StudyError, at_home, did_you_mean
 from shaketable.study.tables.dataset import dataset_tables
 
 SHIPPED = resources.files("shaketable") / "resources" / "studies"
@@ -55,7 +55,7 @@ def resolve_paths(tables: dict[str, Any], study_path: Path) -> None:
     for table in dataset_tables(tables):
         if isinstance(table.get("path"), str):
             given = Path(table["path"])
-            table["path"] = str(_beside(given, study_path) or _at_home(given, study_path).absolute())
+            table["path"] = str(_beside(given, study_path) or at_home(given, StudyError, study_path).absolute())
     cross = tables.get("cross")
     if isinstance(cross, dict) and isinstance(cross.get("retrievers"), list):
         cross["retrievers"] = [_with_corpus(text, study_path) for text in cross["retrievers"]]
@@ -76,13 +76,6 @@ def _beside(given: Path, study_path: Path) -> Path | None:
     """What lies under this name beside the study, where nothing does in the working folder."""
     try:
         beside = study_path.parent / given
-        return beside.absolute() if not _at_home(given, study_path).exists() and beside.exists() else None
+        return beside.absolute() if not at_home(given, StudyError, study_path).exists() and beside.exists() else None
     except OSError as error:  # A name that is too long, or a folder that may not be looked into.
         raise StudyError(f"{study_path}: {str(given)[:80]} cannot be looked up: {error.strerror}.") from error
-
-
-def _at_home(given: Path, study_path: Path) -> Path:
-    try:
-        return given.expanduser()
-    except RuntimeError as error:  # `~somebody`
-        raise StudyError(f"{study_path}: {str(given)[:80]} begins with the home of somebody unknown here.") from error

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal, get_args
 
-from shaketable.errors import DataError
+from shaketable.errors import DataError, at_home
 
 PartOfSpeech = Literal["noun", "verb", "adj", "adv"]
 PARTS_OF_SPEECH: tuple[PartOfSpeech, ...] = get_args(PartOfSpeech)
@@ -78,7 +78,7 @@ class Lexicon:
 @functools.cache
 def load(path: str | None = None) -> Lexicon:
     """The table that ships, or a WordNet folder (`index.noun`, `data.noun` and so on)."""
-    return _load_table() if path is None else _load_folder(Path(path).expanduser())
+    return _load_table() if path is None else _load_folder(at_home(path))
 
 
 # --- the table that ships -------------------------------------------------------------------------

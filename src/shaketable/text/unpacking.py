@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import gzip
 import io
+from pathlib import Path
 
 from shaketable.errors import DataError
 
 MOST_BYTES = 4_000_000_000
 """Of a file that is read into the memory as a whole."""
 BLOCK = 1 << 20
+
+
+def refuse_pipe(file: Path) -> None:
+    """A pipe would be waited for, and some devices never end."""
+    if file.exists() and not file.is_file() and not file.is_dir():
+        raise DataError(f"{file} is a pipe or a device, and would be waited for. Write what it gives into a file.")
 
 
 def unpack(content: bytes, name: str) -> bytes:

@@ -57,7 +57,7 @@ class Frozen:
 
     @cached_property
     def _wordings(self) -> dict[str, list[Any]]:
-        rows = load_variant_set(Path(self.path).expanduser())
+        rows = load_variant_set(Path(self.path))
         labels = dict.fromkeys(row.variant.variation for row in rows)
         names = {*labels, *(catalog.parse(label)[0] for label in labels)}
         if unknown := [name for name in self.only if name not in names]:

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from shaketable.errors import DataError, did_you_mean
+from shaketable.errors import DataError, at_home, did_you_mean
 from shaketable.identity import canonical, digest, digest_text
-from shaketable.text.unpacking import unpack
+from shaketable.text.unpacking import refuse_pipe, unpack
 from shaketable.text.whole_file import write_whole
 from shaketable.types import Json, Question, Variant
 
@@ -137,8 +137,10 @@ def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _read_text(path: Path) -> str:
+    file = at_home(path)
     try:
-        return unpack(path.expanduser().read_bytes(), path.name).decode("utf-8-sig")
+        refuse_pipe(file)
+        return unpack(file.read_bytes(), path.name).decode("utf-8-sig")
     except OSError as error:
         reason = f"{error}" if isinstance(error, gzip.BadGzipFile) else error.strerror
         raise DataError(f"{path} cannot be read: {reason}. Give the path of a file of JSON lines.") from error

@@ -52,6 +52,16 @@ def test_a_secret_is_hidden_in_every_spelling(access: Access, spelling: str) -> 
         assert len(hidden.removeprefix("Paris. ").removesuffix(" is the key.")) <= 20  # What stood around it.
 
 
+@pytest.mark.parametrize("mark", ["\x01", "\x7f", "'", "'\"", "\\", "\\'", "\t", "é", "\u20ac", "\udc80", "\U0001f600"])
+def test_a_secret_is_hidden_as_python_writes_it(mark: str) -> None:
+    key = f"sk-Planted{mark}0123456789"
+    for text in (key, f"Bearer '{key}'", f'Bearer "{key}"', f"""'Bearer' "{key}" """):
+        raw = text.encode("utf-8", "surrogateescape")
+        for written in (repr(text), ascii(text), repr(raw), json.dumps(repr(raw)), repr(ValueError(repr(raw)))):
+            hidden = hide_secrets(written, [key])
+            assert "***" in hidden and "Planted" not in hidden and "0123456789" not in hidden, written
+
+
 @pytest.mark.parametrize("key", ["none", "EMPTY", "a"])
 def test_a_short_value_is_hidden_in_errors_alone(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)

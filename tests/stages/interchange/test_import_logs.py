@@ -1,5 +1,6 @@
 """Logs that the tools themselves wrote (see tests/helpers/make_logs.py) come in with the answers that were given."""
 
+import gzip
 import json
 import random
 import shutil
@@ -208,6 +209,15 @@ def test_a_zip_file_that_is_no_log_is_told(imported, tmp_path):
         made.writestr("a.txt", "a")
     with pytest.raises(DataError, match=r"without 'header.json'"):
         imported(file)
+
+
+def test_a_packed_log_that_is_damaged_is_told(tmp_path):
+    file = tmp_path / "log.json.gz"
+    packed = bytearray(gzip.compress((LOGS / CAPITALS[0]).read_bytes(), mtime=0))
+    packed[40:60] = bytes(20)
+    file.write_bytes(packed)
+    with pytest.raises(DataError, match=r"log\.json\.gz: it cannot be read as a log: Error -3"):
+        read_log(file, "inspect")
 
 
 WHOLE = {name: (LOGS / name).read_bytes() for name in CAPITALS} | {file.name: file.read_bytes() for file in SAMPLES}

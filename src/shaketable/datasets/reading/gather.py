@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shaketable.datasets.reading.rows import Row, RowError, corpus_of, format_repeated
-from shaketable.errors import DataError
+from shaketable.errors import DataError, at_home
 from shaketable.identity import digest_text
 from shaketable.text.normalization import NORMALIZATIONS
 from shaketable.types import Loaded, Question, Rejected, Remark
@@ -23,7 +23,7 @@ def needed(path: str | None, dataset: str, advice: str) -> Path:
     """The file to read, or which one to get."""
     if path is None:
         raise DataError(f"Dataset '{dataset}' needs a path: path = 'FILE'. {advice}")
-    return Path(path).expanduser()
+    return at_home(path)
 
 
 def gather(

@@ -34,7 +34,7 @@ class Chosen:
 
 def is_hub_name(text: str) -> bool:
     """Whether a text may name a dataset on the hub: `owner/name`, and nothing on this machine."""
-    return HUB_NAME.fullmatch(text) is not None and not Path(text).expanduser().exists()
+    return HUB_NAME.fullmatch(text) is not None and not Path(text).exists()
 
 
 def fetch(hub: str, patterns: Sequence[str]) -> Path:

@@ -22,7 +22,7 @@ from pydantic_core import ErrorDetails
 from shaketable.datasets.reading.sentences import sentence_bounds
 from shaketable.errors import DataError, did_you_mean
 from shaketable.identity import digest_text
-from shaketable.text.unpacking import unpack
+from shaketable.text.unpacking import refuse_pipe, unpack
 from shaketable.types import Json, Passage, Question, Rejected, Sentence
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -194,8 +194,8 @@ def _whole_header(name: str, cells: Sequence[str]) -> list[str]:
 def _content(file: Path | Traversable) -> bytes:
     if "\0" in str(file):
         raise DataError(f"{str(file)!r:.80} cannot be a file: it holds NUL. Check the dataset's path.")
-    if isinstance(file, Path) and file.exists() and not file.is_file() and not file.is_dir():
-        raise DataError(f"{file} is a pipe or a device, and would be waited for. Write what it gives into a file.")
+    if isinstance(file, Path):
+        refuse_pipe(file)
     try:
         return unpack(file.read_bytes(), file.name)
     except FileNotFoundError as error:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shaketable.errors import PartError, did_you_mean
+from shaketable.errors import PartError, at_home, did_you_mean
 from shaketable.identity import digest_text
 
 EXPECTED = "expected a file and a name in it, such as app.py:answer, or package.module:name"
@@ -63,7 +63,7 @@ def model_of(target: str) -> str:
 
 
 def _file(path: str) -> Path:
-    file = Path(path).expanduser()
+    file = at_home(path, PartError)
     if file.is_file():
         return file
     folder = file.parent

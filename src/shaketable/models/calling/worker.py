@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from shaketable.errors import did_you_mean
+from shaketable.errors import at_home, did_you_mean
 from shaketable.models.calling.adapters import Adapted, Refused, adapt
 from shaketable.models.calling.outcome import read_outcome
 from shaketable.models.calling.passages import NotUnderstood, in_list, in_shape, read_passages
@@ -86,7 +86,7 @@ GUARD = "Put what runs a program under `if __name__ == '__main__':`."
 
 def _load(module: str, name: str) -> object:
     if module.endswith(".py"):
-        file = Path(module).expanduser().resolve()
+        file = at_home(module).resolve()
         sys.path.insert(0, str(file.parent))
         spec = importlib.util.spec_from_file_location(file.stem, file)
         assert spec is not None and spec.loader is not None

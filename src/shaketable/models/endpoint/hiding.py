@@ -66,7 +66,7 @@ def _looked_for(secret: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
 
 
 def _spellings(secret: str) -> Iterator[str]:
-    """As it is, and as web addresses, pages, JSON (also within a text of JSON) and base64 spell it."""
+    """As it is, and as web addresses, pages, JSON (also within a text of JSON), Python and base64 spell it."""
     yield from (secret, quote(secret, errors=KEPT), quote(secret, safe="", errors=KEPT))
     yield quote_plus(secret, errors=KEPT)
     if not is_long(secret):
@@ -78,6 +78,7 @@ def _spellings(secret: str) -> Iterator[str]:
     yield from (escaped, html.escape(secret), escaped.replace('"', "&#34;").replace("'", "&#39;"))
     for spelled in (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
         yield from (spelled, spelled.replace("/", "\\/"), json.dumps(spelled)[1:-1])
+    yield from _in_python(secret, raw)
     yield "".join(f"\\u{ord(character):04x}" for character in secret)
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         whole = encode(raw).decode("ascii")
@@ -85,6 +86,24 @@ def _spellings(secret: str) -> Iterator[str]:
         for n_before in range(3):  # In `user:key` it begins within a group, and only what is its own is always there.
             begin, end = -(-8 * n_before // 6), 8 * (n_before + len(raw)) // 6
             yield encode(b"\0" * n_before + raw).decode("ascii")[begin:end]
+
+
+def _in_python(secret: str, raw: bytes) -> Iterator[str]:
+    """As Python writes texts and bytes, also those in which it wrote them before, as in the text of an error."""
+    written = [_as_quoted(secret), ascii(f'"{secret}')[2:-1], repr(b'"' + raw)[3:-1]]
+    for spelled in [*written, *map(_with_bare_marks, written)]:
+        again = _as_quoted(spelled)
+        yield from (spelled, again, _with_bare_marks(again), json.dumps(spelled)[1:-1])
+
+
+def _as_quoted(text: str) -> str:
+    """As `repr` writes it where both quotation marks are around."""
+    return repr(f'"{text}')[2:-1]
+
+
+def _with_bare_marks(written: str) -> str:
+    """The same where only one is."""
+    return written.replace("\\'", "'")
 
 
 KEPT = "surrogateescape"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from shaketable import weights
-from shaketable.errors import DataError
+from shaketable.errors import DataError, at_home
 from shaketable.identity import digest_text
 from shaketable.text.normalization import without_surrogates
 
@@ -63,7 +63,7 @@ class Corpus:
     def files(self) -> list[Path]:
         if self.name == BUILTIN:
             return [_builtin(name) for name in BUILTIN_FILES]
-        path = Path(self.name).expanduser()
+        path = at_home(self.name)
         if path.is_dir():  # the layout of BEIR
             files = [path / name for name in ("corpus.jsonl", "corpus.jsonl.gz") if (path / name).is_file()]
             if not files:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ def _opened(file: Path) -> tuple[dict[str, Any], Samples]:
     try:
         content = unpack(file.read_bytes(), file.name)
         log = json.loads(content)
-    except (ValueError, OSError, EOFError) as error:
+    except (ValueError, OSError, EOFError, zlib.error) as error:
         raise DataError(f"{file}: it cannot be read as a log: {error}. {ADVICE}") from error
     if not isinstance(log, dict):
         raise DataError(f"{file}: found {type(log).__name__}, expected a JSON object. {ADVICE}")

@@ -9,6 +9,7 @@ from typing import Literal
 from shaketable.errors import DataError
 from shaketable.stages.interchange import inspect_reading, lm_eval_reading
 from shaketable.stages.interchange.log_rows import Log, joined
+from shaketable.text.unpacking import refuse_pipe
 
 LogFormat = Literal["answers", "inspect", "lm-eval"]
 BEGINNING = 1 << 16
@@ -19,6 +20,7 @@ def read_log(path: Path, log_format: LogFormat | None = None, temperature: float
     """The rows of one log, or of all that a folder holds; None: it is a file of answers, which is read elsewhere."""
     if log_format == "answers" or not path.exists():
         return None
+    refuse_pipe(path)
     files = _logs_in(path) if path.is_dir() else [path]
     kinds = {file: log_format or format_of(file) for file in files}
     if path.is_dir():

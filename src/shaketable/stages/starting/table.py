@@ -13,7 +13,7 @@ from shaketable.datasets.reading.hub import Chosen, folder_files, hub_files, is_
 from shaketable.datasets.reading.json_layout import JsonFields, question_of_object
 from shaketable.datasets.reading.rows import Row, scan_rows
 from shaketable.datasets.reading.table_layout import TAKEN
-from shaketable.errors import DataError, ShaketableError, did_you_mean
+from shaketable.errors import DataError, ShaketableError, at_home, did_you_mean
 from shaketable.types import Json, Rejected
 
 NONE = "-"
@@ -127,7 +127,7 @@ def dataset_table(opened: Opened, chosen: Sequence[Guess]) -> dict[str, Json]:
 
 
 def _files(data: str, configuration: str | None, split: str | None) -> tuple[list[Path], dict[str, Json]]:
-    path = Path(data).expanduser()
+    path = at_home(data)
     if path.is_file():
         return [path], {"path": data}
     chosen: Chosen | None = None
