@@ -235,7 +235,8 @@ HALF = "half \udce9"
 )
 def test_half_a_character_of_a_method_spoils_no_run(tmp_path, body, kept):
     head = "from shaketable.methods.asking import generate, search\nfrom shaketable.types import Hit, Note, Passage\n"
-    head += f"half = {HALF!r}\nhit = Hit(passage=Passage(id='p', title=half, sentences=()), rank=1, score=None, source='me')\n"
+    head += f"half = {HALF!r}\npassage = Passage(id='p', title=half, sentences=())\n"
+    head += "hit = Hit(passage=passage, rank=1, score=None, source='me')\n"
     load(tmp_path, f"{head}@shaketable.method\ndef halves(wording):\n    {body}\n")
     run = run_into(tmp_path / "run", methods=["halves", "closed_book"])
     records = [record for record in run.store.records() if record.trial.method == "halves"]
@@ -297,6 +298,17 @@ def test_half_a_character_of_a_model_or_its_failure_is_replaced(tmp_path):
     assert [failure.n for failure in run.failures()] == [1]
     assert "ValueError: half ?" in run.failures()[0].message
     assert answers(run)["Oslo"] == "half \N{REPLACEMENT CHARACTER}"
+
+
+def test_half_a_character_of_a_metric_that_raises_is_replaced(tmp_path):
+    @shaketable.metric
+    def picky(answer, question):
+        if question.id == "Rome":
+            raise ValueError(HALF)
+        return 1
+
+    run = run_into(tmp_path / "run", metrics=[picky])
+    assert set(run.score_table().get_column("reason")) == {None, "ValueError: half ?"}
 
 
 # --- models and pipelines -------------------------------------------------------------------------
