@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from dataclasses import replace
 
@@ -11,6 +12,8 @@ import pytest
 
 from shaketable import catalog
 from shaketable.errors import PartError
+from shaketable.models.calling import python
+from shaketable.models.calling.process import Process
 from shaketable.models.calling.target import model_of
 from shaketable.types import Completion, Failure, Hit, Message, Passage, Prompt, Sampling, Sentence
 
@@ -71,6 +74,8 @@ def misbehaves(question):
         os._exit(7)
     if question == "abort":
         os.abort()
+    if question == "signal":
+        os.kill(os.getpid(), 40)
     if question == "hang":
         time.sleep(60)
     if question == "fork":
@@ -223,6 +228,12 @@ def test_what_it_hands_over_may_come_back_changed(made):
         ("exit", "exited", "it called sys.exit(3)"),
         ("gone", "exited", "its process ended with exit code 7"),
         ("abort", "exited", "its process was ended by SIGABRT"),
+        pytest.param(
+            "signal",
+            "exited",
+            "its process was ended by signal 40",
+            marks=pytest.mark.skipif(sys.platform != "linux", reason="real-time signals are Linux's"),
+        ),
         ("reads", "pipeline", "EOFError"),
         ("forked and gone", "exited", "its process ended with exit code 1"),
     ],
@@ -233,6 +244,35 @@ def test_what_goes_wrong_is_one_failure_and_the_next_is_answered(made, question,
     assert failed.kind == kind
     assert words in failed.message
     assert isinstance(fine, Completion)
+
+
+def test_what_nobody_thought_of_is_one_failure_and_the_next_is_answered(made, monkeypatch):
+    refused = [OSError(24, "Too many open files \udce9")]
+
+    def start(*given):
+        if refused:
+            raise refused.pop()
+        return Process(*given)
+
+    monkeypatch.setattr(python, "Process", start)
+    part = made("misbehaves")
+    ask(part, prompt("gone"))  # The next question needs a process of its own.
+    failed, fine = ask(part, prompt("fine"), prompt("fine"))
+    assert (failed.kind, failed.may_retry) == ("pipeline", True)
+    assert failed.message == "it cannot be asked (OSError: [Errno 24] Too many open files ?)"
+    assert isinstance(fine, Completion)
+
+
+def test_a_process_whose_reply_cannot_be_read_is_ended(made, monkeypatch):
+    part = made("misbehaves")
+    [before] = ask(part, prompt("fine"))
+    with monkeypatch.context() as broken:
+        broken.setattr(python, "completion_of", lambda *given: 1 // 0)
+        [failed] = ask(part, prompt("fine"))
+    [after] = ask(part, prompt("fine"))
+    assert failed.message == "it cannot be asked (ZeroDivisionError: integer division or modulo by zero)"
+    assert before.text != after.text
+    assert not is_alive(int(before.text))
 
 
 def test_one_that_hangs_is_ended_and_the_next_is_answered(made):

@@ -21,7 +21,7 @@ from shaketable.errors import PartError, ShaketableError
 from shaketable.identity import seed_from
 from shaketable.methods.asking import generate, search
 from shaketable.metrics.scoring import NO_GOLD
-from shaketable.types import Message, Prompt, Question, Sampling
+from shaketable.types import Message, Prompt, Question, Sampling, Variant
 
 
 def ask(model, text="Who?", temperature=0.0):
@@ -181,10 +181,18 @@ def test_a_function_of_a_question_is_a_variation():
     assert oslo.rejected == "the variation gave no wording"
 
 
-@pytest.mark.parametrize("body", ["return ''", "return [text, 3]"])
+@pytest.mark.parametrize(
+    "body", ["return ''", "return [text, 3]", "return 5", "return 0", "return b'Who?'", "yield text\n    yield 5"]
+)
 def test_a_variation_that_returns_no_wording_is_named(tmp_path, body):
     load(tmp_path, f"@shaketable.variation\ndef wrong(text):\n    {body}\n")
     with pytest.raises(PartError, match="A variation returns a wording, a list of wordings, or None"):
+        catalog.build("variation", "wrong").vary([Question(id="q", text="Where?", answers=("x",))])
+
+
+def test_a_variation_that_raises_on_its_way_is_named(tmp_path):
+    load(tmp_path, "@shaketable.variation\ndef wrong(text):\n    yield text\n    raise KeyError('way')\n")
+    with pytest.raises(PartError, match=r"wrong, line 5, raised KeyError: 'way' for question q\."):
         catalog.build("variation", "wrong").vary([Question(id="q", text="Where?", answers=("x",))])
 
 
@@ -207,6 +215,100 @@ def test_a_method_that_returns_nothing_is_a_recorded_failure(tmp_path):
     run = run_into(tmp_path / "run", methods=["closed_book", silent])
     assert [(failure.kind, failure.n) for failure in run.failures()] == [("method", 3)]
     assert "returned None" in run.failures()[0].message
+
+
+# --- half characters ------------------------------------------------------------------------------
+
+HALF = "half \udce9"
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        ("raise ValueError(half)", "ValueError: half ?"),
+        ("return half", "half ?"),
+        ("return shaketable.Answer(text='x', working=half, reason=half, hits=(hit,))", "x"),
+        ("yield Note(name=half, values={half: [half]})\n    return 'noted'", "noted"),
+        ("yield from search(half, 1)\n    return 'searched'", "searched"),
+        ("yield from generate(half)\n    return 'asked'", "asked"),
+    ],
+)
+def test_half_a_character_of_a_method_spoils_no_run(tmp_path, body, kept):
+    head = "from shaketable.methods.asking import generate, search\nfrom shaketable.types import Hit, Note, Passage\n"
+    head += f"half = {HALF!r}\npassage = Passage(id='p', title=half, sentences=())\n"
+    head += "hit = Hit(passage=passage, rank=1, score=None, source='me')\n"
+    load(tmp_path, f"{head}@shaketable.method\ndef halves(wording):\n    {body}\n")
+    run = run_into(tmp_path / "run", methods=["halves", "closed_book"])
+    records = [record for record in run.store.records() if record.trial.method == "halves"]
+    assert {record.answer.text if record.answer else record.failure.message for record in records} == {kept}
+    assert len(records) == 3
+    assert "\udce9" not in repr(records).encode("unicode_escape").decode()
+
+
+def test_half_a_character_of_a_retriever_or_a_perturbation_is_replaced(tmp_path):
+    @shaketable.retriever
+    def halves(query, k):
+        return [{"text": f"Paris {HALF}.", "title": HALF, "id": HALF}]
+
+    @shaketable.retriever
+    def down(query):
+        raise OSError(HALF)
+
+    @shaketable.perturbation
+    def halved(sentences):
+        return [f"{HALF} {sentence}" for sentence in sentences]
+
+    run = run_into(tmp_path / "run", retrievers=[halves, down], perturbations=["unchanged", halved])
+    found = {record.trial.perturbation: record.trace[0].reply for record in run.store.records() if record.answer}
+    assert found["unchanged"].hits[0].passage.text == "Paris half ?."
+    assert found["halved"].hits[0].passage.text == "half ? Paris half ?."
+    [edit] = found["halved"].edits
+    assert (edit.before, edit.after) == ("Paris half ?.", "half ? Paris half ?.")
+    [failure] = run.failures()
+    assert "OSError: half ?" in failure.message
+
+
+def test_half_a_character_of_a_variation_is_replaced(tmp_path):
+    @shaketable.variation
+    def halved(text):
+        return [f"{text} {HALF}", f"{text} half ?", HALF]
+
+    @shaketable.variation
+    @dataclass(frozen=True, kw_only=True)
+    class Halving:
+        def vary(self, questions):
+            return [
+                [Variant(question_id=q.id, text=HALF, variation="halving", provenance={"by": HALF})] for q in questions
+            ]
+
+    run = run_into(tmp_path / "run", variations=["original", halved, Halving()])
+    wordings = {record.trial.variant.text for record in run.store.records() if record.trial.question_id == "Oslo"}
+    asked = "What is the capital of Norway?"
+    assert wordings == {asked, f"{asked} half ?", "half ?"}
+
+
+def test_half_a_character_of_a_model_or_its_failure_is_replaced(tmp_path):
+    @shaketable.model
+    def halves(prompt):
+        if "Italy" in prompt:
+            raise ValueError(HALF)
+        return {"text": HALF, "contexts": [HALF]}
+
+    run = run_into(tmp_path / "run", models=[halves], methods=["closed_book"])
+    assert [failure.n for failure in run.failures()] == [1]
+    assert "ValueError: half ?" in run.failures()[0].message
+    assert answers(run)["Oslo"] == "half \N{REPLACEMENT CHARACTER}"
+
+
+def test_half_a_character_of_a_metric_that_raises_is_replaced(tmp_path):
+    @shaketable.metric
+    def picky(answer, question):
+        if question.id == "Rome":
+            raise ValueError(HALF)
+        return 1
+
+    run = run_into(tmp_path / "run", metrics=[picky])
+    assert set(run.score_table().get_column("reason")) == {None, "ValueError: half ?"}
 
 
 # --- models and pipelines -------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from shaketable.factors import UNCHANGED
 from shaketable.protocols import Part, RecordRetriever
 from shaketable.retrievers.corpus.passages import split_sentences
 from shaketable.stages.plan import Condition
+from shaketable.text.half_characters import mend
 from shaketable.types import Evidence, Failure, Hit, Passage, Query, Question, Search, Sentence
 
 KEPT_EVIDENCE = 40_000
@@ -73,13 +74,13 @@ class EvidenceLookup:
             queries = [Query(text=key.query, question=question) for key, question in zip(keys, questions, strict=True)]
             assert condition.retriever is not None and condition.perturbation is not None
             try:
-                hits = _for_each(condition.retriever, condition.retriever.search(queries, step.k), len(queries))
+                hits = mend(_for_each(condition.retriever, condition.retriever.search(queries, step.k), len(queries)))
             except RetrieverDown as error:
-                down = Failure(kind="retriever", message=str(error), step="search", may_retry=True)
+                down = Failure(kind="retriever", message=mend(str(error)), step="search", may_retry=True)
                 self.kept.update(dict.fromkeys(keys, down))
                 continue
             disturbed = _for_each(condition.perturbation, condition.perturbation.perturb(questions, hits), len(queries))
-            for key, question, evidence in zip(keys, questions, disturbed, strict=True):
+            for key, question, evidence in zip(keys, questions, mend(disturbed), strict=True):
                 given = isinstance(condition.retriever, RecordRetriever)
                 self.kept[key] = evidence if evidence.hits or not given else _no_evidence(question, condition)
 
@@ -99,7 +100,7 @@ def _own(asked: Asked, found: tuple[Hit, ...]) -> Evidence:
         flags = () if catalog.label(perturbation) == UNCHANGED else (NOT_HANDED_OVER,)
         return Evidence(hits=found, flags=flags)
     split = [replace(hit, passage=_in_sentences(hit.passage)) for hit in found]
-    [evidence] = _for_each(perturbation, perturbation.perturb([asked.question], [split]), 1)
+    [evidence] = mend(_for_each(perturbation, perturbation.perturb([asked.question], [split]), 1))
     as_handed = dict(zip((hit.passage for hit in split), (hit.passage for hit in found), strict=True))
     hits = [replace(hit, passage=as_handed.get(hit.passage, hit.passage)) for hit in evidence.hits]
     return replace(evidence, hits=tuple(hits))

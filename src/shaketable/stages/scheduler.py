@@ -35,6 +35,7 @@ from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.side_by_side import SideBySide
 from shaketable.stages.sources import Source
 from shaketable.store.underway import KeptReply
+from shaketable.text.half_characters import mend
 from shaketable.types import (
     Answer,
     Completion,
@@ -327,9 +328,9 @@ class Scheduler:
         try:
             step = flight.steps.send(reply)
             while isinstance(step, Note):
-                flight.events.append(Event(step=step, reply=None))
+                flight.events.append(Event(step=mend(step), reply=None))
                 step = next(flight.steps)
-            step = continued(flight.trial.variant.history, step, flight.condition.system_message)
+            step = mend(continued(flight.trial.variant.history, step, flight.condition.system_message))
         except StopIteration as end:
             self._finish(ticket, end.value)
             return
@@ -438,7 +439,7 @@ class Scheduler:
             model = self.flights[waiting[0][0]].condition.model
             assert isinstance(model, WhiteBoxModel), "Planning refuses methods that want more than the model gives."
             for (ticket, _), reading in zip(waiting, model.probe([step for _, step in waiting]), strict=True):
-                self._take(ticket, reading)
+                self._take(ticket, mend(reading) if isinstance(reading, Failure) else reading)
 
     def _search(self) -> None:
         """Answer the waiting searches together."""
@@ -453,6 +454,7 @@ class Scheduler:
         self.kept.end(flight.trial.key)
         if not isinstance(end, Answer | Failure):
             end = _broken(f"It returned {end!r}; a method returns an Answer.")
+        end = mend(end)
         failure = end if isinstance(end, Failure) else None
         cost = Cost(
             n_searches=flight.n_searches,
@@ -586,25 +588,28 @@ def _kept_reply(reply: Evidence | Completion | Reading | Failure) -> Evidence | 
     by it. What a pipeline found stands in the evidence of a search."""
     if isinstance(reply, Completion) and reply.hits:
         return dataclasses.replace(reply, hits=())
-    return dataclasses.replace(reply, extras={}) if isinstance(reply, Reading) else reply
+    return mend(dataclasses.replace(reply, extras={})) if isinstance(reply, Reading) else reply
 
 
 def _whole(reply: Completion | Failure) -> Completion | Failure:
     """Half a character (a lone surrogate, from a reply cut inside an emoji) cannot be stored or scored as text."""
     if isinstance(reply, Failure):
-        return reply
+        return mend(reply)
     try:
-        "".join((reply.text, reply.thoughts, *reply.tokens)).encode()
-        return reply
+        "".join((reply.text, reply.thoughts, reply.written, *reply.tokens)).encode()
+        return mend(reply)
     except UnicodeEncodeError:
-        return dataclasses.replace(
+        whole = dataclasses.replace(
             reply,
-            text=_mend(reply.text),
-            thoughts=_mend(reply.thoughts),
-            tokens=tuple(map(_mend, reply.tokens)),
+            text=_joined(reply.text),
+            thoughts=_joined(reply.thoughts),
+            written=_joined(reply.written),
+            tokens=tuple(map(_joined, reply.tokens)),
             notes=(*reply.notes, "half_characters_replaced"),
         )
+        return mend(whole)
 
 
-def _mend(text: str) -> str:
+def _joined(text: str) -> str:
+    """Two halves that belong together become one character; what is left alone is replaced."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -14,6 +14,7 @@ from shaketable.stages.check import lacks_for_wording
 from shaketable.stages.parts import variations_of
 from shaketable.store import RecordStore, Run
 from shaketable.store.wordings import WordedQuestion
+from shaketable.text.half_characters import mend
 from shaketable.types import STRENGTH, Question, Rewording, Study, Variant
 from shaketable.variations.strength import measure_strength
 
@@ -88,7 +89,7 @@ def reword(variation: Variation, questions: Sequence[Question]) -> Iterator[list
                 f"{catalog.label(variation)} returned wordings of {len(made)} questions for {len(batch)}. "
                 "A variation returns a list for each."
             )
-        yield list(zip(batch, made, strict=True))
+        yield list(zip(batch, mend(made), strict=True))
 
 
 def with_strength(batch: Sequence[tuple[Question, Rewording]]) -> list[tuple[Question, Rewording]]:

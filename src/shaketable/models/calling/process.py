@@ -130,7 +130,7 @@ class Process:
         code = self._process.poll()
         self.kill()
         if code is not None and code < 0:
-            how = f"its process was ended by {signal.Signals(-code).name}"
+            how = f"its process was ended by {_name_of_signal(-code)}"
         else:
             how = f"its process ended with exit code {code}" if code is not None else "its process closed its line"
         last = f"; the last it printed: {self.printed.last_line:.200}" if self.printed.last else ""
@@ -145,3 +145,11 @@ class Process:
                 self._process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5.0)
+
+
+def _name_of_signal(number: int) -> str:
+    """Not all have a name: of the real-time signals only the first and the last do."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -35,6 +35,13 @@ class PythonCaller:
         except PartError as error:
             self._process = None
             return _failure("pipeline", str(error), may_retry=True)
+        except Closed:
+            raise
+        except Exception as error:  # Whatever it is, such as no file left to open: no lane falls silent.
+            self._let_go()
+            if self._is_closed:
+                raise Closed from error
+            return _failure("pipeline", f"it cannot be asked ({type(error).__name__}: {error})", may_retry=True)
 
     def _call(self, process: Process, prompt: Prompt, hand_over: HandOver) -> Completion | Failure:
         assert self._takes is not None
@@ -60,6 +67,12 @@ class PythonCaller:
             self._process = Process(self.target, self.told, self.printed)
         self._takes = self._process.wait_until_ready()
         return self._process
+
+    def _let_go(self) -> None:
+        """End a process of which nobody knows what it would say next."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
 
     def close(self) -> None:
         self._is_closed = True

@@ -10,6 +10,7 @@ from shaketable.perturbations.altered import Target, disturbed, remove, sentence
 from shaketable.protocols import Perturbation, Retriever
 from shaketable.retrievers.corpus.passages import split_sentences
 from shaketable.stages.explaining.sentence_edits import Edits
+from shaketable.text.half_characters import mend
 from shaketable.types import Evidence, Hit, Passage, Query, Question, Sentence
 
 
@@ -27,7 +28,7 @@ class Changed:
     """Every sentence that it was handed, by its id."""
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
-        return [self._changed(evidence) for evidence in self.before.perturb(questions, hits)]
+        return [self._changed(evidence) for evidence in mend(self.before.perturb(questions, hits))]
 
     def _changed(self, evidence: Evidence) -> Evidence:
         split = [replace(hit, passage=_in_sentences(hit.passage)) for hit in evidence.hits]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from shaketable import catalog
@@ -11,6 +11,7 @@ from shaketable.errors import PartError, ShaketableError
 from shaketable.protocols import Steps
 from shaketable.stages.own.evidence import rng_of
 from shaketable.stages.own.function_part import FunctionPart, trouble
+from shaketable.text.normalization import without_surrogates
 from shaketable.types import Answer, Question, Variant
 from shaketable.variations.gate.refusal import Refusal, refuse
 
@@ -31,22 +32,30 @@ class FunctionVariation(FunctionPart):
     def _words(self, question: Question) -> list[Variant]:
         rng = rng_of(self, self.seed, question) if "rng" in self.given else None
         try:
-            given = self.call(question.text, {"question": question, "rng": rng})
+            texts = _listed(self.call(question.text, {"question": question, "rng": rng}))
         except ShaketableError:
             raise
         except Exception as error:
             raise trouble(self, error, f"question {question.id}") from error
-        texts = [given] if isinstance(given, str) else list(given or ())
         label = catalog.label(self)
         if not texts:
             return [refuse(Variant(question_id=question.id, text=question.text, variation=label), NO_WORDING)]
+        wordings: dict[str, None] = {}
         for text in texts:
             if not isinstance(text, str) or not text.strip():
                 raise PartError(
                     f"{self.name} returned {text!r:.60} for question {question.id}. A variation returns a wording, a "
                     "list of wordings, or None."
                 )
-        return [Variant(question_id=question.id, text=text.strip(), variation=label) for text in dict.fromkeys(texts)]
+            wordings[without_surrogates(text).strip()] = None
+        return [Variant(question_id=question.id, text=text, variation=label) for text in wordings]
+
+
+def _listed(given: object) -> list[object]:
+    """What a variation returned, one by one; a thing that is no list stands alone, and is told by what it is."""
+    if given is None:
+        return []
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else [given]
 
 
 class FunctionMethod(FunctionPart):

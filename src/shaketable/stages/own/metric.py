@@ -9,6 +9,7 @@ from typing import ClassVar
 from shaketable.errors import ShaketableError
 from shaketable.metrics.scoring import unscored
 from shaketable.stages.own.function_part import FunctionPart, trouble
+from shaketable.text.normalization import without_surrogates
 from shaketable.types import Measure, Question, Record, Score
 
 FIRST = "the answer, as text"
@@ -36,7 +37,7 @@ class FunctionMetric(FunctionPart):
                 except ShaketableError:
                     raise
                 except Exception as error:  # Whatever it is, the numbers of other answers must not be lost.
-                    reason = f"{type(error).__name__}: {error}"[:200]
+                    reason = without_surrogates(f"{type(error).__name__}: {error}")[:200]
                     raised.append((error, record))
             scores.append([Score(key=record.trial.key, metric=self.name, value=value, reason=reason)])
         if raised and len(raised) == sum(record.answer is not None for record in records):
