@@ -35,7 +35,7 @@ from shaketable.stages.plan import Condition, Plan
 from shaketable.stages.side_by_side import SideBySide
 from shaketable.stages.sources import Source
 from shaketable.store.underway import KeptReply
-from shaketable.text.half_characters import mend
+from shaketable.text.half_characters import are_whole, mend
 from shaketable.types import (
     Answer,
     Completion,
@@ -330,7 +330,7 @@ class Scheduler:
             while isinstance(step, Note):
                 flight.events.append(Event(step=mend(step), reply=None))
                 step = next(flight.steps)
-            step = mend(continued(flight.trial.variant.history, step, flight.condition.system_message))
+            step = _whole_step(continued(flight.trial.variant.history, step, flight.condition.system_message))
         except StopIteration as end:
             self._finish(ticket, end.value)
             return
@@ -454,7 +454,7 @@ class Scheduler:
         self.kept.end(flight.trial.key)
         if not isinstance(end, Answer | Failure):
             end = _broken(f"It returned {end!r}; a method returns an Answer.")
-        end = mend(end)
+        end = _whole_end(end)
         failure = end if isinstance(end, Failure) else None
         cost = Cost(
             n_searches=flight.n_searches,
@@ -588,26 +588,41 @@ def _kept_reply(reply: Evidence | Completion | Reading | Failure) -> Evidence | 
     by it. What a pipeline found stands in the evidence of a search."""
     if isinstance(reply, Completion) and reply.hits:
         return dataclasses.replace(reply, hits=())
-    return mend(dataclasses.replace(reply, extras={})) if isinstance(reply, Reading) else reply
+    return dataclasses.replace(reply, extras={}) if isinstance(reply, Reading) else reply
 
 
 def _whole(reply: Completion | Failure) -> Completion | Failure:
     """Half a character (a lone surrogate, from a reply cut inside an emoji) cannot be stored or scored as text."""
     if isinstance(reply, Failure):
         return mend(reply)
-    try:
-        "".join((reply.text, reply.thoughts, reply.written, *reply.tokens)).encode()
-        return mend(reply)
-    except UnicodeEncodeError:
-        whole = dataclasses.replace(
-            reply,
-            text=_joined(reply.text),
-            thoughts=_joined(reply.thoughts),
-            written=_joined(reply.written),
-            tokens=tuple(map(_joined, reply.tokens)),
-            notes=(*reply.notes, "half_characters_replaced"),
-        )
-        return mend(whole)
+    if are_whole(reply.text, reply.thoughts, reply.written, *reply.tokens):
+        return reply
+    whole = dataclasses.replace(
+        reply,
+        text=_joined(reply.text),
+        thoughts=_joined(reply.thoughts),
+        written=_joined(reply.written),
+        tokens=tuple(map(_joined, reply.tokens)),
+        notes=(*reply.notes, "half_characters_replaced"),
+    )
+    return mend(whole)
+
+
+def _whole_step(step: Step) -> Step:
+    """Looking at each field would take longer than an instant model: what methods write is looked at."""
+    match step:
+        case Generate(messages=messages):
+            is_whole = are_whole(*(message.content for message in messages))
+        case Search(query=query, found=None):
+            is_whole = are_whole(query)
+        case _:
+            is_whole = False
+    return step if is_whole else mend(step)
+
+
+def _whole_end(end: Answer | Failure) -> Answer | Failure:
+    is_whole = isinstance(end, Answer) and are_whole(end.text, end.working, end.reason or "")
+    return end if is_whole else mend(end)
 
 
 def _joined(text: str) -> str:

@@ -17,6 +17,15 @@ def mend(value: T) -> T:
     return cast(T, _mended(value))
 
 
+def are_whole(*texts: str) -> bool:
+    """Whether no text has half a character; quick."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _mended(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isascii() or value == (whole := without_surrogates(value)) else whole
