@@ -116,7 +116,9 @@ def _source_in(file: IO[bytes]) -> ScoreSource:
 def _scan(file: IO[bytes]) -> pl.LazyFrame:
     """Reads the file that is open, not the one that has its name later; it may be closed here."""
     file.seek(0)
-    return pl.scan_parquet(file).select(*SCHEMA)
+    rows = pl.scan_parquet(file).select(*SCHEMA)
+    rows.collect_schema()  # What has other columns is told now.
+    return rows
 
 
 @contextlib.contextmanager
@@ -155,8 +157,10 @@ def has_baselines(folder: Path) -> bool:
 def load_baselines(folder: Path) -> pl.DataFrame:
     """As scores; empty where there are none that belong to the scores."""
     baselines = _open_baselines(folder, load_source(folder).made_from)
+    if baselines is None:
+        return score_frame(())
     with _reading(folder / BASELINES):
-        return score_frame(()) if baselines is None else baselines.collect()
+        return baselines.collect()
 
 
 def _open_baselines(folder: Path, made_from: str | None) -> pl.LazyFrame | None:
