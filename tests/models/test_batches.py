@@ -352,6 +352,55 @@ def test_a_state_that_cannot_be_read_is_never_thrown_away(endpoint: BatchEndpoin
     assert state.read_bytes() == b"\0" * 40
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("token", 3),
+        ("token", "../x"),
+        ("n_requests", "3"),
+        ("n_requests", True),
+        ("made_at", None),
+        ("is_creatin", True),
+    ],
+)
+def test_a_state_with_a_field_of_another_type_is_one_that_cannot_be_read(
+    endpoint: BatchEndpoint, tmp_path: Path, field: str, value: Any
+) -> None:
+    with pytest.raises(RepliesPending):
+        collect(endpoint.model().batch_line(tmp_path, 0.0), prompts(2))
+    (state,) = tmp_path.glob("*/state.json")
+    state.write_text(json.dumps({**json.loads(state.read_text()), field: value}))
+    assert underway_in(tmp_path) == []
+    with pytest.raises(ModelError, match=rf"metadata shaketable = {state.parent.name} at the endpoint"):
+        endpoint.model().batch_line(tmp_path, None)
+
+
+def test_replies_that_were_altered_here_are_taken_from_the_endpoint_again(
+    endpoint: BatchEndpoint, tmp_path: Path
+) -> None:
+    first = collect(endpoint.model().batch_line(tmp_path, None), prompts(3))
+    (replies,) = tmp_path.glob("*/replies.jsonl")
+    came = replies.read_bytes()
+    replies.write_bytes(came.replace(b"Zog", b"Zag"))
+    assert replies.read_bytes() != came
+    line = endpoint.model().batch_line(tmp_path, None)
+    assert collect(line, prompts(3)) == first and replies.read_bytes() == came
+    assert len(endpoint.batches) == 1 and paid(endpoint) == [1] * 3
+    replies.write_bytes(b"")
+    line.let_go()
+    assert [file.name for file in tmp_path.glob("*/*")] == ["state.json"]
+
+
+def test_replies_that_an_older_version_brought_are_read(endpoint: BatchEndpoint, tmp_path: Path) -> None:
+    first = collect(endpoint.model().batch_line(tmp_path, None), prompts(3))
+    (state,) = tmp_path.glob("*/state.json")
+    kept = json.loads(state.read_text())
+    del kept["sha256"]
+    state.write_text(json.dumps(kept))
+    endpoint.respond = lambda method, path: (500, {}, {"error": {"message": "asked"}})
+    assert collect(endpoint.model().batch_line(tmp_path, None), prompts(3)) == first
+
+
 def test_a_deadline_ends_the_waiting(endpoint: BatchEndpoint, tmp_path: Path) -> None:
     endpoint.states = ("validating", "in_progress")
     deadline = time.perf_counter() + 0.2

@@ -15,6 +15,10 @@ from typer.testing import CliRunner
 from shaketable.analyses.evidence.correctness import Correctness
 from shaketable.cli.app import app
 from shaketable.errors import RunError
+from shaketable.factors import Labels
+from shaketable.report.drawing import Drawing
+from shaketable.report.section import Page, Section
+from shaketable.stages import report
 from shaketable.stages.analyze import analyze, make_current
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
@@ -149,3 +153,64 @@ def test_a_run_without_findings_says_how_to_make_them(study: Study, tmp_path: Pa
     run = Run.prepare(tmp_path / "run", study)
     with pytest.raises(RunError, match="shaketable analyze"):
         run.findings()
+
+
+# --- other processes that score the same run -------------------------------------------------------
+
+
+def _score_otherwise(run: Run) -> None:
+    """As another process does: in the place of the file stands one of another length."""
+    score(Run(run.folder), ["contains"])
+
+
+def test_what_is_read_stays_what_it_was_when_others_score_the_run(failed: Run) -> None:
+    tables = failed.score_tables()
+    before = failed.score_table()
+    _score_otherwise(failed)
+    assert tables.whole().equals(before) and tuple(tables.metrics) == failed.study.metrics
+    with failed.holding_scores():
+        assert failed.asked_metrics() == ("contains",)
+        score(Run(failed.folder))
+        assert failed.asked_metrics() == ("contains",) and failed.main_metric() == "contains"
+        assert failed.has_baselines() and set(failed.scores()["metric"]) == {"contains"}
+    assert failed.asked_metrics() is None and failed.score_table().equals(before)
+
+
+def test_findings_are_of_the_scores_that_they_name(failed: Run) -> None:
+    """Scored otherwise in the midst of an analysis, they are made anew when they are asked for."""
+    before = failed.findings()
+    findings = analyze(failed, progress=lambda name: _score_otherwise(failed))
+    assert findings == before and not failed.has_current_findings()
+    score(failed)
+    assert failed.has_current_findings() and failed.findings() == before
+
+
+def test_findings_do_not_take_the_place_of_newer_ones(failed: Run) -> None:
+    def outrun(name: str) -> None:
+        _score_otherwise(failed)
+        analyze(Run(failed.folder))
+
+    assert analyze(failed, progress=outrun).main_metric != "contains"
+    assert failed.has_current_findings() and failed.findings().main_metric == "contains"
+
+
+def test_a_page_is_of_one_state_of_the_scores(failed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    _answer(failed)
+    score(failed)
+    drawn, tabled = report.draw, report.figure_table
+    metrics = []
+
+    def table_of(table: pl.DataFrame, metric: str, labels: Labels) -> pl.DataFrame:
+        metrics.append(metric)
+        return tabled(table, metric, labels=labels)
+
+    def score_first(page: Page) -> tuple[list[Section], list[Drawing]]:
+        _score_otherwise(failed)
+        analyze(Run(failed.folder))
+        return drawn(page)
+
+    monkeypatch.setattr(report, "draw", score_first)
+    monkeypatch.setattr(report, "figure_table", table_of)
+    report.report(failed)
+    assert tuple(metrics) == failed.study.metrics
+    assert failed.findings().main_metric == "contains"

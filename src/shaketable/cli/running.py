@@ -39,6 +39,7 @@ from shaketable.protocols import EndpointModel
 from shaketable.report.time_words import duration
 from shaketable.report.words import count
 from shaketable.stages.analyze import analyze as analyze_stage
+from shaketable.stages.analyze import holding_findings, holding_scores
 from shaketable.stages.answer import Answered, is_adaptive, is_all_answered
 from shaketable.stages.answer import answer as answer_stage
 from shaketable.stages.cluster.executor import Ray
@@ -50,7 +51,6 @@ from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.reuse import count_shared
 from shaketable.stages.run import run as run_stage
-from shaketable.stages.score import make_current as make_scores_current
 from shaketable.stages.score import score as score_stage
 from shaketable.stages.selection import describe_selection
 from shaketable.stages.vary import vary
@@ -253,9 +253,9 @@ def analyze(
 ) -> None:
     """Ask the study's questions of its scores; scores first what is not scored, or was answered since."""
     found = Run(run_folder)
-    make_scores_current(found, progress=lambda name: say(f"scoring {name}", quiet=json_))
-    findings = analyze_stage(found, analyses, progress=lambda name: say(f"analyzing {name}", quiet=json_))
-    tell_findings(found, findings, json_)
+    with holding_scores(found, progress=lambda name: say(f"scoring {name}", quiet=json_)):
+        findings = analyze_stage(found, analyses, progress=lambda name: say(f"analyzing {name}", quiet=json_))
+        tell_findings(found, findings, json_)
 
 
 @guarded
@@ -335,13 +335,14 @@ def _tell_results(found: Run, answered: Answered, seconds: float) -> None:
     from shaketable.report.page import describe_floors, make_sections
     from shaketable.stages.report import page_of
 
-    page = page_of(found, found.findings())
-    for floor in describe_floors(page):
-        say(floor)
-    for section in make_sections(page):
-        for headline in section.headlines[:N_TOLD]:
-            out.print(f"• {headline.text}", highlight=False, markup=False)
-        say_left_out(len(section.headlines) - N_TOLD)
+    with holding_findings(found) as findings:
+        page = page_of(found, findings)
+        for floor in describe_floors(page):
+            say(floor)
+        for section in make_sections(page):
+            for headline in section.headlines[:N_TOLD]:
+                out.print(f"• {headline.text}", highlight=False, markup=False)
+            say_left_out(len(section.headlines) - N_TOLD)
     tell_stop(found, answered)
     say(f"Done in {duration(seconds)}. The report: {found.folder / 'report.html'}")
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -21,6 +22,9 @@ from shaketable.store import Run
 from shaketable.store.findings_file import check_result
 from shaketable.types import Finding, Findings, NotApplied, Scan
 
+MOST_TRIES = 3
+"""To find scores with their baselines, while other processes score the run too."""
+
 
 def analyze(
     run: Run, analyses: Sequence[str] | None = None, progress: Callable[[str], None] = lambda name: None
@@ -33,17 +37,46 @@ def analyze(
     >>> [finding.analysis for finding in findings.findings]
     ['correctness']
     """
-    source = run.findings_source(analyses)
-    findings = findings_of(run, analyses or run.study.analyses, progress)
-    run.write_findings(findings, source=source, analyses=analyses)
+    with run.holding_scores():
+        source = run.findings_source(analyses)
+        findings = findings_of(run, analyses or run.study.analyses, progress)
+    if not _is_outrun(run, source, analyses):
+        run.write_findings(findings, source=source, analyses=analyses)
     return findings
+
+
+def _is_outrun(run: Run, source: str, analyses: Sequence[str] | None) -> bool:
+    """Whether other scores stand now than those that were analyzed, and another process has analyzed them already."""
+    with run.reading() as now:
+        return now.findings_source(analyses) != source and now.has_current_findings()
 
 
 def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) -> None:
     """Score and analyze again what has changed since the findings were made."""
-    score.make_current(run, lambda name: progress(f"scoring {name}"))
-    if not run.has_current_findings():
-        analyze(run, run.asked_analyses(), lambda name: progress(f"analyzing {name}"))
+    with holding_findings(run, progress):
+        pass
+
+
+@contextlib.contextmanager
+def holding_findings(run: Run, progress: Callable[[str], None] = lambda name: None) -> Iterator[Findings]:
+    """The findings, made anew where they are out of date, with the scores that they are of."""
+    with holding_scores(run, lambda name: progress(f"scoring {name}")):
+        findings = run.current_findings()
+        if findings is None:
+            findings = analyze(run, run.asked_analyses(), lambda name: progress(f"analyzing {name}"))
+        yield findings
+
+
+@contextlib.contextmanager
+def holding_scores(run: Run, progress: Callable[[str], None] = lambda name: None) -> Iterator[None]:
+    """Scores that are those of the records, made anew where they are not: they are read until the end, also if other
+    processes score the run otherwise meanwhile."""
+    for n_left in reversed(range(MOST_TRIES)):
+        score.make_current(run, progress)
+        with run.holding_scores():
+            if run.has_baselines() or not n_left:
+                yield
+                return
 
 
 def findings_of(run: Run, analyses: Sequence[str], progress: Callable[[str], None] = lambda name: None) -> Findings:
@@ -74,6 +107,11 @@ def findings_of(run: Run, analyses: Sequence[str], progress: Callable[[str], Non
 
 def tables_of(run: Run) -> Tables:
     """What analyses read of a run; systems that temperature did not reach are in all tables at their coolest alone."""
+    with run.holding_scores():
+        return _read_tables(run)
+
+
+def _read_tables(run: Run) -> Tables:
     flat = not_applied(run)
     records = functools.cache(lambda: at_one_temperature(run.records(), flat))
 

@@ -15,8 +15,9 @@ from shaketable.errors import OutputError, StudyError
 from shaketable.identity import digest_text
 from shaketable.report.card import RunCard, make_system_cards
 from shaketable.report.card_files import draw_png, format_html, format_markdown
+from shaketable.report.section import Page
 from shaketable.report.words import MISSING, name_questions, name_resamples
-from shaketable.stages.analyze import make_current, tables_of
+from shaketable.stages.analyze import holding_findings, tables_of
 from shaketable.stages.report import page_of
 from shaketable.store import Run
 from shaketable.study import load_study, shipped_studies
@@ -30,8 +31,11 @@ ENDINGS = (".html", ".md", ".png")
 
 def card(run: Run, progress: Callable[[str], None] = lambda words: None) -> RunCard:
     """What it says; scores and findings that are out of date are made anew first."""
-    make_current(run, progress)
-    page, tables = page_of(run, run.findings()), tables_of(run)
+    with holding_findings(run, progress) as findings:
+        return _make(run, page_of(run, findings), tables_of(run))
+
+
+def _make(run: Run, page: Page, tables: Tables) -> RunCard:
     summary = run.summary()
     failed = f"{summary.failed:,} of {summary.trials:,} trials have no answer. " if summary.failed else ""
     partial = "" if summary.is_finished else f"Partial: {summary.done:,} of {summary.trials:,} trials are done. "

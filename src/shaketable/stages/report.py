@@ -18,7 +18,7 @@ from shaketable.report.page import contents, describe_floors, group_caveats, mak
 from shaketable.report.section import Band, Page, Section
 from shaketable.report.templates import environment
 from shaketable.report.words import describe_not_applied
-from shaketable.stages.analyze import make_current
+from shaketable.stages.analyze import holding_findings
 from shaketable.stages.explaining.explained_now import current_explanations
 from shaketable.stages.heat_check import at_coolest
 from shaketable.store import Run
@@ -43,8 +43,11 @@ def report(run: Run, *, band: Band = "interval", progress: Callable[[str], None]
     >>> shaketable.write_report(shaketable.run(study, "runs/reported")).name
     'report.html'
     """
-    make_current(run, progress)
-    page = page_of(run, run.findings(), band)
+    with holding_findings(run, progress) as findings:
+        return _write(run, page_of(run, findings, band))
+
+
+def _write(run: Run, page: Page) -> Path:
     sections, drawings = draw(page)
     write_drawings(drawings, run.folder / "figures")
     if metric := run.main_metric():

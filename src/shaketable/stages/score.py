@@ -13,6 +13,7 @@ from shaketable.stages.baselines import score_baselines, swap_answers
 from shaketable.stages.check import refuse_shared_numbers
 from shaketable.stages.reference import made_by, write_references
 from shaketable.store import Run
+from shaketable.store.score_file import load_source
 from shaketable.types import Question, Record, Score
 
 RECORDS_AT_ONCE = 4096
@@ -54,8 +55,9 @@ def make_current(run: Run, progress: Callable[[str], None] = lambda name: None) 
     elif not run.has_baselines():
         questions = {question.id: question for question in run.store.questions(made_by(run.study))}
         swapped = swap_answers(run.store.clean_records(), questions)
-        parts = _build(run.asked_metrics() or run.study.metrics)
-        run.write_baselines(score_baselines(parts, swapped, questions, _batches))
+        scored = load_source(run.folder)  # Others may take their place meanwhile.
+        parts = _build(scored.asked or run.study.metrics)
+        run.write_baselines(score_baselines(parts, swapped, questions, _batches), source=scored.made_from)
 
 
 def _build(metrics: Sequence[str]) -> list[Metric]:

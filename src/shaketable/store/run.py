@@ -49,6 +49,7 @@ class Run(RunFolder):
     """
 
     _score_tables: tuple[tuple[tuple[int, int], ...], ScoreTables] | None = None
+    _held: score_file.OpenScores | None = None
 
     def __repr__(self) -> str:
         return card.describe_run(self.summary())
@@ -79,6 +80,18 @@ class Run(RunFolder):
             stamps, kept = self._score_tables
             self._score_tables = stamps, kept.read_by(self._factor_table, self.evidence_flags)
 
+    @contextlib.contextmanager
+    def holding_scores(self) -> Iterator[None]:
+        """Scores are read as they stand now, whoever makes them anew meanwhile; where there are none, none are held."""
+        if self._held is not None:
+            yield
+            return
+        self._held = score_file.open_scores(self.folder)
+        try:
+            yield
+        finally:
+            self._held = None
+
     # --- tables -------------------------------------------------------------------------------
 
     def records(self, columns: Sequence[str] = tables.RECORD_COLUMNS) -> pl.DataFrame:
@@ -107,7 +120,7 @@ class Run(RunFolder):
 
     def scores(self) -> pl.DataFrame:
         """One row per record and number: key, metric, value, reason."""
-        return score_file.load_scores(self.folder)
+        return score_file.load_scores(self.folder) if self._held is None else self._held.rows.collect()
 
     def wide(self) -> pl.DataFrame:
         """One row per record: every factor, answer, evidence, flags, cost, a column for each tag of its question, and
@@ -145,14 +158,20 @@ class Run(RunFolder):
 
     def score_tables(self) -> ScoreTables:
         """The same, a number at a time: what is needed of a large run. Kept until there are other records or scores."""
-        stamps = self._stamps(self.folder / score_file.NAME)
+        held = self._held
+        stamps = self._stamps(self.folder / score_file.NAME) if held is None else (*self._stamps(), held.stamp)
         if self._score_tables is None or self._score_tables[0] != stamps:
             self._score_tables = stamps, self._read_score_tables()
         return self._score_tables[1]
 
     def _read_score_tables(self) -> ScoreTables:
-        scores, without = score_file.scan_scores(self.folder), self.study.without_flags
-        return ScoreTables(scores, self._factor_table, self.evidence_flags, without)
+        return ScoreTables(self._scan_scores(), self._factor_table, self.evidence_flags, self.study.without_flags)
+
+    def _scan_scores(self) -> pl.LazyFrame:
+        return score_file.scan_scores(self.folder) if self._held is None else self._held.rows
+
+    def _score_source(self) -> score_file.ScoreSource:
+        return score_file.load_source(self.folder) if self._held is None else self._held.source
 
     def _factor_table(self) -> pl.DataFrame:
         return tables.factor_table(self.store)
@@ -174,15 +193,17 @@ class Run(RunFolder):
 
     def baselines(self) -> pl.DataFrame:
         """Key, metric, value, reason of clean answers to other questions; empty: none were scored with the scores."""
-        return score_file.load_baselines(self.folder)
+        if self._held is None:
+            return score_file.load_baselines(self.folder)
+        return score_file.score_frame(()) if self._held.baselines is None else self._held.baselines.collect()
 
     def has_baselines(self) -> bool:
         """Whether they were scored with the scores; there may be none of these metrics."""
-        return score_file.has_baselines(self.folder)
+        return score_file.has_baselines(self.folder) if self._held is None else self._held.baselines is not None
 
     def write_baselines(self, baselines: Iterable[Score], *, source: str | None = None) -> None:
         """Beside the scores, which are written before them. `source` is theirs; None: of those that are stored."""
-        source = source or score_file.load_source(self.folder).made_from or ""
+        source = source or self._score_source().made_from or ""
         score_file.write_baselines(self.folder, baselines, source)
 
     def findings(self) -> Findings:
@@ -218,7 +239,7 @@ class Run(RunFolder):
 
     def has_current_scores(self) -> bool:
         """Whether the stored scores are those that their metrics would give now."""
-        stored = score_file.load_source(self.folder)
+        stored = self._score_source()
         try:
             return stored.made_from is not None and stored.made_from == self.scores_source(stored.asked)
         except PartError:  # A metric that there is no more, or that only another process has.
@@ -233,19 +254,22 @@ class Run(RunFolder):
 
     def asked_metrics(self) -> tuple[str, ...] | None:
         """The metrics that were asked for last instead of the study's; None: the study's."""
-        return score_file.load_source(self.folder).asked
+        return self._score_source().asked
 
     def findings_source(self, analyses: Sequence[str] | None = None) -> str:
         """The digest of what these analyses (None: the study's) would read now, and of the program that reads it."""
-        scores = score_file.load_source(self.folder)
-        return currency.findings_source(self.content_digest(), scores, self.study, analyses)
+        return currency.findings_source(self.content_digest(), self._score_source(), self.study, analyses)
 
     def has_current_findings(self) -> bool:
         """Whether the stored findings are those that their analyses would give now."""
+        return self.current_findings() is not None
+
+    def current_findings(self) -> Findings | None:
+        """The stored findings, where they are those that their analyses would give now."""
         if not has_findings(self.folder) or not self.has_current_scores():
-            return False
+            return None
         stored = load_findings(self.folder)
-        return stored.made_from == self.findings_source(stored.asked)
+        return stored.findings if stored.made_from == self.findings_source(stored.asked) else None
 
     def asked_analyses(self) -> tuple[str, ...] | None:
         """As `asked_metrics`, of the findings."""
@@ -309,7 +333,7 @@ class Run(RunFolder):
 
     def unscored(self) -> tuple[counts.UnscoredCount, ...]:
         """Numbers that could not be given, by metric and reason; curves too."""
-        return counts.count_unscored(score_file.scan_scores(self.folder), self.store.curves())
+        return counts.count_unscored(self._scan_scores(), self.store.curves())
 
     def examples(self, n: int) -> tuple[Example, ...]:
         """Questions that are right with untouched evidence and wrong with disturbed evidence, coolest first."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 
@@ -35,12 +37,38 @@ class ScoreSource:
     """The metrics that were asked for instead of the study's; None: the study's."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenScores:
+    """Scores and their baselines as they stood when they were opened, whatever takes their place meanwhile."""
+
+    rows: pl.LazyFrame
+    source: ScoreSource
+    stamp: tuple[int, int]
+    """Time and size of the file."""
+    baselines: pl.LazyFrame | None
+    """None: there were none that belong to the scores."""
+
+
+def open_scores(folder: Path) -> OpenScores | None:
+    """None: there are none."""
+    if not (folder / NAME).is_file():
+        return None
+    with _opened(folder / NAME) as file:
+        status, source = os.fstat(file.fileno()), _source_in(file)
+        return OpenScores(
+            rows=_scan(file),
+            source=source,
+            stamp=(status.st_mtime_ns, status.st_size),
+            baselines=_open_baselines(folder, source.made_from),
+        )
+
+
 def scan_scores(folder: Path) -> pl.LazyFrame:
-    """Key, metric, value, reason, to be read when they are asked for."""
+    """Key, metric, value, reason, to be read when they are asked for, also if others take their place before."""
     if not (folder / NAME).is_file():
         raise RunError(f"{folder} has no scores yet. Run: shaketable score {folder}.")
-    with _reading(folder / NAME):
-        return pl.scan_parquet(folder / NAME).select(*SCHEMA)
+    with _opened(folder / NAME) as file:
+        return _scan(file)
 
 
 def metrics_in(scores: pl.LazyFrame) -> list[str]:
@@ -59,15 +87,15 @@ def load_scores_of(folder: Path, key: str) -> tuple[Score, ...]:
     """Those of one record."""
     if not (folder / NAME).is_file():
         return ()
-    with _reading(folder / NAME):
-        rows = pl.scan_parquet(folder / NAME).filter(pl.col("key") == key).select(*SCHEMA).collect().iter_rows()
+    with _opened(folder / NAME) as file:
+        rows = _scan(file).filter(pl.col("key") == key).collect().iter_rows()
     return tuple(Score(key=own, metric=metric, value=value, reason=reason) for own, metric, value, reason in rows)
 
 
 def load_scores_by(folder: Path, metrics: Sequence[str]) -> Iterator[Score]:
     """Those of some numbers, in their order."""
-    with _reading(folder / NAME):
-        frame = pl.scan_parquet(folder / NAME).filter(pl.col("metric").is_in(list(metrics))).select(*SCHEMA).collect()
+    with _opened(folder / NAME) as file:
+        frame = _scan(file).filter(pl.col("metric").is_in(list(metrics))).collect()
     for key, metric, value, reason in frame.iter_rows():
         yield Score(key=key, metric=metric, value=value, reason=reason)
 
@@ -75,10 +103,28 @@ def load_scores_by(folder: Path, metrics: Sequence[str]) -> Iterator[Score]:
 def load_source(folder: Path) -> ScoreSource:
     if not (folder / NAME).is_file():
         return ScoreSource()
-    with _reading(folder / NAME):
-        kept = pl.read_parquet_metadata(folder / NAME)
-        asked = json.loads(kept.get(ASKED, "null"))
-        return ScoreSource(made_from=kept.get(SOURCE), asked=None if asked is None else tuple(asked))
+    with _opened(folder / NAME) as file:
+        return _source_in(file)
+
+
+def _source_in(file: IO[bytes]) -> ScoreSource:
+    kept = pl.read_parquet_metadata(file)
+    asked = json.loads(kept.get(ASKED, "null"))
+    return ScoreSource(made_from=kept.get(SOURCE), asked=None if asked is None else tuple(asked))
+
+
+def _scan(file: IO[bytes]) -> pl.LazyFrame:
+    """Reads the file that is open, not the one that has its name later; it may be closed here."""
+    file.seek(0)
+    rows = pl.scan_parquet(file).select(*SCHEMA)
+    rows.collect_schema()  # What has other columns is told now.
+    return rows
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    with _reading(path), path.open("rb") as file:
+        yield file
 
 
 @contextlib.contextmanager
@@ -105,19 +151,24 @@ def write_scores(folder: Path, scores: Iterable[Score], made_from: str, asked: S
 
 def has_baselines(folder: Path) -> bool:
     """Whether there are such that were made from what the scores were made from."""
-    made_from = load_source(folder).made_from
-    if made_from is None or not (folder / BASELINES).is_file():
-        return False
-    with _reading(folder / BASELINES):
-        return pl.read_parquet_metadata(folder / BASELINES).get(SOURCE) == made_from
+    return _open_baselines(folder, load_source(folder).made_from) is not None
 
 
 def load_baselines(folder: Path) -> pl.DataFrame:
     """As scores; empty where there are none that belong to the scores."""
-    if not has_baselines(folder):
+    baselines = _open_baselines(folder, load_source(folder).made_from)
+    if baselines is None:
         return score_frame(())
     with _reading(folder / BASELINES):
-        return pl.read_parquet(folder / BASELINES)
+        return baselines.collect()
+
+
+def _open_baselines(folder: Path, made_from: str | None) -> pl.LazyFrame | None:
+    """None: there are none that were made from this."""
+    if made_from is None or not (folder / BASELINES).is_file():
+        return None
+    with _opened(folder / BASELINES) as file:
+        return _scan(file) if _source_in(file).made_from == made_from else None
 
 
 def write_baselines(folder: Path, baselines: Iterable[Score], made_from: str) -> None:

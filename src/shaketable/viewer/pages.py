@@ -17,6 +17,7 @@ from shaketable.store.explore import Explorer
 from shaketable.store.sealing.damage import damage_told
 from shaketable.store.summary import RunSummary
 from shaketable.text.normalization import without_surrogates
+from shaketable.types import Findings
 from shaketable.viewer.addresses import PER_PAGE, link, pages_of, read_number
 from shaketable.viewer.answer_pairs import AnswerPairs
 from shaketable.viewer.comparison import ComparisonPages
@@ -114,14 +115,15 @@ class RunSite:
             records = first_records(fresh) if summary.done else None
             labels = Labels() if records is None else Labels.of(records, given_names(run.study))
             # Those of a run that went on since are out of date.
-            is_current = summary.is_finished and fresh.has_current_findings()
-            sections = _sections(fresh) if is_current else []
+            with fresh.holding_scores():
+                findings = fresh.current_findings() if summary.is_finished else None
+                sections = [] if findings is None else _sections(fresh, findings)
         values = {
             "summary": summary,
             "facts": [] if records is None else list_facts(summary, records, labels),
             "banner": make_banner(summary, run.folder),
             "statements": [(section.question, section.statements) for section in sections if section.statements],
-            "partial": first_results(run) if summary.done and not is_current else None,
+            "partial": first_results(run) if summary.done and findings is None else None,
             "failures": failures,
             "has_report": summary.is_finished and _report_path(run) is not None,
             "study_text": run.study_text,
@@ -229,8 +231,8 @@ def _progress(summary: RunSummary) -> dict[str, str | int]:
     }
 
 
-def _sections(run: Run) -> list[Section]:
+def _sections(run: Run, findings: Findings) -> list[Section]:
     # The drawing library takes a second to import; other pages do without.
     from shaketable.stages.report import sections_of
 
-    return sections_of(run, run.findings())
+    return sections_of(run, findings)

@@ -6,14 +6,18 @@ that a process that is killed at any moment finds its batch again, and nothing i
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
 import os
 import secrets
 import shutil
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+from pydantic import ConfigDict, TypeAdapter, with_config
 
 from shaketable.errors import ModelError
 from shaketable.models.endpoint.batches.requests import id_of_line
@@ -21,7 +25,10 @@ from shaketable.text.whole_file import write_whole
 
 REQUESTS, REPLIES, STATE = "requests.jsonl", "replies.jsonl", "state.json"
 
+logger = logging.getLogger(__name__)
 
+
+@with_config(ConfigDict(extra="forbid", allow_inf_nan=False))
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sent:
     """One file of requests, from the intent to its replies."""
@@ -45,10 +52,15 @@ class Sent:
     """From its creation to its end; None: not at its end, or not told."""
     is_here: bool = False
     """Whether its replies lie here."""
+    sha256: str | None = None
+    """Of the file of its replies; None: they are not here, or an older version brought them."""
 
     @property
     def is_underway(self) -> bool:
         return self.batch_id is not None and not self.is_here
+
+
+STORED = TypeAdapter(Sent)
 
 
 class Ledger:
@@ -58,7 +70,11 @@ class Ledger:
         self.folder, self.address = folder, address
 
     def load(self) -> list[Sent]:
-        """The oldest first. What the endpoint was never asked to create is removed: nothing was paid for it."""
+        """The oldest first. What the endpoint was never asked to create is removed: nothing was paid for it. Replies
+        that are not as they came are not here: the endpoint has them."""
+        return [self._without_altered(state) for state in self._load_states()]
+
+    def _load_states(self) -> list[Sent]:
         states = []
         for folder in sorted(self.folder.glob("*/")):
             state = _read_state(folder)
@@ -111,9 +127,20 @@ class Ledger:
             with path.open("rb") as file:
                 yield from map(id_of_line, file)
 
+    def _without_altered(self, sent: Sent) -> Sent:
+        file = self.replies(sent)
+        if not sent.is_here or sent.sha256 is None or not file.is_file() or digest_of(file) == sent.sha256:
+            return sent
+        logger.warning(
+            "%s was altered after it was written. Its replies are taken from the endpoint again; where it has them no "
+            "more, move the folder away, and its requests are asked anew.",
+            file,
+        )
+        return replace(sent, is_here=False, sha256=None)
+
     def let_go(self) -> None:
         """The replies are stored elsewhere: what remains of each batch is its state."""
-        for sent in self.load():
+        for sent in self._load_states():
             if sent.is_here:
                 self.requests(sent).unlink(missing_ok=True)
                 self.replies(sent).unlink(missing_ok=True)
@@ -123,6 +150,11 @@ def underway_in(folder: Path) -> list[Sent]:
     """The batches somewhere in a folder that an endpoint still works on, as far as is known here."""
     states = (_read_state(path.parent) for path in sorted(folder.rglob(STATE)))
     return [state for state in states if state is not None and state.is_underway]
+
+
+def digest_of(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def settle_folder(folder: Path) -> None:
@@ -139,7 +171,9 @@ def _settle(handle: int) -> None:
 
 
 def _read_state(folder: Path) -> Sent | None:
+    """None: there is none, or it is not as it was written."""
     try:
-        return Sent(**json.loads((folder / STATE).read_text("utf-8")))
-    except (OSError, ValueError, TypeError):
+        kept = STORED.validate_json((folder / STATE).read_bytes(), strict=True)
+    except (OSError, ValueError):
         return None
+    return kept if kept.token == folder.name else None

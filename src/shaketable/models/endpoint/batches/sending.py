@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from shaketable.errors import ModelError
-from shaketable.models.endpoint.batches.ledger import Ledger, Sent, settle_folder
+from shaketable.models.endpoint.batches.ledger import Ledger, Sent, digest_of, settle_folder
 from shaketable.models.endpoint.batches.server import Server, Unreachable
 from shaketable.models.endpoint.batches.settings import BatchSettings
 from shaketable.models.endpoint.batches.state import refusals
@@ -90,11 +90,12 @@ class Sending:
                     part.unlink()
                 file.flush()
                 os.fsync(file.fileno())
+            sha256 = digest_of(temporary)
             temporary.replace(replies)
         settle_folder(replies.parent)
         ended_at = batch.completed_at or batch.expired_at or batch.cancelled_at
         seconds = None if ended_at is None else max(float(ended_at - batch.created_at), 0.0)
-        return self.ledger.save(replace(sent, status=batch.status, seconds=seconds, is_here=True))
+        return self.ledger.save(replace(sent, status=batch.status, seconds=seconds, is_here=True, sha256=sha256))
 
     def _created(self, sent: Sent, batch: Batch) -> Sent:
         return self.ledger.save(replace(sent, batch_id=batch.id, status=batch.status))
