@@ -46,7 +46,7 @@ from shaketable.types import (
 STEPS = typing.get_args(Step)
 REPLIES = (Evidence, Completion, Reading, Failure)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
     max_leaves=3,
 )
@@ -68,7 +68,7 @@ def values_of(hint: Any) -> st.SearchStrategy[Any]:
     return {
         str: st.text(min_size=1),
         int: st.integers(),
-        float: st.floats(allow_nan=False),
+        float: st.floats(allow_nan=False, allow_infinity=False),
         bool: st.booleans(),
     }[hint]
 
