@@ -134,7 +134,7 @@ def test_a_count_beyond_what_a_table_holds_is_told(tmp_path: Path, key: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("logprob", "says"), [(float("nan"), "a value that is no number"), (1e300, "probabilities that sum to")]
+    ("logprob", "says"), [(float("nan"), "a value that is not finite"), (1e300, "probabilities that sum to")]
 )
 def test_a_log_probability_that_is_none_is_told(tmp_path: Path, logprob: float, says: str) -> None:
     with pytest.raises(DataError, match=says):
