@@ -45,6 +45,17 @@ def test_a_cluster_that_is_gone_is_not_taken_for_one_that_runs_here(tmp_path, mo
         assert connect._running_here() == note.read_text().strip()
 
 
+def test_after_a_cluster_of_its_own_a_process_is_not_left_waiting_for_another(monkeypatch):
+    """Ray keeps the token of the first: workers of the second would never start."""
+    monkeypatch.setitem(connect._own_access, "RAY_AUTH_TOKEN", "0" * 64)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as other,
+        pytest.raises(RunError, match=r"has started a cluster of its own.*Use that one in a new process"),
+        connect.connected(f"127.0.0.1:{other.getsockname()[1]}"),
+    ):
+        pass
+
+
 def test_a_cluster_on_loopback_addresses_is_told_ours():
     assert connect._own_address("127.0.0.2:6379") == {"_node_ip_address": "127.0.0.2"}
     assert connect._own_address("10.0.0.1:6379") == connect._own_address("head:6379") == {}

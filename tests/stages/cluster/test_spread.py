@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -43,6 +44,7 @@ def spread_here(monkeypatch, tmp_path):
                 pass
 
         monkeypatch.setattr(spread, "hired", Hired)
+        monkeypatch.setattr(spread, "connected", lambda address: contextlib.nullcontext())
         with RecordStore(tmp_path / name) as store:
             result = answer(plan(study), store, progress, executor=Ray())
             return result, {record.trial.key: record for record in store.records()}, *crews

@@ -44,6 +44,11 @@ def connected(address: str | None) -> Iterator[Any]:
         return
     given = refuse_silent(address)
     found = _running_here() if given == "auto" else given
+    if found != "local" and _own_access:
+        raise ClusterError(
+            f"This process has started a cluster of its own, with a token that Ray keeps: the one at {found} would not "
+            "know it. Use that one in a new process."
+        )
     with _own_token(is_new) if found == "local" else contextlib.nullcontext():
         import ray
 
