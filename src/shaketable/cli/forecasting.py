@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shaketable import catalog
+from shaketable.analyses.evidence.undone import describe_undone
 from shaketable.cli.console import out, print_json, say
 from shaketable.protocols import WhiteBoxModel
 from shaketable.report.money_words import LOCAL_MODEL, NO_PRICE
@@ -22,6 +23,7 @@ from shaketable.stages.advice import advice_on
 from shaketable.stages.estimate import Amount, WordingForecast, estimate, estimate_wordings
 from shaketable.stages.plan import Plan
 from shaketable.stages.readiness import unready
+from shaketable.stages.rehearsal import rehearse_perturbations
 from shaketable.stages.repeating.looks import n_least_trials
 from shaketable.stages.selection import cell_words
 from shaketable.types import Precision
@@ -41,6 +43,7 @@ def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
                 "trials": planned.n_trials,
                 "least_trials": None if planned.study.precision is None else n_least_trials(planned),
                 "answered": n_answered,
+                "undone": [dataclasses.asdict(undone) for undone in rehearse_perturbations(planned)],
                 "not_varied": [dataclasses.asdict(remark) for remark in planned.not_varied],
                 "systems": [dataclasses.asdict(system) for system in forecasts],
                 "rewordings": [dataclasses.asdict(rewording) for rewording in rewordings],
@@ -132,6 +135,7 @@ def _amount_words(amount: Amount | None, nothing: str, nothing_paid: str = NO_PR
 def notes_on_plan(planned: Plan) -> list[str]:
     """What was left out of the data or changed, with an example, cells that have too few questions, and advice."""
     notes = [f"Note: {advice}" for advice in advice_on(planned)]
+    notes += dict.fromkeys(f"Warning: {describe_undone(undone)}" for undone in rehearse_perturbations(planned))
     notes += [f"Note: {describe_not_varied(remark)}" for remark in planned.not_varied]
     if rejected := planned.rejected_rows:
         notes.append(f"Note: rows left out: {len(rejected):,}, such as {rejected[0].where}: {rejected[0].reason}")

@@ -48,6 +48,8 @@ class Quantity:
     unit has it."""
     reason: str | None = None
     """Why it may not be said to hold, whatever the numbers."""
+    missing: tuple[str | None, ...] = ()
+    """Why a condition has no number and no verdict, one for each; empty: all have one."""
 
     @property
     def is_minimum(self) -> bool:

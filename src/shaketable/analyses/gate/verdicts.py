@@ -118,7 +118,8 @@ def judge(
 
 def _check(quantity: Quantity, i: int, near: Estimate, far: Estimate, gate: Gate) -> Check:
     limit = limits_of(gate).get(quantity.threshold, gate.max_regression)
-    reason = near.reason or (TOO_FEW if near.n < N_LEAST else None)
+    missing = quantity.missing[i] if quantity.missing else None
+    reason = missing or near.reason or (TOO_FEW if near.n < N_LEAST else None)
     verdict: Verdict = "undecided" if reason else _verdict(quantity.is_minimum, limit, near, far)
     if verdict == "holds" and quantity.reason:
         verdict, reason = "undecided", quantity.reason
