@@ -95,8 +95,8 @@ def _n_comparisons(planned: Plan) -> int:
 
     Several temperatures of one comparison weigh two, as they do where claims are judged together.
     """
-    perturbations: dict[tuple[str | None, ...], set[str | None]] = {}
-    temperatures: dict[tuple[str | None, ...], int] = {}
+    perturbations: dict[tuple[str | None, str | None, str | None], set[str | None]] = {}
+    temperatures: dict[tuple[str | None, str | None, str | None], int] = {}
     for condition in planned.conditions:
         labels = condition.labels
         system = labels["model"], labels["method"], labels["retriever"]
