@@ -8,7 +8,6 @@ from made_studies import write_rows
 from shaketable.analyses.evidence.correctness import Correctness
 from shaketable.analyses.evidence.variability import Variability
 from shaketable.analyses.facts.factual_robustness import FactualRobustness
-from shaketable.report.section import Page
 from shaketable.stages.analyze import analyze
 from shaketable.stages.import_answers import import_answers
 from shaketable.stages.report import sections_of
