@@ -23,6 +23,7 @@ from shaketable.datasets.reading.sentences import sentence_bounds
 from shaketable.errors import DataError, describe_encoding, did_you_mean
 from shaketable.identity import digest_text
 from shaketable.text.unpacking import refuse_pipe, unpack
+from shaketable.text.unseen import clean_name, clean_names
 from shaketable.types import Json, Passage, Question, Rejected, Sentence
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -369,14 +370,14 @@ def make_question(
     titles = {document.id: document.title for document in documents}
     counted: dict[str, Json] = {"n_facts": len(facts) if n_facts is None else n_facts}
     return Question(
-        id=id,
+        id=clean_name(id),
         text=text.strip(),
         answers=tuple(answer.strip() for answer in answers),
         dataset=dataset,
         documents=tuple(documents),
         supporting=tuple(f"{id}#{index}" for id, index in facts),
         gold_titles=tuple(dict.fromkeys(titles.get(id, id) for id, _ in facts)),
-        tags={name: value for name, value in tags.items() if value is not None} | counted,
+        tags={clean_name(name): clean_names(value) for name, value in tags.items() if value is not None} | counted,
     )
 
 
