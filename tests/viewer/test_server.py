@@ -268,6 +268,7 @@ def test_runs_stand_side_by_side(tmp_path):
             metric="contains",
             mean=Estimate(value=value, low=0.4, high=high, level=0.95, n=8, how="by hand", unit="share"),
             sd_runs=None,
+            variance_runs=None,
             sd_questions=None,
             n_missing=0,
         )
