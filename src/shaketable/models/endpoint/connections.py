@@ -3,7 +3,7 @@
 HTTP/1.1 matches replies to requests by their order alone. Where a server, or a proxy in front of it, sends a second
 reply to one request, a client that keeps the connection would read that reply as the answer to its next request.
 httpcore drops an idle connection whose socket is readable, but not one whose surplus was read already: by TLS, by its
-network library, or by the parser. Here all bytes that arrive lie in one buffer, the parser gets no more of them than one
+network library, or by the parser. Here all bytes that arrive lie in one buffer, the parser gets no more than one
 reply, and a connection whose buffer is not empty when a request ends is not used again.
 """
 
