@@ -122,6 +122,30 @@ class SecretError(ValueError):
     """What is wrong with a setting that may hold a secret: whoever tells it does not repeat the setting."""
 
 
+NEWLINE = b"\n"
+
+
+def describe_encoding(error: UnicodeDecodeError, name: str) -> str:
+    """Return where a text stops being UTF-8, what its encoding seems to be, and how to convert it."""
+    content, at = error.object, error.start
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return f"{name} is UTF-16, expected UTF-8. {_convert_from('UTF-16')}"
+    start = content.rfind(b"\n", 0, at) + 1
+    line = content[start:].partition(b"\n")[0]
+    place = f"{name} line {content.count(NEWLINE, 0, at) + 1}: byte {at - start} (0x{content[at]:02X}) is not UTF-8"
+    try:
+        near = line[max(0, at - start - 20) : at - start + 10].decode("cp1252").strip()
+    except UnicodeDecodeError:
+        return f"{place}. Save the file as UTF-8."
+    if not near.isprintable():
+        return f"{place}. Save the file as UTF-8."
+    return f"{place}; as Windows-1252 (Latin-1) it reads '{near}'. {_convert_from('WINDOWS-1252')}"
+
+
+def _convert_from(encoding: str) -> str:
+    return f"Save the file as UTF-8, for example with `iconv -f {encoding} -t UTF-8`."
+
+
 def did_you_mean(found: str, known: Iterable[str], *, nearness: float = 0.6) -> str:
     """` Did you mean 'x'?` for the nearest known word, or nothing where none is near: 1 is the same word."""
     near = difflib.get_close_matches(found, list(known), n=1, cutoff=nearness)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shaketable import catalog
-from shaketable.errors import PartError, StudyError, at_home, did_you_mean
+from shaketable.errors import PartError, StudyError, at_home, describe_encoding, did_you_mean
 from shaketable.study.tables.dataset import dataset_tables
 
 SHIPPED = resources.files("shaketable") / "resources" / "studies"
@@ -39,7 +39,7 @@ def read_study(path: str | Path) -> tuple[str, str]:
         try:
             return str(path), file.read_text("utf-8")
         except UnicodeDecodeError as error:
-            raise StudyError(f"{path}: byte {error.start} is not UTF-8. Save the study as UTF-8.") from error
+            raise StudyError(describe_encoding(error, str(path))) from error
     shipped = SHIPPED / f"{path}.toml"
     if shipped.is_file():
         return f"{path}.toml", shipped.read_text("utf-8")
