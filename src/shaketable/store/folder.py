@@ -15,7 +15,7 @@ from shaketable.store.database import describe_half_character
 from shaketable.store.extension import Change, compare_studies
 from shaketable.store.lock import NAME as LOCK
 from shaketable.store.lock import hold_lock
-from shaketable.store.ownership import keep_closed, make_run_folder
+from shaketable.store.ownership import keep_closed, make_run_folder, refuse_links
 from shaketable.store.records import RecordStore
 from shaketable.store.sealing.files import NAME as SEALS
 from shaketable.store.sealing.files import write_sealed
@@ -52,6 +52,7 @@ class RunFolder:
                 f"{self.folder} holds no run: there is no {STUDY} in it. "
                 f"Make one with: shaketable run STUDY --out {self.folder}."
             )
+        refuse_links(self.folder)
 
     @classmethod
     def prepare(cls, folder: str | Path, study: Study) -> Self:
