@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,13 +19,14 @@ from score_rows import condition_rows, score_rows
 from shaketable.analyses.gate.held_facts import breaking_temperatures, robustness_scores
 from shaketable.analyses.gate.quantities import Quantity
 from shaketable.analyses.gate.regressions import regressions
-from shaketable.analyses.gate.thresholds import accuracies, drops, failures, flip_rates
+from shaketable.analyses.gate.thresholds import accuracies, costs, drops, failures, flip_rates
 from shaketable.analyses.gate.verdicts import Check, Checked, judge
 from shaketable.analyses.tables import Tables
 from shaketable.errors import StudyError
 from shaketable.types import Gate
 
 N = 40
+GATE_PAGE = Path(__file__).parents[2] / "docs" / "gate.md"
 
 
 def first(n_right: int, *, of: int = N, runs: int = 1) -> dict[str, tuple[float, ...]]:
@@ -92,14 +96,52 @@ def test_flips_are_counted_between_conditions_and_between_runs_of_one() -> None:
     assert (removed.estimate.value, removed.verdict) == (0.5, "holds")
 
 
-def test_failures_are_counted_by_question() -> None:
-    records = correct(first(0, of=20, runs=2)).with_columns(
-        failure=pl.when(pl.col("question_id") == "q00").then(pl.lit("timeout"))
+@pytest.mark.parametrize(
+    ("n_failed", "n", "limit", "passes"),
+    [(0, 240, 0.02, True), (4, 200, 0.02, True), (5, 200, 0.02, False), (1, 100, 0.01, True), (1, 4, 0.3, True)],
+)
+def test_failures_are_held_against_the_limit_as_they_happened(n_failed, n, limit, passes) -> None:
+    records = correct(first(0, of=n)).with_columns(
+        failure=pl.when(pl.int_range(pl.len()) < n_failed).then(pl.lit("timeout"))
     )
     run = Tables(scores=records, read_records=lambda: records)
-    (check,) = judge(failures(run), Gate(max_failures=0.4)).checks
-    assert check.estimate.value == pytest.approx(1 / 20)
-    assert check.verdict == "holds"
+    checked = judge(failures(run), Gate(max_failures=limit))
+    assert checked.checks[0].estimate.value == pytest.approx(n_failed / n)
+    assert checked.passes is passes
+
+
+def test_the_documented_gate_passes_on_a_good_run() -> None:
+    """59 of 60 are right where nothing is shaken, and nearly all facts hold at every temperature."""
+    [example] = re.findall(r"```toml\n\[gate\]\n(.*?)```", GATE_PAGE.read_text("utf-8"), re.DOTALL)
+    gate = Gate(**tomllib.loads(example))
+    good = {
+        ("unchanged", 0.0): 59,
+        ("unchanged", 0.5): 58,
+        ("unchanged", 1.0): 57,
+        ("sentence_removal", 0.0): 57,
+        ("sentence_removal", 0.5): 57,
+        ("sentence_removal", 1.0): 56,
+    }
+    answers = [
+        condition_rows(evidence, temperature, "contains", **first(n_right, of=60, runs=3))
+        for (evidence, temperature), n_right in good.items()
+    ]
+    entropies = condition_rows("unchanged", 0.0, "entropy", **dict.fromkeys(first(60, of=60), (0.1,) * 3))
+    records = pl.concat(answers).with_columns(failure=pl.lit(None, dtype=pl.String), value=pl.lit(0.001))
+    run = tables(*answers, entropies, repeats=3, read_records=lambda: records)
+    measured = [
+        *(quantity for measure in (accuracies, drops, flip_rates, failures) for quantity in measure(run)),
+        *(
+            quantity
+            for measure in (breaking_temperatures, robustness_scores)
+            for quantity in measure(run, has_scan=False)
+        ),
+        *costs(records),
+    ]
+    against_itself, _ = regressions(pl.concat(answers), pl.concat(answers), "contains")
+    checked = judge([*measured, *against_itself], gate)
+    assert {check.threshold for check in checked.checks} == set(tomllib.loads(example)) - {"confidence"}
+    assert checked.passes
 
 
 def test_a_fact_counts_with_the_last_temperature_at_which_it_holds() -> None:

@@ -11,12 +11,11 @@ from xml.etree import ElementTree
 import pytest
 from gate_answers import answers
 from made_run import made_run
+from scipy.stats import binomtest
 from typer.testing import CliRunner, Result
 
 from shaketable.cli.app import app
-from shaketable.stages.analyze import analyze
 from shaketable.stages.import_answers import import_answers
-from shaketable.store import Run
 
 
 @pytest.fixture(scope="module")
@@ -87,20 +86,19 @@ def test_brackets_are_said_to_be_one_sided_bounds_wherever_they_stand(check, run
     assert "of 90 %; where something failed or is compared, wider ones" in " ".join(compared.output.split())
 
 
-def test_the_same_number_with_the_same_tails_has_the_interval_of_the_report(check, runs):
-    [told] = values(check("base", "--min-accuracy", "0.7", "--confidence", "0.975", "--json"))["checks"]
-    found = Run(runs / "base")
-    [finding] = analyze(found, ["correctness"]).findings
-    [level] = [
-        level.mean
-        for level in finding.result.levels
-        if level.metric == told["metric"] and level.cell.is_undisturbed and level.cell.group is None
-    ]
-    assert (level.level, level.low, level.high) == (0.95, told["estimate"]["low"], told["estimate"]["high"])
+def test_a_share_has_exact_binomial_bounds(check):
+    """36 of 40 right; the expected bounds are SciPy's."""
+    [told] = values(check("base", "--min-accuracy", "0.7", "--json"))["checks"]
+    exact = binomtest(36, 40).proportion_ci(0.9, method="exact")
+    assert (told["estimate"]["low"], told["estimate"]["high"]) == pytest.approx((exact.low, exact.high))
 
 
-def test_failures_close_the_gate(check):
-    assert check("failing", "--max-failures", "0.1").exit_code == 100
+@pytest.mark.parametrize(("run", "limit", "code"), [("base", "0", 0), ("failing", "0.3", 0), ("failing", "0.29", 100)])
+def test_failures_of_the_run_are_compared_with_the_limit_itself(check, run, limit, code):
+    """24 of 80 trials failed."""
+    result = check(run, "--max-failures", limit)
+    assert result.exit_code == code
+    assert f"{24 if run == 'failing' else 0} of 80" in result.stdout
 
 
 def test_options_go_before_the_study_and_its_other_thresholds_stay(runs, tmp_path):

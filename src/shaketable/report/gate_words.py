@@ -62,6 +62,9 @@ def format_measured(check: Check) -> str:
         return _dollars(check.deciding)
     if check.threshold == "min_breaking_temperature":
         return format_level(replace(check.deciding, unit="ratio"))
+    if check.is_observed and check.estimate.value is not None:
+        n = check.estimate.n
+        return f"{round(check.estimate.value * n):,} of {n:,} ({format_level(check.estimate)})"
     is_difference = check.threshold in ("max_drop", "max_regression")
     return format_difference(check.deciding) if is_difference else format_level(check.deciding)
 
@@ -87,7 +90,7 @@ def describe_verdict(check: Check) -> str:
     if check.verdict == "holds":
         return "passed"
     if check.verdict == "broken":
-        return "failed: shown not to hold"
+        return "failed" if check.is_observed else "failed: shown not to hold"
     if check.passes:
         return "passed: not shown to be worse" if check.threshold == "max_regression" else "passed: nothing is shown"
     return f"failed: not shown to hold{f' ({check.reason})' if check.reason else ''}"

@@ -68,7 +68,7 @@ def _measure(threshold: Threshold, tables: Tables, run: Run) -> Sequence[Quantit
         case "min_frs":
             return held_facts.robustness_scores(tables, has_scan=has_scan)
         case "max_cost":
-            return thresholds.per_answer(_priced(tables.records, run.study.models), "max_cost", "cost")
+            return thresholds.costs(_priced(tables.records, run.study.models))
         case _:
             return thresholds.failures(tables)
 

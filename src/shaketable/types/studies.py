@@ -72,7 +72,7 @@ class Gate:
     max_cost: float | None = None
     """Dollars for an answer."""
     max_failures: float | None = None
-    """The share of trials without an answer."""
+    """The share of trials without an answer, as counted in the run."""
     max_regression: float = 0.0
     """Against a base: how much worse, in the unit of the main metric."""
     confidence: float = 0.95

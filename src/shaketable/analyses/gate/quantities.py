@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from shaketable.factors import Cell
-from shaketable.statistics.intervals import Bootstrap, Numbers
+from shaketable.statistics.differences import bound_shares
+from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers
 from shaketable.types import Estimate, Gate, Unit
 
 Threshold = Literal[
@@ -22,6 +23,9 @@ Threshold = Literal[
     "max_failures",
     "max_regression",
 ]
+EXACT_SHARE = "exact binomial bounds over questions"
+OBSERVED: tuple[Threshold, ...] = ("max_failures",)
+"""Limits on what happened in this run, which need no inference: their values are those of trials, not of questions."""
 MOST_RESAMPLES = 20_000
 RESAMPLES_BEYOND = 20
 """Of the questions, that lie beyond a bound: with fewer it is left to chance where the bound lies."""
@@ -78,6 +82,8 @@ def bound(quantity: Quantity, tails: Sequence[float], n_resamples: int) -> list[
 
     Where much failed the bounds hold whatever the missing answers would have been.
     """
+    if quantity.threshold in OBSERVED:
+        return [_observed(row, quantity.unit) for row in quantity.values]
     estimates: list[Estimate | None] = [None] * len(tails)
     for tail in set(tails):
         rows = [i for i, own in enumerate(tails) if own == tail]
@@ -91,6 +97,8 @@ def _bounded(quantity: Quantity, rows: Sequence[int], tail: float, n_resamples: 
     bootstrap = Bootstrap(confidence=1 - 2 * tail, n_resamples=enough)
 
     def means(values: Numbers) -> list[Estimate]:
+        if quantity.unit == "share" and not quantity.is_difference:
+            return _exact(values[rows], bootstrap)
         if quantity.scale is None:
             return bootstrap.means(
                 values[rows], quantity.question_ids, unit=quantity.unit, is_difference=quantity.is_difference
@@ -100,6 +108,28 @@ def _bounded(quantity: Quantity, rows: Sequence[int], tail: float, n_resamples: 
 
     alternatives = [means(values) for values in quantity.filled]
     return [_widest(own, [filled[i] for filled in alternatives]) for i, own in enumerate(means(quantity.values))]
+
+
+def _observed(values: Numbers, unit: Unit) -> Estimate:
+    return Estimate(
+        value=float(np.mean(values)),
+        low=None,
+        high=None,
+        level=1.0,
+        n=len(values),
+        how="share of the trials of this run",
+        unit=unit,
+    )
+
+
+def _exact(values: Numbers, bootstrap: Bootstrap) -> list[Estimate]:
+    shares = bound_shares(values)
+    low, high = np.round(shares.at(bootstrap.tail), ROUNDING)
+    counts = (~np.isnan(values)).sum(axis=1).tolist()
+    return [
+        bootstrap.estimate(*row, n=n, unit="share", how=EXACT_SHARE)
+        for row, n in zip(zip(shares.share, low, high, strict=True), counts, strict=True)
+    ]
 
 
 def _widest(estimate: Estimate, others: Sequence[Estimate]) -> Estimate:

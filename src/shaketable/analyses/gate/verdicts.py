@@ -13,7 +13,7 @@ from typing import Literal
 
 from shaketable.analyses.claims import TOO_FEW
 from shaketable.analyses.floors import N_LEAST
-from shaketable.analyses.gate.quantities import Quantity, Threshold, bound, limits_of
+from shaketable.analyses.gate.quantities import OBSERVED, Quantity, Threshold, bound, limits_of
 from shaketable.analyses.pairs import Unpaired
 from shaketable.analyses.rows import Measured
 from shaketable.factors import System
@@ -46,7 +46,12 @@ class Check(Measured):
 
     @property
     def is_adjusted(self) -> bool:
-        return self.verdict == "broken" or self.threshold == "max_regression"
+        return not self.is_observed and (self.verdict == "broken" or self.threshold == "max_regression")
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether the limit is on what happened in this run."""
+        return self.threshold in OBSERVED
 
     @property
     def is_detail(self) -> bool:
@@ -118,8 +123,12 @@ def judge(
 
 def _check(quantity: Quantity, i: int, near: Estimate, far: Estimate, gate: Gate) -> Check:
     limit = limits_of(gate).get(quantity.threshold, gate.max_regression)
-    reason = near.reason or (TOO_FEW if near.n < N_LEAST else None)
-    verdict: Verdict = "undecided" if reason else _verdict(quantity.is_minimum, limit, near, far)
+    reason = near.reason or (TOO_FEW if near.n < N_LEAST and quantity.threshold not in OBSERVED else None)
+    verdict: Verdict
+    if quantity.threshold in OBSERVED and near.value is not None:
+        verdict = "holds" if near.value <= limit else "broken"
+    else:
+        verdict = "undecided" if reason else _verdict(quantity.is_minimum, limit, near, far)
     if verdict == "holds" and quantity.reason:
         verdict, reason = "undecided", quantity.reason
     undecided = gate.undecided or ("pass" if quantity.threshold == "max_regression" else "fail")

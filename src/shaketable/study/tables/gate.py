@@ -56,7 +56,8 @@ class GateTable(Table):
     )
     max_failures: Share | None = Field(
         None,
-        description=f"The largest share of trials without an answer. {NOT_ASKED}",
+        description="The largest share of the trials of this run without an answer; exactly as many may fail. "
+        f"{NOT_ASKED}",
         examples=[0.01],
         json_schema_extra=costs(FREE),
     )
