@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+from collections.abc import Sequence
 
 from rich.table import Table
 from rich.text import Text
@@ -27,7 +28,7 @@ from shaketable.stages.reach import CHANGED, Reach, reach_of
 from shaketable.stages.readiness import unready
 from shaketable.stages.repeating.looks import n_least_trials
 from shaketable.stages.selection import cell_words
-from shaketable.types import Precision
+from shaketable.types import Precision, Rejected
 
 
 def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
@@ -135,12 +136,17 @@ def _amount_words(amount: Amount | None, nothing: str, nothing_paid: str = NO_PR
     ]
 
 
+def describe_rejected(rows: Sequence[Rejected]) -> str:
+    """Return how many rows of the data were left out, with the first as an example."""
+    return f"Note: rows left out: {len(rows):,}, such as {rows[0].where}: {rows[0].reason}"
+
+
 def notes_on_plan(planned: Plan) -> list[str]:
     """What was left out of the data or changed, with an example, cells that have too few questions, and advice."""
     notes = [f"Note: {advice}" for advice in advice_on(planned)]
     notes += [f"Note: {describe_not_varied(remark)}" for remark in planned.not_varied]
     if rejected := planned.rejected_rows:
-        notes.append(f"Note: rows left out: {len(rejected):,}, such as {rejected[0].where}: {rejected[0].reason}")
+        notes.append(describe_rejected(rejected))
     if remarks := planned.remarks:
         notes.append(f"Note: changes to rows: {len(remarks):,}, such as {remarks[0].where}: {remarks[0].text}")
     counts = collections.Counter(question.dataset for question in planned.questions)
