@@ -261,6 +261,10 @@ class PipelineModel(Model, Protocol):
     def takes(self) -> frozenset[str]:
         """Which of `context`, `history`, `temperature`, `seed`, `disturb` it takes; nothing else is varied for it."""
 
+    @property
+    def optional(self) -> frozenset[str]:
+        """The part of `takes` that it can do without, because its signature has a default value for it."""
+
 
 @runtime_checkable
 class ClosingModel(Model, Protocol):
