@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from shaketable.factors import ORIGINAL, measure_of, word_for
+from shaketable.factors import ORIGINAL, measure_of, short_name, word_for
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Crossed, Estimate, LeftOut, NotApplied, NothingToLose, NotVaried, Unit
 
@@ -262,8 +262,8 @@ def caveats_of_agreement(estimates: Iterable[Estimate]) -> tuple[str, ...]:
 
 def describe_not_applied(flat: NotApplied) -> str:
     return (
-        f"Temperature was not applied by {flat.model} · {flat.method}: {flat.reason}. It counts at its lowest "
-        "temperature alone, and nothing is said of its temperatures."
+        f"Temperature was not applied by {short_name(flat.model)} · {flat.method}: {flat.reason}. It counts only at "
+        "its lowest temperature, and the report draws no conclusions about temperature."
     )
 
 
@@ -276,7 +276,7 @@ NOT_VARIED: Mapping[Crossed, str] = {
 
 
 def describe_not_varied(remark: NotVaried) -> str:
-    return f"Not varied for {remark.model}: {'; '.join(NOT_VARIED[factor] for factor in remark.factors)}."
+    return f"Not varied for {short_name(remark.model)}: {'; '.join(NOT_VARIED[factor] for factor in remark.factors)}."
 
 
 def describe_left_out(left_out: LeftOut) -> str:
