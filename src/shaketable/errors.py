@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -122,6 +123,30 @@ class SecretError(ValueError):
     """What is wrong with a setting that may hold a secret: whoever tells it does not repeat the setting."""
 
 
+NEWLINE = b"\n"
+
+
+def describe_encoding(error: UnicodeDecodeError, name: str) -> str:
+    """Return where a text stops being UTF-8, what its encoding seems to be, and how to convert it."""
+    content, at = error.object, error.start
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return f"{name} is UTF-16, expected UTF-8. {_convert_from('UTF-16')}"
+    start = content.rfind(b"\n", 0, at) + 1
+    line = content[start:].partition(b"\n")[0]
+    place = f"{name} line {content.count(NEWLINE, 0, at) + 1}: byte {at - start} (0x{content[at]:02X}) is not UTF-8"
+    try:
+        near = line[max(0, at - start - 20) : at - start + 10].decode("cp1252").strip()
+    except UnicodeDecodeError:
+        return f"{place}. Save the file as UTF-8."
+    if not near.isprintable():
+        return f"{place}. Save the file as UTF-8."
+    return f"{place}; as Windows-1252 (Latin-1) it reads '{near}'. {_convert_from('WINDOWS-1252')}"
+
+
+def _convert_from(encoding: str) -> str:
+    return f"Save the file as UTF-8, for example with `iconv -f {encoding} -t UTF-8`."
+
+
 def did_you_mean(found: str, known: Iterable[str], *, nearness: float = 0.6) -> str:
     """` Did you mean 'x'?` for the nearest known word, or nothing where none is near: 1 is the same word."""
     near = difflib.get_close_matches(found, list(known), n=1, cutoff=nearness)
@@ -131,11 +156,27 @@ def did_you_mean(found: str, known: Iterable[str], *, nearness: float = 0.6) -> 
 # --- paths as people write them -------------------------------------------------------------------
 
 
+_bases: list[Path] = []
+"""Folders in which runs were started, the run that was opened last first."""
+
+
+def resolve_from(base: Path) -> None:
+    """Look for relative paths that the working folder does not have in `base` too: a run's study has such paths."""
+    if base in _bases:
+        _bases.remove(base)
+    _bases.insert(0, base)
+
+
 def at_home(path: str | Path, kind: type[ShaketableError] = DataError, where: object = "") -> Path:
-    """The path with the home that `~` or `~name` stands for. An unknown one is an error of this kind; `where` says what
-    named the path."""
+    """Return the path with the home that `~` or `~name` stands for, as it is found from here or from a run's folder.
+
+    An unknown home is an error of this kind; `where` says what named the path.
+    """
     try:
-        return Path(path).expanduser()
+        given = Path(path).expanduser()
+        if _bases and not given.is_absolute() and not os.path.exists(given):  # noqa: PTH110 (no error for odd names)
+            return next((base / given for base in _bases if os.path.exists(base / given)), given)  # noqa: PTH110
+        return given
     except RuntimeError as error:
         found = f"{where}: {str(path)[:80]}" if where else str(path)[:80]
         if Path(path).parts[0] == "~":  # HOME is not set, and the machine has no such user, as in some containers.

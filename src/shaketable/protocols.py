@@ -261,6 +261,10 @@ class PipelineModel(Model, Protocol):
     def takes(self) -> frozenset[str]:
         """Which of `context`, `history`, `temperature`, `seed`, `disturb` it takes; nothing else is varied for it."""
 
+    @property
+    def optional(self) -> frozenset[str]:
+        """The part of `takes` that it can do without, because its signature has a default value for it."""
+
 
 @runtime_checkable
 class ClosingModel(Model, Protocol):
@@ -484,8 +488,8 @@ class JudgingMetric(Metric, Protocol):
 @runtime_checkable
 class MatchingMetric(Metric, Protocol):
     @property
-    def match(self) -> Literal["substring", "token", "startswith"]:
-        """How it finds an accepted answer in a text; curves know these rules."""
+    def match(self) -> Literal["whole", "substring", "token", "startswith"]:
+        """How it finds an accepted answer in a text; curves know all of these rules but `whole`."""
 
 
 @runtime_checkable

@@ -83,7 +83,10 @@ def test_every_shipped_analysis_says_what_it_needs():
                 *("trajectories", "trajectory_cases", "drift_chain"),
             ),
         ),
-        (crossed(method=["agent", "closed_book"], n_searches=[1]), ("variance_shares", "outcomes", "guidelines")),
+        (
+            crossed(method=["agent", "closed_book"], n_searches=[1]),
+            ("variance_shares", "outcomes", "guidelines", "search_decisions"),
+        ),
         (
             [{"entropy": 0.1}, {"temperature": 1}],
             ("variance_shares", "guidelines", "fact_accuracy", "latent_facts", *FACTS),

@@ -52,6 +52,13 @@ class Tables:
     """Name that was given to a part of a system → how the part is written without it."""
     not_applied: tuple[NotApplied, ...] = ()
     """Systems that temperature did not reach; their scores are here at one temperature alone."""
+    read_scan: Callable[[], pl.DataFrame] | None = None
+    """Scores at all temperatures also of systems whose answers never differed; None: there is no such system."""
+
+    @functools.cached_property
+    def scan_scores(self) -> pl.DataFrame:
+        """The scores that tell where facts break."""
+        return self.scores if self.read_scan is None else self.read_scan()
 
     @functools.cached_property
     def records(self) -> pl.DataFrame:

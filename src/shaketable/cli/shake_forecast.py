@@ -6,6 +6,7 @@ import dataclasses
 
 from shaketable.analyses.arms import Levels
 from shaketable.cli.console import print_json, say
+from shaketable.cli.forecasting import describe_rejected
 from shaketable.stages.shaking.design import least_calls, least_questions
 from shaketable.stages.shaking.study import Prepared
 from shaketable.types import Limits
@@ -29,6 +30,7 @@ def tell_plan(prepared: Prepared, levels: Levels, n_questions: int, *, json_: bo
                     "limits": dataclasses.asdict(study.limits),
                     "least_calls": least_calls(levels, n_questions),
                     "full_design": full,
+                    "rejected_rows": len(prepared.rejected_rows),
                     "left_out": [dataclasses.asdict(left_out) for left_out in prepared.left_out],
                 }
             )
@@ -36,6 +38,8 @@ def tell_plan(prepared: Prepared, levels: Levels, n_questions: int, *, json_: bo
     drawn = f" of {prepared.n_questions:,}, drawn at random" if n_questions < prepared.n_questions else ""
     say(f"{n_questions:,} questions{drawn}; {_tried(levels)}. {describe_limits(study.limits)}.")
     say(f"Judged by {_judged(study.metrics)}.")
+    if rejected := prepared.rejected_rows:
+        say(describe_rejected(rejected))
     for left_out in prepared.left_out:
         say(f"Note: {left_out.part} is not tried. {left_out.reason}")
     if note := _too_few(levels, n_questions, study.confidence):

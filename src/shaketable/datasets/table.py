@@ -88,7 +88,8 @@ def _question(row: Row, columns: Mapping[str, str], tags: Sequence[str]) -> Ques
     cells = {key: value_of(row.value, column) for key, column in columns.items()}
     text = cells["question"]
     if not isinstance(text, str) or not text.strip():
-        raise RowError(f"the question is {str(text)[:40]!r}, expected a text." if text else "the question is empty.")
+        found = f"{str(text)[:40]!r}, expected a text" if str(text or "").strip() else "empty"
+        raise RowError(f"the question is {found}.")
     id = plain_text(cells.get("id")) or id_from(text)
     documents = passages_of(cells.get("context"), id)
     return make_question(

@@ -20,7 +20,7 @@ class Given:
 
     version: ClassVar[int] = 1
     numbers: ClassVar[tuple[Measure, ...]] = (
-        Measure(name="given@{number}", unit="score", higher_is_better=True, minimum=None),
+        Measure(name="given@{number}", unit=None, higher_is_better=True, minimum=None),
     )
 
     number: str = "score"

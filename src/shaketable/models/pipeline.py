@@ -124,6 +124,13 @@ class Pipeline:
             names = self._first.wait_until_ready()
         return frozenset("context" if name == "contexts" else name for name in names)
 
+    @functools.cached_property
+    def optional(self) -> frozenset[str]:
+        """The parameters with a default value; an endpoint's template needs all of its slots."""
+        if self._target is None or not self.takes:
+            return frozenset()
+        return frozenset("context" if name == "contexts" else name for name in self._first.optional)
+
     @property
     def takes_temperature(self) -> bool:
         return "temperature" in self.takes

@@ -168,7 +168,7 @@ def _facts_line(cell: Cell, page: Page) -> CardLine:
         name=name,
         number=format_value(best.score),
         interval=format_interval(best.score),
-        detail=f"Mean over the facts it knows at temperature 0 (d = {best.d}); n = {best.score.n:,} facts",
+        detail=f"Mean over the facts it knows at temperature 0 (d = {best.d:g}); n = {best.score.n:,} facts",
     )
 
 

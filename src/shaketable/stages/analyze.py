@@ -16,7 +16,13 @@ from shaketable.analyses.tables import Tables
 from shaketable.factors import given_names
 from shaketable.protocols import EvidenceResult
 from shaketable.stages import score
-from shaketable.stages.heat_check import at_coolest, at_one_temperature, curves_that_count, not_applied
+from shaketable.stages.heat_check import (
+    at_coolest,
+    at_one_temperature,
+    curves_that_count,
+    never_differed,
+    not_applied,
+)
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.store import Run
 from shaketable.store.findings_file import check_result
@@ -113,6 +119,7 @@ def tables_of(run: Run) -> Tables:
 
 def _read_tables(run: Run) -> Tables:
     flat = not_applied(run)
+    constant = never_differed(run, flat)
     records = functools.cache(lambda: at_one_temperature(run.records(), flat))
 
     def of_records(rows: pl.DataFrame) -> pl.DataFrame:
@@ -136,8 +143,10 @@ def _read_tables(run: Run) -> Tables:
         bootstrap=Bootstrap(confidence=run.study.confidence, n_resamples=run.study.n_resamples),
         given_names=given_names(run.study),
         not_applied=tuple(
-            NotApplied(model=model, method=method, reason=reason) for (model, method), reason in flat.items()
+            NotApplied(model=model, method=method, reason=reason, never_differed=(model, method) in constant)
+            for (model, method), reason in flat.items()
         ),
+        read_scan=at_coolest(run.score_tables(), flat.keys() - constant).whole if constant else None,
     )
 
 

@@ -11,10 +11,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from shaketable.datasets.reading.rows import Row, read_rows
 from shaketable.errors import DataError, did_you_mean
+from shaketable.text.unseen import clean_name
 
 Count = Annotated[int, Field(ge=0, le=10**9)]
 """Those of a billion rows can be added up."""
-Tag = str | bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | Annotated[float, Field(allow_inf_nan=False)]
+Name = Annotated[str, AfterValidator(clean_name)]
+Tag = Name | bool | Annotated[int, Field(ge=-(2**53), le=2**53)] | Annotated[float, Field(allow_inf_nan=False)]
 MOST_REPEATS = 1_000_000
 LISTS = ("gold", "gold_titles", "searches", "top_logprobs", "tokens", "scores", "prompt", "tags")
 """What a cell of a CSV holds as a JSON text."""
@@ -46,7 +48,7 @@ class AnswerRow(BaseModel):
     """One line of the file."""
 
     model_config = ConfigDict(extra="forbid")
-    question_id: str = Field(min_length=1)
+    question_id: Name = Field(min_length=1)
     question: str
     """The text that was asked, or where `wording` is given, the question that it rewords."""
     gold: str | list[str]
@@ -55,16 +57,16 @@ class AnswerRow(BaseModel):
     """The text that was asked; None: the question."""
     gold_titles: list[str] = []
     """Titles of the supporting documents."""
-    dataset: str = "imported"
-    type: str | None = None
+    dataset: Name = "imported"
+    type: Name | None = None
     n_facts: Count | None = None
-    tags: dict[str, Tag] = {}
+    tags: dict[Name, Tag] = {}
     """What else is known of the question, to balance and filter by."""
-    model: str = "imported"
-    method: str = "imported"
-    retriever: str | None = None
-    variation: str = "original"
-    perturbation: str | None = None
+    model: Name = "imported"
+    method: Name = "imported"
+    retriever: Name | None = None
+    variation: Name = "original"
+    perturbation: Name | None = None
     temperature: Annotated[float, AfterValidator(abs)] = Field(0.0, ge=0, allow_inf_nan=False)
     """-0.0 is the same temperature as 0.0, and would be another key."""
     repeat: Annotated[int, Field(ge=0, le=MOST_REPEATS)] = 0
@@ -88,10 +90,10 @@ class AnswerRow(BaseModel):
     """All that was written on the way to the answer; empty: the answer is all."""
     prompt: list[MessageRow] = []
     """What the model was asked last, message by message; empty: not known."""
-    failure: str | None = None
+    failure: Name | None = None
     """Why there is no answer, in one word, such as `timeout`; None: there is one, or nobody says."""
     failure_message: str = ""
-    scores: dict[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
+    scores: dict[Name, Annotated[float, Field(allow_inf_nan=False)]] = {}
     """Numbers that the answer was given elsewhere, more is better: scored here as `given@NAME`."""
 
 

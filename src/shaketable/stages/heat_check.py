@@ -41,6 +41,18 @@ def not_applied(run: Run) -> dict[tuple[str, str], str]:
     return found
 
 
+def never_differed(run: Run, systems: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the systems whose answers to a question are the same at all temperatures and in all repeats, and that are
+    not known in another way to ignore temperature."""
+    asked = set(systems) - set(run.without_temperature())
+    if not asked:
+        return set()
+    columns = (*CELL, "answer")
+    rows = run.records(columns).filter(pl.col("answer").is_not_null())
+    differing = rows.group_by(CELL).agg(n=pl.col("answer").n_unique()).filter(pl.col("n") > 1)
+    return asked - set(differing.select("model", "method").unique().iter_rows())
+
+
 def at_one_temperature(table: pl.DataFrame, systems: Collection[tuple[str, str]]) -> pl.DataFrame:
     """The table with these systems at their coolest alone: without a second temperature nothing is claimed of it."""
     if not systems:

@@ -236,7 +236,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "cost_stability": (REWORDED, COUNTED),
     "query_difficulty": (REWORDED,),
     "run_deviation": (REWORDED, REPEATS),
-    "search_decisions": (REWORDED, SEARCHED),
+    "search_decisions": (SEARCHED,),
     "outcomes": (SEARCHED, UNAIDED),
     "trajectories": (REWORDED, QUERIES),
     "trajectory_cases": (REWORDED, QUERIES),

@@ -1,8 +1,8 @@
-"""Bounds of paired differences, exact where few questions differ: questions that agree are no endless evidence."""
+"""Exact bounds of shares, and of paired differences where few differ: questions that agree are no endless evidence."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class Part:
         low = special.betaincinv(x, self.n - x + 1, tail)
         high = special.betaincinv(x + 1, self.n - x, 1 - tail)
         # Outside of these the beta distribution has no mass of its own.
-        return np.where(self.share > 0, low, 0.0) * self.scale, np.where(self.share < 1, high, 1.0) * self.scale
+        return np.where(self.share <= 0, 0.0, low) * self.scale, np.where(self.share >= 1, 1.0, high) * self.scale
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,6 +91,26 @@ def bound_differences(values: Numbers, is_share: bool | Flags, has_scale: bool |
     return Differences(
         exact=_losses_and_gains(apart, center, most), student=bound_means(values), is_exact=is_share | is_few
     )
+
+
+def bound_shares(values: Numbers) -> Part:
+    """Mean shares of questions, each bounded by Clopper and Pearson.
+
+    Questions whose runs disagree say more than one run does. How much more follows from their spread, seen from either
+    end of the scale; the smaller number of questions counts. A truth at a bound's limit lies beyond it with at most the
+    chance of its tail, which a test enumerates.
+    """
+    is_known = ~np.isnan(values)
+    n = is_known.sum(axis=1).astype(np.float64)
+    n = np.where(n > 0, n, np.nan)
+    right, wrong = np.where(is_known, values, 0.0), np.where(is_known, 1 - values, 0.0)
+    sides = [
+        _part(
+            amounts, np.ones_like(n), n, np.ones_like(n), np.min(amounts, axis=1, initial=1.0, where=amounts > ALMOST)
+        )
+        for amounts in (right, wrong)
+    ]
+    return replace(sides[0], n=np.minimum(sides[0].n, sides[1].n))
 
 
 def _losses_and_gains(apart: Numbers, center: Numbers, most: Numbers) -> LossesAndGains:

@@ -36,6 +36,9 @@ class NotApplied:
     model: str
     method: str
     reason: str
+    never_differed: bool = False
+    """Whether this is known only from answers that are the same at all temperatures: facts held so firmly look alike,
+    so their robustness is still scored."""
 
 
 Crossed = Literal["methods", "retrievers", "evidence", "temperatures"]

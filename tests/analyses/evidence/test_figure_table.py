@@ -16,7 +16,7 @@ from shaketable.analyses.spread import Level
 
 def test_the_columns_are_those_of_the_specification() -> None:
     assert figure_table(made_study(n_questions=4), "bertscore").columns == [
-        "model", "qtype", "context", "T", "n", "mean", "sd_runs", "sd_questions", "cv", "baseline_cv",
+        "model", "qtype", "context", "T", "n", "mean", "variance_runs", "sd_runs", "sd_questions", "cv", "baseline_cv",
     ]  # fmt: skip
     assert tuple(figure_table(made_study(n_questions=4), "bertscore").columns) == COLUMNS
 

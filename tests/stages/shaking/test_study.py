@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from shaketable import catalog
 from shaketable.errors import PartError, StudyError
 from shaketable.stages.shaking.study import EVIDENCE, IN_ANOTHER_ORDER, MOST_QUESTIONS, TEMPERATURES, prepare_shake
 from shaketable.types import Limits, Study
@@ -79,3 +80,34 @@ def test_a_template_with_a_context_needs_a_table_with_one(tmp_path):
     with pytest.raises(PartError, match=r"TARGET: .* takes a context, and questions\.csv has no column 'context'"):
         prepared(tmp_path, "question\nWho?\n", model)
     assert prepared(tmp_path, "question,context\nWho?,Ann.\n", model).temperatures == (0.0,)
+
+
+def test_a_context_with_a_default_is_not_needed(tmp_path):
+    app = tmp_path / "app.py"
+    app.write_text("def answer(question, context=None, temperature=0.0, seed=0):\n    return 'Ann'\n", "utf-8")
+    file = tmp_path / "questions.csv"
+    file.write_text("question,answer\nWho?,Ann\n", "utf-8")
+    target = f"pipeline(python={f'{app}:answer'!r})"
+    without = prepare_shake(target, file, "mine", limits=Limits(max_calls=90))
+    assert without.study.perturbations == ("unchanged",) and without.study.temperatures == TEMPERATURES
+    assert [left_out.part for left_out in without.left_out] == ["evidence"]
+    [model] = without.study.models
+    assert catalog.build("model", model).takes == {"temperature", "seed"}
+
+    file.write_text("question,answer,context\nWho?,Ann,Ann did.\n", "utf-8")
+    with_context = prepare_shake(target, file, "mine", limits=Limits(max_calls=90))
+    assert with_context.study.models == (target,) and len(with_context.study.perturbations) > 1
+
+
+def test_a_context_without_a_default_needs_the_column(tmp_path):
+    app = tmp_path / "app.py"
+    app.write_text("def answer(question, context):\n    return 'Ann'\n", "utf-8")
+    with pytest.raises(PartError, match=r"takes a context, and questions\.csv has no column 'context'"):
+        prepared(tmp_path, "question\nWho?\n", f"pipeline(python={f'{app}:answer'!r})")
+
+
+def test_rows_left_out_of_the_table_are_counted(tmp_path):
+    file = tmp_path / "questions.csv"
+    file.write_text("question;answer\nWho?;Ann\n;\n", "utf-8")
+    prepared_shake = prepare_shake("scripted", file, "mine", limits=Limits(max_calls=90))
+    assert (prepared_shake.n_questions, len(prepared_shake.rejected_rows)) == (1, 1)

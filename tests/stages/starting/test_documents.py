@@ -102,7 +102,7 @@ def test_what_is_written_is_a_corpus(tmp_path):
     ("name", "content", "message"),
     [
         ("a.pdf", b"%PDF", "a.pdf: PDF is not read"),
-        ("a.txt", b"\xff\xfe", "byte 0 is not UTF-8. Save the document as UTF-8"),
+        ("a.txt", b"\xff\xfe", "is UTF-16"),
         ("a.txt", b"", "it has no words"),
     ],
 )

@@ -59,6 +59,7 @@ def group(questions: pl.DataFrame, ddof: int) -> pl.DataFrame:
         pl.col(MEANS),
         pl.col("question_id").alias("question_ids"),
         pl.col("sd").mean().alias("sd_runs"),
+        (pl.col("sd") ** 2).mean().alias("variance_runs"),
         pl.col("mean").std(ddof=ddof).alias("sd_questions"),
         pl.col("n_missing").sum(),
         (failed > MOST_FAILED).fill_null(False).alias("is_uncertain"),
@@ -77,6 +78,7 @@ class Estimated(NamedTuple):
     metric: str
     is_as_asked: bool
     sd_runs: float | None
+    variance_runs: float | None
     sd_questions: float | None
     n_missing: int
 
@@ -92,7 +94,9 @@ def estimate(
     means = tables.bootstrap.means(values, ids, unit=metrics, is_difference=is_difference)
     is_tested = ((conditions["metric"] == (tested or "")) & conditions["type"].is_null()).to_numpy()
     cases = _worst_cases(conditions, values, ids, is_tested)
-    rest = conditions.select("metric", "is_as_asked", "sd_runs", "sd_questions", "n_missing").iter_rows()
+    rest = conditions.select(
+        "metric", "is_as_asked", "sd_runs", "variance_runs", "sd_questions", "n_missing"
+    ).iter_rows()
     for cell, mean, case, columns in zip(cells_of(conditions), means, cases, rest, strict=True):
         known = mean if mean.n else replace(mean, reason="no scores")
         yield Estimated(cell, known, None if math.isnan(case.p) else case.p, case.low, case.high, *columns)

@@ -26,6 +26,8 @@ class Level(Scored):
     """Over runs, then over questions."""
     sd_runs: float | None
     """Standard deviation between the runs of a question, averaged; None: single runs."""
+    variance_runs: float | None
+    """Variance between the runs of a question, averaged; None: single runs."""
     sd_questions: float | None
     """Standard deviation between questions; None: a single question."""
 
@@ -110,7 +112,8 @@ def _of_metric(
     flagged = flagged_in(scores)
     del scores
     levels = [
-        Level(mean=own.mean, sd_runs=own.sd_runs, **_scored(own)) for own in estimate(group(questions, ddof), tables)
+        Level(mean=own.mean, sd_runs=own.sd_runs, variance_runs=own.variance_runs, **_scored(own))
+        for own in estimate(group(questions, ddof), tables)
     ]
     evidence_drops = [
         EvidenceDrop(drop=own.mean, p=own.p, is_as_asked=own.is_as_asked, **_scored(own))

@@ -8,7 +8,19 @@ from shaketable.analyses.conditions import CONDITION, by_question, cells_of, poo
 from shaketable.analyses.spread import Level, coefficient_of_variation, crossing_zero
 from shaketable.factors import UNCHANGED, Labels
 
-COLUMNS = ("model", "qtype", "context", "T", "n", "mean", "sd_runs", "sd_questions", "cv", "baseline_cv")
+COLUMNS = (
+    "model",
+    "qtype",
+    "context",
+    "T",
+    "n",
+    "mean",
+    "variance_runs",
+    "sd_runs",
+    "sd_questions",
+    "cv",
+    "baseline_cv",
+)
 
 
 def figure_table(
@@ -37,6 +49,7 @@ def figure_table(
         .agg(
             n=pl.col("mean").count().cast(pl.Int64),
             mean=pl.col("mean").mean(),
+            variance_runs=(pl.col("sd") ** 2).mean(),
             sd_runs=pl.col("sd").mean(),
             sd_questions=pl.when(pl.col("mean").count() > 1).then(pl.col("mean").std(ddof=ddof)),
             cv=pl.lit(None, dtype=pl.Float64) if crosses else coefficient_of_variation(level, ddof),

@@ -47,9 +47,12 @@ def judges(scan: Scan) -> tuple[str, str]:
     return catalog.parse(scan.known or scan.correct)[0], catalog.parse(scan.correct)[0]
 
 
-def read_facts(tables: Tables, scan: Scan) -> list[Facts]:
-    """One for each system and dataset, in a fixed order; the scan says which metrics judge."""
-    table = tables.scores
+def read_facts(tables: Tables, scan: Scan, *, table: pl.DataFrame | None = None) -> list[Facts]:
+    """One for each system and dataset, in a fixed order; the scan says which metrics judge.
+
+    `table`: the scores to read instead of those of the tables.
+    """
+    table = tables.scores if table is None else table
     if not len(table):
         return []
     known, correct = judges(scan)

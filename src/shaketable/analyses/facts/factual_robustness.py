@@ -31,6 +31,7 @@ from shaketable.analyses.facts.shared_facts import (
 )
 from shaketable.analyses.rows import Located, Measured
 from shaketable.analyses.tables import Tables
+from shaketable.factors import is_applied
 from shaketable.facts.score import D
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Estimate
@@ -63,7 +64,7 @@ class UnbrokenShare(Located):
 class MeanScore(Located):
     """The mean Factual Robustness Score (FRS) of the known facts that were scanned."""
 
-    d: int
+    d: float
     """How hard entropy is punished."""
     is_capped: bool
     """Whether facts that hold up to temperature 2 score 1, as in the study; otherwise curves tell where they break."""
@@ -98,7 +99,7 @@ class FactScore(Located):
 class FactualRobustness:
     """How firmly does each model hold the facts it knows?"""
 
-    d: tuple[int, ...]
+    d: tuple[float, ...]
     reading: Reading
     known: tuple[KnownShare, ...]
     unbroken: tuple[UnbrokenShare, ...]
@@ -115,7 +116,7 @@ class FactualRobustness:
             yield Claim(subject=gap.subject, estimate=gap.difference, p=gap.p, weight=2 / n_systems)
 
 
-def factual_robustness(tables: Tables, *, d: tuple[int, ...] = D, reading: Reading = BY_SCAN) -> FactualRobustness:
+def factual_robustness(tables: Tables, *, d: tuple[float, ...] = D, reading: Reading = BY_SCAN) -> FactualRobustness:
     """The Factual Robustness Score (FRS) of each system, dataset and d, with bootstrap intervals over questions.
 
     Systems are compared on the facts that all of them know.
@@ -130,7 +131,11 @@ def factual_robustness(tables: Tables, *, d: tuple[int, ...] = D, reading: Readi
         unbroken=tuple(_unbroken_share(facts, rule, bootstrap) for facts in each if facts.known),
         scores=tuple(score for facts in each if facts.known for score in _scores(facts, rule, d, bootstrap)),
         shared=score_shared_facts(systems, rule, d, bootstrap),
-        differences=compare_systems(systems, rule, d[0], bootstrap),
+        differences=tuple(
+            gap
+            for gap in compare_systems(systems, rule, d[0], bootstrap)
+            if is_applied(gap.cell, tables.not_applied) and is_applied(gap.other, tables.not_applied)
+        ),
         rank_correlations=correlate_ranks(systems, rule, d, bootstrap),
         facts=tuple(_fact_score(facts, fact, rule) for facts in every for fact in facts.known),
     )
@@ -157,7 +162,7 @@ def _unbroken_share(facts: Facts, rule: BreakingRule, bootstrap: Bootstrap) -> U
     )
 
 
-def _scores(facts: Facts, rule: BreakingRule, every_d: Sequence[int], bootstrap: Bootstrap) -> list[MeanScore]:
+def _scores(facts: Facts, rule: BreakingRule, every_d: Sequence[float], bootstrap: Bootstrap) -> list[MeanScore]:
     known = facts.known
     n_undecided = sum(not rule.is_decided(fact) for fact in known)
     n_censored = sum(rule.is_censored(fact) for fact in known)
@@ -179,7 +184,7 @@ def _scores(facts: Facts, rule: BreakingRule, every_d: Sequence[int], bootstrap:
 
 
 def _with_errors_of_curves(
-    score: Estimate, facts: Sequence[Fact], rule: BreakingRule, d: int, bootstrap: Bootstrap
+    score: Estimate, facts: Sequence[Fact], rule: BreakingRule, d: float, bootstrap: Bootstrap
 ) -> Estimate:
     """Facts were drawn, and each has an error of its own: the interval holds both."""
     spans = [rule.score_span(fact, d) or (None, None) for fact in facts]

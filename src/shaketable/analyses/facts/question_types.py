@@ -84,7 +84,7 @@ class QuestionTypes:
     """Of all pairs of types that have facts with a score."""
     untyped: tuple[Untyped, ...]
     """Of systems with such facts alone."""
-    d: int
+    d: float
     reading: Reading
 
     def claims(self) -> Iterable[Claim]:
@@ -97,7 +97,7 @@ class QuestionTypes:
 def question_types(
     tables: Tables,
     *,
-    d: int = 1,
+    d: float = 1,
     n_extreme: int | None = None,
     ties: Ties = "entropy",
     seed: int = 0,
@@ -137,7 +137,7 @@ def question_types(
     )
 
 
-def _ordered(facts: Sequence[Fact], rule: BreakingRule, d: int, seed: int | None) -> list[Fact]:
+def _ordered(facts: Sequence[Fact], rule: BreakingRule, d: float, seed: int | None) -> list[Fact]:
     """The most robust first; with a seed, equal scores at random."""
     hottest = max((t for fact in facts for t in fact.accuracies), default=0.0)
 

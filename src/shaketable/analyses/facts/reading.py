@@ -35,7 +35,7 @@ class Reading:
         """The facts of each system and dataset, and the rule by which they break."""
         scan = settle_scan(tables.scan, known=self.known, correct=self.correct, threshold=self.threshold)
         rule = BreakingRule(rule=self.rule, threshold=scan.threshold, inclusive=self.inclusive)
-        return read_facts(tables, scan), rule
+        return read_facts(tables, scan, table=tables.scan_scores), rule
 
 
 BY_SCAN = Reading()

@@ -32,7 +32,7 @@ class EvidenceScore(Located):
     Its cell is the evidence that it belongs to; retriever and perturbation are None closed book.
     """
 
-    d: int
+    d: float
     score: Estimate
     n_missing: int
     """Facts without a number here."""
@@ -49,7 +49,7 @@ class EvidenceScore(Located):
 class RobustnessWithEvidence:
     """Does evidence make a model hold facts more firmly, and does it lose that when the evidence is disturbed?"""
 
-    d: tuple[int, ...]
+    d: tuple[float, ...]
     reading: Reading
     scores: tuple[EvidenceScore, ...]
     """Of each fact the mean over wordings."""
@@ -76,7 +76,7 @@ class Wordings(Located):
     facts: Mapping[str, Mapping[str, Fact]]
     """Variation → question id → fact."""
 
-    def scores(self, union: Sequence[str], rule: BreakingRule, d: int) -> dict[str, Numbers]:
+    def scores(self, union: Sequence[str], rule: BreakingRule, d: float) -> dict[str, Numbers]:
         """Variation → one score for each fact of the union; NaN where there is none."""
         return {name: numbers(_score(facts.get(id), rule, d) for id in union) for name, facts in self.facts.items()}
 
@@ -85,7 +85,7 @@ Kind = Literal["scores", "spreads", "gains", "losses"]
 
 
 def robustness_with_evidence(
-    tables: Tables, *, d: tuple[int, ...] = D, reading: Reading = BY_SCAN
+    tables: Tables, *, d: tuple[float, ...] = D, reading: Reading = BY_SCAN
 ) -> RobustnessWithEvidence:
     """Robustness scores (FRS) closed book, with original and with disturbed evidence, over the facts that a model knows
     in any of these and in any wording; where a fact is wrong at temperature 0 its breaking temperature is 0.
@@ -124,7 +124,7 @@ def _by_evidence(of_model: Sequence[Facts], tables: Tables) -> list[Wordings]:
     return [Wordings(cell=cell, method=_method(cell, tables), facts=facts) for cell, facts in evidence.items()]
 
 
-def _score(fact: Fact | None, rule: BreakingRule, d: int) -> float | None:
+def _score(fact: Fact | None, rule: BreakingRule, d: float) -> float | None:
     if fact is None or fact.entropy is None or fact.is_known is None:
         return None
     if not fact.is_known:
@@ -133,7 +133,7 @@ def _score(fact: Fact | None, rule: BreakingRule, d: int) -> float | None:
 
 
 def _of_model(
-    evidence: Sequence[Wordings], rule: BreakingRule, every_d: Sequence[int], bootstrap: Bootstrap
+    evidence: Sequence[Wordings], rule: BreakingRule, every_d: Sequence[float], bootstrap: Bootstrap
 ) -> list[tuple[Kind, EvidenceScore]]:
     everyone = [fact for wordings in evidence for facts in wordings.facts.values() for fact in facts.values()]
     union = sorted({fact.question_id for fact in everyone if fact.is_known})
@@ -186,13 +186,13 @@ def _range(values: Numbers) -> float:
     return float(values.max() - values.min())
 
 
-def _estimate(cell: Cell, d: int, values: Numbers, union: Sequence[str], bootstrap: Bootstrap) -> EvidenceScore:
+def _estimate(cell: Cell, d: float, values: Numbers, union: Sequence[str], bootstrap: Bootstrap) -> EvidenceScore:
     (score,) = bootstrap.means(values[None], union)
     reason = None if score.n else NOTHING_SCORED
     return EvidenceScore(cell=cell, d=d, score=replace(score, reason=reason), n_missing=len(union) - score.n)
 
 
-def _change(cell: Cell, d: int, gaps: Numbers, union: Sequence[str], bootstrap: Bootstrap) -> EvidenceScore:
+def _change(cell: Cell, d: float, gaps: Numbers, union: Sequence[str], bootstrap: Bootstrap) -> EvidenceScore:
     here = gaps[None] if gaps.size else np.full((1, len(union)), np.nan)
     (change,), (p,) = bootstrap.means(here, union, is_difference=True), sign_flip(here, union)
     return EvidenceScore(

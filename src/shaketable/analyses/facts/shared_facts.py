@@ -22,7 +22,7 @@ from shaketable.types import Estimate
 class SharedScore(Located):
     """The mean score of one system over the facts that all systems know."""
 
-    d: int
+    d: float
     score: Estimate
 
 
@@ -31,7 +31,7 @@ class ScoreDifference(Located):
     """Between two systems on these facts, paired by question."""
 
     other: Cell
-    d: int
+    d: float
     difference: Estimate
     """The score of the cell's system minus that of the other."""
     p: float | None
@@ -46,13 +46,13 @@ class ScoreDifference(Located):
 class RankCorrelation:
     """Spearman's, of accuracy and mean score over three systems or more; questions are resampled, not systems."""
 
-    d: int
+    d: float
     correlation: Estimate
     """Its n counts systems."""
 
 
 def score_shared_facts(
-    systems: Sequence[Facts], rule: BreakingRule, every_d: Sequence[int], bootstrap: Bootstrap
+    systems: Sequence[Facts], rule: BreakingRule, every_d: Sequence[float], bootstrap: Bootstrap
 ) -> tuple[SharedScore, ...]:
     shared = _shared_ids(systems)
     if not shared:
@@ -69,7 +69,7 @@ def score_shared_facts(
 
 
 def compare_systems(
-    systems: Sequence[Facts], rule: BreakingRule, d: int, bootstrap: Bootstrap
+    systems: Sequence[Facts], rule: BreakingRule, d: float, bootstrap: Bootstrap
 ) -> tuple[ScoreDifference, ...]:
     shared = _shared_ids(systems)
     if not shared:
@@ -88,7 +88,7 @@ def compare_systems(
 
 
 def correlate_ranks(
-    systems: Sequence[Facts], rule: BreakingRule, every_d: Sequence[int], bootstrap: Bootstrap
+    systems: Sequence[Facts], rule: BreakingRule, every_d: Sequence[float], bootstrap: Bootstrap
 ) -> tuple[RankCorrelation, ...]:
     if len(systems) < 3:
         return ()
@@ -116,7 +116,7 @@ def _by_id(facts: Sequence[Fact]) -> dict[str, Fact]:
     return dict(zip(ids(facts), facts, strict=True))
 
 
-def _scores(facts: Mapping[str, Fact], asked: Sequence[str], rule: BreakingRule, d: int) -> Numbers:
+def _scores(facts: Mapping[str, Fact], asked: Sequence[str], rule: BreakingRule, d: float) -> Numbers:
     """NaN where a question is no fact, or has no score."""
     return numbers(rule.score(facts[id], d) if id in facts else None for id in asked)
 

@@ -65,12 +65,12 @@ class WeakestFacts:
     facts: tuple[WeakFact, ...]
     points: tuple[CurvePoint, ...]
     """Curves of the first few facts, from cool to hot."""
-    d: int
+    d: float
     reading: Reading
 
 
 def weakest_facts(
-    tables: Tables, *, n: int = 10, n_curves: int = 3, d: int = 1, reading: Reading = BY_SCAN
+    tables: Tables, *, n: int = 10, n_curves: int = 3, d: float = 1, reading: Reading = BY_SCAN
 ) -> WeakestFacts:
     """The `n` known facts of each system with the lowest robustness score, uncapped where a fact has a curve, and the
     curves of the first `n_curves`."""
@@ -87,7 +87,7 @@ def weakest_facts(
     return WeakestFacts(facts=tuple(weak), points=tuple(points), d=d, reading=reading.settle(tables.scan))
 
 
-def _score(fact: Fact, rule: BreakingRule, d: int) -> float | None:
+def _score(fact: Fact, rule: BreakingRule, d: float) -> float | None:
     uncapped = rule.score(fact, d, is_capped=False)
     return rule.score(fact, d) if uncapped is None else uncapped
 

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from shaketable.factors import Cell
-from shaketable.statistics.intervals import Bootstrap, Numbers
+from shaketable.statistics.differences import bound_shares
+from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers
 from shaketable.types import Estimate, Gate, Unit
 
 Threshold = Literal[
@@ -21,7 +22,11 @@ Threshold = Literal[
     "max_cost",
     "max_failures",
     "max_regression",
+    "max_broken",
 ]
+EXACT_SHARE = "exact binomial bounds over questions"
+OBSERVED: tuple[Threshold, ...] = ("max_failures", "max_broken")
+"""Limits on what happened in this run, which need no inference: their values are those of trials, not of questions."""
 MOST_RESAMPLES = 20_000
 RESAMPLES_BEYOND = 20
 """Of the questions, that lie beyond a bound: with fewer it is left to chance where the bound lies."""
@@ -46,6 +51,10 @@ class Quantity:
     scale: float | None = None
     """The greatest value there is, where 0 is the least and questions that agree are no endless evidence; None: as the
     unit has it."""
+    same: tuple[bool, ...] = ()
+    """Conditions in which nothing differs from the base, question by question; empty: in none."""
+    expected: float | None = None
+    """How many the repeats of the base would lead one to expect, at most; None: not known."""
     reason: str | None = None
     """Why it may not be said to hold, whatever the numbers."""
 
@@ -73,11 +82,19 @@ def limits_of(gate: Gate) -> dict[Threshold, float]:
     return {threshold: limit for threshold, limit in limits.items() if limit is not None}
 
 
+def limits_against_base(gate: Gate) -> dict[Threshold, float]:
+    """The thresholds on a run beside its base."""
+    broken: dict[Threshold, float] = {} if gate.max_broken is None else {"max_broken": gate.max_broken}
+    return {"max_regression": gate.max_regression, **broken}
+
+
 def bound(quantity: Quantity, tails: Sequence[float], n_resamples: int) -> list[Estimate]:
     """Each condition's mean with bounds beyond which the truth lies with these chances, on each side.
 
     Where much failed the bounds hold whatever the missing answers would have been.
     """
+    if quantity.threshold in OBSERVED:
+        return [_observed(row, quantity.unit) for row in quantity.values]
     estimates: list[Estimate | None] = [None] * len(tails)
     for tail in set(tails):
         rows = [i for i, own in enumerate(tails) if own == tail]
@@ -91,6 +108,8 @@ def _bounded(quantity: Quantity, rows: Sequence[int], tail: float, n_resamples: 
     bootstrap = Bootstrap(confidence=1 - 2 * tail, n_resamples=enough)
 
     def means(values: Numbers) -> list[Estimate]:
+        if quantity.unit == "share" and not quantity.is_difference:
+            return _exact(values[rows], bootstrap)
         if quantity.scale is None:
             return bootstrap.means(
                 values[rows], quantity.question_ids, unit=quantity.unit, is_difference=quantity.is_difference
@@ -100,6 +119,29 @@ def _bounded(quantity: Quantity, rows: Sequence[int], tail: float, n_resamples: 
 
     alternatives = [means(values) for values in quantity.filled]
     return [_widest(own, [filled[i] for filled in alternatives]) for i, own in enumerate(means(quantity.values))]
+
+
+def _observed(values: Numbers, unit: Unit) -> Estimate:
+    """The share of trials, or the number of pairs."""
+    return Estimate(
+        value=float(np.mean(values) if unit == "share" else np.sum(values)),
+        low=None,
+        high=None,
+        level=1.0,
+        n=len(values),
+        how="counted in this run",
+        unit=unit,
+    )
+
+
+def _exact(values: Numbers, bootstrap: Bootstrap) -> list[Estimate]:
+    shares = bound_shares(values)
+    low, high = np.round(shares.at(bootstrap.tail), ROUNDING)
+    counts = (~np.isnan(values)).sum(axis=1).tolist()
+    return [
+        bootstrap.estimate(*row, n=n, unit="share", how=EXACT_SHARE)
+        for row, n in zip(zip(shares.share, low, high, strict=True), counts, strict=True)
+    ]
 
 
 def _widest(estimate: Estimate, others: Sequence[Estimate]) -> Estimate:

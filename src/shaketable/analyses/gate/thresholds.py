@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import polars as pl
 
@@ -133,28 +135,43 @@ def _flips_of_runs(right: Numbers, n_runs: Numbers) -> Numbers:
 
 
 def failures(tables: Tables) -> list[Quantity]:
-    """The share of a system's trials without an answer."""
+    """The share of a system's trials in this run that have no answer."""
     failed = tables.records.with_columns(value=pl.col("failure").is_not_null().cast(pl.Float64))
-    return per_answer(failed, "max_failures", "failures")
+    return [
+        Quantity(
+            threshold="max_failures",
+            metric="failures",
+            unit="share",
+            cells=(cell,),
+            question_ids=tuple(part["question_id"]),
+            values=part["value"].to_numpy()[None],
+        )
+        for cell, part in _by_system(failed)
+    ]
 
 
-def per_answer(records: pl.DataFrame, threshold: Threshold, metric: str) -> list[Quantity]:
+def costs(priced: pl.DataFrame) -> list[Quantity]:
     """The mean `value` over the trials of each question, for each system and dataset."""
     quantities = []
-    for part in records.partition_by("dataset", *SYSTEM):
+    for cell, part in _by_system(priced):
         of_question = part.sort("question_id").group_by("question_id", maintain_order=True).agg(pl.col("value").mean())
-        dataset, model, method, retriever = part.select("dataset", *SYSTEM).row(0)
         quantities.append(
             Quantity(
-                threshold=threshold,
-                metric=metric,
-                unit="share" if threshold == "max_failures" else "count",
-                cells=(Cell(dataset=dataset, system=System(model=model, method=method, retriever=retriever)),),
+                threshold="max_cost",
+                metric="cost",
+                unit="count",
+                cells=(cell,),
                 question_ids=tuple(of_question["question_id"]),
                 values=of_question["value"].to_numpy()[None],
             )
         )
     return quantities
+
+
+def _by_system(records: pl.DataFrame) -> Iterator[tuple[Cell, pl.DataFrame]]:
+    for part in records.partition_by("dataset", *SYSTEM):
+        dataset, model, method, retriever = part.select("dataset", *SYSTEM).row(0)
+        yield Cell(dataset=dataset, system=System(model=model, method=method, retriever=retriever)), part
 
 
 def _main_metric(tables: Tables, threshold: Threshold) -> str:

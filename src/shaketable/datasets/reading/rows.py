@@ -20,9 +20,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from shaketable.datasets.reading.sentences import sentence_bounds
-from shaketable.errors import DataError, did_you_mean
+from shaketable.errors import DataError, describe_encoding, did_you_mean
 from shaketable.identity import digest_text
 from shaketable.text.unpacking import refuse_pipe, unpack
+from shaketable.text.unseen import clean_name, clean_names
 from shaketable.types import Json, Passage, Question, Rejected, Sentence
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -30,6 +31,7 @@ Fact = tuple[str, int]
 """The id of a passage, which is its title where no two share one, and the index of a sentence in it, from 0."""
 DELIMITERS = (",", ";", "\t")
 HALF = re.compile(r"[\ud800-\udfff]")
+EMPTY_ROW = "the row is empty."
 TOO_MANY_DIGITS = "a number has thousands of digits."
 
 
@@ -151,7 +153,7 @@ def _decoded(content: bytes, name: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"{name}: byte {error.start} is not UTF-8. Save the file as UTF-8.") from error
+        raise DataError(describe_encoding(error, name)) from error
 
 
 def _delimiter(text: str) -> str:
@@ -178,6 +180,8 @@ def _table_rows(name: str, text: str, delimiter: str | None = None) -> Iterator[
             yield Row(where=where, value=cells)
         elif header is None:
             header = cells if delimiter is None else _whole_header(name, cells)
+        elif cells and not any(cell.strip() for cell in cells):
+            yield Rejected(where=where, reason=EMPTY_ROW)
         elif len(cells) == len(header):
             yield Row(where=where, value=dict(zip(header, cells, strict=True)), has_cells=True)
         elif cells:
@@ -366,14 +370,14 @@ def make_question(
     titles = {document.id: document.title for document in documents}
     counted: dict[str, Json] = {"n_facts": len(facts) if n_facts is None else n_facts}
     return Question(
-        id=id,
+        id=clean_name(id),
         text=text.strip(),
         answers=tuple(answer.strip() for answer in answers),
         dataset=dataset,
         documents=tuple(documents),
         supporting=tuple(f"{id}#{index}" for id, index in facts),
         gold_titles=tuple(dict.fromkeys(titles.get(id, id) for id, _ in facts)),
-        tags={name: value for name, value in tags.items() if value is not None} | counted,
+        tags={clean_name(name): clean_names(value) for name, value in tags.items() if value is not None} | counted,
     )
 
 

@@ -28,8 +28,9 @@ OTHER_NAMES = {
 TAKEN = ("n_facts", "unanswerable")
 """Tags that a column may not give."""
 ADVICE = (
-    "The first line names the columns, separated by commas: question, and if there are any answer (several accepted "
-    "ones as 'Paris | City of Light'), context (passages with an empty line between them) and id; others become tags."
+    "The first line names the columns, separated by commas, semicolons or tabs: question, and optionally answer "
+    "(several as 'Paris | City of Light'), context (passages with an empty line between them) and id; others become "
+    "tags."
 )
 
 
@@ -39,7 +40,7 @@ def cells_of(row: Row | Rejected, name: str) -> tuple[Row, dict[str, str]]:
         hint = "Put quotation marks around a cell that holds a comma" if "cells" in row.reason else "Mend the line"
         raise DataError(f'{row.where}: {row.reason} {hint}: "Paris, France".')
     if not row.has_cells or not isinstance(row.value, dict):
-        raise DataError(f"{name}: this is no table with a header and commas between its columns. {ADVICE}")
+        raise DataError(f"{name}: expected a table whose first line names its columns. {ADVICE}")
     cells = _by_our_names(row.value, name)
     if "question" not in cells:
         found = ", ".join(f"'{column}'" for column in row.value)

@@ -33,6 +33,8 @@ class Adapted:
     takes: frozenset[str]
     call: Callable[[str, Given], object]
     """Question, and what it takes → what it returns, or something to await."""
+    optional: frozenset[str] = frozenset()
+    """What it takes and can do without: parameters with a default value."""
 
 
 def adapt(target: object, name: str, told: Iterable[str] | None = None) -> Adapted:
@@ -49,7 +51,18 @@ def adapt(target: object, name: str, told: Iterable[str] | None = None) -> Adapt
             "LangChain runnable or a LlamaIndex query engine."
         )
     takes = _told(target, name, told) if told is not None else _parameters(target, name)
-    return Adapted(takes=takes, call=lambda question, given: target(question, **given))
+    return Adapted(
+        takes=takes, call=lambda question, given: target(question, **given), optional=takes & _with_default(target)
+    )
+
+
+def _with_default(function: Callable[..., object]) -> frozenset[str]:
+    """Return the parameters that have a default value, as far as the signature can be read."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return frozenset()
+    return frozenset(parameter.name for parameter in parameters if parameter.default is not inspect.Parameter.empty)
 
 
 def _is_of(library: str, target: object) -> bool:
@@ -109,8 +122,8 @@ def _runnable(chain: Any, name: str, told: Iterable[str] | None) -> Adapted:
             f"{', '.join(INPUTS)}, or wrap the runnable in a function."
         )
     by_input = {key: HISTORIES.get(key, key) for key in inputs if HISTORIES.get(key, key) in NAMES}
-    missing = [key for key in chain.get_input_jsonschema().get("required", []) if key in inputs]
-    missing = [key for key in missing if key != question and key not in by_input]
+    required = set(chain.get_input_jsonschema().get("required", []))
+    missing = [key for key in inputs if key in required and key != question and key not in by_input]
     if missing:
         raise Refused(
             f"The runnable '{name}' needs {', '.join(missing)}, which nothing gives. Beside the question there are "
@@ -124,7 +137,8 @@ def _runnable(chain: Any, name: str, told: Iterable[str] | None) -> Adapted:
         config = {key: value for key, value in given.items() if key not in by_input.values()}
         return chain.invoke(asked if question else text, config={"configurable": config})
 
-    return Adapted(takes=takes, call=call)
+    optional = takes & {name for key, name in by_input.items() if key not in required}
+    return Adapted(takes=takes, call=call, optional=optional)
 
 
 # --- LlamaIndex -----------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from shaketable.models.calling.outcome import refuse_length
 from shaketable.models.calling.passages import NotUnderstood, read_passages
 from shaketable.models.calling.template import Template, follow
 from shaketable.models.endpoint.access import Access
+from shaketable.models.endpoint.connections import keep_replies_apart
 from shaketable.models.endpoint.event_loop import EventLoop
 from shaketable.models.endpoint.failures import (
     LONGEST_WAIT_SECONDS,
@@ -64,7 +65,8 @@ class HttpCaller:
         self.service, self._own_hide = service, own_hide()
         self._loop = EventLoop("shaketable-pipeline")
         # The time limit is that of the whole reply.
-        self._client = httpx.AsyncClient(timeout=None, follow_redirects=True, **Intake(self._hide_all).settings())
+        settings = Intake(self._hide_all).settings()
+        self._client = keep_replies_apart(httpx.AsyncClient(timeout=None, follow_redirects=True, **settings))
         self._is_closed = False
 
     def call(self, prompt: Prompt, hand_over: HandOver) -> Completion | Failure:

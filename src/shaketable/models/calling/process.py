@@ -55,11 +55,14 @@ class Process:
     def __init__(self, target: Target, told: tuple[str, ...] | None, printed: Printed) -> None:
         self.printed = printed
         self._takes: frozenset[str] | None = None
+        self.optional: frozenset[str] = frozenset()
+        """What the pipeline takes and can do without, once it is ready."""
         self._n_asked = 0
         """Messages that were sent; a reply says to which of them it is."""
         given = json.dumps([str(target.file) if target.is_file else target.module, target.name, told])
         self._process = subprocess.Popen(
-            [sys.executable, "-u", "-m", "shaketable.models.calling.worker", given],
+            # -P: only the worker itself puts the pipeline's folder on the import path, after its own imports.
+            [sys.executable, "-P", "-u", "-m", "shaketable.models.calling.worker", given],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -91,7 +94,7 @@ class Process:
         if "refused" in reply:
             self.kill()
             raise PartError(own_hide()(str(reply["refused"])))
-        self._takes = frozenset(reply["takes"])
+        self._takes, self.optional = frozenset(reply["takes"]), frozenset(reply["optional"])
         return self._takes
 
     def ask(self, message: Mapping[str, Json], seconds: float) -> Mapping[str, Any]:

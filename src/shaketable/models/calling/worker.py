@@ -73,7 +73,7 @@ def serve(line: Line, module: str, name: str, told: Sequence[str] | None) -> Non
     except BaseException as error:
         line.send({"refused": f"{module} cannot be imported: {_where(error, module)}{_told(error)}. Mend it first."})
         return
-    line.send({"takes": list[Json](sorted(adapted.takes))})
+    line.send({"takes": list[Json](sorted(adapted.takes)), "optional": list[Json](sorted(adapted.optional))})
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     while True:

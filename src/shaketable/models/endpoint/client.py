@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shaketable.errors import ModelError
 from shaketable.models.endpoint.access import Access
+from shaketable.models.endpoint.connections import keep_replies_apart
 from shaketable.models.endpoint.intake import Intake
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ def make_client(access: Access, api_version: str | None, *, for_files: bool = Fa
         "default_headers": access.filled_headers,
         "max_retries": 0,
         "timeout": timeout,
-        "http_client": DefaultAsyncHttpxClient(
-            timeout=timeout, **Intake(access.hide, leaves_files=for_files).settings()
+        "http_client": keep_replies_apart(
+            DefaultAsyncHttpxClient(timeout=timeout, **Intake(access.hide, leaves_files=for_files).settings())
         ),
     }
     if api_version is not None:

@@ -50,7 +50,7 @@ def mean_score(own: Own) -> Iterator[Comparison]:
             judgement = within(mean.score, float(printed[model][0]))
             published = f"{model} {printed[model][0]:g} (three datasets)"
         yield compare(
-            claim=f"Mean FRS, d = {mean.d}",
+            claim=f"Mean FRS, d = {mean.d:g}",
             published=published,
             system=_name(own, mean.cell),
             own=mean.score,

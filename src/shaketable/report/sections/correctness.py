@@ -11,7 +11,8 @@ from shaketable.analyses.evidence.correctness import Correctness, EvidenceDrop, 
 from shaketable.factors import Cell, title_of
 from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_failed
 from shaketable.report.evidence_marks import make_spark, name_drops, name_scores
-from shaketable.report.section import Headline, Page, Section
+from shaketable.report.known_facts import fill_table
+from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.sections.correctness_figures import make_figures
 from shaketable.report.sections.correctness_words import (
     describe_as_asked,
@@ -22,6 +23,7 @@ from shaketable.report.sections.correctness_words import (
     name_subject,
 )
 from shaketable.report.words import (
+    Entry,
     caveats_of_agreement,
     count_questions,
     format_level,
@@ -39,6 +41,7 @@ def section(result: Correctness, page: Page) -> Section:
         headlines=headlines,
         shown=(),
         figures=make_figures(result, headlines, page),
+        tables=_tables(result, page),
         caveats=_caveats(result, page),
     )
 
@@ -169,6 +172,25 @@ def _levels_of(cell: Cell, levels: Sequence[Level]) -> list[Level]:
     """The same condition at all temperatures, the coolest first."""
     same = [level for level in levels if replace(level.cell, temperature=None) == replace(cell, temperature=None)]
     return sorted(same, key=lambda level: level.cell.temperature or 0.0)
+
+
+def _tables(result: Correctness, page: Page) -> tuple[Table, ...]:
+    """What runs and questions add to the spread of scores, where questions were answered more than once."""
+    rows: list[dict[str, Entry]] = [
+        {
+            "System": page.labels.name(level.cell, "dataset", "variation"),
+            "Evidence": level.cell.perturbation or "none",
+            "Temperature": level.cell.temperature,
+            "Mean": level.mean.value,
+            "Variance over runs": level.variance_runs,
+            "Deviation over runs": level.sd_runs,
+            "Deviation over questions": level.sd_questions,
+            "Questions": level.mean.n,
+        }
+        for level in _pooled(result).levels
+        if level.variance_runs is not None
+    ]
+    return fill_table("Spread of scores over runs and over questions", rows, is_folded=True)
 
 
 def _caveats(result: Correctness, page: Page) -> tuple[str, ...]:

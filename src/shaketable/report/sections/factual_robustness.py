@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from shaketable.analyses.facts.breaking_rule import HOTTEST
 from shaketable.analyses.facts.facts import over_all_datasets
 from shaketable.analyses.facts.factual_robustness import FactualRobustness, KnownShare, MeanScore, UnbrokenShare
 from shaketable.analyses.facts.shared_facts import RankCorrelation, ScoreDifference, SharedScore
@@ -28,6 +29,7 @@ from shaketable.report.words import (
     negate,
     sentence_case,
 )
+from shaketable.types import NotApplied
 
 NAME = "factual_robustness"
 
@@ -66,7 +68,8 @@ def _firmness(result: FactualRobustness, page: Page) -> Iterator[Headline]:
         if known.share.value == 0:
             yield _knows_nothing(known, page)
         elif (share := unbroken.get(known.cell)) is None:
-            continue
+            if flat := _not_applied(known.cell, page):
+                yield _ignores_temperature(known, flat, page)
         elif share.share.value is None:
             yield _nothing_said(share, page)
         else:
@@ -94,9 +97,28 @@ def _nothing_said(unbroken: UnbrokenShare, page: Page) -> Headline:
     )
 
 
+def _not_applied(cell: Cell, page: Page) -> NotApplied | None:
+    system = cell.system
+    every = page.findings.not_applied
+    return next((flat for flat in every if system and (flat.model, flat.method) == (system.model, system.method)), None)
+
+
+def _ignores_temperature(known: KnownShare, flat: NotApplied, page: Page) -> Headline:
+    system = name_system(known.cell, page)
+    sentence = f"{system} has no robustness score: it does not apply the temperature, so no fact could break."
+    return make_headline(NAME, known.cell, sentence, f"{sentence_case(flat.reason)}.", page)
+
+
 def _holds(known: KnownShare, unbroken: UnbrokenShare, first: MeanScore, last: MeanScore, page: Page) -> Headline:
     system, n_undecided = name_system(known.cell, page), first.n_undecided or 0
-    hardest = f", and {format_level(last.score)} when entropy is punished hardest (d = {last.d})"
+    hardest = f", and {format_level(last.score)} when entropy is punished hardest (d = {last.d:g})"
+    flat = _not_applied(known.cell, page)
+    never = (
+        f" No fact broke up to {HOTTEST:.1f}; its sampled answers never differed, as they would not where an endpoint "
+        "ignores temperature, so it is left out of comparisons of systems."
+        if flat and flat.never_differed
+        else ""
+    )
     facts = f"{unbroken.share.n:,} known fact{'' if unbroken.share.n == 1 else 's'}"
     more = f"; where it breaks is not known of {n_undecided:,} more" if n_undecided else ""
     headline = make_headline(
@@ -105,7 +127,7 @@ def _holds(known: KnownShare, unbroken: UnbrokenShare, first: MeanScore, last: M
         f"{system} holds {format_level(unbroken.share)} of the facts it knows at every temperature tried; its "
         f"robustness score is {format_level(first.score)}{hardest if last.d != first.d else ''}.",
         f"It knows {format_level(known.share)} of the questions asked ({facts} of "
-        f"{name_questions(known.share.n)}{more}).",
+        f"{name_questions(known.share.n)}{more}).{never}",
         page,
     )
     return headline.with_level(unbroken.share)
@@ -131,7 +153,7 @@ def _difference(difference: ScoreDifference, page: Page) -> Headline:
         system=firm,
         sentence=f"{firm} holds the facts that all systems know more firmly than {loose}: {format_level(gap)} more "
         "robustness score.",
-        detail=f"Paired by question, d = {difference.d} ({count_questions(gap.n)}).",
+        detail=f"Paired by question, d = {difference.d:g} ({count_questions(gap.n)}).",
     )
     return headline.with_claims(page.claim_of(difference.subject))
 
@@ -191,10 +213,10 @@ def _tables(result: FactualRobustness, page: Page) -> tuple[Table, ...]:
 def _by_d(
     title: str, scores: Sequence[MeanScore | SharedScore], page: Page, *, by_dataset: bool = False
 ) -> tuple[Table, ...]:
-    lines: dict[int, dict[str, Entry]] = {}
+    lines: dict[float, dict[str, Entry]] = {}
     for score in scores:
         system = name_system(score.cell, page)
-        line = lines.setdefault(score.d, {"d": str(score.d)})
+        line = lines.setdefault(score.d, {"d": f"{score.d:g}"})
         line[f"{system} · {score.cell.dataset}" if by_dataset else system] = format_level(score.score)
     return fill_table(title, list(lines.values()), is_folded=by_dataset)
 

@@ -35,12 +35,12 @@ def robustness_figures(result: FactualRobustness, page: Page) -> tuple[Figure, .
     )
 
 
-def score_of(fact: FactScore, d: int) -> float:
+def score_of(fact: FactScore, d: float) -> float:
     """For any d, which entropy and breaking temperature give."""
     return frs(fact.entropy or 0.0, fact.breaking, d)
 
 
-def _scatter(facts: Sequence[FactScore], d: int, page: Page, *, is_first: bool) -> Figure:
+def _scatter(facts: Sequence[FactScore], d: float, page: Page, *, is_first: bool) -> Figure:
     marks = tuple(
         Mark(
             x=fact.entropy,
@@ -58,14 +58,14 @@ def _scatter(facts: Sequence[FactScore], d: int, page: Page, *, is_first: bool) 
         label="Question",
         x="Entropy at temperature 0",
         temperature="Breaking temperature",
-        value=f"Factual robustness score (d = {d})",
+        value=f"Factual robustness score (d = {d:g})",
         low="",
         high="",
         n="",
     )
     return Figure(
-        name="robustness_scatter" if is_first else f"robustness_scatter_d{d}",
-        title=f"Entropy and robustness of single facts, d = {d}",
+        name="robustness_scatter" if is_first else f"robustness_scatter_d{d:g}",
+        title=f"Entropy and robustness of single facts, d = {d:g}",
         note="Each point is a known fact; those that never break score 1 and are ringed. The line on the right is the "
         "density of the others.",
         marks=marks,
@@ -75,12 +75,12 @@ def _scatter(facts: Sequence[FactScore], d: int, page: Page, *, is_first: bool) 
     )
 
 
-def _density(facts: Sequence[FactScore], d: int, page: Page) -> Figure:
+def _density(facts: Sequence[FactScore], d: float, page: Page) -> Figure:
     marks = tuple(density_marks(facts, d, page))
     titles = Titles(
         panel="Dataset",
         series="System",
-        x=f"Factual robustness score (d = {d})",
+        x=f"Factual robustness score (d = {d:g})",
         value="Density of broken facts",
         label="Unbroken",
         low="",
@@ -98,7 +98,7 @@ def _density(facts: Sequence[FactScore], d: int, page: Page) -> Figure:
     )
 
 
-def density_marks(facts: Sequence[FactScore], d: int, page: Page) -> list[Mark]:
+def density_marks(facts: Sequence[FactScore], d: float, page: Page) -> list[Mark]:
     """Points of each density, whose area is the share of broken facts, and a spike for the unbroken ones; too few
     broken facts to smooth have no density."""
     groups: dict[tuple[str, str], list[FactScore]] = {}
@@ -121,7 +121,7 @@ def density_marks(facts: Sequence[FactScore], d: int, page: Page) -> list[Mark]:
     return marks
 
 
-def _surfaces(every_d: Sequence[int]) -> Figure:
+def _surfaces(every_d: Sequence[float]) -> Figure:
     marks = tuple(surface_marks(every_d))
     return Figure(
         name="robustness_surfaces",
@@ -135,11 +135,11 @@ def _surfaces(every_d: Sequence[int]) -> Figure:
     )
 
 
-def surface_marks(every_d: Sequence[int]) -> list[Mark]:
+def surface_marks(every_d: Sequence[float]) -> list[Mark]:
     """Both values in the middle of each cell of a grid; entropy from 0 to 1, breaking temperatures from 0 to 2."""
     cells = [((i + 0.5) / STEPS, 2 * (j + 0.5) / STEPS) for i in range(STEPS) for j in range(STEPS)]
     return [
-        Mark(x=entropy, y=breaking, value=formula(entropy, breaking, d), panel=f"d = {d}", series=name)
+        Mark(x=entropy, y=breaking, value=formula(entropy, breaking, d), panel=f"d = {d:g}", series=name)
         for name, formula in (("f", f), ("FRS", frs))
         for d in every_d
         for entropy, breaking in cells

@@ -91,7 +91,7 @@ def _size(change: EvidenceScore) -> str:
 def _detail(change: EvidenceScore, score: EvidenceScore) -> str:
     level = "" if score.score.value is None else f", score {format_level(score.score)}"
     n = count_questions(change.score.n)
-    return f"Over the facts known with any evidence or none{level}, d = {change.d} ({n})."
+    return f"Over the facts known with any evidence or none{level}, d = {change.d:g} ({n})."
 
 
 def _tables(result: RobustnessWithEvidence) -> tuple[Table, ...]:
@@ -118,7 +118,7 @@ def _tables(result: RobustnessWithEvidence) -> tuple[Table, ...]:
         for cell in cells
     ]
     titles = ("System", "Dataset", "Method", "Evidence", *shown, "Facts")
-    return (Table(title=f"d = {result.d[0]}", columns=titles, rows=tuple(rows)),)
+    return (Table(title=f"d = {result.d[0]:g}", columns=titles, rows=tuple(rows)),)
 
 
 def _evidence(cell: Cell) -> str:

@@ -44,6 +44,10 @@ class FunctionPipeline(CalledModel):
     def takes(self) -> frozenset[str]:
         return frozenset("context" if name == "contexts" else name for name in self.given)
 
+    @property
+    def optional(self) -> frozenset[str]:
+        return frozenset("context" if name == "contexts" else name for name in self.adapted.optional)
+
     def _called(self) -> Called:
         adapted, settings = type(self).adapted, self._bound()
 

@@ -14,6 +14,7 @@ from shaketable.datasets.reading.rows import Row, check_ids, corpus_of
 from shaketable.datasets.reading.table_layout import cells_of, question_of_cells
 from shaketable.errors import DataError, StudyError
 from shaketable.identity import digest
+from shaketable.text.unseen import clean_name, clean_names
 from shaketable.types import Json, Loaded, Question
 
 NAME = "questions"
@@ -102,7 +103,8 @@ def _question(row: object, where: str) -> Question:
     if isinstance(row, Question):
         if not row.id or not row.text.strip():
             raise DataError(f"{where}: a question needs an id and a text.")
-        return replace(row, dataset=NAME)
+        tags = {clean_name(name): clean_names(value) for name, value in row.tags.items()}
+        return replace(row, id=clean_name(row.id), dataset=NAME, tags=tags)
     if not isinstance(row, Mapping):
         raise DataError(
             f"{where} is {row!r:.60}; give a Question, or a mapping with 'question' and 'answers', or the columns of a "

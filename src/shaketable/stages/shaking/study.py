@@ -14,7 +14,7 @@ from shaketable.identity import digest
 from shaketable.protocols import ClosingModel, Model, PipelineModel, TemperatureModel
 from shaketable.stages.check import lacks_for_wording, part_lacks
 from shaketable.study import override, parse_study
-from shaketable.types import Limits, Question, Study
+from shaketable.types import Limits, Question, Rejected, Study
 
 WORDINGS = ("spelling", "keywords", "disfluency", "grammar", "prefix_injection")
 """Made by rules, without a language model, in a fraction of a second for each question."""
@@ -44,6 +44,7 @@ class Prepared:
     study: Study
     n_questions: int
     """In the table."""
+    rejected_rows: tuple[Rejected, ...]
     left_out: tuple[LeftOut, ...]
     key: str
     """Another system, other questions or other settings have another; a budget changes nothing."""
@@ -56,6 +57,8 @@ class _Abilities:
     evidence: bool
     temperature: bool
     several_passages: bool
+    without_context: bool
+    """Whether it takes a context that the table has not, and has a default value for it."""
 
 
 def prepare_shake(
@@ -63,17 +66,24 @@ def prepare_shake(
 ) -> Prepared:
     """Nothing is asked yet; what a pipeline takes is seen by importing its code, in a process of its own."""
     loader = TABLES.get(data.suffix.casefold(), "csv")
-    questions = catalog.find("dataset", loader)(path=str(data)).questions
+    loaded = catalog.find("dataset", loader)(path=str(data))
+    questions = loaded.questions
     part = catalog.build("model", model, "TARGET")
+    left_out: list[LeftOut] = []
     try:
-        spelled = catalog.spelled(part)  # Before its code is imported: a file that is not there is told as such.
+        spelled = catalog.spelled(part)  # Before its code is imported, so that a missing file has its own error.
         abilities = _abilities(part, questions, data)
+        if abilities.without_context:
+            left_out.append(
+                LeftOut(part="evidence", reason=f"{data.name} has no column 'context', which it can do without.")
+            )
+            model = _without_context(model, part)
+            spelled = catalog.spelled(catalog.build("model", model, "TARGET"))
     except PartError as error:
         raise PartError(f"TARGET: {error}") from error
     finally:
         if isinstance(part, ClosingModel):
             part.close()
-    left_out: list[LeftOut] = []
     tables: dict[str, Any] = {
         "name": name,
         "seed": seed,
@@ -94,14 +104,18 @@ def prepare_shake(
     study = parse_study(tables, "shake")
     crossing = {key: value for key, value in tables.items() if key != "limits"}
     key = digest([crossing, spelled, data.read_bytes().hex()])
-    return Prepared(study=study, n_questions=len(questions), left_out=tuple(left_out), key=key)
+    return Prepared(
+        study=study, n_questions=len(questions), rejected_rows=loaded.rejected, left_out=tuple(left_out), key=key
+    )
 
 
 def _abilities(part: Model, questions: Sequence[Question], data: Path) -> _Abilities:
     n_passages = max(len(question.documents) for question in questions)
     temperature = not isinstance(part, TemperatureModel) or part.takes_temperature
     takes = part.takes if isinstance(part, PipelineModel) else frozenset({"context"} if n_passages else ())
-    if "context" in takes and not n_passages and "disturb" not in takes:
+    lacks_context = "context" in takes and not n_passages and "disturb" not in takes
+    without_context = lacks_context and isinstance(part, PipelineModel) and "context" in part.optional
+    if lacks_context and not without_context:
         label = catalog.label(part)
         without = catalog.write("pipeline", {"python": label, "parameters": tuple(sorted(takes - {"context"}))})
         raise PartError(
@@ -110,10 +124,18 @@ def _abilities(part: Model, questions: Sequence[Question], data: Path) -> _Abili
             f'slot out of the template, or say what a function is given, as TARGET: "{without}".'
         )
     return _Abilities(
-        evidence="context" in takes or "disturb" in takes,
+        evidence=not without_context and ("context" in takes or "disturb" in takes),
         temperature=temperature,
         several_passages=n_passages > 1 or "disturb" in takes,
+        without_context=without_context,
     )
+
+
+def _without_context(model: str, part: Model) -> str:
+    """Return the target as a study writes it, called without a context."""
+    assert isinstance(part, PipelineModel)
+    name, settings = catalog.parse(model)
+    return catalog.write(name, {**settings, "parameters": tuple(sorted(part.takes - {"context"}))})
 
 
 def _cross(

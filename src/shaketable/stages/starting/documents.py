@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shaketable.datasets.reading.sentences import sentence_bounds
-from shaketable.errors import DataError
+from shaketable.errors import DataError, describe_encoding
 
 READ = (".txt", ".text", ".md", ".markdown")
 MARKDOWN = (".md", ".markdown")
@@ -91,7 +91,7 @@ def _text(file: Path) -> str:
     try:
         return file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"{file}: byte {error.start} is not UTF-8. Save the document as UTF-8.") from error
+        raise DataError(describe_encoding(error, str(file))) from error
     except OSError as error:
         raise DataError(f"{file} cannot be read: {error.strerror}.") from error
 

@@ -56,7 +56,8 @@ class GateTable(Table):
     )
     max_failures: Share | None = Field(
         None,
-        description=f"The largest share of trials without an answer. {NOT_ASKED}",
+        description="The largest share of the trials of this run without an answer; exactly as many may fail. "
+        f"{NOT_ASKED}",
         examples=[0.01],
         json_schema_extra=costs(FREE),
     )
@@ -65,6 +66,13 @@ class GateTable(Table):
         ge=0,
         description="With --against: how much worse than the base a run may be. Absent: 0, not at all.",
         examples=[0.05],
+        json_schema_extra=costs(FREE),
+    )
+    max_broken: Annotated[int, Field(ge=0)] | None = Field(
+        None,
+        description="With --against: how many answers may be right in all runs of the base and wrong in all runs of "
+        f"this one; a question counts once in each condition. {NOT_ASKED}",
+        examples=[0],
         json_schema_extra=costs(FREE),
     )
     confidence: float = Field(
