@@ -491,8 +491,8 @@ class JudgingMetric(Metric, Protocol):
 @runtime_checkable
 class MatchingMetric(Metric, Protocol):
     @property
-    def match(self) -> Literal["substring", "token", "startswith"]:
-        """How it finds an accepted answer in a text; curves know these rules."""
+    def match(self) -> Literal["whole", "substring", "token", "startswith"]:
+        """How it finds an accepted answer in a text; curves know all of these rules but `whole`."""
 
 
 @runtime_checkable

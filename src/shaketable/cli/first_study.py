@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
-from shaketable.stages.starting.draft import MAX_TOKENS, REPEATS, TEMPERATURES, Draft
+from shaketable.stages.starting.draft import MAX_TOKENS, MOST_QUESTIONS, REPEATS, TEMPERATURES, Draft
 from shaketable.types import Json
 
 WIDTH = 100
@@ -43,13 +43,14 @@ def _dataset(draft: Draft) -> Iterator[str]:
     yield "[dataset]"
     yield from _comment(_about_data(draft))
     for key, value in table.items():
-        if key == "limit":
+        if key in ("limit", "balance"):
+            of_type = " of each type" if key == "balance" else ""
             yield from _comment(
-                f"The data has {draft.n_questions:,} questions. So many are drawn by the seed; cost grows with them. "
-                "Take the line out to ask all."
+                f"The data has {draft.n_questions:,} questions. Draw {MOST_QUESTIONS}{of_type} by the seed; cost grows "
+                "with them. Remove the line to ask all."
             )
         yield f"{key} = {_toml(value)}"
-    if draft.dataset.get("tags"):
+    if draft.dataset.get("tags") and "balance" not in table:
         yield from _comment(f"To draw evenly: balance = {{ by = [{_toml(_first_tag(draft))}] }}; costs nothing.")
     yield ""
 

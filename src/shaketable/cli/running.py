@@ -29,7 +29,7 @@ from shaketable.cli.executing import (
     executor_of,
 )
 from shaketable.cli.failing import ALLOWED, MaxFailuresOption, refuse_failures, tell_failures
-from shaketable.cli.forecasting import forecast, notes_on_plan
+from shaketable.cli.forecasting import forecast, notes_on_plan, verdict_lines
 from shaketable.cli.progress import answering, wording
 from shaketable.cli.spending import say_spent, tell_stop
 from shaketable.cli.telling import tell_findings
@@ -385,7 +385,7 @@ def _answer(
             + (f", {shared:,} asked by other runs" if shared else ""),
             quiet=json_,
         )
-        for note in notes_on_plan(planned):
+        for note in (*notes_on_plan(planned), *verdict_lines(planned)):
             say(note, quiet=json_)
         # An endpoint may be dead already, and the page of the run tells what was planned.
         known = {} if "n_trials" in store.meta() else {"n_trials": planned.n_trials}

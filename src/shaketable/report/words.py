@@ -62,8 +62,8 @@ def format_number(value: float, unit: Unit) -> str:
 
 
 def format_interval(estimate: Estimate) -> str:
-    """`[41, 63]`, or nothing where one question allows no interval."""
-    if estimate.low is None or estimate.high is None:
+    """`[41, 63]`, or nothing where there is no interval, or one without a width."""
+    if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
         return ""
     return f"[{format_number(estimate.low, estimate.unit)}, {format_number(estimate.high, estimate.unit)}]"
 

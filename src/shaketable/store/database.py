@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from shaketable.errors import StoreError
 from shaketable.store import schema
-from shaketable.store.ownership import file_mode
+from shaketable.store.ownership import open_inside
 from shaketable.store.sealing.folder import seal_older
 from shaketable.store.sealing.last_commit import Noting, describe_loss
 from shaketable.store.sealing.seals import COMMITS, Changes, insert_sealed, read_seals, write_seals
@@ -82,7 +82,7 @@ class Database:
     def _make_file(self) -> None:
         """SQLite would let everybody read it; the files beside it get its mode. What stands against it SQLite tells."""
         with contextlib.suppress(OSError):
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, file_mode(self.path.parent)))
+            os.close(open_inside(self.path))
 
     def _check(self, connection: sqlite3.Connection, read_only: bool) -> None:
         """Make the tables of a new file; refuse files that are not a run's, or a later format's."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from shaketable.errors import RunError
+from shaketable.store.ownership import open_inside, refuse_links
 
 NAME = ".lock"
 PATIENCE_SECONDS = 0.2
@@ -20,7 +22,8 @@ STEP_SECONDS = 0.01
 @contextlib.contextmanager
 def hold_lock(folder: Path) -> Iterator[None]:
     """Refuses where another process holds it."""
-    with (folder / NAME).open("w") as lock:
+    refuse_links(folder)
+    with os.fdopen(open_inside(folder / NAME), "r+") as lock:
         end = time.monotonic() + PATIENCE_SECONDS
         while not _take(lock, fcntl.LOCK_EX):
             if time.monotonic() > end:

@@ -61,7 +61,8 @@ class Process:
         """Messages that were sent; a reply says to which of them it is."""
         given = json.dumps([str(target.file) if target.is_file else target.module, target.name, told])
         self._process = subprocess.Popen(
-            [sys.executable, "-u", "-m", "shaketable.models.calling.worker", given],
+            # -P: only the worker itself puts the pipeline's folder on the import path, after its own imports.
+            [sys.executable, "-P", "-u", "-m", "shaketable.models.calling.worker", given],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shaketable.identity import digest
-from shaketable.store.ownership import file_mode
+from shaketable.store.ownership import open_inside
 from shaketable.store.sealing.seals import COMMITS, Seal, digest_seals
 
 LENGTH = 200
@@ -31,7 +31,7 @@ class Noting:
     """The file, held open by the one that writes."""
 
     def __init__(self, records: Path) -> None:
-        self._file = os.open(path_beside(records), os.O_CREAT | os.O_RDWR, file_mode(records.parent))
+        self._file = open_inside(path_beside(records))
 
     def note(self, seals: dict[str, Seal]) -> None:
         records = seals["records"].n if "records" in seals else 0
