@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from shaketable.identity import seed_from
-from shaketable.text.normalization import occurs
+from shaketable.text.plain import occurs_whole
 from shaketable.types import Edit, Evidence, Hit, Passage, Question, Sentence
 
 MASK = "[MASK]"
@@ -69,7 +69,7 @@ def is_gold(question: Question, passage: Passage) -> bool:
 
 def has_answer(question: Question, text: str) -> bool:
     """Whether an accepted answer occurs in it, as the metric `contains` finds one."""
-    return any(occurs(answer, text) for answer in question.answers)
+    return any(occurs_whole(answer, text) for answer in question.answers)
 
 
 def sentence_rng(seed: int, part: str, question: Question, target: Target) -> random.Random:

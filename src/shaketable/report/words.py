@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from shaketable.factors import ORIGINAL, measure_of, short_name, word_for
 from shaketable.statistics.intervals import Bootstrap
@@ -264,6 +265,22 @@ def describe_not_applied(flat: NotApplied) -> str:
     return (
         f"Temperature was not applied by {short_name(flat.model)} · {flat.method}: {flat.reason}. It counts only at "
         "its lowest temperature, and the report draws no conclusions about temperature."
+    )
+
+
+def describe_truncation(environment: Mapping[str, Any]) -> str | None:
+    """That an endpoint may cut off unlikely tokens though the study switches that off; None: nothing says so."""
+    model, left_out = environment.get("model"), environment.get("settings_left_out") or {}
+    drawn = (environment.get("checks") or {}).get("unlikely_drawn") or {}
+    if drawn.get("value") is False:
+        reason = f"its endpoint seems to cut off unlikely tokens ({drawn.get('reason')})"
+    elif "top_k" in left_out and drawn.get("value") is None:
+        reason = f"its endpoint refuses these settings ({left_out['top_k']})"
+    else:
+        return None
+    return (
+        f"The settings top_k, top_p and min_p may not apply to {model}: {reason}. High temperatures then look safer "
+        "than they are."
     )
 
 
