@@ -13,6 +13,7 @@ from shaketable import catalog
 from shaketable.analyses.evidence.undone import describe_undone
 from shaketable.analyses.floors import N_LEAST
 from shaketable.cli.console import out, print_json, say
+from shaketable.factors import short_names
 from shaketable.protocols import WhiteBoxModel
 from shaketable.report.money_words import LOCAL_MODEL, NO_PRICE
 from shaketable.report.time_words import duration
@@ -67,9 +68,10 @@ def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
     for rewording in rewordings:
         out.print(_wording_words(rewording), highlight=False, markup=False)
     # A system's name stands above its numbers: beside them both are cut on a narrow terminal.
+    names = short_names(system.model for system in forecasts)
     for system in forecasts:
         paid = LOCAL_MODEL if _is_local(planned, system.model) else NO_PRICE
-        out.print(Text(f"{system.model} · {system.method}: {count(system.trials, 'trial')}", style="bold"))
+        out.print(Text(f"{names[system.model]} · {system.method}: {count(system.trials, 'trial')}", style="bold"))
         table = Table(" ", "calls", "prompt tokens", "new tokens", "time", "money", box=None, pad_edge=False)
         table.add_row("  likely", *_amount_words(system.likely, "not measured", paid))
         table.add_row("  at most", *_amount_words(system.at_most, "no limit", paid))

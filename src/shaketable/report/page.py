@@ -147,9 +147,12 @@ def _wider(cell: Cell) -> list[Cell]:
     return [wider for wider in (pooled, replace(pooled, variation=ORIGINAL)) if wider != cell]
 
 
-def group_caveats(page: Page, sections: Sequence[Section]) -> list[tuple[str, list[str]]]:
+def group_caveats(
+    page: Page, sections: Sequence[Section], of_endpoints: Sequence[str] = ()
+) -> list[tuple[str, list[str]]]:
     """By the question they belong to; one that several sections share stands with the first."""
     shared = [
+        *of_endpoints,
         *(describe_not_applied(flat) for flat in page.findings.not_applied),
         *(describe_not_varied(remark) for remark in page.findings.not_varied),
         *(describe_left_out(left_out) for left_out in page.findings.left_out),
