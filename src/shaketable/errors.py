@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -159,11 +160,27 @@ def did_you_mean(found: str, known: Iterable[str], *, nearness: float = 0.6) -> 
 # --- paths as people write them -------------------------------------------------------------------
 
 
+_bases: list[Path] = []
+"""Folders in which runs were started, the run that was opened last first."""
+
+
+def resolve_from(base: Path) -> None:
+    """Look for relative paths that the working folder does not have in `base` too: a run's study has such paths."""
+    if base in _bases:
+        _bases.remove(base)
+    _bases.insert(0, base)
+
+
 def at_home(path: str | Path, kind: type[ShaketableError] = DataError, where: object = "") -> Path:
-    """The path with the home that `~` or `~name` stands for. An unknown one is an error of this kind; `where` says what
-    named the path."""
+    """Return the path with the home that `~` or `~name` stands for, as it is found from here or from a run's folder.
+
+    An unknown home is an error of this kind; `where` says what named the path.
+    """
     try:
-        return Path(path).expanduser()
+        given = Path(path).expanduser()
+        if _bases and not given.is_absolute() and not os.path.exists(given):  # noqa: PTH110 (no error for odd names)
+            return next((base / given for base in _bases if os.path.exists(base / given)), given)  # noqa: PTH110
+        return given
     except RuntimeError as error:
         found = f"{where}: {str(path)[:80]}" if where else str(path)[:80]
         if Path(path).parts[0] == "~":  # HOME is not set, and the machine has no such user, as in some containers.

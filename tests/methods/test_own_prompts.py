@@ -236,7 +236,7 @@ def test_a_run_holds_its_prompts_and_needs_no_file_any_more(tmp_path, monkeypatc
     again = load_study(tmp_path / "run" / "study.toml")
     assert keys(again) == before
     assert {record.trial.key for record in Run(made.folder).store.records()} == set(before)
-    assert format_study(again) == (tmp_path / "run" / "study.toml").read_text("utf-8")
+    assert format_study(again) == Run(tmp_path / "run").study_text
 
 
 def test_a_study_made_in_python_freezes_its_prompts_too(tmp_path, monkeypatch):

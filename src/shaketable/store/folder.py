@@ -19,7 +19,15 @@ from shaketable.store.ownership import keep_closed, make_run_folder, refuse_link
 from shaketable.store.records import RecordStore
 from shaketable.store.sealing.files import NAME as SEALS
 from shaketable.store.sealing.files import write_sealed
-from shaketable.study import format_study, hold_prompts, load_study, note_registered
+from shaketable.study import (
+    folder_noted,
+    format_study,
+    hold_prompts,
+    load_study,
+    note_folder,
+    note_registered,
+    without_folder,
+)
 from shaketable.text.whole_file import UNFINISHED
 from shaketable.types import Study
 
@@ -72,7 +80,7 @@ class RunFolder:
 
     @cached_property
     def study_text(self) -> str:
-        return (self.folder / STUDY).read_text("utf-8")
+        return without_folder((self.folder / STUDY).read_text("utf-8"))
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[RecordStore]:
@@ -144,7 +152,8 @@ def find_growth(folder: Path, study: Study) -> tuple[Change, ...]:
 
 def _freeze(folder: Path, study: Study) -> None:
     try:
-        content = format_study(study).encode()
+        earlier = (folder / STUDY).read_text("utf-8") if (folder / STUDY).is_file() else ""
+        content = note_folder(format_study(study), folder_noted(earlier) or Path.cwd()).encode()
     except UnicodeEncodeError as error:
         raise RunError(f"{folder}: a name in the study {describe_half_character(error)}") from error
     write_sealed(folder / STUDY, content)

@@ -5,7 +5,7 @@
 (`prompt_files`), or says what is wrong (`mistakes`). `writing` makes a file of a `Study` again.
 """
 
-from shaketable.study.files import SHIPPED, shipped_studies
+from shaketable.study.files import SHIPPED, folder_noted, note_folder, shipped_studies, without_folder
 from shaketable.study.loading import load_study
 from shaketable.study.overriding import override
 from shaketable.study.parsing import change_gate, parse_study
@@ -24,12 +24,15 @@ __all__ = [
     "Generation",
     "StudyFile",
     "change_gate",
+    "folder_noted",
     "format_study",
     "hold_prompts",
     "load_study",
+    "note_folder",
     "note_registered",
     "override",
     "parse_study",
     "shipped_studies",
     "study_schema",
+    "without_folder",
 ]

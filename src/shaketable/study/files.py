@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -48,6 +50,25 @@ def read_study(path: str | Path) -> tuple[str, str]:
     raise StudyError(
         f"No study file {path}.{near} Give the path of a TOML file, or a study that ships: {', '.join(names)}."
     )
+
+
+STARTED_IN = re.compile(r"# Relative paths start at (\".*\")\n")
+
+
+def note_folder(text: str, folder: Path) -> str:
+    """Return the study of a run with the folder, from which its relative paths start, in its first line."""
+    return f"# Relative paths start at {json.dumps(str(folder))}\n{text}"
+
+
+def without_folder(text: str) -> str:
+    """Return the study of a run without the line that names a folder of this machine."""
+    return text[noted.end() :] if (noted := STARTED_IN.match(text)) else text
+
+
+def folder_noted(text: str) -> Path | None:
+    """Return the folder in which the run of this study was started; None: it is no run's study."""
+    noted = STARTED_IN.match(text)
+    return None if noted is None else Path(json.loads(noted[1]))
 
 
 def resolve_paths(tables: dict[str, Any], study_path: Path) -> None:

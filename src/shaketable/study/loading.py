@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from shaketable.errors import StudyError
-from shaketable.study.files import is_of_run, read_study, resolve_paths
+from shaketable.errors import StudyError, resolve_from
+from shaketable.study.files import folder_noted, is_of_run, read_study, resolve_paths
 from shaketable.study.mistakes import refuse_unusable
 from shaketable.study.overriding import override
 from shaketable.study.parsing import parse_study
@@ -31,6 +31,8 @@ def load_study(path: str | Path, overrides: Sequence[str] = (), limit: int | Non
         raise StudyError(
             f"{where}: this is not TOML: {reason}. See the studies that ship: shaketable ls studies."
         ) from error
+    if is_of_run(Path(path)) and (base := folder_noted(text)) is not None:
+        resolve_from(base)
     override(tables, overrides)
     refuse_unusable(tables, where)
     if limit is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import altair as alt
 
 from shaketable.report.charts.forest import ForestStyle, forest
-from shaketable.report.charts.layout import PLAIN, Axis, Picture, channels, in_panels, label_room, panel_width
+from shaketable.report.charts.layout import PLAIN, Axis, Picture, break_names, channels, in_panels, panel_width
 from shaketable.report.charts.looks import INK, WIDTH, Look
 from shaketable.report.charts.marks import Mark, Titles, as_data, drawable, names_in
 
@@ -41,8 +41,10 @@ def bars(
     """
     style, axis, shown = style or BarStyle(), axis or Axis(), _in_order(drawable(marks), looks)
     is_share = shown[0].unit == "share"
-    names = names_in(str(mark.x) for mark in marks)
-    room = style.width - label_room(names)
+    names = break_names(
+        names_in(str(mark.x) for mark in marks), whole=style.width, n_panels=len(names_in(mark.panel for mark in marks))
+    )
+    room = style.width - names.room
     channel = channels(shown, titles, looks, width=room)
     x = alt.X(
         "value:Q",
@@ -51,7 +53,7 @@ def bars(
         axis=axis.draw(is_share),
         scale=axis.scale((0.0, 1.0) if is_share else None),
     )
-    y = alt.Y("x:N", title=None, sort=names, axis=alt.Axis(ticks=False, labelLimit=260))
+    y = alt.Y("x:N", title=None, sort=list(names.lines), axis=names.axis())
     base = alt.Chart().encode(y=y)
     is_plain = len({(mark.x, mark.panel, mark.row) for mark in shown}) == len(shown)
     drawn = _stacked(base.encode(x=x, color=channel.color))
@@ -62,7 +64,7 @@ def bars(
         once = alt.Chart().transform_aggregate(n="count()")
         layers.append(once.mark_rule(strokeDash=[4, 3], opacity=0.8).encode(x=alt.datum(style.line_at)))
     return in_panels(
-        alt.layer(*layers).properties(height=alt.Step(style.step)),
+        alt.layer(*layers).properties(height=alt.Step(max(style.step, names.height))),
         shown,
         width=panel_width(shown, beside=0, whole=room),
         row_names="top",
@@ -137,7 +139,8 @@ def _filled_bar(
             color=channels(alone, replace(titles, series=""), looks).color,
         )
     )
-    room = panel_width(alone, beside=label_room([str(mark.x) for mark in alone]), whole=width)
+    names = break_names(names_in(str(mark.x) for mark in alone), whole=width)
+    room = panel_width(alone, beside=names.room, whole=width)
     style = ForestStyle(has_zero_line=True, has_numbers=True, width=width)
     below = forest(alone, replace(titles, series=""), looks=looks, axis=axis, style=style)
     return alt.vconcat(bar.properties(width=room, height=48), below, spacing=8)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import altair as alt
 
 from shaketable.report.charts.layout import (
-    LABEL_LIMIT,
     Axis,
+    BrokenNames,
     Channels,
     Picture,
     RowNames,
+    break_names,
     channels,
     in_panels,
-    label_room,
     panel_width,
 )
 from shaketable.report.charts.looks import INK, WIDTH, Look
@@ -35,6 +35,11 @@ class ForestStyle:
     """Pixels of a mark; None: more where marks of different series stand alone on their lines."""
     width: int = WIDTH
     """Pixels of all panels with their names: less where several forests stand side by side."""
+    names: BrokenNames | None = None
+    """Those of all forests that stand side by side: only the first writes them; None: those of the marks."""
+    has_names: bool = True
+    series: tuple[str, ...] = ()
+    """Those that each line has room for, also where forests side by side lack some; empty: those of the marks."""
 
 
 def forest(
@@ -57,13 +62,15 @@ def forest(
     `beside(forest(some, titles, looks=looks, style=ForestStyle(width=500)), forest(others, ..., looks=looks, ...))`.
     """
     style, axis, shown = style or ForestStyle(), axis or Axis(), drawable(marks)
-    names = names_in(str(mark.x) for mark in shown)
-    room = style.width - label_room(names)
+    names = style.names or break_names(
+        names_in(str(mark.x) for mark in shown), whole=style.width, n_panels=len(names_in(mark.panel for mark in shown))
+    )
+    room = style.width - (names.room if style.has_names else 0)
     width = panel_width(shown, beside=0, whole=room)
     ticks = replace(axis, n_ticks=axis.n_ticks if width > 200 else 3)
     layers = _layers(shown, titles, channels(shown, titles, looks, width=room), ticks, style, names)
     return in_panels(
-        layers.properties(height=alt.Step(style.step or _step(shown))),
+        layers.properties(height=alt.Step(style.step or _step(shown, names, style.series))),
         shown,
         width=width,
         row_names=style.row_names,
@@ -87,13 +94,14 @@ def sliding_forest(
     temperatures = sorted({mark.temperature for mark in shown if mark.temperature is not None})
     slider = alt.param(SHOWN, value=temperatures[0], bind=_input(temperatures, titles.temperature or titles.x))
     largest_first = alt.EncodingSortField(field="value", op="max", order="descending")
+    names = break_names(names_in(str(mark.x) for mark in shown), whole=style.width)
     one_scale = replace(axis, domain=(min(ends), max(ends)), is_rounded=True)
     return (
-        _layers(shown, titles, channels(shown, titles, looks), one_scale, style, largest_first)
+        _layers(shown, titles, channels(shown, titles, looks), one_scale, style, names, largest_first)
         .properties(
             data=alt.InlineData(as_data(shown)),
-            width=style.width - label_room([str(mark.x) for mark in shown]),
-            height=alt.Step(30),
+            width=style.width - names.room,
+            height=alt.Step(max(30, names.height)),
         )
         .transform_filter(f"abs(datum.temperature - {SHOWN}) < 1e-6")
         .add_params(slider)
@@ -106,13 +114,21 @@ def _layers(
     channel: Channels,
     axis: Axis,
     style: ForestStyle,
-    order: list[str] | alt.EncodingSortField,
+    names: BrokenNames,
+    order: alt.EncodingSortField | None = None,
 ) -> alt.LayerChart:
-    is_share, is_small = marks[0].unit == "share", _step(marks) < 30
-    names = alt.Y("x:N", title=None, sort=order, axis=alt.Axis(ticks=False, grid=True, labelLimit=LABEL_LIMIT))
-    base = alt.Chart().encode(y=names, color=channel.color)
-    if _is_crowded(marks):
-        base = base.encode(yOffset=alt.YOffset("series:N", sort=names_in(mark.series for mark in marks)))
+    is_share, is_small = marks[0].unit == "share", _step(marks, names, style.series) < 30
+    in_order = list(names.lines)
+    written = names.axis() if style.has_names else alt.Axis(ticks=False, labels=False)
+    written.grid = True
+    # Without the domain a picture beside others would lack lines that it has no mark for.
+    lines = alt.Y("x:N", title=None, sort=in_order if order is None else order, axis=written)
+    if style.names is not None:
+        lines.scale = alt.Scale(domain=in_order)
+    base = alt.Chart().encode(y=lines, color=channel.color)
+    if style.series or _is_crowded(marks):
+        series = list(style.series or names_in(mark.series for mark in marks))
+        base = base.encode(yOffset=alt.YOffset("series:N", scale=alt.Scale(domain=series)))
 
     def x(field: str) -> alt.X:
         return alt.X(f"{field}:Q", title=axis.name(titles), axis=axis.draw(is_share), scale=axis.scale())
@@ -139,11 +155,12 @@ def _is_crowded(marks: Sequence[Mark]) -> bool:
     return len({(mark.x, mark.panel, mark.row, mark.temperature) for mark in marks}) < len(marks)
 
 
-def _step(marks: Sequence[Mark]) -> int:
-    """Pixels of a mark: those of different series that stand alone on their lines get more."""
-    if _is_crowded(marks):
-        return 13
-    return 17 if len({mark.series for mark in marks}) == 1 else 30
+def _step(marks: Sequence[Mark], names: BrokenNames, series: Sequence[str]) -> int:
+    """Pixels of a mark: those of different series that stand alone on their lines get more, and so do long names."""
+    n_series = len(series or {mark.series for mark in marks})
+    if series or _is_crowded(marks):
+        return max(13, names.height // n_series + 1)
+    return max(17 if n_series == 1 else 30, names.height)
 
 
 def _input(temperatures: Sequence[float], title: str) -> alt.BindRange | alt.BindRadioSelect:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
@@ -15,7 +17,9 @@ from shaketable.types import Json
 GAP = 24
 """Pixels between panels."""
 HEADER_LETTER, LETTER, LABEL_LIMIT = 9, 8, 380
-"""Pixels of a letter above a panel and on an axis of names, and of the longest name there."""
+"""Pixels of a letter above a panel and on an axis of names, and of the longest line there."""
+LEAST_PANEL, LEAST_NAMES, LINE, MOST_LINES = 100, 120, 15, 3
+"""Pixels of the narrowest panel, of the room that names have at least, and of a line of them; lines of a name."""
 BROKEN = "replace(replace(datum.label, '(', ' · '), regexp('[()\"\\']', 'g'), '')"
 """A label that also breaks before its settings, without their brackets and quotes."""
 PLAIN = "format(datum.value, '~g')"
@@ -91,15 +95,56 @@ def channels(
     )
 
 
-def label_room(names: Sequence[str]) -> int:
-    """Pixels that names beside an axis take."""
-    return min(LETTER * max(len(name) for name in names), LABEL_LIMIT + 10)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BrokenNames:
+    """Names beside an axis, broken into lines so that the panels stay wide enough to read."""
+
+    lines: Mapping[str, Sequence[str]]
+    """Name → what is written, line by line."""
+
+    @property
+    def room(self) -> int:
+        """Pixels that the names take."""
+        return LETTER * max(len(line) for lines in self.lines.values() for line in lines)
+
+    @property
+    def height(self) -> int:
+        """Pixels of the name with the most lines."""
+        return LINE * max(map(len, self.lines.values()))
+
+    def axis(self) -> alt.Axis:
+        return alt.Axis(
+            ticks=False, labelLimit=LABEL_LIMIT + GAP, labelExpr=f"({json.dumps(dict(self.lines))})[datum.label]"
+        )
+
+
+def break_names(names: Sequence[str], *, whole: int = WIDTH, n_panels: int = 1) -> BrokenNames:
+    """Break the names beside `n_panels` panels that share `whole` pixels with them.
+
+    A name that is too long for its lines loses its middle; names that then read alike are numbered.
+    """
+    room = min(LABEL_LIMIT, max(LEAST_NAMES, whole - n_panels * (LEAST_PANEL + GAP)))
+    lines: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        broken = _break(name, room // LETTER)
+        n_alike = sum(other[: len(broken)] == broken for other in lines.values())
+        lines[name] = (*broken, f"({n_alike + 1})") if n_alike else broken
+    return BrokenNames(lines=lines)
+
+
+def _break(name: str, letters: int) -> tuple[str, ...]:
+    """At most MOST_LINES lines of so many letters."""
+    kept, written = len(name), name
+    while len(lines := textwrap.wrap(written, letters)) > MOST_LINES:
+        kept = min(kept - 2, letters * MOST_LINES)
+        written = f"{name[: kept // 2]}…{name[-(kept // 2) :]}"
+    return tuple(lines) or ("",)
 
 
 def panel_width(marks: Sequence[Mark], *, beside: int = 60, most: int | None = None, whole: int = WIDTH) -> int:
     """Of each panel, where `beside` pixels of the whole are taken by labels, and `most` panels stand in one line."""
     n = len(names_in(mark.panel for mark in marks))
-    return (whole - beside) // (n if n == 1 else most or n) - GAP
+    return max(LEAST_PANEL, (whole - beside) // (n if n == 1 else most or n) - GAP)
 
 
 def in_panels(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from shaketable.analyses.wording.query_difficulty import QueryDifficulty
 from shaketable.factors import ORIGINAL, Cell
 from shaketable.report.charts.forest import ForestStyle, forest
-from shaketable.report.charts.layout import Axis, Picture, beside
+from shaketable.report.charts.layout import Axis, Picture, beside, break_names
 from shaketable.report.charts.looks import WIDTH, ordered_looks
 from shaketable.report.charts.marks import Mark, Titles, names_in
 from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_unshown
@@ -41,10 +41,13 @@ DRAWN = {
 
 
 def _draw(marks: Sequence[Mark], titles: Titles) -> Picture:
-    """A forest for each number, each on its own axis."""
+    """A forest for each number, each on its own axis; the first names the lines of all."""
     shown = [name for name in DRAWN.values() if any(mark.panel == name for mark in marks)]
-    style = ForestStyle(width=WIDTH // len(shown))
-    looks = ordered_looks(names_in(mark.series for mark in marks))
+    names = break_names(names_in(str(mark.x) for mark in marks), n_panels=len(shown))
+    width, series = (WIDTH - names.room) // len(shown), names_in(mark.series for mark in marks)
+    looks = ordered_looks(series)
+    other = ForestStyle(width=width, names=names, has_names=False, series=tuple(series) if len(series) > 1 else ())
+    first = replace(other, width=width + names.room, has_names=True)
     return beside(
         *(
             forest(
@@ -52,7 +55,7 @@ def _draw(marks: Sequence[Mark], titles: Titles) -> Picture:
                 titles,
                 looks=looks,
                 axis=Axis(title=name, has_zero=False),
-                style=style,
+                style=first if name == shown[0] else other,
             )
             for name in shown
         )
