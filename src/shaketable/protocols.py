@@ -344,8 +344,11 @@ class BatchedModel(PricedModel, Protocol):
 
 @runtime_checkable
 class EndpointModel(Model, Protocol):
-    def check(self) -> Mapping[str, EndpointFact]:
-        """What the endpoint really does, by a few small requests."""
+    def check(
+        self, temperatures: Collection[float] = (), *, library_defaults: bool = False
+    ) -> Mapping[str, EndpointFact]:
+        """Find out what the endpoint does, by a few small requests. Raises ModelError where it refuses one of these
+        temperatures."""
 
 
 @runtime_checkable
@@ -491,8 +494,8 @@ class JudgingMetric(Metric, Protocol):
 @runtime_checkable
 class MatchingMetric(Metric, Protocol):
     @property
-    def match(self) -> Literal["substring", "token", "startswith"]:
-        """How it finds an accepted answer in a text; curves know these rules."""
+    def match(self) -> Literal["whole", "substring", "token", "startswith"]:
+        """How it finds an accepted answer in a text; curves know all of these rules but `whole`."""
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from score_rows import condition_rows, score_rows
 
 from shaketable.analyses.gate.held_facts import breaking_temperatures, robustness_scores
 from shaketable.analyses.gate.quantities import Quantity
-from shaketable.analyses.gate.regressions import regressions
+from shaketable.analyses.gate.regressions import broken_pairs, regressions
 from shaketable.analyses.gate.thresholds import accuracies, costs, drops, failures, flip_rates
 from shaketable.analyses.gate.verdicts import Check, Checked, judge
 from shaketable.analyses.tables import Tables
@@ -303,14 +304,102 @@ def test_all_thresholds_hold_only_where_each_does_and_one_that_is_broken_is_show
 
 def against(base: pl.DataFrame, run: pl.DataFrame, **gate: Any) -> Checked:
     quantities, unpaired = regressions(base, run, "contains")
-    return judge(quantities, Gate(**gate), unpaired=unpaired)
+    broken = broken_pairs(base, run, "contains")
+    limited = [own.quantity() for own in broken] if gate.get("max_broken") is not None else []
+    return judge([*quantities, *limited], Gate(**gate), unpaired=unpaired, broken=broken)
 
 
 def test_the_same_answers_pass_and_say_how_much_worse_they_may_be() -> None:
     checked = against(correct(first(30)), correct(first(30)))
     (check,) = checked.checks
-    assert (check.verdict, checked.passes, check.estimate.value) == ("undecided", True, 0.0)
+    assert (check.verdict, checked.passes, check.estimate.value) == ("holds", True, 0.0)
     assert check.adjusted.high is not None and 0 < check.adjusted.high < 0.1
+
+
+runs_in_two_conditions = st.lists(st.tuples(runs_of_a_question, runs_of_a_question), min_size=1, max_size=12)
+
+
+@given(
+    asked=runs_in_two_conditions,
+    undecided=st.sampled_from([None, "pass", "fail"]),
+    max_regression=st.sampled_from([0.0, 0.05, 0.5]),
+    max_broken=st.sampled_from([None, 0, 3]),
+    confidence=st.sampled_from([0.6, 0.95, 0.999]),
+)
+def test_a_copy_of_the_base_passes_by_every_rule(asked: list[Asked], max_broken: int | None, **rules: Any) -> None:
+    assume(any(value is not None for question in asked for runs in question for value in runs))
+    run = pl.concat(
+        correct({f"q{i}": question[place] for i, question in enumerate(asked)}, perturbation=name)
+        for place, name in enumerate(("unchanged", "removal"))
+    )
+    assert against(run, run, max_broken=max_broken, **rules).passes
+
+
+def test_what_differs_by_one_question_is_still_undecided() -> None:
+    one_less = against(correct(first(30)), correct(first(29)), undecided="fail", max_regression=0.05)
+    assert (verdicts(one_less), one_less.passes) == (["undecided"], False)
+
+
+@pytest.mark.parametrize(("limit", "passes"), [(0, False), (3, False), (4, True)])
+def test_broken_answers_are_counted_one_by_one(limit: int, passes: bool) -> None:
+    """4 of 80 answers break and none is mended: too few to be shown as a loss, and all of them are counted."""
+    base = pl.concat([correct(first(36)), correct(first(20), perturbation="removal")])
+    new = pl.concat([correct(first(34)), correct(first(18), perturbation="removal")])
+    assert against(base, new).passes
+    checked = against(base, new, max_broken=limit)
+    [counted] = [check for check in checked.checks if check.is_counted]
+    assert (counted.estimate.value, counted.estimate.n, checked.passes) == (4.0, 80, passes)
+    [broken] = checked.broken
+    places = [(row["perturbation"], row["question_id"]) for row in broken.rows.iter_rows(named=True)]
+    assert places == [("removal", f"q{i}") for i in (18, 19)] + [("unchanged", f"q{i}") for i in (34, 35)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_broken"),
+    [
+        ((1.0, 1.0), (0.0, 0.0), True),
+        ((1.0,), (0.0, 0.0, 0.0), True),
+        ((1.0, 0.0), (0.0, 0.0), False),
+        ((1.0, 1.0), (0.0, 1.0), False),
+        ((1.0, None), (0.0, 0.0), False),  # An answer that failed was not right.
+        ((1.0, 1.0), (0.0, None), True),
+        ((1.0, 1.0), (None, None), False),  # No answer is no wrong one; max_failures counts it.
+    ],
+)
+def test_broken_is_right_in_all_runs_and_wrong_in_all_runs(before, after, is_broken) -> None:
+    other = {f"other{i}": (1.0,) for i in range(9)}
+    [broken] = broken_pairs(correct({"q": before, **other}), correct({"q": after, **other}), "contains")
+    assert broken.rows["question_id"].to_list() == ["q"] * is_broken
+
+
+def test_without_repeats_the_base_cannot_tell_what_chance_breaks() -> None:
+    [broken] = broken_pairs(correct(first(30)), correct(first(20)), "contains")
+    assert (broken.n_repeated, broken.expected) == (0, None)
+
+
+def test_repeats_of_the_base_tell_how_many_break_by_chance() -> None:
+    """Two runs: half of those that disagree break in one order. Three runs against one: a third of those with two."""
+    two = {**first(20, runs=2), **{f"flaky{i}": (1.0, 0.0) for i in range(6)}}
+    [broken] = broken_pairs(correct(two), correct(two), "contains")
+    assert broken.expected == pytest.approx(3.0)
+    three = {**first(20, runs=3), **{f"flaky{i}": (1.0, 0.0, 1.0) for i in range(6)}}
+    [broken] = broken_pairs(correct(three), correct(dict.fromkeys(three, (1.0,))), "contains")
+    assert broken.expected == pytest.approx(2.0)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.sampled_from([(2, 1), (2, 2), (3, 1), (3, 3), (5, 2)]))
+def test_chance_breaks_no_more_than_expected(chances: list[float], runs: tuple[int, int]) -> None:
+    """Enumerated over every outcome of the base: its mean expectation is at least the number that breaks."""
+    a, b = runs
+    truth = sum(p**a * (1 - p) ** b for p in chances)
+    mean = 0.0
+    for n_right in range(a + 1):
+        outcome = (1.0,) * n_right + (0.0,) * (a - n_right)
+        base, new = {"q": outcome, "other": (1.0,) * a}, {"q": (1.0,) * b, "other": (1.0,) * b}
+        [broken] = broken_pairs(correct(base), correct(new), "contains")
+        assert broken.expected is not None
+        mean += sum(math.comb(a, n_right) * p**n_right * (1 - p) ** (a - n_right) for p in chances) * broken.expected
+    assert mean >= truth - 1e-9
 
 
 def test_a_loss_that_is_shown_closes_the_gate_and_one_that_is_allowed_does_not() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +12,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from shaketable.analyses.gate.broken import BrokenQuestion
 from shaketable.analyses.gate.verdicts import Check, Checked
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
+from shaketable.errors import UsageError
 from shaketable.store import Run
 from shaketable.store.findings_file import cell_columns
 from shaketable.study import change_gate
@@ -51,6 +54,13 @@ RegressionOption = Annotated[
     float | None,
     typer.Option("--max-regression", help="How much worse than the base is allowed; 0.02 is 2 points of a share."),
 ]
+BrokenOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-broken",
+        help="With --against: how many answers may be right in all runs of the base and wrong in all runs here.",
+    ),
+]
 ConfidenceOption = Annotated[
     float | None, typer.Option("--confidence", help="With which it must be shown, one-sided; 0.95 if absent.")
 ]
@@ -71,6 +81,7 @@ def check(
         typer.Option("--against", metavar="BASE", help="The folder of a run that this one is held against."),
     ] = None,
     max_regression: RegressionOption = None,
+    max_broken: BrokenOption = None,
     min_accuracy: AccuracyOption = None,
     max_drop: DropOption = None,
     max_flip_rate: FlipsOption = None,
@@ -102,34 +113,44 @@ def check(
         "max_cost": max_cost,
         "max_failures": max_failures,
         "max_regression": max_regression,
+        "max_broken": max_broken,
         "confidence": confidence,
         "undecided": None if undecided is None else undecided.value,
     }
     asked = {name: value for name, value in given.items() if value is not None}
+    if max_broken is not None and against is None:
+        raise UsageError("--max-broken counts answers that a base had right. Give the base with --against BASE.")
     gate = change_gate(run.study.gate, asked, "options")
-    from shaketable.stages.gate import check_run
+    from shaketable.stages.gate import broken_by, check_run
 
     base = None if against is None else Run(against)
     checked = check_run(run, gate, base, lambda words: say(words, quiet=json_))
-    _write(checked, run, base, junit=junit, markdown=markdown, badge=badge)
+    broken = broken_by(run, checked, base, N_EXAMPLES)
+    _write(checked, run, base, broken, junit=junit, markdown=markdown, badge=badge)
+    counted = [question for question in broken if question.check.is_counted]
     if json_:
-        print_json(_values(checked, run, against, gate))
+        print_json(_values(checked, run, against, gate, counted))
     else:
-        _tell(checked)
+        _tell(checked, counted)
     raise typer.Exit(0 if checked.passes else GATE_FAILED)
 
 
 def _write(
-    checked: Checked, run: Run, base: Run | None, *, junit: Path | None, markdown: Path | None, badge: Path | None
+    checked: Checked,
+    run: Run,
+    base: Run | None,
+    broken: Sequence[BrokenQuestion],
+    *,
+    junit: Path | None,
+    markdown: Path | None,
+    badge: Path | None,
 ) -> None:
     from shaketable.report.gate_files import format_badge, format_junit, format_markdown
-    from shaketable.stages.gate import broken_by
 
     if junit:
-        _write_text(junit, format_junit(checked, str(run.folder)))
+        _write_text(junit, format_junit(checked, str(run.folder), broken))
     if markdown:
         beside = None if base is None else str(base.folder)
-        broken = broken_by(run, checked, base, N_EXAMPLES)
         _write_text(markdown, format_markdown(checked, str(run.folder), beside, broken))
     if badge:
         _write_text(badge, format_badge(checked))
@@ -140,9 +161,11 @@ def _write_text(file: Path, text: str) -> None:
     file.write_text(text, "utf-8")
 
 
-def _tell(checked: Checked) -> None:
+def _tell(checked: Checked, broken: Sequence[BrokenQuestion]) -> None:
     from shaketable.report.gate_words import (
         describe_bounds,
+        describe_broken,
+        describe_broken_question,
         describe_checked,
         describe_unpaired,
         describe_verdict,
@@ -165,18 +188,33 @@ def _tell(checked: Checked) -> None:
             Text(describe_verdict(check), style=color),
         )
     out.print(table)
-    for sentence in (describe_bounds(checked), *describe_unpaired(checked, labels)):
+    for question in broken:
+        out.print(f"  {describe_broken_question(question)}", highlight=False, markup=False)
+    for sentence in (*describe_broken(checked), describe_bounds(checked), *describe_unpaired(checked, labels)):
         say(sentence)
     out.print(describe_checked(checked), highlight=False, markup=False)
 
 
-def _values(checked: Checked, run: Run, against: Path | None, gate: Gate) -> dict[str, Json]:
+def _values(
+    checked: Checked, run: Run, against: Path | None, gate: Gate, broken: Sequence[BrokenQuestion]
+) -> dict[str, Json]:
     return {
         "run": str(run.folder),
         "against": None if against is None else str(against),
         "passes": checked.passes,
         "gate": dataclasses.asdict(gate),
         "checks": [_check_values(check) for check in checked.checks],
+        "broken": [
+            {
+                **cell_columns(own.cell),
+                "question_id": own.question_id,
+                "question": own.wording,
+                "accepted": list(own.gold),
+                "before": own.before,
+                "after": own.after,
+            }
+            for own in broken
+        ],
         "unpaired": [
             {"model": system.model, **dataclasses.asdict(own)}
             for system, every in checked.unpaired.items()
@@ -194,6 +232,7 @@ def _check_values(check: Check) -> dict[str, Json]:
         "verdict": check.verdict,
         "passes": check.passes,
         "reason": check.reason,
+        **({"expected": check.expected} if check.is_counted else {}),
         "estimate": dataclasses.asdict(check.estimate),
         "adjusted": dataclasses.asdict(check.adjusted),
     }

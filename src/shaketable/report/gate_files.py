@@ -10,7 +10,10 @@ from xml.sax.saxutils import escape
 from shaketable.analyses.gate.broken import BrokenQuestion
 from shaketable.analyses.gate.verdicts import Checked
 from shaketable.report.gate_words import (
+    MOST_CHARACTERS,
     describe_bounds,
+    describe_broken,
+    describe_broken_question,
     describe_checked,
     describe_unpaired,
     describe_verdict,
@@ -24,8 +27,6 @@ from shaketable.report.gate_words import (
 )
 from shaketable.text.unseen import visible
 
-MOST_CHARACTERS = 200
-"""Of a question or an answer in a summary."""
 MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~@&$^]|:(?=//)|(?<=www)\.")
 """What may mean something inside a line of Markdown or HTML, links included."""
 BADGE = """<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" aria-label="{text}">
@@ -43,8 +44,8 @@ CHARACTER = 7
 GREEN, RED = "#2c6e49", "#a4262c"
 
 
-def format_junit(checked: Checked, name: str) -> str:
-    """A test for each threshold and system; one that fails says what was measured."""
+def format_junit(checked: Checked, name: str, broken: Sequence[BrokenQuestion] = ()) -> str:
+    """A test for each threshold and system; one that fails says what was measured, and which answers broke."""
     lines, labels = checked.worst(), labels_of(checked.checks)
     suite = ElementTree.Element(
         "testsuite",
@@ -59,10 +60,13 @@ def format_junit(checked: Checked, name: str) -> str:
         place = visible(name_conditions(worst, labels))
         case = ElementTree.SubElement(suite, "testcase", classname=visible(f"gate.{name}"))
         case.set("name", f"{name_threshold(check)}: {place}")
+        listed = [describe_broken_question(own) for own in broken if own.check is check] if check.is_counted else []
+        lines_of_case = "\n".join([words, *listed])
         if worst.n_failing:
-            ElementTree.SubElement(case, "failure", message=words, type=check.verdict).text = f"{place}: {words}"
+            failure = ElementTree.SubElement(case, "failure", message=words, type=check.verdict)
+            failure.text = f"{place}: {lines_of_case}"
         else:
-            ElementTree.SubElement(case, "system-out").text = words
+            ElementTree.SubElement(case, "system-out").text = lines_of_case
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite, encoding="unicode") + "\n"
 
@@ -91,8 +95,8 @@ def format_markdown(checked: Checked, name: str, against: str | None, broken: Se
         *_table(head, rows),
     ]
     lines += ["", describe_bounds(checked)]
-    unpaired = describe_unpaired(checked, labels)
-    lines += ["", *(f"- {_foreign(sentence)}" for sentence in unpaired)] if unpaired else []
+    remarks = [*describe_broken(checked), *describe_unpaired(checked, labels)]
+    lines += ["", *(f"- {_foreign(sentence)}" for sentence in remarks)] if remarks else []
     if broken:
         lines += ["", "<details><summary>Questions that broke</summary>", "", *_broken(broken), "", "</details>"]
     return "\n".join(lines) + "\n"

@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from shaketable.analyses.gate.broken import BrokenQuestion
+from shaketable.analyses.gate.broken_pairs import BrokenPairs
 from shaketable.analyses.gate.quantities import Threshold
 from shaketable.analyses.gate.verdicts import Check, Checked, Worst
 from shaketable.analyses.pairs import Unpaired
 from shaketable.factors import ORIGINAL, UNCHANGED, Cell, Labels, word_for
-from shaketable.report.words import format_difference, format_level, format_margin, format_number, name_wording
+from shaketable.report.words import (
+    count,
+    format_difference,
+    format_entry,
+    format_level,
+    format_margin,
+    format_number,
+    name_wording,
+)
+from shaketable.text.unseen import visible
 from shaketable.types import Estimate
 
 TITLES: dict[Threshold, str] = {
@@ -21,7 +32,10 @@ TITLES: dict[Threshold, str] = {
     "max_cost": "dollars for an answer",
     "max_failures": "answers that failed",
     "max_regression": "{metric} lost against the base",
+    "max_broken": "answers broken: right in all runs of the base, wrong in all runs here",
 }
+MOST_CHARACTERS = 200
+"""Of a question or an answer in a summary."""
 WHY_UNPAIRED = {
     "question": "a question that the other run does not have",
     "condition": "a condition that the other run does not have",
@@ -37,7 +51,7 @@ def name_threshold(check: Check) -> str:
 def name_conditions(worst: Worst, labels: Labels) -> str:
     """Which system, and where it is worst."""
     check = worst.check
-    where = name_condition(check.cell, is_pooled=check.threshold in ("max_failures", "max_cost"))
+    where = name_condition(check.cell, is_pooled=check.threshold in ("max_failures", "max_cost", "max_broken"))
     is_overall = check.threshold == "max_regression" and not check.is_detail
     more = f", the worst of {worst.n}" if worst.n > 1 and not is_overall else ""
     return f"{labels.name(check.cell, 'dataset')}: {where}{more}"
@@ -62,6 +76,8 @@ def format_measured(check: Check) -> str:
         return _dollars(check.deciding)
     if check.threshold == "min_breaking_temperature":
         return format_level(replace(check.deciding, unit="ratio"))
+    if check.is_counted:
+        return f"{format_entry(int(check.estimate.value or 0))} of {check.estimate.n:,}"
     if check.is_observed and check.estimate.value is not None:
         n = check.estimate.n
         return f"{round(check.estimate.value * n):,} of {n:,} ({format_level(check.estimate)})"
@@ -80,6 +96,8 @@ def format_limit(check: Check) -> str:
     side, unit = "at least" if check.is_minimum else "at most", check.estimate.unit
     if check.threshold == "max_cost":
         return f"{side} ${check.limit:.3g}"
+    if check.is_counted:
+        return f"{side} {check.limit:.0f}"
     if check.threshold in ("max_drop", "max_regression"):
         return f"{side} {format_margin(check.limit, unit)}"
     return f"{side} {format_number(check.limit, unit)}{' %' if unit == 'share' else ''}"
@@ -88,7 +106,7 @@ def format_limit(check: Check) -> str:
 def describe_verdict(check: Check) -> str:
     """`passed`, `failed: shown not to hold`, `failed: not shown to hold`."""
     if check.verdict == "holds":
-        return "passed"
+        return f"passed: {check.reason}" if check.reason else "passed"
     if check.verdict == "broken":
         return "failed" if check.is_observed else "failed: shown not to hold"
     if check.passes:
@@ -129,6 +147,7 @@ def describe_lines(checked: Checked) -> list[str]:
             f"{format_measured(worst.check)}, {format_limit(worst.check)}; {describe_verdict(worst.check)}"
             for worst in checked.worst()
         ),
+        *describe_broken(checked),
         *describe_unpaired(checked, labels),
         describe_bounds(checked),
     ]
@@ -146,6 +165,43 @@ def describe_unpaired(checked: Checked, labels: Labels) -> list[str]:
 def _count(own: Unpaired) -> str:
     side = "the base" if own.side == "first" else "this run"
     return f"{own.n:,} pairs of question and condition in {side} ({WHY_UNPAIRED[own.why]}) are"
+
+
+def describe_broken(checked: Checked) -> list[str]:
+    """How many answers broke, what chance would break, and how to set a limit where there is none."""
+    is_limited = any(check.is_counted for check in checked.checks)
+    labels = labels_of(checked.checks)
+    return [
+        f"{labels.system(own.system)}: {_broken(own)}{'' if is_limited else '. --max-broken 0 lists and refuses them'}."
+        for own in checked.broken
+        if own.rows.height or is_limited
+    ]
+
+
+def _broken(own: BrokenPairs) -> str:
+    counted = f"{count(own.rows.height, 'answer')} of {own.n_pairs:,} that were right in all runs of the base "
+    counted += f"{'is' if own.rows.height == 1 else 'are'} wrong in all runs here; "
+    if own.expected is None:
+        return counted + "the base has one run of each, so how many chance alone would break is not known"
+    among = "" if own.n_repeated == own.n_pairs else f" (of the {own.n_repeated:,} that it repeats)"
+    return counted + f"by the base's own repeats chance alone would break {_at_most(own.expected)}{among}"
+
+
+def _at_most(expected: float) -> str:
+    return "none" if expected == 0 else f"at most about {max(expected, 0.1):.1f}"
+
+
+def describe_broken_question(own: BrokenQuestion) -> str:
+    """One line: where, the question, what is accepted, and both answers."""
+    accepted = f" (accepted: {_cut('; '.join(own.gold))})" if own.gold else ""
+    before, after = (_cut(text) or "no answer" for text in (own.before, own.after))
+    where = name_condition(own.cell)
+    return f"{own.question_id}, {where}: {_cut(own.wording)}{accepted}: was {before}, is {after}"
+
+
+def _cut(text: str) -> str:
+    flat = " ".join(visible(text).split())
+    return flat if len(flat) <= MOST_CHARACTERS else flat[: MOST_CHARACTERS - 1] + "…"
 
 
 def labels_of(checks: Sequence[Check]) -> Labels:

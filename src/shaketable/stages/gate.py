@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -10,8 +11,9 @@ from shaketable import catalog
 from shaketable.analyses.conditions import number_texts
 from shaketable.analyses.gate import held_facts, thresholds
 from shaketable.analyses.gate.broken import BrokenQuestion, broken_questions
-from shaketable.analyses.gate.quantities import Quantity, Threshold, limits_of
-from shaketable.analyses.gate.regressions import regressions
+from shaketable.analyses.gate.broken_pairs import BrokenPairs
+from shaketable.analyses.gate.quantities import Quantity, Threshold, limits_against_base, limits_of
+from shaketable.analyses.gate.regressions import broken_pairs, regressions
 from shaketable.analyses.gate.verdicts import Checked, judge
 from shaketable.analyses.pairs import PAIRED, Unpaired
 from shaketable.analyses.tables import Tables
@@ -39,17 +41,21 @@ def check_run(
         score.make_current(own, lambda name: progress(f"scoring {name}"))
     tables = tables_of(run)
     quantities = [quantity for threshold in wanted for quantity in _measure(threshold, tables, run)]
-    unpaired: Mapping[System, tuple[Unpaired, ...]] = {}
-    if base is not None:
-        against, unpaired = _regressions(run, base, tables)
-        quantities += against
-    _refuse_percents(quantities, wanted | {"max_regression": gate.max_regression})
-    return judge(quantities, gate, n_resamples=tables.bootstrap.n_resamples, unpaired=unpaired)
+    against = Against(quantities=[], unpaired={}, broken=[]) if base is None else _against(run, base, tables, gate)
+    quantities += against.quantities
+    _refuse_percents(quantities, wanted | limits_against_base(gate))
+    return judge(
+        quantities,
+        gate,
+        n_resamples=tables.bootstrap.n_resamples,
+        unpaired=against.unpaired,
+        broken=against.broken,
+    )
 
 
 def broken_by(run: Run, checked: Checked, base: Run | None, n: int) -> tuple[BrokenQuestion, ...]:
-    """Questions that show what failed."""
-    if checked.passes:
+    """Questions that show what failed, and all that are counted by a limit on their number."""
+    if checked.passes and not any(check.is_counted for check in checked.checks):
         return ()
     return broken_questions(checked, tables_of(run), None if base is None else tables_of(base), n)
 
@@ -73,9 +79,18 @@ def _measure(threshold: Threshold, tables: Tables, run: Run) -> Sequence[Quantit
             return thresholds.failures(tables)
 
 
-def _regressions(run: Run, base: Run, tables: Tables) -> tuple[list[Quantity], Mapping[System, tuple[Unpaired, ...]]]:
-    metric = tables.metric()
-    scores = _paired_scores(run, tables, metric)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Against:
+    """What a base says of a run."""
+
+    quantities: list[Quantity]
+    unpaired: Mapping[System, tuple[Unpaired, ...]]
+    broken: list[BrokenPairs]
+
+
+def _against(run: Run, base: Run, tables: Tables, gate: Gate) -> Against:
+    metric, judging = tables.metric(), tables.judging_metric()
+    scores = _paired_scores(run, tables, (metric, judging))
     others = tables_of(base)
     if metric is None or metric not in others.metrics:
         raise StudyError(
@@ -83,12 +98,25 @@ def _regressions(run: Run, base: Run, tables: Tables) -> tuple[list[Quantity], M
             f"{', '.join(others.metrics) or 'nothing'}. Score both by the same metric: shaketable score {base.folder} "
             f"--metric {metric}."
         )
-    return regressions(_paired_scores(base, others, metric), scores, metric)
+    if judging not in others.metrics:
+        judging = None
+    if judging is None and gate.max_broken is not None:
+        raise StudyError(
+            "gate.max_broken: no metric of both runs tells right answers from wrong ones. Add one to score.metrics, "
+            "such as contains."
+        )
+    before = _paired_scores(base, others, (metric, judging))
+    quantities, unpaired = regressions(before, scores, metric)
+    broken = [] if judging is None else broken_pairs(before, scores, judging)
+    if gate.max_broken is not None:
+        quantities += [own.quantity() for own in broken]
+    return Against(quantities=quantities, unpaired=unpaired, broken=broken)
 
 
-def _paired_scores(run: Run, tables: Tables, metric: str | None) -> pl.DataFrame:
+def _paired_scores(run: Run, tables: Tables, metrics: Iterable[str | None]) -> pl.DataFrame:
     """Held without the factors of the whole run, so that those of the other can be read in their place."""
-    scores = number_texts(tables.of_metric(metric).select(PAIRED))
+    names = dict.fromkeys(filter(None, metrics))
+    scores = pl.concat(number_texts(tables.of_metric(name).select("key", *PAIRED)) for name in names)
     run.score_tables().forget_factors()
     return scores
 

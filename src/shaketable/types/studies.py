@@ -77,6 +77,8 @@ class Gate:
     """The share of trials without an answer, as counted in the run."""
     max_regression: float = 0.0
     """Against a base: how much worse, in the unit of the main metric."""
+    max_broken: int | None = None
+    """Against a base: how many answers may be right in all its runs and wrong in all of this one."""
     confidence: float = 0.95
     """One-sided: of each bound that a threshold is held against."""
     undecided: Literal["pass", "fail"] | None = None

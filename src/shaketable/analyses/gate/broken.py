@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from shaketable.analyses.gate.broken_pairs import BrokenPairs
 from shaketable.analyses.gate.verdicts import Check, Checked
 from shaketable.analyses.tables import Tables
 from shaketable.factors import ORIGINAL, SYSTEM, UNCHANGED, Cell
@@ -20,6 +21,7 @@ class BrokenQuestion:
     check: Check
     cell: Cell
     """Where it broke."""
+    question_id: str
     wording: str
     gold: tuple[str, ...]
     before: str
@@ -29,15 +31,25 @@ class BrokenQuestion:
 
 
 def broken_questions(checked: Checked, tables: Tables, base: Tables | None, n: int) -> tuple[BrokenQuestion, ...]:
-    """Up to n of each threshold that fails and compares answers, those that lost most first."""
+    """Up to n of each threshold that fails and compares answers, those that lost most first; all that a limit on
+    their number counts."""
     failing = [worst.check for worst in checked.worst() if worst.n_failing]
-    return tuple(question for check in failing for question in _of_check(check, tables, base, n))
+    examples = [question for check in failing for question in _of_check(check, tables, base, n)]
+    counted = {check.cell.system: check for check in checked.checks if check.is_counted}
+    pairs = [(own, counted[own.system]) for own in checked.broken if own.system in counted]
+    return (*(question for own, check in pairs for question in _of_pairs(own, check, tables, base)), *examples)
+
+
+def _of_pairs(broken: BrokenPairs, check: Check, tables: Tables, base: Tables | None) -> list[BrokenQuestion]:
+    return _with_answers(check, broken.rows, tables, base or tables)
 
 
 def _of_check(check: Check, tables: Tables, base: Tables | None, n: int) -> list[BrokenQuestion]:
     scores = _of_system(tables.of_metric(check.metric), check)
     after = _at(scores, check.cell)
+    earlier = tables
     if check.threshold == "max_regression" and base is not None:
+        earlier = base  # Its records may have the keys of the new run: the same was asked.
         before, same = _at(_of_system(base.of_metric(check.metric), check), check.cell), [*CONDITION, "question_id"]
     elif check.threshold in ("max_drop", "max_flip_rate"):
         clean = (pl.col("variation") == ORIGINAL) & (pl.col("perturbation").fill_null(UNCHANGED) == UNCHANGED)
@@ -57,20 +69,17 @@ def _of_check(check: Check, tables: Tables, base: Tables | None, n: int) -> list
         .unique(["dataset", "question_id"], keep="first", maintain_order=True)
         .head(n)
     )
-    keys = [*gaps["key"], *gaps["before_key"]]
-    texts = [own.records_of(keys, "key", "wording", "gold", "answer") for own in (tables, *filter(None, [base]))]
-    return _with_answers(check, gaps, texts[0], texts[-1])
+    return _with_answers(check, gaps, tables, earlier)
 
 
-def _with_answers(
-    check: Check, gaps: pl.DataFrame, records: pl.DataFrame, earlier: pl.DataFrame
-) -> list[BrokenQuestion]:
-    texts = records.select("key", "wording", "gold", after_text="answer")
-    others = pl.concat([records.select("key", "answer"), earlier.select("key", "answer")]).unique("key")
-    rows = gaps.join(texts, on="key", maintain_order="left").join(
-        others.select(before_key="key", before_text="answer"), on="before_key", maintain_order="left"
+def _with_answers(check: Check, gaps: pl.DataFrame, tables: Tables, earlier: Tables) -> list[BrokenQuestion]:
+    """Rows with a record of each, `key` and `before_key`, and what was answered."""
+    after = tables.records_of(gaps["key"].to_list(), "key", "wording", "gold", "answer").unique("key")
+    before = earlier.records_of(gaps["before_key"].to_list(), "key", "answer").unique("key")
+    rows = gaps.join(after.rename({"answer": "after_text"}), on="key", maintain_order="left").join(
+        before.select(before_key="key", before_text="answer"), on="before_key", how="left", maintain_order="left"
     )
-    columns = ("dataset", "variation", "perturbation", "temperature", "wording", "gold", "before_text", "after_text")
+    columns = (*CONDITION, "question_id", "wording", "gold", "before_text", "after_text")
     return [
         BrokenQuestion(
             check=check,
@@ -81,12 +90,13 @@ def _with_answers(
                 perturbation=perturbation,
                 temperature=temperature,
             ),
+            question_id=question_id,
             wording=wording,
             gold=tuple(json.loads(gold)),
             before=before or "",
             after=after or "",
         )
-        for dataset, variation, perturbation, temperature, wording, gold, before, after in rows.select(
+        for dataset, variation, perturbation, temperature, question_id, wording, gold, before, after in rows.select(
             columns
         ).iter_rows()
     ]

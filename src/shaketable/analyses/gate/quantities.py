@@ -22,9 +22,10 @@ Threshold = Literal[
     "max_cost",
     "max_failures",
     "max_regression",
+    "max_broken",
 ]
 EXACT_SHARE = "exact binomial bounds over questions"
-OBSERVED: tuple[Threshold, ...] = ("max_failures",)
+OBSERVED: tuple[Threshold, ...] = ("max_failures", "max_broken")
 """Limits on what happened in this run, which need no inference: their values are those of trials, not of questions."""
 MOST_RESAMPLES = 20_000
 RESAMPLES_BEYOND = 20
@@ -50,8 +51,14 @@ class Quantity:
     scale: float | None = None
     """The greatest value there is, where 0 is the least and questions that agree are no endless evidence; None: as the
     unit has it."""
+    same: tuple[bool, ...] = ()
+    """Conditions in which nothing differs from the base, question by question; empty: in none."""
+    expected: float | None = None
+    """How many the repeats of the base would lead one to expect, at most; None: not known."""
     reason: str | None = None
     """Why it may not be said to hold, whatever the numbers."""
+    missing: tuple[str | None, ...] = ()
+    """Why a condition has no number and no verdict, one for each; empty: all have one."""
 
     @property
     def is_minimum(self) -> bool:
@@ -75,6 +82,12 @@ def limits_of(gate: Gate) -> dict[Threshold, float]:
         "max_failures": gate.max_failures,
     }
     return {threshold: limit for threshold, limit in limits.items() if limit is not None}
+
+
+def limits_against_base(gate: Gate) -> dict[Threshold, float]:
+    """The thresholds on a run beside its base."""
+    broken: dict[Threshold, float] = {} if gate.max_broken is None else {"max_broken": gate.max_broken}
+    return {"max_regression": gate.max_regression, **broken}
 
 
 def bound(quantity: Quantity, tails: Sequence[float], n_resamples: int) -> list[Estimate]:
@@ -111,13 +124,14 @@ def _bounded(quantity: Quantity, rows: Sequence[int], tail: float, n_resamples: 
 
 
 def _observed(values: Numbers, unit: Unit) -> Estimate:
+    """The share of trials, or the number of pairs."""
     return Estimate(
-        value=float(np.mean(values)),
+        value=float(np.mean(values) if unit == "share" else np.sum(values)),
         low=None,
         high=None,
         level=1.0,
         n=len(values),
-        how="share of the trials of this run",
+        how="counted in this run",
         unit=unit,
     )
 

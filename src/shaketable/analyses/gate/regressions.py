@@ -9,11 +9,20 @@ import polars as pl
 
 from shaketable.analyses.changes import lay_out, slices_of
 from shaketable.analyses.conditions import units
+from shaketable.analyses.gate.broken_pairs import BrokenPairs, find_broken
 from shaketable.analyses.gate.quantities import Quantity
 from shaketable.analyses.pairs import Unpaired, count_unpaired, pair, systems_in
 from shaketable.errors import StudyError
 from shaketable.factors import System, measure_of
 from shaketable.types import Unit
+
+
+def broken_pairs(base: pl.DataFrame, scores: pl.DataFrame, metric: str) -> list[BrokenPairs]:
+    """Of each system that both have, answers that were right and are wrong."""
+    return [
+        find_broken(_of(base, old), _of(scores, new), metric, new)
+        for old, new in _matched(systems_in(base), systems_in(scores))
+    ]
 
 
 def regressions(
@@ -53,9 +62,16 @@ def _regression(paired: pl.DataFrame, metric: str, unit: Unit, system: System) -
         cells=tuple(own.cell for own in slices),
         question_ids=layout.question_ids,
         values=sign * layout.differences + 0.0,
+        same=tuple(_is_same(own.rows) for own in slices),
         filled=tuple(np.where(matters, sign * own + 0.0, np.nan) for own in (layout.least, layout.greatest)),
         weights=(1.0, *[1 / max(n_conditions, 1)] * n_conditions),
     )
+
+
+def _is_same(rows: pl.DataFrame) -> bool:
+    """Whether each question has the same score, and as many failed answers, in both runs."""
+    columns = (("first", "second"), ("first_failed", "second_failed"))
+    return bool(rows.select(pl.all_horizontal(pl.col(a).eq_missing(pl.col(b)) for a, b in columns).all()).item())
 
 
 def _matched(old: Sequence[System], new: Sequence[System]) -> Iterator[tuple[System, System]]:

@@ -13,12 +13,14 @@ from typing import Literal
 
 from shaketable.analyses.claims import TOO_FEW
 from shaketable.analyses.floors import N_LEAST
-from shaketable.analyses.gate.quantities import OBSERVED, Quantity, Threshold, bound, limits_of
+from shaketable.analyses.gate.broken_pairs import BrokenPairs
+from shaketable.analyses.gate.quantities import OBSERVED, Quantity, Threshold, bound, limits_against_base, limits_of
 from shaketable.analyses.pairs import Unpaired
 from shaketable.analyses.rows import Measured
 from shaketable.factors import System
 from shaketable.types import Estimate, Gate
 
+NOTHING_DIFFERS = "no question differs"
 Verdict = Literal["holds", "broken", "undecided"]
 
 
@@ -37,7 +39,9 @@ class Check(Measured):
     passes: bool
     """Whether it lets the run pass: what is undecided may, or may not."""
     reason: str | None = None
-    """Why nothing can be shown; None: something could have been."""
+    """Why nothing can be shown, or why it holds whatever the interval; None: the interval says it."""
+    expected: float | None = None
+    """Of `max_broken`: how many the repeats of the base would lead one to expect, at most; None: not known."""
 
     @property
     def deciding(self) -> Estimate:
@@ -52,6 +56,11 @@ class Check(Measured):
     def is_observed(self) -> bool:
         """Whether the limit is on what happened in this run."""
         return self.threshold in OBSERVED
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is a limit on the number of broken answers."""
+        return self.threshold == "max_broken"
 
     @property
     def is_detail(self) -> bool:
@@ -79,6 +88,8 @@ class Checked:
     """Of each end of an interval."""
     unpaired: Mapping[System, tuple[Unpaired, ...]]
     """Against a base: questions and conditions of a system that only one of the runs has."""
+    broken: tuple[BrokenPairs, ...] = ()
+    """Against a base: of each system, answers that were right and are wrong; none where no metric tells."""
 
     @property
     def passes(self) -> bool:
@@ -108,25 +119,29 @@ def judge(
     *,
     n_resamples: int = 2000,
     unpaired: Mapping[System, tuple[Unpaired, ...]] | None = None,
+    broken: Sequence[BrokenPairs] = (),
 ) -> Checked:
     """Each threshold has the same share of the error; so have its systems, and their conditions as weighted."""
-    n_of = {own.threshold: sum(other.threshold == own.threshold for other in quantities) for own in quantities}
+    inferred = [own.threshold for own in quantities if own.threshold not in OBSERVED]
     tail = 1 - gate.confidence
     checks = []
     for quantity in quantities:
-        share = tail / len(n_of) / n_of[quantity.threshold]
+        share = tail / max(len(set(inferred)), 1) / max(inferred.count(quantity.threshold), 1)
         near = bound(quantity, [tail] * len(quantity.cells), n_resamples)
         far = bound(quantity, [share * own for own in quantity.shares()], n_resamples)
         checks += [_check(quantity, i, near[i], far[i], gate) for i in range(len(quantity.cells))]
-    return Checked(checks=tuple(checks), confidence=gate.confidence, unpaired=unpaired or {})
+    return Checked(checks=tuple(checks), confidence=gate.confidence, unpaired=unpaired or {}, broken=tuple(broken))
 
 
 def _check(quantity: Quantity, i: int, near: Estimate, far: Estimate, gate: Gate) -> Check:
-    limit = limits_of(gate).get(quantity.threshold, gate.max_regression)
-    reason = near.reason or (TOO_FEW if near.n < N_LEAST and quantity.threshold not in OBSERVED else None)
+    limit = (limits_of(gate) | limits_against_base(gate))[quantity.threshold]
+    missing = quantity.missing[i] if quantity.missing else None
+    reason = missing or near.reason or (TOO_FEW if near.n < N_LEAST and quantity.threshold not in OBSERVED else None)
     verdict: Verdict
     if quantity.threshold in OBSERVED and near.value is not None:
         verdict = "holds" if near.value <= limit else "broken"
+    elif quantity.same and quantity.same[i]:
+        verdict, reason = "holds", NOTHING_DIFFERS
     else:
         verdict = "undecided" if reason else _verdict(quantity.is_minimum, limit, near, far)
     if verdict == "holds" and quantity.reason:
@@ -143,6 +158,7 @@ def _check(quantity: Quantity, i: int, near: Estimate, far: Estimate, gate: Gate
         verdict=verdict,
         passes=verdict == "holds" or (verdict == "undecided" and undecided == "pass"),
         reason=reason,
+        expected=quantity.expected,
     )
 
 

@@ -68,6 +68,13 @@ class GateTable(Table):
         examples=[0.05],
         json_schema_extra=costs(FREE),
     )
+    max_broken: Annotated[int, Field(ge=0)] | None = Field(
+        None,
+        description="With --against: how many answers may be right in all runs of the base and wrong in all runs of "
+        f"this one; a question counts once in each condition. {NOT_ASKED}",
+        examples=[0],
+        json_schema_extra=costs(FREE),
+    )
     confidence: float = Field(
         0.95,
         gt=0.5,
