@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,7 @@ from shaketable.statistics.variation import (
 )
 from shaketable.types import Estimate, Unit
 
+Formula = Literal["unbiased", "published"]
 PER_QUESTION = ("mean", "sd", "sigma", "variance", "cv")
 
 
@@ -65,6 +66,8 @@ class Variability:
     contrasts: tuple[TypeContrast, ...]
     crossing_zero: tuple[str, ...]
     """Metrics that have no coefficient, because values below 0 occur."""
+    formula: Formula = "unbiased"
+    """Of the coefficients that are shown."""
 
     tells_of_evidence: ClassVar[bool] = True
 
@@ -77,7 +80,12 @@ class Variability:
 
 
 def variability(
-    tables: Tables, *, metric: str | None = None, level: Level = "per_question", ddof: int = 1
+    tables: Tables,
+    *,
+    metric: str | None = None,
+    level: Level = "per_question",
+    ddof: int = 1,
+    formula: Formula = "unbiased",
 ) -> Variability:
     """The coefficient of variation of each condition, and types of question compared by it.
 
@@ -85,7 +93,8 @@ def variability(
     mean score, `pooled` the root of the mean variance, `across_questions` takes the sd between question means. The
     first two have no bias of few runs where scores are spread normally, `pooled` has none also where answers jump
     between few scores. A mean that is not above 0, a metric with values below 0 and a single run have no CV. `ddof` is
-    of the CV as published; the other needs none.
+    of the CV as published; the other needs none. `formula='published'` shows the CV and its stability baseline with the
+    bias of few runs, as published studies do.
     """
     main = tables.metric(metric)
     crossing: list[str] = []
@@ -94,11 +103,12 @@ def variability(
         scores = tables.of_metric(name)
         crossing += crossing_zero(scores)
         conditions = _conditions(without_bias(by_question(scores, ddof=ddof), ddof=ddof), level, crossing)
-        spreads += (_with_reason(own, crossing) for own in _spreads(conditions, level, ddof, tables.bootstrap))
+        spreads += (_with_reason(own, crossing) for own in _spreads(conditions, level, ddof, formula, tables.bootstrap))
     return Variability(
         metric=main,
         unit=None if main is None else dict(units(tables.of_metric(main)).iter_rows()).get(main),
         level=level,
+        formula=formula,
         spreads=tuple(spreads),
         contrasts=tuple(
             contrast
@@ -126,10 +136,13 @@ def _conditions(questions: pl.DataFrame, level: Level, crossing: Sequence[str]) 
     )
 
 
-def _spreads(conditions: pl.DataFrame, level: Level, ddof: int, bootstrap: Bootstrap) -> tuple[Spread, ...]:
+def _spreads(
+    conditions: pl.DataFrame, level: Level, ddof: int, formula: Formula, bootstrap: Bootstrap
+) -> tuple[Spread, ...]:
     """Without the reasons of those that are none."""
     every = [_by_question(row, level, ddof) for row in conditions.select("question_id", *PER_QUESTION).iter_rows()]
-    corrected, published = [own for own, _ in every], [own for _, own in every]
+    published = [own for _, own in every]
+    corrected = published if formula == "published" else [own for own, _ in every]
     counts = conditions.select("metric", "n_zero_mean", "n_single_run", "n_missing").iter_rows()
     spreads = tuple(
         Spread(

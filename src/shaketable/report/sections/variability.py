@@ -128,7 +128,9 @@ def _caveats(result: Variability) -> tuple[str, ...]:
     caveats = [UNADJUSTED] if result.contrasts else []
     if result.crossing_zero:
         caveats.append(f"{', '.join(result.crossing_zero)} has no coefficient of variation: {CROSSES_ZERO}.")
-    if result.level in ("per_question", "ratio_of_means") and any(spread.cv.value for spread in result.spreads):
+    if result.formula == "published":
+        caveats.append("Coefficients are as published studies compute them: of few runs they are too small.")
+    elif result.level in ("per_question", "ratio_of_means") and any(spread.cv.value for spread in result.spreads):
         caveats.append(
             "Deviations are corrected for few runs as those of normal scores are. Where answers jump between few "
             "scores that is not enough: of 3 runs of which 1 in 10 scores half, two thirds of the true coefficient is "
