@@ -349,8 +349,11 @@ class BatchedModel(PricedModel, Protocol):
 
 @runtime_checkable
 class EndpointModel(Model, Protocol):
-    def check(self) -> Mapping[str, EndpointFact]:
-        """What the endpoint really does, by a few small requests."""
+    def check(
+        self, temperatures: Collection[float] = (), *, library_defaults: bool = False
+    ) -> Mapping[str, EndpointFact]:
+        """Find out what the endpoint does, by a few small requests. Raises ModelError where it refuses one of these
+        temperatures."""
 
 
 @runtime_checkable

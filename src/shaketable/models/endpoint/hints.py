@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection
 
 from shaketable.errors import REASONING
-from shaketable.models.endpoint.request import Dialect
+from shaketable.models.endpoint.request import NEUTRAL, Dialect
 
 REFUSED = re.compile(
     r"unsupported|not supported|n't support|not support|unrecogni[sz]ed|unknown|unexpected|extra (inputs|fields)|"
@@ -25,9 +26,6 @@ CONTENT = ("model", "messages", "prompt")
 NO_TEMPERATURE = (
     "This model takes no temperature: set send_temperature=False. Its questions are then asked at one temperature, "
     "and nothing is said of others"
-)
-EXTENSIONS = (
-    *("top_k", "min_p", "repetition_penalty", "repeat_penalty", "include_stop_str_in_output", "no_stop_trim"),
 )
 HINTS = {
     "top_p": "Set library_defaults = true in [generation]: top_p is then not sent",
@@ -87,7 +85,7 @@ def hint_for(parameter: str, words: str, dialect: Dialect) -> str:
         if "top_p" in words:
             return HINTS["top_p"]
         return "Change cross.temperatures" if RANGE.search(words) else NO_TEMPERATURE
-    if parameter in EXTENSIONS:
+    if parameter in NEUTRAL:
         return "Set extended=False" if dialect.extended else f"Leave {parameter} out of [generation]"
     return HINTS.get(parameter, "")
 
@@ -95,6 +93,8 @@ def hint_for(parameter: str, words: str, dialect: Dialect) -> str:
 def hint_for_status(status: int, dialect: Dialect) -> str:
     """What to look at when the endpoint does not know the key, the address or the model."""
     if status in (401, 403):
+        if not os.environ.get(dialect.key_variable, "").strip() and not dialect.headers:
+            return f"No key was sent: the environment variable {dialect.key_variable} is not set. Set it to your key"
         return f"Check the key in {dialect.key_variable}"
     if status == 402:
         return f"Top up the account of the key in {dialect.key_variable}"
