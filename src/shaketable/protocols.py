@@ -157,6 +157,9 @@ class WrittenVariation(Variation, Protocol):
     def title(self) -> str:
         """How tables and charts name them; empty: after who wrote them."""
 
+    def has_rewrite(self, question: Question) -> bool:
+        """Whether there is a wording of this question that can be asked."""
+
 
 @runtime_checkable
 class Perturbation(Part, Protocol):
