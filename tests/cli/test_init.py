@@ -141,7 +141,7 @@ def test_a_study_says_what_was_guessed_and_validates():
     assert study.models == ("openai(model='m', base_url='http://127.0.0.1:9/v1', name='m')",)
     assert study.perturbations == (
         "unchanged",
-        "sentence_removal(mode='answer')",
+        "sentence_removal",
         "random_noise(sentences='all')",
     )
     assert call("validate", "my.toml").exit_code == 0
@@ -184,11 +184,34 @@ def test_a_table_without_answers_measures_agreement():
     assert load_study("q.toml").metrics == ("same_answer", "refusal")
 
 
+def many(n, types=("",)):
+    rows = (f"What is {n} {type}?,value {n},{type}\n" for n in range(n) for type in types)
+    Path("q.csv").write_text("question,answer,type\n" + "".join(rows))
+    return made("--data", "q.csv")
+
+
 def test_a_large_table_is_limited_and_the_line_says_so():
-    Path("q.csv").write_text("question,answer\n" + "".join(f"What is {n}?,value {n}\n" for n in range(80)))
-    said = made("--data", "q.csv")
-    assert (said["questions"], said["dataset"]["limit"]) == (50, 50)
-    assert "# The data has 80 questions." in Path("q.toml").read_text()
+    said = many(130)
+    assert (said["questions"], said["dataset"]["limit"]) == (100, 100)
+    assert "# The data has 130 questions." in Path("q.toml").read_text()
+
+
+def test_each_type_of_question_has_its_share():
+    said = many(130, ("bridge", "comparison"))
+    assert (said["questions"], said["dataset"]["balance"]) == (200, {"by": ["type"], "per_cell": 100})
+    assert load_study("q.toml").datasets[0].per_cell == 100
+
+
+def test_a_small_table_is_asked_whole_and_what_it_cannot_confirm_is_said():
+    said = many(58)
+    assert said["questions"] == 58 and "limit" not in said["dataset"]
+    beyond = said["verdicts"][-1]
+    assert "highest safe temperature" in beyond and "needs at least 59 questions" in beyond
+
+
+def test_a_table_of_sixty_questions_reaches_a_safe_temperature():
+    [reached] = many(60)["verdicts"]
+    assert "highest safe temperature" in reached
 
 
 def test_without_data_the_built_in_questions_are_asked():

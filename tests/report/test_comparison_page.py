@@ -53,7 +53,7 @@ def test_the_verdict_has_its_number_its_evidence_and_the_questions_behind_it(pag
 
 
 def test_what_an_answer_takes_stands_beside_its_quality(page: SeenPage) -> None:
-    assert "An answer of <b>long</b> takes more tokens written than one of short: 20.0 more [" in page.text
+    assert "An answer of <b>long</b> takes more tokens written than one of short: 20.0 more" in page.text
     assert re.search(r"correctness 17 % .* 71 % .* calls 1\.00 .* tokens written 11\.9 .* 31\.9", page.text)
 
 

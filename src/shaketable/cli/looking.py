@@ -17,11 +17,12 @@ from rich.text import Text
 from shaketable import __version__, catalog, weights
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.diffs import sentence_diff, sentences_of
-from shaketable.cli.forecasting import notes_on_plan
+from shaketable.cli.forecasting import notes_on_plan, verdict_lines
 from shaketable.cli.prompting import notes_on_prompts
 from shaketable.cli.running import JsonOption, LimitOption, SetOption
 from shaketable.errors import EXTRAS, DataError, PackageError, UsageError, did_you_mean, lacks_packages
 from shaketable.protocols import EndpointModel
+from shaketable.report.words import count, name_questions
 from shaketable.retrievers.corpus import indexes
 from shaketable.stages.plan import plan
 from shaketable.stages.readiness import refuse_unready
@@ -59,9 +60,10 @@ def validate(
     if json_:
         print_json(counts)
         return
-    said = f"{counts['questions']} questions, {counts['conditions']} conditions, {counts['trials']:,} trials"
+    sizes = ((planned.n_conditions, "condition"), (planned.n_trials, "trial"))
+    said = ", ".join([name_questions(len(planned.questions)), *(count(n, single) for n, single in sizes)])
     say(f"{study} is fine: {said}.")
-    for note in (*notes_on_plan(planned), *notes_on_prompts(planned)):
+    for note in (*notes_on_plan(planned), *notes_on_prompts(planned), *verdict_lines(planned)):
         say(note)
 
 

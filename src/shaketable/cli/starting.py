@@ -17,10 +17,11 @@ from shaketable import catalog
 from shaketable.cli.confirming import confirm_columns, example_of, is_somebody_there, refuse_doubt
 from shaketable.cli.console import guarded, out, print_json, say, typed
 from shaketable.cli.first_study import write_study_text
-from shaketable.cli.forecasting import notes_on_plan
+from shaketable.cli.forecasting import notes_on_plan, verdict_lines
 from shaketable.cli.running import JsonOption
 from shaketable.datasets.reading.guess import Guess
 from shaketable.errors import HOSTED, REASONING, PartError, UsageError, at_home
+from shaketable.report.words import count, name_questions
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import unready
 from shaketable.stages.starting.documents import MAX_WORDS, CutDocuments, cut_documents, write_corpus
@@ -280,12 +281,13 @@ def _tell(made: _Made, json_: bool) -> None:
     if json_:
         print_json(_values(made))
         return
-    limit = f" of {draft.n_questions:,}" if "limit" in draft.dataset else ""
+    n = len(planned.questions)
+    asked = name_questions(n) if n == draft.n_questions else f"{n:,} of {name_questions(draft.n_questions)}"
     say(
-        f"{made.file}: {len(planned.questions):,}{limit} questions, {planned.n_trials:,} answers by {draft.model}. "
+        f"{made.file}: {asked}, {count(planned.n_trials, 'answer')} by {draft.model}. "
         "Read it: each line says what it does."
     )
-    for note in made.notes:
+    for note in (*made.notes, *verdict_lines(planned)):
         say(note)
     say("Next:")
     width = max(len(command) for command, _ in made.commands)
@@ -308,6 +310,7 @@ def _values(made: _Made) -> dict[str, Json]:
         "left_out": [] if made.cut is None else [list(pair) for pair in made.cut.left_out],
         "questions": len(made.planned.questions),
         "trials": made.planned.n_trials,
+        "verdicts": verdict_lines(made.planned),
         "notes": [*(made.opened.remarks if made.opened else ()), *made.notes],
         "next": [command for command, _ in made.commands],
     }

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
-from shaketable.factors import ORIGINAL, measure_of, word_for
+from shaketable.factors import ORIGINAL, measure_of, short_name, word_for
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Crossed, Estimate, LeftOut, NotApplied, NothingToLose, NotVaried, Unit
 
@@ -86,8 +87,8 @@ def _decimal(text: str) -> Decimal:
 
 
 def format_interval(estimate: Estimate) -> str:
-    """`[41, 63]`, or nothing where one question allows no interval."""
-    if estimate.low is None or estimate.high is None:
+    """`[41, 63]`, or nothing where there is no interval, or one without a width."""
+    if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
         return ""
     return f"[{format_number(estimate.low, estimate.unit)}, {format_number(estimate.high, estimate.unit)}]"
 
@@ -287,8 +288,24 @@ def caveats_of_agreement(estimates: Iterable[Estimate]) -> tuple[str, ...]:
 
 def describe_not_applied(flat: NotApplied) -> str:
     return (
-        f"Temperature was not applied by {flat.model} · {flat.method}: {flat.reason}. It counts at its lowest "
-        "temperature alone, and nothing is said of its temperatures."
+        f"Temperature was not applied by {short_name(flat.model)} · {flat.method}: {flat.reason}. It counts only at "
+        "its lowest temperature, and the report draws no conclusions about temperature."
+    )
+
+
+def describe_truncation(environment: Mapping[str, Any]) -> str | None:
+    """That an endpoint may cut off unlikely tokens though the study switches that off; None: nothing says so."""
+    model, left_out = environment.get("model"), environment.get("settings_left_out") or {}
+    drawn = (environment.get("checks") or {}).get("unlikely_drawn") or {}
+    if drawn.get("value") is False:
+        reason = f"its endpoint seems to cut off unlikely tokens ({drawn.get('reason')})"
+    elif "top_k" in left_out and drawn.get("value") is None:
+        reason = f"its endpoint refuses these settings ({left_out['top_k']})"
+    else:
+        return None
+    return (
+        f"The settings top_k, top_p and min_p may not apply to {model}: {reason}. High temperatures then look safer "
+        "than they are."
     )
 
 
@@ -301,7 +318,7 @@ NOT_VARIED: Mapping[Crossed, str] = {
 
 
 def describe_not_varied(remark: NotVaried) -> str:
-    return f"Not varied for {remark.model}: {'; '.join(NOT_VARIED[factor] for factor in remark.factors)}."
+    return f"Not varied for {short_name(remark.model)}: {'; '.join(NOT_VARIED[factor] for factor in remark.factors)}."
 
 
 def describe_left_out(left_out: LeftOut) -> str:

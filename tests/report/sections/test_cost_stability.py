@@ -23,7 +23,7 @@ def test_of_one_run_chance_is_not_known() -> None:
     (text,) = tell(trials).sentences
     assert text.startswith("How often m on squad searches changes with spelling by 50 %")
     assert "of the original's searches on average. How much of it is chance is not known: " in text
-    assert text.endswith("] (n = 3 questions).")
+    assert text.endswith(" (n = 3 questions).")
 
 
 def test_changes_beyond_those_of_another_run_are_told_by_the_excess() -> None:

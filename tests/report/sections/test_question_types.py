@@ -50,8 +50,7 @@ def test_types_that_are_shown_to_differ_are_named() -> None:
     curves = [made_curve(f"smollm2/builtin/q{i}/0", (3.0, 1.0)[i % 2]) for i in range(12)]
     (headline,) = made(table_of(*rows), curves, strategy="none").headlines
     assert headline.sentence == (
-        "smollm2 holds facts about numbers more firmly (0.821 [0.821, 0.821]) than facts about people (0.733 "
-        "[0.733, 0.733])."
+        "smollm2 holds facts about numbers more firmly (0.821) than facts about people (0.733)."
     )
     assert headline.detail == "Mean robustness scores (n = 6 questions and 6)."
     assert headline.claims[0].is_shown

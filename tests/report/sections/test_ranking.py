@@ -71,4 +71,4 @@ def test_cells_hold_ranks_and_tables_the_pairs() -> None:
     pairs, taus = made.tables
     assert pairs.rows[0][1:3] == ("masking − removal", "reversal")
     assert str(pairs.rows[0][5]).endswith(" at 1") and str(pairs.rows[0][6]).endswith(" at 0")
-    assert taus.is_folded and taus.rows[0][1:] == ("0 and 1", "−1.00 [−1.00, −1.00]", 12)
+    assert taus.is_folded and taus.rows[0][1:] == ("0 and 1", "−1.00", 12)

@@ -29,9 +29,7 @@ def test_gain_and_loss_are_told_with_the_score_behind_them() -> None:
     assert gain.sentence.startswith(
         "With original evidence smollm2 holds facts more firmly than closed book, by 0.133 ["
     )
-    assert gain.detail == (
-        "Over the facts known with any evidence or none, score 0.733 [0.733, 0.733], d = 1 (n = 8 questions)."
-    )
+    assert gain.detail == ("Over the facts known with any evidence or none, score 0.733, d = 1 (n = 8 questions).")
     assert loss.sentence.startswith("Sentence removal costs smollm2 0.0670 [")
     assert loss.sentence.endswith("] of robustness score.")
     assert gain.claims[0].is_shown and loss.claims[0].is_shown

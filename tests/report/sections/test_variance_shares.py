@@ -44,9 +44,9 @@ def heated(hot: float) -> pl.DataFrame:
 def test_the_setting_that_explains_most_is_told_with_its_interval() -> None:
     (headline,) = section_of(heated(0.0)).headlines
     assert headline.sentence == (
-        "Temperature explains 100 % [100, 100] of the variation in correctness; of evidence no share is shown."
+        "Temperature explains 100 % of the variation in correctness; of evidence no share is shown."
     )
-    assert (headline.number, headline.interval, headline.is_clear) == ("100 %", "[100, 100]", True)
+    assert (headline.number, headline.interval, headline.is_clear) == ("100 %", "", True)
     assert headline.system == "smollm2" and headline.links == ("variance_bar",)
 
 

@@ -11,7 +11,7 @@ from shaketable.analyses.claims import TOO_FEW
 from shaketable.analyses.evidence.heat_losses import Bound, Pair
 from shaketable.analyses.grids import Grid
 from shaketable.analyses.rows import Scored
-from shaketable.factors import Cell
+from shaketable.factors import ORIGINAL, Cell
 from shaketable.statistics.ceilings import ceiling_index
 from shaketable.statistics.intervals import NO_SCORES, Indices, Numbers
 from shaketable.types import Estimate
@@ -134,10 +134,17 @@ def pair_ceilings(limits: Limits) -> list[PairCeiling]:
 
 
 def system_ceiling(limits: Limits, wordings: Sequence[Grid]) -> Ceiling:
-    """The worst pair decides; of several the one that loses most at the first temperature above the ceiling."""
+    """The worst pair decides: of several the baseline, because temperature alone is the cause there, and of those the
+    one that loses most at the first temperature above the ceiling."""
     pairs, temperatures, last = limits.pairs, limits.temperatures, int(limits.last.min())
     above = min(last + 1, len(temperatures) - 1)
-    worst = min(range(len(pairs)), key=lambda i: (limits.last[i], -np.nan_to_num(limits.losses[above, i], nan=np.inf)))
+
+    def badness(i: int) -> tuple[int, bool, bool, float]:
+        cell = pairs[i].cell
+        loss = float(np.nan_to_num(limits.losses[above, i], nan=np.inf))
+        return int(limits.last[i]), not cell.is_undisturbed, cell.variation not in (None, ORIGINAL), -loss
+
+    worst = min(range(len(pairs)), key=badness)
     n = len({id for grid in wordings for id in grid.question_ids})
     return Ceiling(
         cell=wordings[0].cell() if len(wordings) == 1 else replace(wordings[0].cell(), variation=None),

@@ -29,6 +29,7 @@ from shaketable.report.sections.guidelines_words import (
     is_heat_shown,
     is_shown_safe,
     name_sample,
+    needs_words,
     noise_detail,
     noise_sentence,
     onset_sentence,
@@ -37,7 +38,7 @@ from shaketable.report.sections.guidelines_words import (
 from shaketable.report.words import (
     MISSING,
     format_value,
-    name_evidence,
+    name_part,
     name_resamples,
     name_wording,
 )
@@ -55,7 +56,10 @@ def section(result: Guidelines, page: Page) -> Section:
     onsets = [onset for onset in result.onsets if is_of_system(onset.cell) and _is_fall(onset, page)]
     noise = group_noise(result.noise)
     shown = (
-        *(_ceiling_headline(ceiling, margins[ceiling.metric], page) for ceiling in ceilings),
+        *(
+            _ceiling_headline(ceiling, margins[ceiling.metric], _n_smallest(ceiling, result), page)
+            for ceiling in ceilings
+        ),
         *(_onset_headline(onset, page) for onset in onsets),
         *(_choice_headline(choice, page) for choice in result.choices if choice.metric == result.metric),
     )
@@ -89,18 +93,33 @@ def _is_fall(onset: Onset, page: Page) -> bool:
 # --- headlines ------------------------------------------------------------------------------------
 
 
-def _ceiling_headline(ceiling: Ceiling, margin: Margin, page: Page) -> Headline:
-    worst = ", ".join([name_evidence(ceiling.worst.perturbation), *_wording_and_group(ceiling)])
+def _n_smallest(ceiling: Ceiling, result: Guidelines) -> int:
+    """Questions of the smallest pair of evidence and type that a ceiling is over."""
+    of_pairs = (
+        pair.ceiling.n
+        for pair in result.pair_ceilings
+        if (pair.metric, pair.cell.dataset, pair.cell.system)
+        == (ceiling.metric, ceiling.cell.dataset, ceiling.cell.system)
+        if ceiling.cell.variation in (None, pair.cell.variation)
+    )
+    return min(of_pairs, default=ceiling.ceiling.n)
+
+
+def _ceiling_headline(ceiling: Ceiling, margin: Margin, n_smallest: int, page: Page) -> Headline:
+    """Without a card where the study has too few questions for any ceiling."""
+    needs = needs_words(ceiling, n_smallest, margin, page)
+    evidence = [name_part(part) for part in (ceiling.worst.perturbation,) if part is not None]
+    worst = ", ".join([f"{title_of(ceiling.metric)} by temperature", *evidence, *_wording_and_group(ceiling)])
     return Headline(
         kind="ceiling",
         cell=ceiling.worst,
         system=page.name(ceiling.cell),
         sentence=ceiling_sentence(ceiling, margin, page),
-        detail=ceiling_detail(ceiling, margin, page),
-        number=_ceiling_number(ceiling, margin, page),
+        detail=" ".join(filter(None, [needs, ceiling_detail(ceiling, margin, page)])),
+        number="" if needs else _ceiling_number(ceiling, margin, page),
         is_clear=is_shown_safe(ceiling, margin, page),
         links=(name_scores(ceiling.metric),),
-        spark_title=f"{title_of(ceiling.metric)} by temperature, {worst}",
+        spark_title=worst,
         spark=_spark(ceiling, page),
     )
 
@@ -129,7 +148,7 @@ def _spark(ceiling: Ceiling, page: Page) -> tuple[Point, ...]:
 
 
 def _onset_headline(onset: Onset, page: Page) -> Headline:
-    headline = page.headline("onset", onset.cell, onset_sentence(onset, page), name_sample(onset.onset.n))
+    headline = page.headline("onset", onset.cell, onset_sentence(onset, page), name_sample(onset))
     claimed = headline.with_level(onset.onset).with_claims(heat_claim(onset.cell, onset.metric, page))
     return replace(claimed, links=(name_scores(onset.metric),))
 

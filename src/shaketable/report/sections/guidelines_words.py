@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil, log
 
-from shaketable.analyses.claims import NOTHING_TO_LOSE, Claim
+from shaketable.analyses.claims import NOTHING_TO_LOSE, TOO_FEW, Claim
 from shaketable.analyses.evidence.choices import Choice, Noise
 from shaketable.analyses.evidence.guidelines import SomeCeiling
 from shaketable.analyses.evidence.heat_ceilings import Ceiling
 from shaketable.analyses.evidence.margins import Margin
 from shaketable.analyses.evidence.onsets import Onset
-from shaketable.analyses.floors import has_nothing_to_lose
-from shaketable.factors import Cell, word_for
+from shaketable.analyses.floors import N_LEAST, has_nothing_to_lose
+from shaketable.factors import ORIGINAL, UNCHANGED, Cell, word_for
 from shaketable.report.claim_words import describe_unshown
 from shaketable.report.section import Page
 from shaketable.report.words import (
@@ -23,12 +22,14 @@ from shaketable.report.words import (
     format_loss,
     format_margin,
     join_temperatures,
+    join_words,
     name_part,
     name_questions,
     name_wording,
     negate,
+    sentence_case,
 )
-from shaketable.types import Unit
+from shaketable.statistics.ceilings import n_that_lose_nothing
 
 # --- how hot --------------------------------------------------------------------------------------
 
@@ -42,24 +43,42 @@ def settle(ceiling: SomeCeiling, page: Page) -> SomeCeiling:
 
 
 def ceiling_sentence(ceiling: Ceiling, margin: Margin, page: Page) -> str:
-    system = page.name(ceiling.cell)
+    system, word = page.name(ceiling.cell), word_for(ceiling.metric)
     if not ceiling.is_applied:
-        return f"{system} does not apply the temperature: it has no ceiling, and its flat line is no robustness."
-    loss = f"{_format_amount(margin.value, margin.unit)} {word_for(ceiling.metric)}"
-    value, by_values = ceiling.ceiling.value, "" if ceiling.is_bound else "by point values "
+        return f"{system} does not apply the temperature, so there is no highest safe temperature to report."
+    value, by_values = ceiling.ceiling.value, "" if ceiling.is_bound else " by point values"
     if value is None:
-        return f"{system} has no ceiling: {ceiling.ceiling.reason}."
+        return f"{system} has no highest safe temperature: {ceiling.ceiling.reason}."
+    least, where = format_margin(margin.value, margin.unit), _where(ceiling)
     if ceiling.next_loss is None:
-        lost = f"it loses {by_values}no more than {loss}{_with_the_worst(ceiling)}"
-        return f"{system} may run at every temperature tried, up to {ceiling.hottest:g}: {lost}."
-    beyond, worst = f"at {ceiling.next_temperature:g}", _with_the_worst(ceiling)
-    if ceiling.is_bound and not _is_loss_shown(ceiling, margin, page):
-        beyond += f" a loss of more than {loss} cannot be ruled out{worst}"
-        if value > ceiling.coolest:
-            return f"{system} is shown to lose no more than {loss} up to {value:g}; {beyond}."
-        return f"{system} is not shown to bear any temperature above {value:g}: {beyond}."
-    keep = f"Keep {system} at {'or below ' if value > ceiling.coolest else ''}{value:g}"
-    return f"{keep}: {beyond}, answers lose {by_values}more than {loss}{worst}."
+        return (
+            f"Every temperature up to {ceiling.hottest:g} is safe for {system}: {word} drops by less than "
+            f"{least}{by_values}."
+        )
+    measured = f"Measured at {ceiling.next_temperature:g}{where}: {format_loss(ceiling.next_loss, ceiling.metric)}"
+    if not ceiling.is_bound or _is_loss_shown(ceiling, margin, page):
+        keep = f"Keep {system} at {'or below ' if value > ceiling.coolest else ''}{value:g}"
+        beyond = f"at {ceiling.next_temperature:g}, {word} drops by more than {least}{by_values}{where}"
+        return f"{keep}: {beyond}."
+    if value > ceiling.coolest:
+        return f"Temperatures up to {value:g} are safe for {system}: {word} drops by less than {least}. {measured}."
+    return (
+        f"Temperature: inconclusive for {system}. No temperature above {value:g} is confirmed to keep the drop in "
+        f"{word} under {least}. {measured}."
+    )
+
+
+def needs_words(ceiling: Ceiling, n_smallest: int, margin: Margin, page: Page) -> str:
+    """How many questions of each type a ceiling takes, where the smallest type has fewer; empty: there are enough.
+
+    A drop that is confirmed needs no more of them.
+    """
+    n = n_needed_for_ceiling(margin, page) or N_LEAST
+    is_open = ceiling.is_applied and ceiling.is_bound and ceiling.ceiling.reason in (None, TOO_FEW)
+    if not is_open or is_shown_safe(ceiling, margin, page) or n_smallest >= n:
+        return ""
+    of_type = " of each type" if ceiling.worst.group is not None else ""
+    return f"A highest safe temperature needs at least {name_questions(n)}{of_type}; this run has {n_smallest}."
 
 
 def _is_loss_shown(ceiling: Ceiling, margin: Margin, page: Page) -> bool:
@@ -95,12 +114,13 @@ def name_worst(ceiling: Ceiling) -> list[str]:
     ]
 
 
-def _with_the_worst(ceiling: Ceiling) -> str:
-    """` with the worst evidence (sentence removal, comparison)`."""
-    has_wording, has_evidence = ceiling.cell.variation is None, ceiling.worst.perturbation is not None
-    what = "evidence and wording" if has_wording and has_evidence else "wording" if has_wording else "evidence"
-    names = name_worst(ceiling)
-    return f" with the worst {what} ({', '.join(names)})" if names else ""
+def _where(ceiling: Ceiling) -> str:
+    """` on bridge questions with sentence removal`; empty: on all questions, where nothing but temperature varies."""
+    names = [name for name in (ceiling.worst.perturbation,) if name not in (None, UNCHANGED)]
+    if ceiling.cell.variation is None and ceiling.worst.variation != ORIGINAL:
+        names.append(ceiling.worst.variation)
+    group = f" on {ceiling.worst.group} questions" if ceiling.worst.group else ""
+    return group + (f" with {join_words([name_wording(name) for name in names if name])}" if names else "")
 
 
 def is_shown_safe(ceiling: Ceiling, margin: Margin, page: Page) -> bool:
@@ -116,37 +136,39 @@ def ceiling_detail(ceiling: Ceiling, margin: Margin, page: Page) -> str:
     sentences = []
     estimate, cool, hot = ceiling.ceiling, ceiling.cool, ceiling.hot
     if estimate.value is not None and ceiling.by_means is not None and ceiling.by_means > estimate.value:
-        n = _n_that_lose_nothing(margin, page)
-        least = "" if n is None else f", at least {n} of each type that lose nothing,"
-        sentences.append(f"By the means alone it would be {ceiling.by_means:g}; more questions{least} can tell.")
+        sentences.append(f"By the means alone it would be {ceiling.by_means:g}.")
     if cool is not None and hot is not None and cool.value is not None and hot.value is not None:
         baseline = ceiling.baseline_cv
         steady = (
-            f"; repeated answers to a question vary by {format_level(baseline)} of their mean (the stability baseline)"
+            f"; repeating a question changes the score by {format_level(baseline)} of its mean"
             if baseline is not None
             else ""
         )
         ends = f"{format_level(cool)} at {ceiling.coolest:g}"
         if ceiling.hottest > ceiling.coolest:
             ends += f", {format_level(hot)} at {ceiling.hottest:g}"
-        sample = count_questions(estimate.n)
-        sentences.append(f"With undisturbed evidence its {word_for(ceiling.metric)} is {ends}{steady} ({sample}).")
+        level = f"{word_for(ceiling.metric)}{_with_unchanged(ceiling.worst)}: {ends}{steady}"
+        sentences.append(f"{sentence_case(level)} ({count_questions(estimate.n)}).")
     return " ".join(sentences)
 
 
 def onset_sentence(onset: Onset, page: Page) -> str:
-    system, metric = page.name(onset.cell), word_for(onset.metric)
-    at, loss = format_level(onset.onset), format_difference(negate(onset.slope))
-    begins = (
-        f"falls from temperature {at} on, or from a lower one"
-        if onset.is_first
-        else f"begins to fall at about temperature {at}"
-    )
-    return f"The {metric} of {system} {begins}, by {loss} per unit of temperature."
+    """`The correctness of smollm2 drops from about temperature 0.6 on: by 4 points [3, 5] per 0.1.`"""
+    subject = f"The {word_for(onset.metric)} of {page.name(onset.cell)}"
+    begins = "from the first step" if onset.is_first else f"from about temperature {format_level(onset.onset)} on"
+    slope = onset.slope
+    low, high = ((end and end / 10) for end in (slope.low, slope.high))
+    tenth = replace(slope, value=(slope.value or 0.0) / 10, low=low, high=high)
+    return f"{subject} drops {begins}: by {format_difference(negate(tenth))} per 0.1 of temperature."
 
 
-def name_sample(n: int) -> str:
-    return f"Measured on {name_questions(n)} with undisturbed evidence."
+def name_sample(onset: Onset) -> str:
+    return f"Measured on {name_questions(onset.onset.n)}{_with_unchanged(onset.cell)}."
+
+
+def _with_unchanged(cell: Cell) -> str:
+    """Nothing where a system is given no evidence."""
+    return " with unchanged evidence" if cell.perturbation is not None or cell.system.retriever is not None else ""
 
 
 def describe_ceilings(margin: Margin, page: Page) -> str:
@@ -155,16 +177,16 @@ def describe_ceilings(margin: Margin, page: Page) -> str:
         f"A ceiling lies above the true one in at most {100 * (1 - confidence):.3g} % of such studies: up to it every "
         "pair of evidence and type of question is shown to lose less than the margin"
     )
-    n = _n_that_lose_nothing(margin, page)
+    n = n_needed_for_ceiling(margin, page)
     return f"{bound}." if n is None else f"{bound}, which takes at least {n} questions of each type that lose nothing."
 
 
-def _n_that_lose_nothing(margin: Margin, page: Page) -> int | None:
+def n_needed_for_ceiling(margin: Margin, page: Page) -> int | None:
     """Questions of a type without which no ceiling above the coolest temperature can be shown; None: it hangs on their
     scores."""
     if margin.unit != "share" or not 0 < margin.value < 1:
         return None
-    return ceil(log(1 - page.bootstrap.confidence) / log(1 - margin.value))
+    return n_that_lose_nothing(margin.value, 1 - page.bootstrap.confidence)
 
 
 # --- which disturbance, which model ---------------------------------------------------------------
@@ -184,7 +206,7 @@ def choice_sentence(choice: Choice, page: Page) -> str:
 
 def choice_detail(choice: Choice, page: Page) -> str:
     claim = page.claim("choice", choice.cell, choice.metric, other=choice.name_other())
-    measured = f"Measured on {name_questions(choice.lead.n)} with undisturbed evidence"
+    measured = f"Measured on {name_questions(choice.lead.n)}{_with_unchanged(choice.cell)}"
     return f"{measured}." if claim is not None and claim.is_shown else f"{measured}; {describe_unshown(claim)}."
 
 
@@ -211,8 +233,3 @@ def noise_detail(largest: Noise, page: Page) -> str:
         f"The largest difference is that of {cause} at temperature {largest.cell.temperature:g}: {cost} "
         f"({count_questions(largest.cost.n)}){behind}."
     )
-
-
-def _format_amount(value: float, unit: Unit) -> str:
-    """`5 points of` or `0.01`."""
-    return f"{format_margin(value, unit)}{' of' if unit == 'share' else ''}"
