@@ -306,6 +306,14 @@ class ThinkingModel(Model, Protocol):
 
 
 @runtime_checkable
+class ParticularModel(Model, Protocol):
+    """A model that is known to refuse some settings."""
+
+    def known_refusal(self, max_tokens: int) -> str | None:
+        """Return what would be refused of a request with so many tokens, and what to set; None: nothing is known."""
+
+
+@runtime_checkable
 class TemperatureModel(Model, Protocol):
     """A model that says whether its temperature can be varied; of one that does not say, it can."""
 
