@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from shaketable.factors import Labels
+from shaketable.factors import Labels, short_names
 from shaketable.metrics.scoring import GREEDY_ONLY
 from shaketable.report.money_words import describe_money, describe_reused
 from shaketable.report.repeat_words import describe_repeats
@@ -184,7 +184,7 @@ def _describe_checks(checks: Sequence[tuple[str, str]]) -> str:
 
 def _systems(summary: RunSummary, labels: Labels) -> list[str]:
     """By the names that were given to them; where none was, models tell enough."""
-    return sorted(map(labels.system, labels.systems)) if labels.given else list(summary.models)
+    return sorted(map(labels.system, labels.systems)) if labels.given else list(short_names(summary.models).values())
 
 
 def _shaken(scores: pl.DataFrame) -> str:
@@ -245,6 +245,7 @@ def _describe_choice(choice: Mapping[str, Any]) -> str:
         *([f"balanced by {join_words([name_part(key) for key in balanced])}"] if balanced else []),
         *([f"{per_cell:,} of each"] if per_cell else []),
         *([f"where {' and '.join(where)}"] if where else []),
+        *(["that have a rewrite"] if choice.get("with_rewrites") else []),
         *([f"part {' of '.join(map(str, choice['shard']))}"] if choice.get("shard") else []),
     ]
     return ", ".join(told)
