@@ -311,6 +311,15 @@ FLOORS = {
 """What a clean case is not shown to be better than."""
 
 
+def describe_disagreement(n_apart: int, n: int, n_judge_only: int) -> str:
+    """Of a judge and the rules that look for an accepted answer."""
+    return (
+        f"The judge and the metric correct disagree on {n_apart:,} of {n:,} answers ({n_apart / n:.0%}): "
+        f"{n_judge_only:,} are right for the judge alone, {n_apart - n_judge_only:,} for correct alone. "
+        "Read some of these answers before you trust either number."
+    )
+
+
 def describe_nothing_to_lose(entry: NothingToLose, system: str) -> str:
     is_reworded = entry.variation != ORIGINAL
     left = "There is nothing left to lose" if is_reworded else "There is nothing to lose"
