@@ -18,8 +18,7 @@ EVIDENCE = {
 }
 DISTURBED = {
     "unchanged": "the evidence as it is: what the others are compared with",
-    "sentence_removal": "the later half of the supporting sentences goes: of all, where the data mark none",
-    "sentence_removal(mode='answer')": "the sentences that have an accepted answer go: can it be said without them?",
+    "sentence_removal": "the sentences that hold the answer are removed: is it given without them?",
     "random_noise": "two words that mean nothing enter each sentence",
     "source_reordering": "the same passages, the last one first",
 }

@@ -332,13 +332,13 @@ def _whole_line(study: Study, folder: Path, json_: bool, how: Asking) -> None:
 
 
 def _tell_results(found: Run, answered: Answered, seconds: float) -> None:
-    from shaketable.report.page import describe_floors, make_sections
+    from shaketable.report.page import describe_floors, describe_without_verdict, make_sections
     from shaketable.stages.report import page_of
 
     with holding_findings(found) as findings:
         page = page_of(found, findings)
-        for floor in describe_floors(page):
-            say(floor)
+        for sentence in (*describe_without_verdict(page), *describe_floors(page)):
+            say(sentence)
         for section in make_sections(page):
             for headline in section.headlines[:N_TOLD]:
                 out.print(f"• {headline.text}", highlight=False, markup=False)

@@ -23,6 +23,7 @@ from shaketable.models.endpoint.client import make_client
 from shaketable.models.endpoint.failures import EndpointError
 from shaketable.models.endpoint.fields import LONGEST_NAME, name_of
 from shaketable.models.endpoint.headers import refuse_headers
+from shaketable.models.endpoint.hints import known_refusal
 from shaketable.models.endpoint.honors import CheckError, Honors
 from shaketable.models.endpoint.line import Line
 from shaketable.models.endpoint.negotiation import Negotiated, refuse_temperatures
@@ -308,6 +309,10 @@ class Openai:
     def lacks(self, by_chat: Collection[str] = ()) -> str | None:
         """Why a study could not use this endpoint, without asking it; only the endpoint knows whether it can chat."""
         return next((problem for access in self._accesses if (problem := access.lacks(self.model))), None)
+
+    def known_refusal(self, max_tokens: int) -> str | None:
+        """Return what this endpoint is known to refuse of these settings; None: nothing is known."""
+        return known_refusal(self, self._accesses[0].host, max_tokens)
 
     # --- asking ---------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from shaketable.factors import ORIGINAL, measure_of, short_name, word_for
@@ -59,6 +60,30 @@ def format_number(value: float, unit: Unit) -> str:
     else:
         text = f"{value:#.3g}".removesuffix(".") if 0 < abs(value) < 1000 else f"{value:,.0f}"
     return text.replace("-", "−")
+
+
+def format_apart(first: float, second: float, unit: Unit) -> tuple[str, str, str]:
+    """Return two numbers and how far apart they are, in texts that add up.
+
+    `100`, `42`, `58`. Where rounding would contradict, one more digit is shown and the difference is that of what is
+    shown: `100.0`, `42.5`, `57.5`.
+    """
+    numbers = (first, second, abs(first - second))
+    texts = [format_number(number, unit) for number in numbers]
+    if _add_up(texts):
+        return texts[0], texts[1], texts[2]
+    scale, places = (100, 1) if unit == "share" else (1, len(texts[2].partition(".")[2]))
+    one, other = (f"{scale * number:,.{places}f}" for number in numbers[:2])
+    return one.replace("-", "−"), other.replace("-", "−"), f"{abs(_decimal(one) - _decimal(other)):,}"
+
+
+def _add_up(texts: Sequence[str]) -> bool:
+    first, second, apart = map(_decimal, texts)
+    return abs(first - second) == apart
+
+
+def _decimal(text: str) -> Decimal:
+    return Decimal(text.replace("−", "-").replace(",", ""))
 
 
 def format_interval(estimate: Estimate) -> str:
