@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from shaketable.analyses.evidence.type_contrasts import TypeContrast
 from shaketable.analyses.evidence.variability import Spread, Variability
+from shaketable.analyses.floors import nothing_to_lose_at
 from shaketable.analyses.spread import CROSSES_ZERO
 from shaketable.factors import Cell, word_for
 from shaketable.report.claim_words import UNADJUSTED, describe_unshown
@@ -27,6 +28,7 @@ from shaketable.report.words import (
     name_part,
     sentence_case,
 )
+from shaketable.types import NothingToLose
 
 NUMBERS = {False: "Coefficient of variation", True: "Flip rate"}
 """How the page names the number, by whether the metric is a share."""
@@ -103,11 +105,16 @@ def _headline(spread: Spread, result: Variability, page: Page) -> Headline:
         detail=f"{what}{of_evidence}{steady} ({count_questions(cv.n)}).{held}",
         number=format_value(cv),
         interval=format_interval(cv),
-        is_clear=page.is_applied(spread.cell),
+        is_clear=page.is_applied(spread.cell) and _floor(spread, page) is None,
         links=(name_variation(spread.metric),),
         spark_title=f"{NUMBERS[cv.unit == 'share']} by temperature",
         spark=make_spark((other.cell, other.cv) for other in line),
     )
+
+
+def _floor(spread: Spread, page: Page) -> NothingToLose | None:
+    """Where the answers score no more than chance, so that a small spread is no stability."""
+    return nothing_to_lose_at(spread.cell, page.findings, spread.metric, is_of_evidence=False)
 
 
 def _line(cell: Cell) -> Cell:
