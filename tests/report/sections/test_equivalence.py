@@ -80,7 +80,7 @@ def test_where_heat_has_ruined_all_answers_there_is_nothing_to_lose() -> None:
         "above chance level at temperature 2."
     )
     ((_, ((_, cells),)),) = made.matrices[0].groups
-    assert [cell.mark for cell in cells] == ["≈ equivalent", "– nothing to lose"]
+    assert [cell.mark for cell in cells] == ["≈ equivalent", "– not above chance"]
 
 
 def test_too_few_questions_decide_nothing_and_say_so() -> None:
