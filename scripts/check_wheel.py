@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import http.server
+import itertools
 import json
 import os
 import re
@@ -19,7 +20,7 @@ import tempfile
 import threading
 import time
 import venv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -97,6 +98,23 @@ class Capitals(http.server.BaseHTTPRequestHandler):
         pass
 
 
+APP = """
+import re
+
+ROWS = {rows}
+
+
+def answer(question: str) -> str:
+    # A lookup that knows a question word by word: no typing error is forgiven.
+    words = set(re.findall(r"[a-z]+", question.lower()))
+    best = max(ROWS, key=lambda row: len(words & set(row[0].split())))
+    return best[1] if set(best[0].split()) <= words else "I do not know."
+"""
+"""A system that breaks on typing errors alone: word order, small words and words beside it change nothing."""
+PLACES = ("workshop", "kitchen", "laboratory", "garage", "cellar", "office", "library", "garden", "tower", "harbor")
+THINGS = ("helmet", "ladder", "hammer")
+
+
 def hash_of(*values: object) -> int:
     """The same in every process, which Python's own is not."""
     return sum(map(ord, "".join(map(str, values))))
@@ -165,6 +183,7 @@ def check_light(folder: Path) -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     rows = [f"What is the capital of {land}?,{city},{city} is in {land}. It is old." for land, city in CAPITALS.items()]
     (here.work / "capitals.csv").write_text("\n".join(["question,answer,context", *rows, ""]), "utf-8")
+    find_typos(here)
     begin(here, server.server_port)
     (here.work / "crossed.toml").write_text(STUDY.format(port=server.server_port), "utf-8")
     expect(here.do("shaketable", "validate", "crossed.toml"), "is fine: 8 questions")
@@ -175,6 +194,37 @@ def check_light(folder: Path) -> None:
     expect(here.do("python", "-m", "shaketable", "ls"), "smollm2", "bm25", "consistency")
     check_refusals(here)
     server.shutdown()
+
+
+def find_typos(here: Environment) -> None:
+    """Two commands after `pip install`: a planted weakness is found, without PyTorch and without a study file."""
+    start = time.perf_counter()
+    rows = [
+        (f"{thing} {place}", f"shelf {n}") for n, (thing, place) in enumerate(itertools.product(THINGS, PLACES), 11)
+    ]
+    (here.work / "app.py").write_text(APP.format(rows=rows), "utf-8")
+    asked = (f"Where is the {words.replace(' ', ' of the ')} kept?,{answer}" for words, answer in rows)
+    (here.work / "q.csv").write_text("\n".join(["question,answer", *asked, ""]), "utf-8")
+    said = here.do("shaketable", "shake", "app.py:answer", "--data", "q.csv", "--budget", "300 calls")
+    expect(said, "spelling errors")
+    [found] = here.work.glob("runs/*/findings.json")
+    confirmed = set(broken_by(json.loads(found.read_text("utf-8"))))
+    if confirmed != {"spelling"}:
+        raise SystemExit(f"{said}\nwheel-check: the planted weakness is to typing errors, and it found {confirmed}.")
+    [question] = re.findall(r"plainly: (Where .+?\?)", said)[:1]
+    expect(here.do("shaketable", "explain", str(found.parent), question), "the answer turns wrong (by spelling")
+    print(f"  from a CSV to a weakness: {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def broken_by(finding: object) -> Iterator[str]:
+    """The rewordings that a shake confirmed as weaknesses, wherever its findings hold them."""
+    if isinstance(finding, dict):
+        if finding.get("is_shown"):
+            yield finding["cell"]["variation"]
+        finding = list(finding.values())
+    if isinstance(finding, list):
+        for inner in finding:
+            yield from broken_by(inner)
 
 
 def begin(here: Environment, port: int) -> None:
@@ -208,7 +258,8 @@ def check_refusals(here: Environment) -> None:
         for command in ("validate", "run"):
             said = here.do("shaketable", command, "crossed.toml", "--set", words, code=2)
             expect(said, named, install.format(extra))
-    if (others := sorted(run.name for run in (here.work / "runs").iterdir())) != ["capitals", "crossed"]:
+    others = sorted(run.name for run in (here.work / "runs").iterdir() if not run.name.startswith("shake-"))
+    if others != ["capitals", "crossed"]:
         raise SystemExit(f"wheel-check: a refused study left something: {others}")
 
 

@@ -3,7 +3,18 @@ from __future__ import annotations
 import pytest
 
 from shaketable.errors import PartError
-from shaketable.factors import is_by_people, judging_metric, main_metric, measure_of, numbers_of, title_of, word_for
+from shaketable.factors import (
+    Labels,
+    System,
+    is_by_people,
+    judging_metric,
+    main_metric,
+    measure_of,
+    numbers_of,
+    short_names,
+    title_of,
+    word_for,
+)
 
 
 def test_the_main_metric_is_the_first_listed_of_which_more_is_better() -> None:
@@ -44,3 +55,25 @@ def test_a_variation_says_itself_that_people_wrote_it() -> None:
     assert is_by_people("rewrites(path='r.jsonl')")
     assert is_by_people("human"), "So imported answers name wordings by people."
     assert not any(map(is_by_people, ("original", "spelling", "human error", "humane", "rewritesque", "my wordings")))
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("openai(model='gpt-4o', base_url='http://127.0.0.1:8011/v1', extended=True)", "gpt-4o"),
+        ("openai(model='org/model-1b')", "org/model-1b"),
+        ("pipeline(python='/home/me/app.py:answer', concurrency=2)", "app.py:answer"),
+        ("pipeline(http='https://example.org/ask', template='{}')", "example.org/ask"),
+        ("transformers(path='models/tiny')", "tiny"),
+        ("smollm2", "smollm2"),
+        ("the system of (our) rival", "the system of (our) rival"),
+    ],
+)
+def test_models_have_short_names(model, name):
+    assert short_names([model, "scripted"])[model] == name
+    assert Labels(systems=frozenset({System(model=model)})).system(System(model=model)) == name
+
+
+def test_models_that_would_share_a_name_keep_their_text():
+    here, there = (f"openai(model='m', base_url='http://127.0.0.1:{port}/v1')" for port in (1, 2))
+    assert short_names([here, there, "openai(model='n')"]) == {here: here, there: there, "openai(model='n')": "n"}

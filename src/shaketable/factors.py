@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import collections
 import functools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import polars as pl
@@ -63,6 +66,34 @@ class Cell:
         return self.perturbation is None or self.perturbation == UNCHANGED
 
 
+NAMING_SETTINGS = ("model", "python", "http", "path")
+"""Settings of a model that hold what people call it."""
+
+
+def short_names(models: Iterable[str]) -> dict[str, str]:
+    """Return what people call each model: `gpt-4o` for `openai(model='gpt-4o', base_url='…')`.
+
+    Models that would share a name keep the text of the study.
+    """
+    known = dict.fromkeys(models)
+    names = {model: short_name(model) for model in known}
+    counts = collections.Counter(names.values())
+    return {model: name if counts[name] == 1 else model for model, name in names.items()}
+
+
+def short_name(model: str) -> str:
+    """Return what people call a model, where no other model has to be told from it."""
+    try:
+        _, settings = catalog.parse(model)
+    except PartError:  # Imported answers name their systems as they like.
+        return model
+    value = next((value for key in NAMING_SETTINGS if isinstance(value := settings.get(key), str) and value), None)
+    if value is None:
+        return model
+    without_scheme = re.sub(r"^https?://", "", value)
+    return without_scheme if without_scheme != value or "model" in settings else Path(value).name or value
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Labels:
     """How the systems of one run are named: by a name that was given to their model or method and is theirs alone; else
@@ -111,11 +142,15 @@ class Labels:
         if name := next(filter(self._is_of_one, (system.model, system.method)), None):
             return name
         parts = (
-            system.model,
+            self._models.get(system.model, system.model),
             system.method if "method" in self.differing or system.method in self.given else "",
             system.retriever if "retriever" in self.differing or system.retriever in self.given else "",
         )
         return " · ".join(part for part in parts if part)
+
+    @property
+    def _models(self) -> dict[str, str]:
+        return short_names(system.model for system in self.systems)
 
     def _is_of_one(self, part: str) -> bool:
         """Whether it is a given name, and one system's alone."""

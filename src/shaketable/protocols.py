@@ -157,6 +157,9 @@ class WrittenVariation(Variation, Protocol):
     def title(self) -> str:
         """How tables and charts name them; empty: after who wrote them."""
 
+    def has_rewrite(self, question: Question) -> bool:
+        """Whether there is a wording of this question that can be asked."""
+
 
 @runtime_checkable
 class Perturbation(Part, Protocol):
@@ -303,6 +306,14 @@ class ThinkingModel(Model, Protocol):
 
 
 @runtime_checkable
+class ParticularModel(Model, Protocol):
+    """A model that is known to refuse some settings."""
+
+    def known_refusal(self, max_tokens: int) -> str | None:
+        """Return what would be refused of a request with so many tokens, and what to set; None: nothing is known."""
+
+
+@runtime_checkable
 class TemperatureModel(Model, Protocol):
     """A model that says whether its temperature can be varied; of one that does not say, it can."""
 
@@ -341,8 +352,11 @@ class BatchedModel(PricedModel, Protocol):
 
 @runtime_checkable
 class EndpointModel(Model, Protocol):
-    def check(self) -> Mapping[str, EndpointFact]:
-        """What the endpoint really does, by a few small requests."""
+    def check(
+        self, temperatures: Collection[float] = (), *, library_defaults: bool = False
+    ) -> Mapping[str, EndpointFact]:
+        """Find out what the endpoint does, by a few small requests. Raises ModelError where it refuses one of these
+        temperatures."""
 
 
 @runtime_checkable
@@ -488,8 +502,8 @@ class JudgingMetric(Metric, Protocol):
 @runtime_checkable
 class MatchingMetric(Metric, Protocol):
     @property
-    def match(self) -> Literal["substring", "token", "startswith"]:
-        """How it finds an accepted answer in a text; curves know these rules."""
+    def match(self) -> Literal["whole", "substring", "token", "startswith"]:
+        """How it finds an accepted answer in a text; curves know all of these rules but `whole`."""
 
 
 @runtime_checkable

@@ -140,7 +140,8 @@ def test_the_documented_gate_passes_on_a_good_run() -> None:
         *costs(records),
     ]
     against_itself, _ = regressions(pl.concat(answers), pl.concat(answers), "contains")
-    checked = judge([*measured, *against_itself], gate)
+    broken = [own.quantity() for own in broken_pairs(pl.concat(answers), pl.concat(answers), "contains")]
+    checked = judge([*measured, *against_itself, *broken], gate)
     assert {check.threshold for check in checked.checks} == set(tomllib.loads(example)) - {"confidence"}
     assert checked.passes
 

@@ -38,7 +38,8 @@ def dead_models():
 @pytest.fixture(autouse=True)
 def at_home(tmp_path, monkeypatch):
     monkeypatch.setenv("SHAKETABLE_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("SHAKETABLE_OFFLINE", raising=False)
+    for name in ("SHAKETABLE_OFFLINE", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
 
 
@@ -91,7 +92,7 @@ def test_a_run_that_was_stopped_goes_on_when_the_endpoint_is_mended(tmp_path):
     server.reply = lambda body, n: (401, {}, {"error": {"message": "wrong key"}})
     study = study_of(tmp_path, f"openai(model='a', base_url='{server.url}')")
     result = invoke("run", study, "--out", tmp_path / "run")
-    assert result.exit_code == 1 and result.stderr.count("Check the key in OPENAI_API_KEY") == 1
+    assert result.exit_code == 1 and result.stderr.count("OPENAI_API_KEY is not set") == 1
     assert len(server.requests) == 1
     server.reply = lambda body, n: said("Paris.")
     result = invoke("answer", tmp_path / "run")
@@ -118,3 +119,30 @@ def test_what_is_all_answered_needs_no_endpoint(tmp_path):
     server.server.server_close()
     again = invoke("run", study, "--out", tmp_path / "run")
     assert again.exit_code == 0, again.output
+
+
+def refusing(name, message):
+    server = StandIn()
+    refusal = (400, {}, {"error": {"message": message, "param": name}})
+    server.reply = lambda body, n: refusal if name in body else said("Paris.")
+    return server
+
+
+def test_a_refused_temperature_stops_the_run_before_it_is_asked(tmp_path):
+    server = refusing("temperature", "Unsupported parameter: 'temperature' is not supported with this model.")
+    study = study_of(tmp_path, f"openai(model='a', base_url='{server.url}')")
+    result = invoke("run", study, "--out", tmp_path / "run")
+    assert result.exit_code == 1
+    assert result.stderr.count("refuses temperature") == 1 and result.stderr.count("send_temperature=False") == 1
+    summary = Run(tmp_path / "run").summary()
+    assert (summary.failed, summary.missing) == (0, summary.trials)
+
+
+def test_a_refused_seed_spoils_no_trial(tmp_path):
+    server = refusing("seed", "Unknown parameter: 'seed'.")
+    study = study_of(tmp_path, f"openai(model='a', base_url='{server.url}')")
+    result = invoke("run", study, "--out", tmp_path / "run")
+    assert result.exit_code == 0, result.output
+    run = Run(tmp_path / "run")
+    assert run.summary().failed == 0
+    assert all("seed" in environment["settings_left_out"] for environment in run.environments())

@@ -141,7 +141,7 @@ def test_a_study_says_what_was_guessed_and_validates():
     assert study.models == ("openai(model='m', base_url='http://127.0.0.1:9/v1', name='m')",)
     assert study.perturbations == (
         "unchanged",
-        "sentence_removal(mode='answer')",
+        "sentence_removal",
         "random_noise(sentences='all')",
     )
     assert call("validate", "my.toml").exit_code == 0

@@ -55,11 +55,17 @@ def test_a_study_with_parts_that_cannot_be_used_is_refused_with_each_of_them(lig
     [
         (("perturb", "entity_masking"), "Perturbation 'entity_masking' needs the package spacy"),
         (("perturb", "sentence_removal", "--retriever", "bm25"), "Retriever 'bm25' needs the package numba"),
-        (("vary", "keywords", "Who directed Jaws?"), "Variation 'keywords' needs the packages torch"),
+        (("vary", "formality", "Who directed Jaws?"), "Variation 'formality' needs the packages torch"),
     ],
 )
 def test_commands_that_show_a_part_say_what_it_needs(light, words, sentence):
     assert sentence in said(*words, code=2)
+
+
+def test_paraphrases_by_rules_are_listed_as_checked_by_rules(light):
+    rows = {row["name"]: row for row in json.loads(said("ls", "variations", "--json"))}
+    assert {name for name, row in rows.items() if "check" in row} == {"keywords", "grammar", "disfluency"}
+    assert "Checked by rules" in said("ls", "keywords")
 
 
 def test_the_doctor_lists_extras_that_are_missing_without_a_fault(monkeypatch):

@@ -104,7 +104,7 @@ def test_without_a_column_of_answers_questions_have_none(tmp_path):
     [
         ({}, r"no column is named 'question'.*Found: Nr, Frage"),
         ({"columns": {"question": "Frag"}}, r"dataset.columns.question: .*'Frag'. Did you mean 'Frage'\?"),
-        ({"columns": {"questoin": "Frage"}}, r"'questoin' is no key of ours. Did you mean 'question'\?"),
+        ({"columns": {"questoin": "Frage"}}, r"unknown key 'questoin'\. Did you mean 'question'\?"),
         ({"columns": COLUMNS, "tags": ["Arten"]}, r"dataset.tags: .*'Arten'. Did you mean 'Art'\?"),
     ],
 )
@@ -155,3 +155,10 @@ def test_a_hub_out_of_reach_is_one_sentence(monkeypatch):
 def test_without_a_path_it_says_what_to_give():
     with pytest.raises(DataError, match=r"needs a path: path = 'questions.parquet', or hub = 'owner/name'"):
         load_table()
+
+
+def test_column_type_is_the_type_of_questions(tmp_path):
+    file = tmp_path / "rows.csv"
+    file.write_text("q,kind\nWho?,person\nWhen?,date\nWhat?,\n", "utf-8")
+    loaded = load_table(str(file), columns={"question": "q", "type": "kind"})
+    assert [question.tags.get("type") for question in loaded.questions] == ["person", "date", None]

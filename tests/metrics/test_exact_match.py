@@ -11,6 +11,9 @@ from shaketable.metrics.exact_match import ExactMatch
 @pytest.mark.parametrize(
     ("normalization", "answer", "expected"),
     [
+        ("plain", "**The Beatles.**", 1.0),
+        ("plain", "Beatles", 0.0),
+        ("casefold_strip", "**The Beatles.**", 0.0),
         ("casefold_strip", " the beatles. ", 1.0),
         ("casefold_strip", "Beatles", 0.0),
         ("raw", "The Beatles", 1.0),
@@ -39,6 +42,6 @@ def test_an_unknown_normalization_is_refused() -> None:
         ExactMatch(normalization="loose")  # type: ignore[arg-type]
 
 
-@given(st.text().filter(str.strip), st.sampled_from(["casefold_strip", "raw", "squad"]))
+@given(st.text().filter(str.strip), st.sampled_from(["plain", "casefold_strip", "raw", "squad"]))
 def test_a_text_equals_itself(text: str, normalization: str) -> None:
     assert value(ExactMatch(normalization=normalization), text, text) == 1.0  # type: ignore[arg-type]

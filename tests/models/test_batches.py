@@ -91,7 +91,7 @@ def test_chat_and_plain_prompts_go_in_files_of_their_own(endpoint: BatchEndpoint
     assert shown == ["/v1/chat/completions", "/v1/completions"]
 
 
-@pytest.mark.parametrize("limit", [{"batch_requests": 3}, {"batch_megabytes": 0.0009}])
+@pytest.mark.parametrize("limit", [{"batch_requests": 3}, {"batch_megabytes": 0.0012}])
 def test_files_are_kept_within_the_limits(endpoint: BatchEndpoint, tmp_path: Path, limit: Any) -> None:
     collect(endpoint.model(**limit).batch_line(tmp_path, None), prompts(8))
     assert [len(batch.lines) for batch in endpoint.batches.values()] == [3, 3, 2]

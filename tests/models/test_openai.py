@@ -59,6 +59,9 @@ def fail(model: Openai, asked: Prompt | None = None) -> Failure:
 # --- what is sent -------------------------------------------------------------------------------
 
 
+NEUTRAL = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0, "repeat_penalty": 1.0}
+
+
 def test_it_keeps_the_promise_of_a_streaming_model() -> None:
     assert isinstance(Openai(model="m"), StreamingModel)
 
@@ -74,9 +77,10 @@ def test_a_chat_request_spells_out_what_shapes_the_dice(stand_in: StandIn) -> No
             "top_p": 0.9,
             "seed": 5,
             "max_tokens": 20,
+            **NEUTRAL,
         }
     ]
-    assert reply.decoding == {"temperature": 1.5, "top_p": 0.9, "seed": 5, "max_tokens": 20}
+    assert reply.decoding == {"temperature": 1.5, "top_p": 0.9, "seed": 5, "max_tokens": 20, **NEUTRAL}
     assert (reply.text, reply.finish_reason, reply.n_prompt_tokens, reply.n_tokens) == ("Paris.", "end", 11, 7)
     assert reply.notes == () and reply.seconds > 0
 
@@ -86,17 +90,18 @@ def test_library_defaults_send_the_temperature_alone(stand_in: StandIn) -> None:
     assert reply.decoding == {"temperature": 0.7, "max_tokens": 20}
 
 
-def test_top_k_and_penalty_are_sent_only_when_they_do_something(stand_in: StandIn) -> None:
-    complete(stand_in.model(), prompt(top_k=40, repetition_penalty=1.2))
+def test_without_extended_settings_are_sent_only_when_they_do_something(stand_in: StandIn) -> None:
+    complete(stand_in.model(extended=False))
+    assert not NEUTRAL.keys() & stand_in.requests.pop().keys()
+    complete(stand_in.model(extended=False), prompt(top_k=40, repetition_penalty=1.2))
     assert stand_in.requests[0]["top_k"] == 40
     assert stand_in.requests[0]["repetition_penalty"] == stand_in.requests[0]["repeat_penalty"] == 1.2
 
 
 def test_extended_spells_out_neutral_values_too(stand_in: StandIn) -> None:
     reply = complete(stand_in.model(extended=True))
-    neutral = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0, "repeat_penalty": 1.0}
-    assert neutral.items() <= stand_in.requests[0].items()
-    assert neutral.items() <= reply.decoding.items()
+    assert NEUTRAL.items() <= stand_in.requests[0].items()
+    assert NEUTRAL.items() <= reply.decoding.items()
 
 
 def test_the_largest_seed_does_not_become_llama_cpps_mark_for_random(stand_in: StandIn) -> None:
@@ -635,6 +640,7 @@ def test_a_server_that_honors_everything_is_believed(stand_in: StandIn) -> None:
         "logprobs_given": True,
         "seed_honored": True,
         "temperature_applied": True,
+        "unlikely_drawn": None,
     }
     assert model.environment()["checks"] == {name: asdict(fact) for name, fact in checks.items()}
 

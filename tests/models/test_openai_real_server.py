@@ -115,4 +115,12 @@ def test_the_check_finds_what_llama_cpp_honors(model: Openai) -> None:
         "logprobs_given": True,
         "seed_honored": True,
         "temperature_applied": True,
+        "unlikely_drawn": True,
     }, checks
+
+
+def test_truncation_of_its_own_is_noticed(model: Openai) -> None:
+    """By default llama.cpp has top_k 40 and min_p .05."""
+    plain = Openai(model="smollm2", base_url=model.base_url)
+    truncated = Openai(model="smollm2", base_url=model.base_url, extended=False)
+    assert [part.check()["unlikely_drawn"].value for part in (plain, truncated)] == [True, False]

@@ -1,5 +1,6 @@
 """The rule for which sentences change, and what holds for every perturbation."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from shaketable.catalog import build, known
 from shaketable.datasets.hotpotqa import load_hotpotqa
 from shaketable.datasets.reading.rows import make_question, passage
 from shaketable.datasets.reading.select import select
-from shaketable.perturbations.altered import choose_targets, replay
+from shaketable.perturbations.altered import choose_last_half, choose_targets, replay
 from shaketable.retrievers.distractor import Distractor
 from shaketable.retrievers.full_gold import FullGold
 from shaketable.retrievers.gold import Gold
@@ -43,7 +44,7 @@ def target_ids(question, hits):
         (4, ["Beta#0", "Beta#1"], []),
         (3, ["Beta#0"], []),
         (2, ["Alpha#2"], []),
-        (1, [], ["too_few_sentences"]),
+        (1, ["Alpha#0"], []),
     ],
 )
 def test_the_last_half_of_the_facts_is_altered(example, gold, n, altered, flags):
@@ -61,11 +62,36 @@ def test_only_facts_among_the_hits_count(example, gold):
     assert target_ids(question, gold(question)[1:]) == (["Beta#1"], [])
 
 
-def test_hits_without_a_fact_are_altered_from_their_middle(example):
-    found = passage("Delta", ["D0.", "D1.", "D2."]), passage("Eta", ["E0.", "E1."])
-    hits = [Hit(passage=each, rank=rank, score=1.0, source="bm25") for rank, each in enumerate(found, 1)]
-    assert target_ids(example(), hits) == (["Eta#0", "Eta#1"], ["no_supporting_sentence"])
-    assert target_ids(example(), []) == ([], ["no_supporting_sentence", "too_few_sentences"])
+@pytest.fixture
+def found():
+    """What a real retriever brings, in which nothing is marked."""
+    passages = passage("Delta", ["It is red.", "A d.", "Blue."]), passage("Eta", ["The logo is it.", "So what?"])
+    return [Hit(passage=each, rank=rank, score=1.0, source="bm25") for rank, each in enumerate(passages, 1)]
+
+
+def test_sentences_with_the_answer_are_altered_where_none_is_marked(example, found):
+    question = replace(example(), answers=("red", "so what"))
+    assert target_ids(question, found) == (["Delta#0", "Eta#1"], [])
+
+
+def test_the_half_most_like_the_question_is_altered_where_no_answer_occurs(example, found):
+    question = replace(example(), text="What is the logo?", answers=("green",))
+    assert target_ids(question, found) == (["Delta#0", "Eta#0", "Eta#1"], ["sentences_like_the_question"])
+    assert target_ids(question, []) == ([], ["too_few_sentences"])
+
+
+def test_marks_on_every_sentence_tell_nothing_apart(example, gold):
+    """Tables count every sentence of a passage as supporting."""
+    question = example(facts=[("Alpha", 0), ("Alpha", 1), ("Beta", 0)], alpha=["A red one.", "b"], beta=["c"])
+    question = replace(question, answers=("red",))
+    assert target_ids(question, gold(question)) == (["Alpha#0"], [])
+
+
+def test_the_published_half_stays(example, gold, found):
+    targets, flags = choose_last_half(example(), found)
+    assert ([target.sentence.id for target in targets], flags) == (["Eta#0", "Eta#1"], ["no_supporting_sentence"])
+    assert choose_last_half(example(1), gold(example(1))) == ([], ["too_few_sentences"])
+    assert choose_last_half(example(4), gold(example(4))) == choose_targets(example(4), gold(example(4)))
 
 
 def test_an_edit_that_cannot_be_replayed_is_refused(example, gold):

@@ -37,8 +37,13 @@ def test_only_the_sentence_leaves_a_whole_document(example, shake):
     assert [sentence.id for sentence in evidence.hits[1].passage.sentences] == ["Beta#1", "Beta#2", "Beta#3"]
 
 
-def test_one_fact_is_too_few(example, shake, gold):
+def test_a_single_fact_is_removed(example, shake):
     evidence = shake(SentenceRemoval(), example(1))
+    assert (evidence.hits, evidence.flags) == ((), ())
+
+
+def test_one_fact_is_too_few_for_the_published_half(example, shake, gold):
+    evidence = shake(SentenceRemoval(mode="last_half"), example(1))
     assert evidence.hits == tuple(gold(example(1)))
     assert evidence.flags == ("too_few_sentences",)
 

@@ -21,7 +21,7 @@ def changed(example, shake):
     """The last of two facts after a part, and the evidence."""
 
     def run(part, text, others=()):
-        question = example(facts=[("Alpha", 0), ("Beta", 0)], alpha=["Alpha is old."], beta=[text], others=others)
+        question = example(facts=[("Alpha", 0), ("Beta", 0)], alpha=["Alpha is old.", "x"], beta=[text], others=others)
         evidence = shake(part, question)
         return evidence.hits[-1].passage.text, evidence
 
@@ -230,5 +230,5 @@ def test_a_sentence_gets_the_same_noise_in_any_company(example, shake, gold):
 
 
 def test_too_few_sentences_are_said(example, shake):
-    assert shake(RandomNoise(), example(1)).flags == ("too_few_sentences",)
+    assert shake(RandomNoise(), example(1), []).flags == ("too_few_sentences",)
     assert shake(RandomNoise(sentences="all"), example(1), []).flags == ("too_few_sentences",)

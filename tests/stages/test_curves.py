@@ -21,6 +21,7 @@ from shaketable.study import parse_study
 from shaketable.types import Curve, Prompt, Sampling
 
 LETTERS = ("a", "e", "t", "o")
+SUBSTRING = "contains(match='substring')"
 
 
 def study(folder, model, **scan):
@@ -33,8 +34,8 @@ def study(folder, model, **scan):
             "dataset": {"name": "jsonl", "path": str(path)},
             "cross": {"models": [model], "methods": ["recall(layout='plain')"], "temperatures": [0.5, 1.0, 2.0]},
             "generation": {"max_tokens": 3},
-            "scan": {"strategy": "none", "known": "", "curves": "all", **scan},
-            "score": {"metrics": [scan.get("correct", "contains")]},
+            "scan": {"strategy": "none", "known": "", "curves": "all", "correct": SUBSTRING, **scan},
+            "score": {"metrics": [scan.get("correct", SUBSTRING)]},
         },
         "letters.toml",
     )
@@ -129,7 +130,9 @@ def test_a_model_without_logits_gets_no_curve_and_a_reason(tmp_path):
 
 def test_a_metric_that_curves_do_not_know_is_named(tiny_model, tmp_path):
     run, _ = traced(study(tmp_path, f"transformers(path='{tiny_model}')", correct="rouge"), tmp_path / "run")
-    assert {curve.reason for curve in run.curves()} == {"curves know contains, not rouge"}
+    assert {curve.reason for curve in run.curves()} == {
+        "curves follow scan.correct = \"contains(match='substring')\" or 'token', not rouge"
+    }
 
 
 def test_a_method_that_takes_its_answer_out_of_the_text_gets_no_curve(tmp_path):
@@ -192,7 +195,7 @@ def test_an_accepted_answer_that_is_too_long_to_be_said_is_named_and_counted(tin
 def test_a_curve_takes_the_accepted_answers_that_its_metric_takes(tiny_model, tmp_path):
     asked = [
         study(tmp_path, f"transformers(path='{tiny_model}')", correct=correct)
-        for correct in ("contains(aliases=False)", "contains")
+        for correct in ("contains(match='substring', aliases=False)", SUBSTRING)
     ]
     (tmp_path / "letters.jsonl").write_text('{"id": "q0", "question": "Letter 0?", "answers": ["abcdefgh", "a"]}')
     canonical, every = (traced(one, tmp_path / f"run{i}")[0].curves() for i, one in enumerate(asked))
@@ -204,7 +207,7 @@ def test_a_study_in_which_no_fact_is_known_ends_with_a_report_that_says_so(tmp_p
     asked = study(tmp_path, "scripted(replies=('No idea',))", strategy="full", known="exact_match", curves="known")
     analyses = ("factual_robustness", "fact_accuracy", "breaking", "certainty_bins", "question_types")
     more = ("predict_breaking", "weakest_facts", "latent_facts")
-    metrics = ("contains", "exact_match", "entropy", "margin", "certainty", "answer_tokens")
+    metrics = (SUBSTRING, "exact_match", "entropy", "margin", "certainty", "answer_tokens")
     made = run_study(dataclasses.replace(asked, analyses=analyses + more, metrics=metrics), tmp_path / "run")
     assert made.records().height == len(LETTERS)
     texts = [headline.text for section in sections_of(made, made.findings()) for headline in section.headlines]

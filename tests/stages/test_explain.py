@@ -190,13 +190,21 @@ def test_a_wording_that_tells_the_answer_is_not_asked(tmp_path: Path) -> None:
     assert told.rewording is not None and told.rewording.n_wordings == 0
 
 
-def test_variations_that_cannot_be_used_here_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paraphrases_that_lack_the_same_extra_share_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problems = {
+        "grammar": "no weights.",
+        "keywords": "Variation 'keywords' needs the package spacy: pip install 'shaketable[local]'.",
+    }
     monkeypatch.setattr(
-        "shaketable.stages.explaining.explain_wording.lacks_for_wording", lambda variation: "no weights."
+        "shaketable.stages.explaining.explain_wording.lacks_for_wording",
+        lambda variation: problems.get(catalog.name_of(variation), problems["keywords"].replace("spacy", "torch")),
     )
-    told = explain(make_run(tmp_path / "run", "old"), "q1", by=REMOVAL)
-    assert told.rewording is not None and "formality: no weights." in told.rewording.not_tried
-    assert "Wordings by rules that were not tried, formality: no weights." in words(told)
+    explanation = explain(make_run(tmp_path / "run", "old"), "q1", by=REMOVAL)
+    assert explanation.rewording is not None
+    [lacking, weights] = sorted(explanation.rewording.not_tried, key=len, reverse=True)
+    assert weights == "grammar: no weights."
+    assert "keywords" in lacking and "formality" in lacking
+    assert lacking.endswith(": packages are missing: pip install 'shaketable[local]'.")
 
 
 def test_a_system_without_evidence_explains_its_wording_alone_and_says_why(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import made_run
 import polars as pl
@@ -12,19 +14,38 @@ import pytest
 from made_studies import row, write_rows
 from markupsafe import escape
 
+import shaketable
+from shaketable.analyses.claims import claims_of
 from shaketable.analyses.evidence.correctness import Correctness
 from shaketable.analyses.evidence.degradation import Degradation
+from shaketable.analyses.evidence.undone import describe_undone, is_undone, remedy_for
+from shaketable.analyses.gate import thresholds
+from shaketable.analyses.gate.verdicts import judge
 from shaketable.report.words import describe_left_out
-from shaketable.stages.analyze import analyze
+from shaketable.stages.analyze import analyze, tables_of
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
+from shaketable.stages.rehearsal import rehearse_perturbations
 from shaketable.stages.report import report, sections_of
 from shaketable.stages.score import score
 from shaketable.store import Run
 from shaketable.store.evidence_flags import FlagCount
 from shaketable.study import parse_study
-from shaketable.types import Edit, Event, Evidence, Findings, Record, Score, Search
+from shaketable.types import (
+    Completion,
+    Edit,
+    Event,
+    Evidence,
+    Findings,
+    Gate,
+    Prompt,
+    Record,
+    Score,
+    Search,
+    Study,
+)
 
+HALF = "sentence_removal(mode='last_half')"
 GONE = Edit(kind="remove", sentence_id="d#0", before="It was here.", after=None)
 
 
@@ -36,7 +57,7 @@ def studied(folder: Path, rows: list[dict[str, Any]], **analyze_: Any) -> Run:
             "dataset": {"name": "jsonl", "path": str(write_rows(folder / "q.jsonl", rows))},
             "cross": {
                 "models": ["scripted(replies=('Author',))"],
-                "perturbations": ["unchanged", "sentence_removal", "sentence_replacement"],
+                "perturbations": ["unchanged", HALF],
             },
             "analyze": {"analyses": ["correctness", "degradation"], "n_resamples": 99, **analyze_},
         },
@@ -69,34 +90,136 @@ def left_out(findings: Findings) -> list[str]:
     return [describe_left_out(own) for own in findings.left_out]
 
 
-def test_a_disturbance_that_was_done_on_no_question_has_no_effect_and_says_so(tmp_path: Path) -> None:
-    """Before: no difference was found, 0 points [0, 0]."""
+def test_a_perturbation_that_was_never_done_has_no_verdict(tmp_path: Path) -> None:
     run = studied(tmp_path, [one_fact(0), one_fact(1)])
     findings = analyze(run)
-    assert drops(findings) == {("sentence_removal", False): (None, 0), ("sentence_replacement", False): (None, 0)}
-    correctness, degradation = sections_of(run, findings)
-    assert not [headline for headline in correctness.headlines if "removal" in headline.text]
-    assert degradation.headlines == ()
-    assert (
-        "Sentence removal was done on none of the 2 questions (nothing_changed, too_few_sentences): it has no effect "
-        "to tell."
-    ) in left_out(findings)
-    assert "was done on none of the 2 questions" in report(run).read_text("utf-8")
+    assert [(own.perturbation, own.n, own.n_asked) for own in findings.undone] == [(HALF, 2, 2)]
+    assert findings.undone[0].flags == ("nothing_changed", "too_few_sentences")
+    assert drops(findings) == {(HALF, False): (None, 0)}
+    assert not any(section.headlines for section in sections_of(run, findings)[1:])
+    assert claims_of(findings).shown == ()
+    assert escape(describe_undone(findings.undone[0])) in report(run).read_text("utf-8")
+    assert left_out(findings) == []
 
 
-def test_questions_on_which_nothing_was_changed_are_left_out_and_counted(tmp_path: Path) -> None:
-    run = studied(tmp_path, [one_fact(0), row(1, answers=["Author"]), row(2, answers=["Author"])])
+@pytest.mark.parametrize(("n_undone", "has_verdict"), [(1, True), (2, False)])
+def test_more_than_a_tenth_undone_leaves_no_verdict(tmp_path: Path, n_undone: int, has_verdict: bool) -> None:
+    rows = [one_fact(n) if n < n_undone else row(n, answers=["Author"]) for n in range(10)]
+    run = studied(tmp_path, rows)
     findings = analyze(run)
-    assert drops(findings)["sentence_removal", False] == (0, 2)
-    assert (
-        "Sentence removal: 1 of 3 questions are left out of its effect (nothing_changed, too_few_sentences)."
-        in left_out(findings)
-    )
+    assert (findings.undone == ()) == has_verdict
+    assert drops(findings)[HALF, False] == ((0, 10 - n_undone) if has_verdict else (None, 0))
+    assert bool(left_out(findings)) == has_verdict
+    [quantity] = thresholds.drops(tables_of(run))
+    assert (quantity.missing == (None,)) == has_verdict
+    [check] = judge([quantity], Gate(max_drop=0.5)).checks
+    assert (check.verdict, "No verdict" in (check.reason or "")) == ("undecided", not has_verdict)
     assert run.flags() == tuple(
-        FlagCount(perturbation=name, flag=flag, n=1)
-        for name in ("sentence_removal", "sentence_replacement")
-        for flag in ("nothing_changed", "too_few_sentences")
+        FlagCount(perturbation=HALF, flag=flag, n=n_undone) for flag in ("nothing_changed", "too_few_sentences")
     )
+
+
+def test_a_substitute_counts_as_done() -> None:
+    assert not is_undone(["fallback_other_document", "partly_masked", "sentences_like_the_question"])
+    assert is_undone(["partly_masked", "no_supporting_sentence"])
+    assert is_undone(["fallback_unchanged"])
+    assert is_undone(["a_flag_of_somebody_else"])
+
+
+# --- a corpus in which nothing is marked ------------------------------------------------------------
+
+N_TOWERS = 30
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Reader:
+    """Answers who built a tower where its evidence says so, and nothing else."""
+
+    version: ClassVar[int] = 1
+    gives: ClassVar[frozenset[str]] = frozenset()
+
+    def generate(self, prompts: Sequence[Prompt]) -> list[Completion]:
+        return [
+            Completion(
+                text=self._answer(prompt.messages[-1].content),
+                finish_reason="end",
+                n_prompt_tokens=1,
+                n_tokens=1,
+                seconds=0.0,
+            )
+            for prompt in prompts
+        ]
+
+    def _answer(self, text: str) -> str:
+        tower = re.search(r"Who built the (\w+) tower", text)
+        built = tower and re.search(rf"builder of {tower[1]} was (Keeper \w+)", text)
+        return built[1] if built else "I do not know."
+
+    def environment(self) -> dict[str, Any]:
+        return {}
+
+
+def towers(folder: Path, removal: str) -> Study:
+    """Documents of five sentences, of which one holds the answer; the reader needs it."""
+    names = [f"Tower{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(N_TOWERS)]
+    documents = [
+        f"The {name} tower stands at a harbor. The builder of {name} was Keeper {name[::-1]}. Its garden is green. "
+        "The town pays for it. Boats pass below."
+        for name in names
+    ]
+    entries = ({"id": f"d{n}", "title": names[n], "text": text} for n, text in enumerate(documents))
+    corpus = write_rows(folder / "corpus.jsonl", list(entries))
+    rows = [
+        row(0, id=name, question=f"Who built the {name} tower?", answers=[f"Keeper {name[::-1]}"]) for name in names
+    ]
+    for own in rows:
+        del own["documents"], own["facts"]
+    return shaketable.make_study(
+        "towers",
+        dataset={"name": "jsonl", "path": str(write_rows(folder / "q.jsonl", rows))},
+        models=Reader(),
+        retrievers=f"bm25(corpus='{corpus}')",
+        methods="single_retrieval",
+        perturbations=["unchanged", removal],
+        metrics="contains",
+        analyses=["correctness", "degradation"],
+    )
+
+
+def test_the_default_removes_what_holds_the_answer(tmp_path: Path) -> None:
+    """Before, the less relevant half of what was found was removed, and no loss was shown."""
+    study = towers(tmp_path, "sentence_removal")
+    assert rehearse_perturbations(plan(study)) == []
+    findings = shaketable.run(study, tmp_path / "run").findings()
+    assert findings.undone == ()
+    assert drops(findings)["sentence_removal", False] == (1, N_TOWERS)
+    [claim] = [own for own in claims_of(findings).shown if own.subject.kind == "evidence"]
+    assert claim.estimate.low is not None
+    assert claim.estimate.low > 0.8
+
+
+def test_the_published_half_is_refused_a_verdict_before_and_after(tmp_path: Path) -> None:
+    study = towers(tmp_path, HALF)
+    [before] = rehearse_perturbations(plan(study))
+    assert (before.perturbation, before.n, before.n_asked) == (HALF, N_TOWERS, N_TOWERS)
+    assert "sentence_removal(mode='auto')" in describe_undone(before)
+    findings = shaketable.run(study, tmp_path / "run").findings()
+    assert [(own.perturbation, own.n) for own in findings.undone] == [(HALF, N_TOWERS)]
+    assert [own for own in claims_of(findings).every if own.p_adjusted is not None] == []
+    assert drops(findings)[HALF, False] == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("perturbation", "flags", "remedy"),
+    [
+        ("sentence_removal(mode='answer')", ["no_sentence_with_answer"], "sentence_removal(mode='auto')"),
+        ("synonym(m=2)", ["nothing_to_replace"], "synonym(m=2, sentences='all')"),
+        ("source_reordering", ["too_few_passages"], "several passages"),
+        ("of_another_process", ["odd"], "Leave it out"),
+    ],
+)
+def test_the_reason_names_what_works(perturbation: str, flags: list[str], remedy: str) -> None:
+    assert remedy in remedy_for(perturbation, flags)
 
 
 # --- flags of done disturbances ---------------------------------------------------------------------

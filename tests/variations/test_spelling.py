@@ -3,6 +3,7 @@
 import math
 import random
 import re
+from statistics import mean
 
 import pytest
 from hypothesis import given
@@ -10,11 +11,14 @@ from hypothesis import strategies as st
 from real_questions import mixed, needs_data
 
 from shaketable import weights
+from shaketable.datasets.builtin import load_builtin
 from shaketable.types import Question
 from shaketable.variations.english import misspellings
+from shaketable.variations.english.known_words import is_word
 from shaketable.variations.spelling import Spelling, detokenized, tokenized
+from shaketable.variations.strength import share_of_terms_kept
 
-AS_PUBLISHED = Spelling(misspellings=misspellings.NAME)
+AS_PUBLISHED = Spelling(p=0.3, misspellings=misspellings.NAME)
 SAMPLE = "Who is the child of the director of film Sleepers (1996 Film)?"
 LINES = st.text(alphabet="ab c.,:;?!%()[]{}<>'\"`-_é", max_size=40)
 
@@ -72,7 +76,9 @@ def test_the_sample_of_the_study_gets_five_changes():
 def test_the_same_draws_give_the_text_of_nlpaug(nlpaug_word, monkeypatch):
     """nlpaug with our dice: same places, same words, so the same text."""
     for number in range(40):
-        ((variant,),) = Spelling(keep_numbers=False, misspellings=misspellings.NAME).vary([asked(SAMPLE, f"q{number}")])
+        ((variant,),) = Spelling(p=0.3, keep_numbers=False, misspellings=misspellings.NAME).vary(
+            [asked(SAMPLE, f"q{number}")]
+        )
         changes = list(variant.provenance["changes"])
         theirs = nlpaug_word.SpellingAug()
         places = _places(tokenized(SAMPLE), variant.text, changes)
@@ -124,6 +130,12 @@ def test_a_list_of_ones_own_by_path(tmp_path):
 @pytest.mark.parametrize(("n_tokens", "expected"), [(1, 1), (3, 1), (4, 2), (10, 3), (15, 5), (33, 10), (80, 10)])
 def test_three_of_ten_tokens_change_between_one_and_ten(n_tokens, expected):
     # ceil(0.3 n), at least 1, at most 10: worked by hand.
+    assert AS_PUBLISHED.n_changes(n_tokens) == expected
+
+
+# ceil(0.07 n): worked by hand.
+@pytest.mark.parametrize(("n_tokens", "expected"), [(3, 1), (14, 1), (15, 2), (28, 2), (29, 3), (60, 5)])
+def test_one_or_two_errors_in_a_question_of_usual_length(n_tokens, expected):
     assert Spelling().n_changes(n_tokens) == expected
 
 
@@ -140,44 +152,93 @@ def test_500_real_questions_change_as_many_words_as_prescribed():
         assert all(before != after for before, after in variant.provenance["changes"])
 
 
-@pytest.mark.weights
 @pytest.mark.parametrize(
     ("word", "wrong"),
     [
-        ("the", "ght"),  # another word entirely
-        ("the", "[[th"),  # damaged
         ("film", "filme"),  # an ending of another language
         ("from", "form"),  # another word
-        ("two", "tow"),
+        ("wrote", "write"),  # a form of the same word
         ("country", "county"),
         ("country", "contury"),  # nearer to century
         ("name", "names"),  # another number
         ("first", "forst"),  # frost, forest
         ("born", "dorn"),  # the first letter
+        ("house", "hoxse"),  # a key that is not beside
     ],
 )
-def test_a_misspelling_that_is_read_as_something_else_is_not_natural(word, wrong):
+def test_a_slip_that_is_read_as_something_else_is_refused(word, wrong):
     assert not misspellings.is_recognizable(word, wrong)
+    assert wrong not in misspellings.typed(word)
 
 
-@pytest.mark.weights
 @pytest.mark.parametrize(
     ("word", "wrong"),
-    [("the", "teh"), ("director", "directer"), ("country", "contry"), ("government", "goverment"), ("which", "whitch")],
+    [("director", "driector"), ("country", "counttry"), ("country", "conutry"), ("tower", "towwr"), ("which", "whch")],
 )
-def test_a_misspelling_that_is_read_as_the_word_is_natural(word, wrong):
-    expected = wrong != "whitch"  # `witch` is as near
-    assert misspellings.is_recognizable(word, wrong) == expected
-    assert (wrong in misspellings.natural(word)) == expected
+def test_a_letter_is_swapped_missing_doubled_or_hit_beside(word, wrong):
+    assert wrong in misspellings.typed(word)
 
 
-@pytest.mark.weights
+def test_common_misspellings_are_no_other_word():
+    inflected = pytest.importorskip("lemminflect")
+    words = {wrong for wrongs in misspellings.COMMON.values() for wrong in wrongs}
+    # The table takes three for words by its own rules.
+    assert {word for word in words if inflected.getAllLemmas(word)} <= {"departement", "developement", "occured"}
+    assert all(set(word) <= set("abcdefghijklmnopqrstuvwxyz") for word in words)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["wrote", "began", "children", "cities", "stopped", "biggest", "tries", "watches", "running", "the", "whose"],
+)
+def test_inflected_and_small_words_are_known(word):
+    assert is_word(word)
+
+
+@pytest.mark.parametrize("word", ["wrot", "childern", "citys", "tehre", "whcih", "xqzt"])
+def test_misspelled_words_are_not_known(word):
+    assert not is_word(word)
+
+
+def terms_kept(questions, **settings):
+    variants = [variant for (variant,) in Spelling(**settings).vary(questions)]
+    pairs = [(q, v) for q, v in zip(questions, variants, strict=True) if not v.rejected]
+    assert len(pairs) >= 0.95 * len(questions)
+    return [share_of_terms_kept(question.text, variant.text) or 0.0 for question, variant in pairs], pairs
+
+
+def test_built_in_questions_keep_85_percent_of_their_search_terms():
+    shares, pairs = terms_kept(load_builtin().questions)
+    assert 0.8 <= mean(shares) <= 0.9
+    for question, variant in pairs:
+        n_tokens = len(tokenized(question.text))
+        assert 1 <= len(variant.provenance["changes"]) <= (2 if n_tokens <= 28 else 5)
+
+
+@needs_data
+def test_real_questions_keep_85_percent_of_their_search_terms():
+    shares, _ = terms_kept(mixed(500))
+    assert 0.8 <= mean(shares) <= 0.9
+
+
+def test_a_larger_p_leaves_fewer_search_terms():
+    questions = load_builtin().questions
+    assert mean(terms_kept(questions, p=0.3)[0]) < mean(terms_kept(questions)[0]) - 0.1
+
+
+def test_words_of_the_answer_keep_their_spelling():
+    question = Question(id="q", text="Is the signal lamp green or yellow?", answers=("the yellow lamp",))
+    for seed in range(40):
+        ((variant,),) = Spelling(p=1, seed=seed).vary([question])
+        assert "yellow" in variant.text and "lamp" in variant.text
+
+
 def test_names_numbers_negations_and_quotations_keep_their_spelling():
     text = 'Who was not the father of the twelve Knights of the Round Table in "the sword" (1963), O\'Neil-based?'
     for number in range(60):
         ((variant,),) = Spelling(p=1).vary([asked(text, f"q{number}")])
         changed = {before for before, _ in variant.provenance["changes"]}
-        assert changed <= {"father", "the"}, changed
+        assert changed <= {"father", "the", "Who"}, changed
         assert variant.rejected is None
         assert variant.text.endswith(' twelve Knights of the Round Table in "the sword" (1963), O\'Neil-based?')
 
@@ -186,14 +247,13 @@ def test_names_numbers_negations_and_quotations_keep_their_spelling():
 def test_marks_and_spaces_stay_where_they_are():
     ((variant,),) = Spelling().vary([asked("Where's the  director of 'Jaws' (1975)  from?")])
     pattern = r"Where's \w+  \w+ of 'Jaws' \(1975\)  \w+\?"
-    # the, director, of and from may be misspelled, and half of them are.
-    assert re.fullmatch(pattern, variant.text) and len(variant.provenance["changes"]) == 2
+    assert re.fullmatch(pattern, variant.text) and 1 <= len(variant.provenance["changes"]) <= 2
 
 
 @pytest.mark.weights
 def test_the_marks_of_a_csv_file_are_no_quotation():
     ((variant,),) = Spelling().vary([asked('"Who directed the movie ""Jaws""?"')])
-    assert re.fullmatch(r'Who \w+ \w+ \w+ "Jaws"\?', variant.text) and variant.rejected is None
+    assert re.fullmatch(r'\w+ \w+ \w+ \w+ "Jaws"\?', variant.text) and variant.rejected is None
 
 
 @pytest.mark.weights
@@ -210,7 +270,8 @@ def test_another_language_is_refused(text):
 def test_natural_misspellings_of_real_questions_are_letters_of_the_keyboard_and_no_other_word():
     for question, (variant,) in zip(questions := mixed(100), Spelling().vary(questions), strict=True):
         for before, after in variant.provenance["changes"]:
-            assert re.fullmatch("[A-Za-z]+", after) and not misspellings.is_word(after.lower())
+            is_listed = after.lower() in misspellings.common(before.lower())
+            assert re.fullmatch("[A-Za-z]+", after) and (is_listed or not is_word(after.lower()))
             assert abs(len(after) - len(before)) <= 2 and before[0].lower() in after[:2].lower()
         assert len(variant.provenance["changes"]) <= Spelling().n_changes(len(tokenized(question.text)))
 

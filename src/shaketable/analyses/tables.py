@@ -11,7 +11,7 @@ import polars as pl
 from shaketable.analyses.score_reading import Narrowed, ScoreField, ScoreReader
 from shaketable.factors import System, judging_metric, main_metric
 from shaketable.statistics.intervals import Bootstrap
-from shaketable.types import Curve, JudgeEffort, NotApplied, Scan, Variant
+from shaketable.types import Curve, JudgeEffort, NotApplied, Scan, Undone, Variant
 
 IS_FLAGGED = pl.col("flags").is_not_null()
 
@@ -50,6 +50,8 @@ class Tables:
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
     given_names: Mapping[str, str] = field(default_factory=dict)
     """Name that was given to a part of a system → how the part is written without it."""
+    undone: tuple[Undone, ...] = ()
+    """Perturbations that were not done on too many questions; their scores are here without values."""
     not_applied: tuple[NotApplied, ...] = ()
     """Systems that temperature did not reach; their scores are here at one temperature alone."""
     read_scan: Callable[[], pl.DataFrame] | None = None

@@ -12,12 +12,14 @@ NOT_DONE = {
     "logprobs_given": "does not give log probabilities",
     "seed_honored": "does not honor the seed",
     "temperature_applied": "does not apply the temperature",
+    "unlikely_drawn": "seems to cut off unlikely tokens by a top_k, top_p or min_p of its own",
 }
 IN_QUESTION = {
     "n_honored": "gives several replies at once",
     "logprobs_given": "gives log probabilities",
     "seed_honored": "honors the seed",
     "temperature_applied": "applies the temperature",
+    "unlikely_drawn": "draws unlikely tokens at a high temperature",
 }
 """The same, where nothing is known of it."""
 

@@ -18,8 +18,7 @@ EVIDENCE = {
 }
 DISTURBED = {
     "unchanged": "the evidence as it is: what the others are compared with",
-    "sentence_removal": "the later half of the supporting sentences goes: of all, where the data mark none",
-    "sentence_removal(mode='answer')": "the sentences that have an accepted answer go: can it be said without them?",
+    "sentence_removal": "the sentences that hold the answer are removed: is it given without them?",
     "random_noise": "two words that mean nothing enter each sentence",
     "source_reordering": "the same passages, the last one first",
 }
@@ -50,8 +49,8 @@ def _dataset(draft: Draft) -> Iterator[str]:
                 "with them. Remove the line to ask all."
             )
         yield f"{key} = {_toml(value)}"
-    if draft.dataset.get("tags") and "balance" not in table:
-        yield from _comment(f"To draw evenly: balance = {{ by = [{_toml(_first_tag(draft))}] }}; costs nothing.")
+    if "balance" not in table and (tag := _first_tag(draft)):
+        yield from _comment(f"To draw evenly: balance = {{ by = [{_toml(tag)}] }}; costs nothing.")
     yield ""
 
 
@@ -65,12 +64,17 @@ def _about_data(draft: Draft) -> str:
         case "jsonl":
             return "JSON lines in the layout that `shaketable docs data` shows."
         case _:
-            return "Our name = the column of your table. What is not named is not read; tags are columns to group by."
+            return (
+                "Our name = the column of your table. Other columns are not read. The report groups questions by "
+                "`type`, which needs 60 of each; `tags` are columns to select and filter by."
+            )
 
 
-def _first_tag(draft: Draft) -> str:
-    tags = draft.dataset["tags"]
-    return str(tags[0]) if isinstance(tags, Sequence) else str(tags)
+def _first_tag(draft: Draft) -> str | None:
+    columns, tags = draft.dataset.get("columns"), draft.dataset.get("tags")
+    if isinstance(columns, Mapping) and "type" in columns:
+        return "type"
+    return str(tags[0]) if isinstance(tags, Sequence) and tags else None
 
 
 def _cross(draft: Draft, n_trials: int) -> Iterator[str]:

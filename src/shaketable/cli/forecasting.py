@@ -10,8 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from shaketable import catalog
+from shaketable.analyses.evidence.undone import describe_undone
 from shaketable.analyses.floors import N_LEAST
 from shaketable.cli.console import out, print_json, say
+from shaketable.factors import short_names
 from shaketable.protocols import WhiteBoxModel
 from shaketable.report.money_words import LOCAL_MODEL, NO_PRICE
 from shaketable.report.time_words import duration
@@ -26,6 +28,7 @@ from shaketable.stages.estimate import Amount, WordingForecast, estimate, estima
 from shaketable.stages.plan import Plan
 from shaketable.stages.reach import CHANGED, Reach, reach_of
 from shaketable.stages.readiness import unready
+from shaketable.stages.rehearsal import rehearse_perturbations
 from shaketable.stages.repeating.looks import n_least_trials
 from shaketable.stages.selection import cell_words
 from shaketable.types import Precision, Rejected
@@ -45,6 +48,7 @@ def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
                 "trials": planned.n_trials,
                 "least_trials": None if planned.study.precision is None else n_least_trials(planned),
                 "answered": n_answered,
+                "undone": [dataclasses.asdict(undone) for undone in rehearse_perturbations(planned)],
                 "verdicts": [
                     dataclasses.asdict(reach) | {"is_reachable": reach.is_reachable} for reach in reach_of(planned)
                 ],
@@ -64,9 +68,10 @@ def forecast(planned: Plan, json_: bool, n_answered: int = 0) -> None:
     for rewording in rewordings:
         out.print(_wording_words(rewording), highlight=False, markup=False)
     # A system's name stands above its numbers: beside them both are cut on a narrow terminal.
+    names = short_names(system.model for system in forecasts)
     for system in forecasts:
         paid = LOCAL_MODEL if _is_local(planned, system.model) else NO_PRICE
-        out.print(Text(f"{system.model} · {system.method}: {count(system.trials, 'trial')}", style="bold"))
+        out.print(Text(f"{names[system.model]} · {system.method}: {count(system.trials, 'trial')}", style="bold"))
         table = Table(" ", "calls", "prompt tokens", "new tokens", "time", "money", box=None, pad_edge=False)
         table.add_row("  likely", *_amount_words(system.likely, "not measured", paid))
         table.add_row("  at most", *_amount_words(system.at_most, "no limit", paid))
@@ -144,6 +149,7 @@ def describe_rejected(rows: Sequence[Rejected]) -> str:
 def notes_on_plan(planned: Plan) -> list[str]:
     """What was left out of the data or changed, with an example, cells that have too few questions, and advice."""
     notes = [f"Note: {advice}" for advice in advice_on(planned)]
+    notes += dict.fromkeys(f"Warning: {describe_undone(undone)}" for undone in rehearse_perturbations(planned))
     notes += [f"Note: {describe_not_varied(remark)}" for remark in planned.not_varied]
     if rejected := planned.rejected_rows:
         notes.append(describe_rejected(rejected))

@@ -18,6 +18,7 @@ from shaketable.cli.part_pages import PartPage, describe_part, tell_part
 from shaketable.cli.running import JsonOption
 from shaketable.errors import PartError, did_you_mean
 from shaketable.study import SHIPPED, load_study, shipped_studies
+from shaketable.variations.gate.reworded import CHECKED_BY_RULES, Reworded, checked_fully
 
 TYPING_ERROR = 0.75
 """How near a name must be to be meant: among all names some other word is half alike."""
@@ -60,7 +61,8 @@ def ls(
         table = Table(box=None, pad_edge=False, show_header=False)
         for row in rows:
             if row["kind"] == folder:
-                table.add_row(Text(f"  {row['name']}"), Text(_purpose(row["about"])))
+                purpose = f"{_purpose(row['about'])} {row.get('check', '')}".rstrip()
+                table.add_row(Text(f"  {row['name']}"), Text(purpose))
         out.print(table)
     out.print("Settings, an example and what it does: shaketable ls NAME.", highlight=False)
 
@@ -101,7 +103,10 @@ def _rows(folder: str, kind: str) -> list[dict[str, str]]:
     for name in catalog.known(kind):
         part = catalog.find(kind, name)
         about = (inspect.getdoc(part) or inspect.getdoc(sys.modules[part.__module__]) or "").split("\n\n")[0]
-        rows.append({"kind": folder, "name": name, "settings": _settings(part), "about": " ".join(about.split())})
+        row = {"kind": folder, "name": name, "settings": _settings(part), "about": " ".join(about.split())}
+        if isinstance(part, type) and issubclass(part, Reworded) and not checked_fully(part()):
+            row["check"] = CHECKED_BY_RULES
+        rows.append(row)
     return rows
 
 

@@ -34,6 +34,7 @@ from shaketable.types import (
     Trial,
     Variant,
 )
+from shaketable.variations.gate.reworded import CHECKED_BY_RULES, checked_fully
 
 MOST_STEPS = 6
 """Of a method, that are shown."""
@@ -115,7 +116,8 @@ def _reworded(text: str) -> Effect:
         if accepted:
             lines = [word_diff(question.text, variant.text) for variant in accepted]
             said = [Text(f"  before it: {message.content}") for variant in accepted for message in variant.history]
-            return Effect(question=question.text, lines=(*said, *lines))
+            checked = [] if checked_fully(part) else [Text(f"  {CHECKED_BY_RULES}", style="dim")]
+            return Effect(question=question.text, lines=(*said, *lines, *checked))
     return Effect(question="", lines=(), problem="none of the questions that were tried got a wording that passed.")
 
 

@@ -12,6 +12,7 @@ from rich.progress import TimeElapsedColumn as Elapsed
 from rich.text import Text
 
 from shaketable.cli.console import err, say
+from shaketable.factors import short_names
 from shaketable.report.money_words import format_dollars
 from shaketable.report.time_words import describe_left, rough_duration
 from shaketable.stages.forecast.afterwards import WORTH_TELLING_SECONDS
@@ -140,8 +141,9 @@ def money_words(money: Sequence[Money]) -> str:
     if all(system.spent is None for system in money):
         return ""
     lines = []
+    names = short_names(system.model for system in money)
     for system in money:
-        name = f"{system.model} · {system.method}: " if len(money) > 1 else ""
+        name = f"{names[system.model]} · {system.method}: " if len(money) > 1 else ""
         if system.spent is None:
             lines.append(f"{name}cost not known")
         else:

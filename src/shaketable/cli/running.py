@@ -332,13 +332,13 @@ def _whole_line(study: Study, folder: Path, json_: bool, how: Asking) -> None:
 
 
 def _tell_results(found: Run, answered: Answered, seconds: float) -> None:
-    from shaketable.report.page import describe_floors, make_sections
+    from shaketable.report.page import describe_floors, describe_without_verdict, make_sections
     from shaketable.stages.report import page_of
 
     with holding_findings(found) as findings:
         page = page_of(found, findings)
-        for floor in describe_floors(page):
-            say(floor)
+        for sentence in (*describe_without_verdict(page), *describe_floors(page)):
+            say(sentence)
         for section in make_sections(page):
             for headline in section.headlines[:N_TOLD]:
                 out.print(f"• {headline.text}", highlight=False, markup=False)
@@ -418,7 +418,15 @@ def _check_endpoints(planned: Plan, json_: bool) -> None:
     for model in {catalog.label(condition.model): condition.model for condition in planned.conditions}.values():
         if not isinstance(model, EndpointModel):
             continue
-        judged = {name: fact for name, fact in model.check().items() if fact.value is not True}
+        own = [condition for condition in planned.conditions if condition.model is model]
+        temperatures = {
+            temperature
+            for condition in own
+            for temperature in (*planned.temperatures_of(condition), *planned.hot_temperatures_of(condition))
+        }
+        library_defaults = any(condition.decoding["library_defaults"] for condition in own)
+        facts = model.check(sorted(temperatures), library_defaults=library_defaults)
+        judged = {name: fact for name, fact in facts.items() if fact.value is not True}
         if judged:
             say(f"Note: {catalog.label(model)}: {describe_checks(judged)}.", quiet=json_)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # The drawing library takes a second to import; only results 
 
 
 def tell_findings(run: Run, findings: Findings, json_: bool) -> None:
-    from shaketable.report.page import describe_floors, make_sections
+    from shaketable.report.page import describe_floors, describe_without_verdict, make_sections
     from shaketable.stages.report import page_of
 
     page = page_of(run, findings)
@@ -34,8 +34,8 @@ def tell_findings(run: Run, findings: Findings, json_: bool) -> None:
         out.print(Text(section.question, style="bold"))
         for headline in section.headlines:
             out.print(f"  {headline.text}", highlight=False, markup=False)
-    for floor in describe_floors(page):
-        say(floor)
+    for sentence in (*describe_without_verdict(page), *describe_floors(page)):
+        say(sentence)
     for finding in findings.findings:
         if finding.failure:
             say(f"{finding.analysis} failed: {finding.failure}")
@@ -52,6 +52,7 @@ def _values(run: Run, page: Page) -> dict[str, Json]:
     return {
         "run": str(run.folder),
         "claims": [_claim_values(claim, sections) for claim in page.claims.shown],
+        "undone": [dataclasses.asdict(entry) for entry in page.findings.undone],
         "nothing_to_lose": [dataclasses.asdict(entry) for entry in page.findings.nothing_to_lose],
         "findings": [_finding_values(finding, section) for finding, section in zip(findings, sections, strict=True)],
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 EVERYWHERE = {
     "seed": "Of all that is drawn; another seed draws anew.",
-    "sentences": "Which sentences are changed: the later half of the supporting ones, or all.",
+    "sentences": "Which sentences are changed: those that carry the answer (altered), or all.",
     "pipeline": "The spaCy model that reads the text.",
     "encoder": "The sentence encoder: weights of the catalog, or a folder.",
     "device": "Where it is computed: cpu, cuda, or one of several cards (cuda:1).",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from shaketable.datasets.reading.cells import answers_of, passages_of, plain_text, tag_of, value_of
 from shaketable.datasets.reading.gather import gather, id_from
+from shaketable.datasets.reading.guess import TYPE
 from shaketable.datasets.reading.hub import folder_files, hub_files
 from shaketable.datasets.reading.rows import Row, RowError, every_sentence, make_question, scan_rows
 from shaketable.datasets.reading.table_layout import KNOWN, TAKEN, name_columns
@@ -27,8 +28,9 @@ def load_table(
 ) -> Loaded:
     """Questions of a table with any columns, as a CSV, JSON lines or Parquet file, or from a `hub` dataset.
 
-    `columns`: question, answer, context or id → the table's column; one inside an object is `answers.text`. Without
-    them the names of `csv` are understood. `tags`: columns to group by. `path` may be a folder; `configuration` and
+    `columns`: question, answer, context, id or type → the table's column; one inside an object is `answers.text`.
+    Without them the names of `csv` are understood. Reports group by `type`; `tags` are more columns to select and
+    filter by. `path` may be a folder; `configuration` and
     `split` then choose among its files, as on the hub. A row without a question or an answer is left out and listed.
     """
     files = _files(path, hub, configuration, split)
@@ -65,9 +67,10 @@ def _known_columns(rows: Sequence[Row | Rejected], name: str) -> list[str]:
 
 
 def _check(columns: Mapping[str, str], tags: Sequence[str], known: Sequence[str], name: str) -> None:
-    if unknown := next((key for key in columns if key not in KNOWN), None):
-        hint = did_you_mean(unknown, KNOWN)
-        raise DataError(f"dataset.columns: '{unknown}' is no key of ours.{hint} Keys: {', '.join(KNOWN)}.")
+    keys = (*KNOWN, TYPE)
+    if unknown := next((key for key in columns if key not in keys), None):
+        hint = did_you_mean(unknown, keys)
+        raise DataError(f"dataset.columns: unknown key '{unknown}'.{hint} Known keys: {', '.join(keys)}.")
     if "question" not in columns:
         raise DataError(
             f"{name}: no column is named 'question'. Say which it is: columns = {{ question = '…', answer = '…' }}. "
@@ -100,5 +103,6 @@ def _question(row: Row, columns: Mapping[str, str], tags: Sequence[str]) -> Ques
         documents=documents,
         facts=every_sentence(documents),
         n_facts=len(documents),
-        tags={tag: tag_of(value_of(row.value, tag)) for tag in tags},
+        tags={tag: tag_of(value_of(row.value, tag)) for tag in tags}
+        | ({TYPE: plain_text(cells[TYPE]) or None} if TYPE in cells else {}),
     )

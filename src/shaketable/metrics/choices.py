@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import bisect
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from shaketable.text.plain import fold, phrase
 from shaketable.types import Question
 
 Side = Literal["GOLD", "OTHER"]
@@ -22,10 +22,14 @@ LINKS = frozenset(("of", "the", "and", "de", "del", "la", "van", "von"))
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 CLAUSE_END = re.compile(r"\b(?:while|whereas|but|although|though|and|which|who|with|since|because|as)\b|[,;:()]|\.\s")
 MARK = re.compile(r"\b(?:GOLD|OTHER)\b")
-NOT = r"(?:\b(?:not|never|neither|nor|rather than|instead of|unlike)|n't)"
-NEGATED = re.compile(rf"{NOT}\s+(?:(?!than\b|as\b|be\b)\w+\s+){{0,3}}(?:GOLD|OTHER)\b")
+NOT = r"(?:\b(?:not|never|neither|nor|rather than|instead of|other than|unlike|except|excluding)|n't)"
+NEGATED = re.compile(
+    rf"{NOT}\s+(?:(?!(?:than|as|be|only|just|merely|until|before|but)\b)\w+\s+){{0,3}}[^\w\s.,;:!?]*\s?(?:GOLD|OTHER)\b"
+)
 IDENTITY = re.compile(r"\b(?P<side>GOLD|OTHER)\b.*\b(?:is|was|as)\b.*\b(?P=side)\b")
 """`Vivaldi was the composer of The Four Seasons` tells which is meant and chooses nothing."""
+OPENING = re.compile(r"(?:(?:the|it is|it's|the answer is|answer:)\s+)*\W*(?P<side>GOLD|OTHER)\s*(?:[^\w\s'-]|$)")
+"""One of the two as the first words of an answer; what is behind it is no part of the sentence."""
 UNDECIDED = frozenset({"both", "neither", "either", "same"})
 ANSWER = re.compile(r"\banswer\b")
 IS = re.compile(r"\bis\b|\bwould be\b|:")
@@ -83,13 +87,6 @@ class Verdict:
     reason: str
 
 
-def fold(text: str) -> str:
-    """Lower case without accents, thousands written in one number."""
-    decomposed = unicodedata.normalize("NFD", text)
-    plain = "".join(c for c in decomposed if not unicodedata.combining(c)).casefold().replace("’", "'")
-    return re.sub(r"(?<=\d),(?=\d)", "", plain)
-
-
 def find_choice(question: Question) -> Choice | None:
     """None: the question does not name two things of which an accepted answer is one."""
     options = _options(question)
@@ -129,6 +126,9 @@ def choose(text: str, choice: Choice) -> Verdict:
     ):
         if side is not None:
             return Verdict(is_right=side == "GOLD", reason=reason)
+    opening = OPENING.match(marked)
+    if opening and _opposite(opening["side"]) not in marked:
+        return Verdict(is_right=opening["side"] == "GOLD", reason="named first, and the other not at all")
     named = {"GOLD": "the right one", "OTHER": "the wrong one"}
     chosen = [named[side] for side in named if re.search(rf"\b{side}\b", marked)]
     return Verdict(is_right=False, reason=f"names {' and '.join(chosen)}, chooses none" if chosen else "names neither")
@@ -140,10 +140,10 @@ def mark(text: str, gold: Iterable[str], other: Iterable[str] = ()) -> str:
     sides += [(name, "OTHER") for name in _spellings(other)]
     marked = fold(text)
     for name, side in sorted(sides, key=lambda pair: len(pair[0]), reverse=True):
-        words = re.findall(r"\w+", name)
-        if words:
-            marked = re.sub(r"(?<!\w)" + r"\W+".join(words) + r"(?!\w)", side, marked)
-    return marked
+        if pattern := phrase(name):
+            marked = pattern.sub(side, marked)
+    # Scripts without spaces: the marks are words of their own.
+    return re.sub(r"(?<=[^\W_A-Z])(?=GOLD|OTHER)|(?<=GOLD|THER)(?=[^\W_A-Z])", " ", marked)
 
 
 def drop_negated(marked: str) -> str:

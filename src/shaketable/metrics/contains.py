@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 
 from shaketable.metrics.scoring import accepted, score_each
 from shaketable.text.normalization import contains_words, in_word, is_short, occurs, words
+from shaketable.text.plain import occurs_whole
 from shaketable.types import Answer, Measure, Question, Record, Score
 
 RESULT = re.compile(r"<\|begin_search_result\|>.*?(<\|end_search_result\|>|$)", re.DOTALL)
@@ -19,27 +20,29 @@ RESULT = re.compile(r"<\|begin_search_result\|>.*?(<\|end_search_result\|>|$)", 
 class Contains:
     """1 if an accepted answer occurs in the answer, else 0; higher is better.
 
-    An accepted answer of up to three characters counts only as a word of its own: `US` is not in `Austria`.
+    Whole words and numbers count: `iron` is not in `environment`, `12` not in `12.5`. Case, accents, quotes, spaces,
+    Markdown and thousands separators do not.
     None for a failed trial and for a question without accepted answers.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     numbers: ClassVar[tuple[Measure, ...]] = (
         Measure(name="contains", unit="share", higher_is_better=True, words="correctness", title="Correct answers"),
     )
     reads_trace: ClassVar[bool] = False
     needs_answers: ClassVar[bool] = True
-    match: Literal["substring", "token", "startswith"] = "substring"
-    """`substring`: the same characters, whatever their case; `startswith`: at the beginning of the answer; `token`: the
-    same whole words in a row, articles and punctuation aside (InAccuracy of AdaRAGUE)."""
+    match: Literal["whole", "substring", "token", "startswith"] = "whole"
+    """`whole`: the same whole words and numbers in a row; `token`: the same, as InAccuracy of AdaRAGUE has it (other
+    spellings of a word or number count as others); `substring`: the same characters, whatever their case, up to three
+    of them only as a word; `startswith`: those at the beginning of the answer."""
     scored: Literal["answer", "full_output"] = "answer"
     """`full_output`: all that the method wrote on its way, less the search results in it."""
     aliases: bool = True
     """False: only the canonical accepted answer counts, which is the first, where the dataset names one."""
 
     def __post_init__(self) -> None:
-        if self.match not in ("substring", "token", "startswith"):
-            raise ValueError(f"match is {self.match!r}, expected 'substring', 'token' or 'startswith'.")
+        if self.match not in ("whole", "substring", "token", "startswith"):
+            raise ValueError(f"match is {self.match!r}, expected 'whole', 'substring', 'token' or 'startswith'.")
         if self.scored not in ("answer", "full_output"):
             raise ValueError(f"scored is {self.scored!r}, expected 'answer' or 'full_output'.")
 
@@ -62,6 +65,8 @@ class Contains:
         return RESULT.sub(" ", answer.working)
 
     def _occurs(self, gold: str, text: str) -> bool:
+        if self.match == "whole":
+            return occurs_whole(gold, text)
         if self.match == "token":
             return contains_words(words(gold), words(text))
         if self.match == "substring":

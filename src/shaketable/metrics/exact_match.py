@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from shaketable.metrics.scoring import accepted, score_each
-from shaketable.text.normalization import NORMALIZATIONS
+from shaketable.text.plain import NORMALIZATIONS
 from shaketable.types import Answer, Measure, Question, Record, Score
 
 
@@ -19,12 +19,13 @@ class ExactMatch:
     None for a failed trial and for a question without accepted answers.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     numbers: ClassVar[tuple[Measure, ...]] = (Measure(name="exact_match", unit="share", higher_is_better=True),)
     reads_trace: ClassVar[bool] = False
     needs_answers: ClassVar[bool] = True
-    normalization: Literal["casefold_strip", "raw", "squad"] = "casefold_strip"
-    """`casefold_strip`: case, outer spaces and one final full stop aside; `squad`: also articles and punctuation."""
+    normalization: Literal["plain", "casefold_strip", "raw", "squad"] = "plain"
+    """What does not count. `plain`: case, accents, quotes, spaces, Markdown, thousands separators, outer punctuation;
+    `casefold_strip`: case, outer spaces and one final full stop; `squad`: case, articles and punctuation."""
     aliases: bool = True
     """False: only the canonical accepted answer counts, which is the first, where the dataset names one."""
 

@@ -10,7 +10,7 @@ from shaketable import weights
 from shaketable.metrics.relevance import ENCODER, pseudo_relevance
 from shaketable.metrics.scoring import unscored
 from shaketable.text.encoder import PACKAGES
-from shaketable.text.normalization import casefold_strip
+from shaketable.text.plain import title_key
 from shaketable.types import Evidence, Measure, Question, Record, Score, Search
 
 NO_SEARCH = "no search"
@@ -33,7 +33,7 @@ class Retrieval:
     study of context and temperature). The numbers then carry it in their names, `recall@5~0.8`.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     numbers: ClassVar[tuple[Measure, ...]] = (
         Measure(name="recall@{k}{part.condition}", unit="score", higher_is_better=True, maximum=1.0),
         Measure(name="precision@{k}{part.condition}", unit="score", higher_is_better=True, maximum=1.0),
@@ -68,7 +68,7 @@ class Retrieval:
         return None if self.min_similarity is None else weights.lacks(self.encoder)
 
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
-        golds = [[*map(casefold_strip, questions[record.trial.question_id].gold_titles)] for record in records]
+        golds = [[*map(title_key, questions[record.trial.question_id].gold_titles)] for record in records]
         titles_of_records = self._titles(records)
         reasons = [
             unscored(record) or (NO_TITLES if not gold else NO_SEARCH if titles is None else None)
@@ -114,7 +114,7 @@ class Retrieval:
 
     def _titles_of(self, shown: Sequence[Evidence]) -> list[list[str]]:
         """Of each evidence; a passage that lost its meaning keeps its rank, under the title of no document."""
-        titles = [[casefold_strip(hit.passage.title) for hit in evidence.hits] for evidence in shown]
+        titles = [[title_key(hit.passage.title) for hit in evidence.hits] for evidence in shown]
         if self.min_similarity is None:
             return titles
         labels = pseudo_relevance(shown, self.min_similarity, self.encoder)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shaketable.metrics.scoring import unscored
-from shaketable.text.normalization import YES_NO, words
+from shaketable.text.normalization import YES_NO
+from shaketable.text.plain import pieces
 from shaketable.text.search_terms import STOP_WORDS
 from shaketable.types import Measure, Question, Record, Score
 
@@ -28,7 +29,7 @@ class SameAnswer:
     trial, or where the plain one failed.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     numbers: ClassVar[tuple[Measure, ...]] = (
         Measure(
             name="same_answer",
@@ -71,7 +72,7 @@ class SameAnswer:
 
 def says_the_same(first: str, second: str, question: str) -> bool:
     """Whether two answers to a question say the same, by their words."""
-    if words(first) == words(second):
+    if pieces(first) == pieces(second):
         return True
     one, other = telling_words(first, question), telling_words(second, question)
     if YES_NO & one != YES_NO & other:
@@ -84,8 +85,8 @@ def says_the_same(first: str, second: str, question: str) -> bool:
 
 def telling_words(answer: str, question: str) -> set[str]:
     """What an answer says beside its question; all of its words where that is nothing."""
-    every = set(words(answer))
-    return every - set(words(question)) - (STOP_WORDS - YES_NO) or every
+    every = set(pieces(answer))
+    return every - set(pieces(question)) - (STOP_WORDS - YES_NO) or every
 
 
 def _system(record: Record) -> System:

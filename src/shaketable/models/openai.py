@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, cast
 from shaketable.errors import ModelError, SecretError
 from shaketable.models.endpoint.access import Access
 from shaketable.models.endpoint.address import refuse_address, same_address
-from shaketable.models.endpoint.asking import ask
+from shaketable.models.endpoint.asking import Answered, ask
 from shaketable.models.endpoint.awake import wait_for
 from shaketable.models.endpoint.batches.line import BatchLine, open_line
 from shaketable.models.endpoint.batches.settings import refuse_batches
@@ -23,15 +23,19 @@ from shaketable.models.endpoint.client import make_client
 from shaketable.models.endpoint.failures import EndpointError
 from shaketable.models.endpoint.fields import LONGEST_NAME, name_of
 from shaketable.models.endpoint.headers import refuse_headers
+from shaketable.models.endpoint.hints import known_refusal
 from shaketable.models.endpoint.honors import CheckError, Honors
 from shaketable.models.endpoint.line import Line
+from shaketable.models.endpoint.negotiation import Negotiated, refuse_temperatures
 from shaketable.models.endpoint.pool import Pool
 from shaketable.models.endpoint.quota import Quotas
 from shaketable.models.endpoint.reply import read_reply
 from shaketable.models.endpoint.request import request_body, settle_extra_body
+from shaketable.models.endpoint.secrets import is_strict
 from shaketable.models.endpoint.server import Server
 from shaketable.models.endpoint.window import Window
 from shaketable.types import Completion, EndpointFact, Failure, Json, Prompt
+from shaketable.weights import host_of
 
 DEFAULT_ENDPOINT = "https://api.openai.com/v1"
 MOST_DOLLARS = 1e6
@@ -77,9 +81,10 @@ class Openai:
     """Sent with every request; `${NAME}` stands for an environment variable, and secrets are written so."""
     api_version: str | None = None
     """For Azure: `base_url` is the resource, `model` a deployment. None: another endpoint, or Azure's /openai/v1."""
-    extended: bool = False
-    """Always spell out top_k, min_p and repetition penalty, even when neutral. vLLM, SGLang and
-    llama.cpp know them and have defaults that are not neutral; OpenAI refuses them."""
+    extended: bool | None = None
+    """Whether top_k, min_p and repetition penalty are sent even when neutral. vLLM, SGLang and llama.cpp know them and
+    have defaults that are not neutral. None: they are sent, except to OpenAI and Azure, until the endpoint refuses
+    them."""
     send_seed: bool = True
     stop_at: Literal["server", "client"] = "server"
     top_logprobs: int = 20
@@ -88,8 +93,8 @@ class Openai:
     """The environment variable that holds the key, which is never a setting itself. None: OPENAI_API_KEY, or
     AZURE_OPENAI_API_KEY with `api_version`."""
     concurrency: int = field(default=256, compare=False)
-    """The most requests under way at once, at all servers together. There are 16 for each server at first, and more
-    where that brings more replies."""
+    """The most requests under way at once, at all servers together. There is one for each server before it has said
+    anything, then 16, and more where that brings more replies."""
     requests_per_minute: float | None = field(default=None, compare=False)
     """The most requests that are sent in any minute, to all servers together; None: what they accept."""
     tokens_per_minute: float | None = field(default=None, compare=False)
@@ -202,6 +207,7 @@ class Openai:
             "model": self.model,
             **({} if self.send_temperature else {"temperature_sent": False}),
             **self._learnt,
+            **({"settings_left_out": left_out} if (left_out := dict(self._negotiated.left_out)) else {}),
             **self._reported(),
         }
 
@@ -218,19 +224,40 @@ class Openai:
     def takes_temperature(self) -> bool:
         return self.send_temperature
 
-    def check(self) -> dict[str, EndpointFact]:
-        """What the endpoint really does, by about fifteen small requests, one after another."""
+    def check(self, temperatures: Collection[float] = (), *, library_defaults: bool = False) -> dict[str, EndpointFact]:
+        """Find out what the endpoint does, by about twenty small requests, one after another."""
         honors = Honors(
             generate=self.generate,
             choices=self._choices,
             sends_seed=self.send_seed,
             sends_temperature=self.send_temperature,
+            negotiated=self._negotiated,
+            may_drop_extensions=self.extended is None and self.is_extended,
+            library_defaults=library_defaults,
         )
         facts = honors.check()
         self._learnt["checks"] = {name: asdict(fact) for name, fact in facts.items()}
+        if any(name == "temperature" for name, _ in self._refused):
+            honors.ask_at(temperatures)
+            refuse_temperatures(temperatures, self._refused)
         return facts
 
+    @property
+    def is_extended(self) -> bool:
+        """Whether neutral values of settings beyond OpenAI's API are sent, as long as nothing refuses them."""
+        if self.extended is not None:
+            return self.extended
+        return self.api_version is None and not is_strict(host_of(self.address))
+
+    def body(self, prompt: Prompt) -> dict[str, Json]:
+        """The body of a prompt's request, without what the endpoint does not take."""
+        return self._negotiated.fit(request_body(prompt, self))
+
     # --- the endpoint ---------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _negotiated(self) -> Negotiated:
+        return Negotiated()
 
     @functools.cached_property
     def _learnt(self) -> dict[str, Any]:
@@ -283,14 +310,18 @@ class Openai:
         """Why a study could not use this endpoint, without asking it; only the endpoint knows whether it can chat."""
         return next((problem for access in self._accesses if (problem := access.lacks(self.model))), None)
 
+    def known_refusal(self, max_tokens: int) -> str | None:
+        """Return what this endpoint is known to refuse of these settings; None: nothing is known."""
+        return known_refusal(self, self._accesses[0].host, max_tokens)
+
     # --- asking ---------------------------------------------------------------------------------
 
     async def _answer(self, prompt: Prompt) -> Completion | Failure:
-        body = request_body(prompt, self)
         host = ""
         try:
-            content, seconds, host = await self._ask(body)
-            return self._completion(prompt, body, content, seconds, host)
+            answered = await self._ask(self.body(prompt))
+            host = answered.host
+            return self._completion(prompt, answered.body, answered.content, answered.seconds, host)
         except EndpointError as error:
             return self._failure(error, host)
 
@@ -317,15 +348,14 @@ class Openai:
     def _choices(self, prompt: Prompt, n: int) -> int | None:
         """How many replies came to a prompt that asked for n at once."""
         try:
-            reply, _, _ = wait_for(self._line.start(self._ask(request_body(prompt, self) | {"n": n})))
+            reply = wait_for(self._line.start(self._ask(self.body(prompt) | {"n": n}))).content
         except EndpointError as error:
             raise CheckError(self._failure(error)) from error
         choices = reply.get("choices") if isinstance(reply, dict) else None
         return len(choices) if isinstance(choices, list) else None
 
-    async def _ask(self, body: Mapping[str, Json]) -> tuple[Any, float, str]:
-        """The parsed reply, the seconds its attempt took, and who gave it."""
-        return await ask(self._line.pool, body, self, self._refused)
+    async def _ask(self, body: Mapping[str, Json]) -> Answered:
+        return await ask(self._line.pool, body, self, self._refused, self._negotiated)
 
     def _failure(self, error: EndpointError, host: str = "") -> Failure:
         accesses = self._accesses

@@ -10,12 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from shaketable.identity import seed_from
-from shaketable.text.normalization import occurs
+from shaketable.text.plain import occurs_whole
+from shaketable.text.ranking import Documents
 from shaketable.types import Edit, Evidence, Hit, Passage, Question, Sentence
 
 MASK = "[MASK]"
 Which = Literal["altered", "all"]
-"""The sentences that the paper's rule takes, or every sentence of the evidence."""
+"""The sentences that carry the answer, as `choose_targets` finds them, or every sentence of the evidence."""
+LIKELY = "sentences_like_the_question"
+"""The flag of evidence in which nothing is marked and no reference answer occurs: likeness to the question decides."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,24 +44,48 @@ def sentences_of(hits: Sequence[Hit]) -> list[Target]:
 
 
 def choose_targets(question: Question, hits: Sequence[Hit], which: Which = "altered") -> tuple[list[Target], list[str]]:
-    """The last floor(n/2) of the n supporting sentences among the hits, in the dataset's order, and flags.
+    """The sentences among the hits that carry the answer, and flags.
 
-    TempPerturb-Eval (arXiv 2512.01183): 2 facts → 1, 3 → 1, 4 → 2. Hits of a real retriever may hold
-    no supporting sentence; then the rule takes all their sentences, in reading order.
+    Where the data mark some sentences as supporting: the last floor(n/2) of the n among the hits, in the dataset's
+    order, as TempPerturb-Eval (arXiv 2512.01183) has it (2 facts → 1, 3 → 1, 4 → 2), and a single one itself. Else
+    every sentence in which a reference answer occurs. Else the half of all sentences that is most like the question.
     """
     everything = sentences_of(hits)
-    if which == "all":
+    if which == "all" or not everything:
         return everything, [] if everything else ["too_few_sentences"]
-    present = {target.sentence.id: target for target in everything}
-    flags = []
-    candidates = [present[id] for id in question.supporting if id in present]
-    if not candidates:
-        flags.append("no_supporting_sentence")
-        candidates = everything
+    if not _is_unmarked(question) and (marked := _marked(question, everything)):
+        return marked[-max(1, len(marked) // 2) :], []
+    if with_answer := targets_with_answer(question, everything):
+        return with_answer, []
+    ranked = Documents.of([target.sentence.text for target in everything]).scores(question.text)
+    order = sorted(range(len(everything)), key=lambda i: -ranked[i])
+    return [everything[i] for i in sorted(order[: math.ceil(len(everything) / 2)])], [LIKELY]
+
+
+def choose_last_half(question: Question, hits: Sequence[Hit]) -> tuple[list[Target], list[str]]:
+    """The last floor(n/2) of the marked sentences among the hits, or of all where none is marked, and flags."""
+    everything = sentences_of(hits)
+    candidates = _marked(question, everything)
+    flags = [] if candidates else ["no_supporting_sentence"]
+    candidates = candidates or everything
     n_altered = len(candidates) // 2
-    if n_altered == 0:
-        flags.append("too_few_sentences")
-    return candidates[len(candidates) - n_altered :], flags
+    return candidates[len(candidates) - n_altered :], flags + ["too_few_sentences"] * (n_altered == 0)
+
+
+def _is_unmarked(question: Question) -> bool:
+    """Whether nothing tells the sentences of a record apart: tables count every sentence as supporting."""
+    supporting = set(question.supporting)
+    return all(sentence.id in supporting for document in question.documents for sentence in document.sentences)
+
+
+def targets_with_answer(question: Question, targets: Iterable[Target]) -> list[Target]:
+    return [target for target in targets if has_answer(question, target.sentence.text)]
+
+
+def _marked(question: Question, targets: Iterable[Target]) -> list[Target]:
+    """The supporting sentences, in the dataset's order."""
+    present = {target.sentence.id: target for target in targets}
+    return [present[id] for id in question.supporting if id in present]
 
 
 def is_gold(question: Question, passage: Passage) -> bool:
@@ -69,7 +96,7 @@ def is_gold(question: Question, passage: Passage) -> bool:
 
 def has_answer(question: Question, text: str) -> bool:
     """Whether an accepted answer occurs in it, as the metric `contains` finds one."""
-    return any(occurs(answer, text) for answer in question.answers)
+    return any(occurs_whole(answer, text) for answer in question.answers)
 
 
 def sentence_rng(seed: int, part: str, question: Question, target: Target) -> random.Random:

@@ -20,7 +20,7 @@ class Antonym(WordExchange):
     RAG-Ex has a language model rewrite the sentence; here the change is exact and the same for everyone.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     m: int = 1
     """Words of a sentence at most; where more could change, they are drawn."""

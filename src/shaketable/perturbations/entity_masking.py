@@ -1,4 +1,4 @@
-"""Named entities in the later half of the supporting sentences become `[MASK]`."""
+"""Replace named entities by `[MASK]` in the sentences that carry the answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class EntityMasking:
     parenthetical suffix. A sentence with neither gets its capitalized words masked, the first excepted.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     packages: ClassVar[tuple[str, ...]] = language.PACKAGES
 
     scope: Scope = "all_plus_title"

@@ -35,7 +35,7 @@ class EntityReplacement:
     RAG-Ex has a language model do it. Masking as TempPerturb-Eval does it, with the title, is `entity_masking`.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     packages: ClassVar[tuple[str, ...]] = language.PACKAGES
 
     mode: Mode = "ner"

@@ -22,7 +22,7 @@ class RandomNoise:
     RAG-Ex adds 2 words to each unit.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     r: int = 2
     """Words for each sentence."""

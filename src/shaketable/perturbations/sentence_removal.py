@@ -1,5 +1,4 @@
-"""Sentences go: the later half of the supporting ones, those with the answer, given ones, or the fewest that cost a
-document its rank."""
+"""Remove sentences: those that carry the answer, given ones, or the fewest that cost a document its rank."""
 
 from __future__ import annotations
 
@@ -10,23 +9,24 @@ from typing import ClassVar, Literal
 
 from shaketable.perturbations.altered import (
     Target,
+    choose_last_half,
     choose_targets,
     disturbed,
-    has_answer,
     is_gold,
     remove,
     sentences_of,
+    targets_with_answer,
 )
 from shaketable.perturbations.checks import check_choice, check_count
 from shaketable.text.ranking import Documents
 from shaketable.types import Evidence, Hit, Question
 
-Mode = Literal["last_half", "answer", "indexes", "leave_one_out", "counterfactual"]
+Mode = Literal["auto", "last_half", "answer", "indexes", "leave_one_out", "counterfactual"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceRemoval:
-    """`remove_half` of TempPerturb-Eval (arXiv 2512.01183) drops the last floor(n/2) facts; other modes drop others.
+    """Remove what holds the answer. `last_half` is `remove_half` of TempPerturb-Eval (arXiv 2512.01183).
 
     Positions count the sentences of the evidence in reading order from 0. A sentence goes by its place: another
     one with the same text stays, where RAG-Ex deletes every copy.
@@ -34,11 +34,14 @@ class SentenceRemoval:
 
     version: ClassVar[int] = 1
 
-    mode: Mode = "last_half"
-    """`answer`: every sentence in which an accepted answer occurs. `indexes`: those at `indexes`. `leave_one_out`: the
-    one at `index`. `counterfactual`: the smallest set whose removal puts the best-ranked gold document of the evidence
-    below rank `k`, equal sizes in lexicographic order. The ranker is BM25 with the question over the record's
-    documents, each as the evidence shows it."""
+    mode: Mode = "auto"
+    """`auto`: where the data mark supporting sentences, the last floor(n/2) of them, a single one itself; else every
+    sentence in which a reference answer occurs; else the half of all sentences that is most like the question.
+    `last_half`: the last floor(n/2) of the marked sentences; of all, in reading order, where none is marked. `answer`:
+    every sentence in which a reference answer occurs. `indexes`: those at `indexes`. `leave_one_out`: the one at
+    `index`. `counterfactual`: the smallest set whose removal puts the best-ranked gold document of the evidence below
+    rank `k`, equal sizes in lexicographic order. The ranker is BM25 with the question over the record's documents, each
+    as the evidence shows it."""
     indexes: tuple[int, ...] = ()
     index: int = 0
     k: int = 1
@@ -58,8 +61,10 @@ class SentenceRemoval:
 
     def _removed(self, question: Question, hits: Sequence[Hit]) -> Evidence:
         match self.mode:
-            case "last_half":
+            case "auto":
                 targets, flags = choose_targets(question, hits)
+            case "last_half":
+                targets, flags = choose_last_half(question, hits)
             case "answer":
                 targets, flags = _with_the_answer(question, hits)
             case "indexes":
@@ -88,7 +93,7 @@ class SentenceRemoval:
 
 
 def _with_the_answer(question: Question, hits: Sequence[Hit]) -> tuple[list[Target], list[str]]:
-    targets = [target for target in sentences_of(hits) if has_answer(question, target.sentence.text)]
+    targets = targets_with_answer(question, sentences_of(hits))
     return targets, [] if targets else ["no_sentence_with_answer"]
 
 

@@ -1,4 +1,4 @@
-"""Irrelevant sentences of the same document take the place of the later half of the supporting ones."""
+"""Replace the sentences that carry the answer by irrelevant ones of the same document."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from shaketable.types import Edit, Evidence, Hit, Question, Sentence
 class SentenceReplacement:
     """`replace_half` of TempPerturb-Eval (arXiv 2512.01183).
 
-    Each of the last floor(n/2) facts gives its place to a sentence of the same title that supports
-    nothing, drawn without replacement. The paper does not say what happens when none is left; here the
-    donor then comes from another gold title, else from any other document of the record, else the fact
-    stays. Each of these leaves a flag. With whole documents as evidence, a donor may stand there already.
+    Each of the last floor(n/2) facts, or of the sentences with the answer where none is marked, gives its place to a
+    sentence of the same title that supports nothing, drawn without replacement. The paper does not say what happens
+    when none is left; here the donor then comes from another gold title, else from any other document of the record,
+    else the fact stays. Each of these leaves a flag. With whole documents as evidence, a donor may stand there already.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     seed: int = 0
 

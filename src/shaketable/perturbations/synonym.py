@@ -21,7 +21,7 @@ class Synonym(WordExchange):
     Stop words stay. RAG-Ex has a language model rewrite the sentence; here the change is exact.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     m: int = 1
     """Words of a sentence at most; where more could change, they are drawn."""

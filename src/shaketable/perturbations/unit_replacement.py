@@ -36,15 +36,15 @@ class UnitReplacement:
     replacement, with its fallbacks, is `sentence_replacement`.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     unit: Unit = "sentence"
     pool: Pool = "same_title"
     """Donors come from: passages with the title of the unit; other documents of the record; documents of `corpus`
     that the record does not have; hits that rank above the unit, whose text the evidence then holds twice."""
     index: int | None = None
-    """The one unit that is replaced, from 0 in reading order. None: the later half, of the supporting sentences
-    or of the gold passages; of all where there is no gold."""
+    """The one unit that is replaced, from 0 in reading order. None: the sentences that carry the answer, or the later
+    half of the gold passages; of all passages where there is no gold."""
     corpus: str = "builtin"
     """A dataset with its settings, such as `hotpotqa(path='train.json')`; read for the pool `corpus` alone."""
     seed: int = 0

@@ -31,7 +31,7 @@ class WordReordering:
     Words are what stands between spaces; punctuation at the end of a sentence stays there. RAG-Ex swaps with p = 1.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     mode: Mode = "swap"
     p: float = 1.0

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from shaketable.factors import Labels
+from shaketable.factors import Labels, short_names
 from shaketable.metrics.scoring import GREEDY_ONLY
 from shaketable.report.money_words import describe_money, describe_reused
 from shaketable.report.repeat_words import describe_repeats
@@ -162,6 +162,7 @@ def list_facts(summary: RunSummary, scores: pl.DataFrame, labels: Labels) -> lis
         ("Systems", ", ".join(_systems(summary, labels))),
         ("Data", f"{', '.join(summary.datasets)}: {_count(summary.n_questions, 'question')}"),
         ("Varied", _shaken(scores)),
+        ("Paraphrases", _describe_checks(summary.wording_checks)),
         ("Trials", f"{summary.done:,} of {summary.trials:,} answered, {summary.failed:,} failed"),
         ("Repeats", "" if summary.repeats is None else describe_repeats(summary.repeats)),
         ("Money", describe_money(summary)),
@@ -171,9 +172,19 @@ def list_facts(summary: RunSummary, scores: pl.DataFrame, labels: Labels) -> lis
     return [(name, text) for name, text in lines if text]
 
 
+def _describe_checks(checks: Sequence[tuple[str, str]]) -> str:
+    """`keywords, grammar: checked by rules`, where the full check was not used."""
+    words = {
+        "rules": "checked by rules (names, numbers, content words), not for similarity and fluency",
+        "none": "not checked",
+    }
+    parts = {check: ", ".join(name_part(part) for part, own in checks if own == check) for _, check in checks}
+    return "; ".join(f"{parts[check]}: {text}" for check, text in words.items() if check in parts)
+
+
 def _systems(summary: RunSummary, labels: Labels) -> list[str]:
     """By the names that were given to them; where none was, models tell enough."""
-    return sorted(map(labels.system, labels.systems)) if labels.given else list(summary.models)
+    return sorted(map(labels.system, labels.systems)) if labels.given else list(short_names(summary.models).values())
 
 
 def _shaken(scores: pl.DataFrame) -> str:
@@ -234,6 +245,7 @@ def _describe_choice(choice: Mapping[str, Any]) -> str:
         *([f"balanced by {join_words([name_part(key) for key in balanced])}"] if balanced else []),
         *([f"{per_cell:,} of each"] if per_cell else []),
         *([f"where {' and '.join(where)}"] if where else []),
+        *(["that have a rewrite"] if choice.get("with_rewrites") else []),
         *([f"part {' of '.join(map(str, choice['shard']))}"] if choice.get("shard") else []),
     ]
     return ", ".join(told)

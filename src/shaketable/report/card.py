@@ -10,6 +10,7 @@ from shaketable.analyses.claims import NOTHING_TO_LOSE
 from shaketable.analyses.evidence.correctness import Correctness, EvidenceDrop
 from shaketable.analyses.evidence.degradation import Degradation, Loss
 from shaketable.analyses.evidence.guidelines import Guidelines
+from shaketable.analyses.evidence.undone import describe_undone
 from shaketable.analyses.facts.factual_robustness import FactualRobustness
 from shaketable.analyses.floors import has_nothing_to_lose
 from shaketable.analyses.gate.quantities import Quantity, bound
@@ -105,7 +106,18 @@ def _system_card(accuracy: Quantity, page: Page, flips: Sequence[Quantity]) -> S
         if cell.system is not None and (remark.model, remark.method) == (cell.system.model, cell.system.method)
     ]
     name = page.labels.name(replace(cell, variation=None), "dataset")
-    return SystemCard(name=name, lines=lines, notes=(*floors, *flat))
+    return SystemCard(name=name, lines=lines, notes=(*_without_verdict(cell, page), *floors, *flat))
+
+
+def _without_verdict(cell: Cell, page: Page) -> list[str]:
+    """The perturbations of its evidence that were not done on too many questions."""
+    return [
+        describe_undone(own)
+        for own in page.findings.undone
+        if cell.system is not None
+        and own.dataset == cell.dataset
+        and (own.model, own.method, own.retriever) == (cell.system.model, cell.system.method, cell.system.retriever)
+    ]
 
 
 def _is_same(cell: Cell, other: Cell) -> bool:
@@ -204,6 +216,8 @@ def _ceiling_line(cell: Cell, page: Page) -> CardLine:
 def _evidence_line(cell: Cell, page: Page) -> CardLine:
     name = "Worst evidence"
     losses = [own for own in _losses(page) if _is_same(own.cell, cell) and own.cell.variation in (None, ORIGINAL)]
+    if not losses and (undone := _without_verdict(cell, page)):
+        return _missing(name, undone[0])
     if not losses:
         return _missing(name, "no evidence was disturbed, or the study does not ask for the analysis degradation")
     shown = [own for own in losses if page.is_shown("evidence", own.cell, own.metric) and (own.drop.value or 0) > 0]

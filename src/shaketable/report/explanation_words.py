@@ -147,7 +147,7 @@ def _describe_rewording(own: Explanation) -> Iterator[str]:
     if rewording.n_unaffordable:
         yield f"{rewording.n_unaffordable} more wordings were not tried: the limit of calls."
     for reason in rewording.not_tried:
-        yield f"Wordings by rules that were not tried, {reason}"
+        yield f"Paraphrases not tried: {reason}"
 
 
 def describe_limits(own: Explanation) -> Iterator[str]:

@@ -41,6 +41,7 @@ WHY_UNPAIRED = {
     "condition": "a condition that the other run does not have",
     "not asked": "was not asked",
     "no score": "has no score",
+    "left out": "is left out of the study: its evidence could not be changed as asked",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shaketable.factors import short_name
 from shaketable.store.money import SystemSpent
 from shaketable.store.summary import RunSummary
 
@@ -39,7 +40,7 @@ def describe_reused(summary: RunSummary) -> str:
 
 
 def _describe(system: SystemSpent, *, named: bool) -> str:
-    name = f"{system.model} · {system.method}: " if named else ""
+    name = f"{short_name(system.model)} · {system.method}: " if named else ""
     if system.dollars is None and system.is_local:
         return f"{name}{LOCAL_MODEL}"
     if system.dollars is None:

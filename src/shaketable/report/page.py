@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from shaketable import catalog
+from shaketable.analyses.evidence.undone import describe_undone
 from shaketable.analyses.floors import cell_of
-from shaketable.factors import ORIGINAL, Cell
+from shaketable.factors import ORIGINAL, Cell, System
 from shaketable.report.charts.bundle import load_bundle
 from shaketable.report.drawing import Drawing
 from shaketable.report.section import Chapter, Page, Section
@@ -22,7 +23,7 @@ from shaketable.report.words import (
     describe_not_varied,
     describe_nothing_to_lose,
 )
-from shaketable.types import Finding
+from shaketable.types import Finding, Undone
 
 TITLES: dict[Chapter, tuple[str, str]] = {
     "answers": ("Answers", "How good are the answers?"),
@@ -108,6 +109,16 @@ def contents(chapters: Sequence[ShownChapter], *, has_verdict: bool) -> list[tup
     return [*verdict, ("missing", "What is missing"), *shown, ("method", "Method")]
 
 
+def describe_without_verdict(page: Page) -> list[str]:
+    """The perturbations that were not done on too many questions, with the setting that works."""
+    several = len(page.labels.systems) > 1
+    return [describe_undone(own, page.labels.system(_system(own)) if several else "") for own in page.findings.undone]
+
+
+def _system(undone: Undone) -> System:
+    return System(model=undone.model, method=undone.method, retriever=undone.retriever)
+
+
 def describe_floors(page: Page) -> list[str]:
     """The systems that have nothing to lose, by the number that is spoken of.
 
@@ -137,12 +148,16 @@ def _wider(cell: Cell) -> list[Cell]:
     return [wider for wider in (pooled, replace(pooled, variation=ORIGINAL)) if wider != cell]
 
 
-def group_caveats(page: Page, sections: Sequence[Section]) -> list[tuple[str, list[str]]]:
+def group_caveats(
+    page: Page, sections: Sequence[Section], of_endpoints: Sequence[str] = ()
+) -> list[tuple[str, list[str]]]:
     """By the question they belong to; one that several sections share stands with the first."""
     shared = [
+        *of_endpoints,
         *(describe_not_applied(flat) for flat in page.findings.not_applied),
         *(describe_not_varied(remark) for remark in page.findings.not_varied),
         *(describe_left_out(left_out) for left_out in page.findings.left_out),
+        *describe_without_verdict(page),
         *describe_floors(page),
     ]
     seen: set[str] = set()

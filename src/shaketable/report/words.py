@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from typing import Any
 
-from shaketable.factors import measure_of, word_for
+from shaketable.factors import measure_of, short_name, word_for
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Crossed, Estimate, LeftOut, NotApplied, NothingToLose, NotVaried, Unit
 
@@ -58,6 +60,30 @@ def format_number(value: float, unit: Unit) -> str:
     else:
         text = f"{value:#.3g}".removesuffix(".") if 0 < abs(value) < 1000 else f"{value:,.0f}"
     return text.replace("-", "−")
+
+
+def format_apart(first: float, second: float, unit: Unit) -> tuple[str, str, str]:
+    """Return two numbers and how far apart they are, in texts that add up.
+
+    `100`, `42`, `58`. Where rounding would contradict, one more digit is shown and the difference is that of what is
+    shown: `100.0`, `42.5`, `57.5`.
+    """
+    numbers = (first, second, abs(first - second))
+    texts = [format_number(number, unit) for number in numbers]
+    if _add_up(texts):
+        return texts[0], texts[1], texts[2]
+    scale, places = (100, 1) if unit == "share" else (1, len(texts[2].partition(".")[2]))
+    one, other = (f"{scale * number:,.{places}f}" for number in numbers[:2])
+    return one.replace("-", "−"), other.replace("-", "−"), f"{abs(_decimal(one) - _decimal(other)):,}"
+
+
+def _add_up(texts: Sequence[str]) -> bool:
+    first, second, apart = map(_decimal, texts)
+    return abs(first - second) == apart
+
+
+def _decimal(text: str) -> Decimal:
+    return Decimal(text.replace("−", "-").replace(",", ""))
 
 
 def format_interval(estimate: Estimate) -> str:
@@ -270,8 +296,24 @@ def caveats_of_agreement(estimates: Iterable[Estimate]) -> tuple[str, ...]:
 
 def describe_not_applied(flat: NotApplied) -> str:
     return (
-        f"Temperature was not applied by {flat.model} · {flat.method}: {flat.reason}. It counts at its lowest "
-        "temperature alone, and nothing is said of its temperatures."
+        f"Temperature was not applied by {short_name(flat.model)} · {flat.method}: {flat.reason}. It counts only at "
+        "its lowest temperature, and the report draws no conclusions about temperature."
+    )
+
+
+def describe_truncation(environment: Mapping[str, Any]) -> str | None:
+    """That an endpoint may cut off unlikely tokens though the study switches that off; None: nothing says so."""
+    model, left_out = environment.get("model"), environment.get("settings_left_out") or {}
+    drawn = (environment.get("checks") or {}).get("unlikely_drawn") or {}
+    if drawn.get("value") is False:
+        reason = f"its endpoint seems to cut off unlikely tokens ({drawn.get('reason')})"
+    elif "top_k" in left_out and drawn.get("value") is None:
+        reason = f"its endpoint refuses these settings ({left_out['top_k']})"
+    else:
+        return None
+    return (
+        f"The settings top_k, top_p and min_p may not apply to {model}: {reason}. High temperatures then look safer "
+        "than they are."
     )
 
 
@@ -284,7 +326,7 @@ NOT_VARIED: Mapping[Crossed, str] = {
 
 
 def describe_not_varied(remark: NotVaried) -> str:
-    return f"Not varied for {remark.model}: {'; '.join(NOT_VARIED[factor] for factor in remark.factors)}."
+    return f"Not varied for {short_name(remark.model)}: {'; '.join(NOT_VARIED[factor] for factor in remark.factors)}."
 
 
 def describe_left_out(left_out: LeftOut) -> str:

@@ -11,6 +11,7 @@ import polars as pl
 
 from shaketable import catalog
 from shaketable.analyses.evidence.flagged import left_out
+from shaketable.analyses.evidence.undone import find_undone, without_verdicts
 from shaketable.analyses.floors import find_nothing_to_lose
 from shaketable.analyses.tables import Tables
 from shaketable.factors import given_names
@@ -107,6 +108,7 @@ def findings_of(run: Run, analyses: Sequence[str], progress: Callable[[str], Non
         not_applied=tables.not_applied,
         not_varied=run.not_varied(),
         left_out=left_out(tables),
+        undone=tables.undone,
         nothing_to_lose=find_nothing_to_lose(tables),
     )
 
@@ -125,8 +127,11 @@ def _read_tables(run: Run) -> Tables:
     def of_records(rows: pl.DataFrame) -> pl.DataFrame:
         return rows.join(records().select("key"), on="key", how="semi", maintain_order="left") if flat else rows
 
+    scores = at_coolest(run.score_tables(), flat)
+    undone = find_undone(scores)
     return Tables(
-        scores=at_coolest(run.score_tables(), flat),
+        scores=without_verdicts(scores, undone),
+        undone=undone,
         read_records=records,
         read_record_columns=functools.partial(_record_columns, run, flat),
         read_records_of=run.records_of,

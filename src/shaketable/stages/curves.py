@@ -217,14 +217,14 @@ def _why_not(scan: Scan, model: Model) -> str | None:
     if not isinstance(model, LogitModel):
         return f"{catalog.label(model)} does not give its logits"
     if _match(scan) is None:
-        return f"curves know contains, not {scan.correct}"
+        return f"curves follow scan.correct = \"contains(match='substring')\" or 'token', not {scan.correct}"
     return None
 
 
 def _match(scan: Scan) -> Match | None:
     """The rule that judges as the study's metric does; None: there is none."""
     part = catalog.build("metric", scan.correct, "scan.correct")
-    return part.match if isinstance(part, MatchingMetric) else None
+    return part.match if isinstance(part, MatchingMetric) and part.match != "whole" else None
 
 
 def _prompt(record: Record, generation: Mapping[str, Any], cut: bool) -> Prompt | str:

@@ -28,6 +28,7 @@ from shaketable.protocols import (
     PipelineModel,
     Retriever,
     TemperatureModel,
+    WrittenVariation,
 )
 from shaketable.stages.check import refuse_data_without_evidence, refuse_shared_numbers, refuse_unscored
 from shaketable.stages.parts import each_once, refuse_shared_names, told_where
@@ -318,14 +319,14 @@ def load_questions(
             if setting not in known:
                 raise StudyError(
                     f"dataset: {choice.name} has no setting '{setting}'.{did_you_mean(setting, known)} "
-                    f"Settings: {', '.join([*known, 'where', 'balance', 'limit', 'shard'])}."
+                    f"Settings: {', '.join([*known, 'where', 'with_rewrites', 'balance', 'limit', 'shard'])}."
                 )
         path = choice.settings.get("path")
         if not isinstance(path, str | None):
             raise StudyError(f"dataset.path is {path!r}; give the path of a file, such as 'questions.jsonl'.")
         loaded = loader(**catalog.typed_settings(loader, choice.settings, "dataset"))
         selection = select(
-            loaded.questions,
+            _with_rewrites(loaded.questions, study) if choice.with_rewrites else loaded.questions,
             where=choice.where,
             by=choice.balance_by,
             per_cell=choice.per_cell,
@@ -346,6 +347,22 @@ def load_questions(
             "dataset.shard."
         )
     return tuple(questions), tuple(rejected), tuple(remarks), tuple(short)
+
+
+def _with_rewrites(questions: Sequence[Question], study: Study) -> list[Question]:
+    """Those that have a rewrite in the file of one of the study's variations."""
+    parts = [catalog.build("variation", text, "cross.variations") for text in study.variations]
+    written = [part for part in parts if isinstance(part, WrittenVariation)]
+    if not written:
+        raise StudyError(
+            "dataset.with_rewrites: no variation of the study is read from a file. Add \"rewrites(path='…')\" to "
+            "cross.variations, or leave the key out."
+        )
+    rewritten = [question for question in questions if any(part.has_rewrite(question) for part in written)]
+    if not rewritten:
+        names = ", ".join(text for text, part in zip(study.variations, parts, strict=True) if part in written)
+        raise StudyError(f"dataset.with_rewrites: no question has a rewrite in {names}. Check the ids of the file.")
+    return rewritten
 
 
 def _shard(questions: Sequence[Question], number: int, of: int) -> Sequence[Question]:

@@ -13,7 +13,7 @@ from shaketable.protocols import Model
 from shaketable.store import Run
 from shaketable.study import SHORT, TEMPLATE
 from shaketable.text.language import sentences
-from shaketable.text.normalization import YES_NO, contains_words, words
+from shaketable.text.plain import occurs_whole
 from shaketable.types import Completion, Failure, Message, Prompt, Question, Sampling, Study
 
 MAX_TOKENS = 100
@@ -95,16 +95,9 @@ def _prompt(study: Study) -> Template | OwnPrompt:
 
 def _row(question: Question, whole: str) -> Row:
     text, whole, flags = cut(whole)
-    if not _holds(question.answers[0], text):
-        flags.append("answer_cut_off" if _holds(question.answers[0], whole) else "answer_missing")
+    if not occurs_whole(question.answers[0], text):
+        flags.append("answer_cut_off" if occurs_whole(question.answers[0], whole) else "answer_missing")
     return question.id, text, whole, flags
-
-
-def _holds(answer: str, text: str) -> bool:
-    """As a word, or as characters where it is none of the words that stand in others, such as no in know."""
-    if contains_words(words(answer), words(text)):
-        return True
-    return answer.casefold() not in YES_NO and answer.casefold() in text.casefold()
 
 
 def cut(whole: str) -> tuple[str, str, list[str]]:

@@ -14,10 +14,18 @@ from shaketable.report.case import case_of, explain_cases
 from shaketable.report.cases import make_cases
 from shaketable.report.drawing import Drawing, draw_figures, write_drawings
 from shaketable.report.examples import show_case
-from shaketable.report.page import contents, describe_floors, group_caveats, make_chapters, make_scripts, make_sections
+from shaketable.report.page import (
+    contents,
+    describe_floors,
+    describe_without_verdict,
+    group_caveats,
+    make_chapters,
+    make_scripts,
+    make_sections,
+)
 from shaketable.report.section import Band, Page, Section
 from shaketable.report.templates import environment
-from shaketable.report.words import describe_not_applied
+from shaketable.report.words import describe_not_applied, describe_truncation
 from shaketable.stages.analyze import holding_findings
 from shaketable.stages.explaining.explained_now import current_explanations
 from shaketable.stages.heat_check import at_coolest
@@ -100,6 +108,8 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
     chapters = make_chapters(sections, drawings)
     home = "evidence" if any(chapter and chapter.name == "evidence" for chapter in chapters) else "answers"
     chapters = [chapter for chapter in chapters if chapter or (chapter.name == home and examples)]
+    environments = run.environments()
+    of_endpoints = list(dict.fromkeys(filter(None, map(describe_truncation, environments))))
     return environment.get_template("report.html").render(
         summary=summary,
         facts=list_facts(summary, conditions_in(page.score_reader), page.labels),
@@ -110,14 +120,14 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
         cards=cards,
         more=more,
         missing=find_missing(run, summary, page.findings),
-        not_applied=[describe_not_applied(flat) for flat in page.findings.not_applied],
-        floors=describe_floors(page),
+        not_applied=[*(describe_not_applied(flat) for flat in page.findings.not_applied), *of_endpoints],
+        floors=[*describe_without_verdict(page), *describe_floors(page)],
         n_files=sum(not drawing.figure.is_on_page for drawing in drawings),
         examples=examples[:N_EXAMPLES],
         more_examples=examples[N_EXAMPLES:],
-        caveats=group_caveats(page, sections),
+        caveats=group_caveats(page, sections, of_endpoints),
         parts=run.parts(),
-        environments=run.environments(),
+        environments=environments,
         costs=list_costs(summary, run.study.seed, run.extensions()),
         study_text=run.study_text,
         scripts=make_scripts(has_figures=bool(on_page)),

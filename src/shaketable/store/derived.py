@@ -9,7 +9,14 @@ from shaketable.identity import canonical
 from shaketable.store.codec import decode
 from shaketable.store.database import Database
 from shaketable.store.sealing.seals import insert_sealed
-from shaketable.store.wordings import WordedQuestion, WordingEffort, read_efforts, read_worded, write_worded
+from shaketable.store.wordings import (
+    WordedQuestion,
+    WordingEffort,
+    read_checks,
+    read_efforts,
+    read_worded,
+    write_worded,
+)
 from shaketable.types import Curve, Verdict
 
 
@@ -22,6 +29,10 @@ class Derived(Database):
     def worded(self, part: str) -> dict[str, WordedQuestion]:
         """Question id → what is stored of one variation, which is named by its label."""
         return {question.question_id: question for question in read_worded(self.rows, part)}
+
+    def wording_checks(self) -> list[tuple[str, str]]:
+        """Variations whose wordings passed another check than the full one, with that check."""
+        return read_checks(self.rows)
 
     def wording_efforts(self) -> list[WordingEffort]:
         return read_efforts(self.rows)

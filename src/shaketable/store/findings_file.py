@@ -20,8 +20,9 @@ from shaketable.store.sealing.files import refuse_altered, write_sealed
 from shaketable.types import Estimate, Finding, Findings, Json
 
 NAME = "findings.json"
-SCHEMA = 3
-"""1: rows with sentences, of version 0.1; 2: analyses that adjusted for themselves. Such files are made anew."""
+SCHEMA = 4
+"""1: rows with sentences, of version 0.1; 2: analyses that adjusted for themselves; 3: verdicts on perturbations that
+were not done. Such files are made again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -54,6 +54,8 @@ class RunSummary:
     repeats: AdaptiveRepeats | None = None
     """What came of repeats that end of themselves; None: they are a number."""
     rewordings: tuple[WordingEffort, ...] = ()
+    wording_checks: tuple[tuple[str, str], ...] = ()
+    """Variation and the check that its wordings passed, where that was not the full one: `rules` or `none`."""
     """What models took that reworded the questions; the other counts are of answering alone."""
 
     @property
@@ -94,6 +96,7 @@ def summarize(store: RecordStore, folder: Path, study: Study, is_being_written: 
         selection=json.loads(meta.get("selection", "{}")),
         repeats=None if study.precision is None else read_repeats(meta),
         rewordings=tuple(store.wording_efforts()),
+        wording_checks=tuple(store.wording_checks()),
     )
 
 

@@ -107,6 +107,15 @@ def read_efforts(rows: Rows) -> list[WordingEffort]:
     ]
 
 
+def read_checks(rows: Rows) -> list[tuple[str, str]]:
+    """Return each variation whose wordings passed another check than the full one, with that check."""
+    if not _has_table(rows):
+        return []
+    check = "json_extract(provenance, '$.check')"
+    found = rows(f"SELECT DISTINCT part, {check} FROM wordings WHERE {check} IS NOT NULL ORDER BY 1, 2")
+    return [(part, check) for part, check in found]
+
+
 def find_altered(stream: Stream) -> Iterator[tuple[str, str]]:
     """Variation and question whose stored wordings, or what is told of them, do not match their checksum."""
     if not next(stream("SELECT 1 FROM sqlite_master WHERE name = 'rewordings'"), None):

@@ -40,6 +40,7 @@ def parse_study(tables: Mapping[str, Any], where: str, *, run_is_there: bool = F
                 name=table.name,
                 settings=dict(sorted((table.model_extra or {}).items())),
                 where={tag: tuple(values) for tag, values in table.where.items()},
+                with_rewrites=table.with_rewrites,
                 balance_by=tuple(table.balance.by) if table.balance else (),
                 per_cell=table.balance.per_cell if table.balance else None,
                 limit=table.limit,

@@ -18,6 +18,8 @@ def format_study(study: Study) -> str:
         table: dict[str, Any] = {"name": choice.name, **choice.settings}
         if choice.where:
             table["where"] = {tag: list(values) for tag, values in choice.where.items()}
+        if choice.with_rewrites:
+            table["with_rewrites"] = True
         if choice.balance_by:
             table["balance"] = {"by": list(choice.balance_by)} | (
                 {"per_cell": choice.per_cell} if choice.per_cell else {}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shaketable.text.normalization import casefold_strip
+from shaketable.text.plain import title_key
 from shaketable.types import Question
 
 
 def gold_among(question: Question, titles: Iterable[str]) -> set[str] | None:
-    """The supporting documents among those with these titles, letter case aside; None: the question names none."""
-    gold = {*map(casefold_strip, question.gold_titles or _titles_of_facts(question))}
-    return gold & {*map(casefold_strip, titles)} if gold else None
+    """Return the supporting documents among those with these titles (`title_key`); None: the question names none."""
+    gold = {*map(title_key, question.gold_titles or _titles_of_facts(question))}
+    return gold & {*map(title_key, titles)} if gold else None
 
 
 def _titles_of_facts(question: Question) -> list[str]:

@@ -9,6 +9,7 @@ import re
 import socket
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from shaketable import weights
@@ -148,11 +149,9 @@ def parsed(text: str, name: str = PIPELINE) -> Doc:
 
 @functools.cache
 def stop_words() -> frozenset[str]:
-    """English words too common to mean anything, in small letters."""
-    import_spacy()
-    from spacy.lang.en.stop_words import STOP_WORDS
-
-    return frozenset(STOP_WORDS)
+    """Return the English words too common to mean anything, in small letters: spaCy's list, which ships."""
+    lines = (files("shaketable") / "resources" / "lexicon" / "stop_words.txt").read_text("utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
 def _read(texts: Iterable[str], name: str, needed: Sequence[str]) -> list[Doc]:

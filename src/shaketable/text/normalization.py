@@ -1,11 +1,10 @@
-"""The ways two answers can count as the same text."""
+"""The ways of published studies in which two answers count as the same text; ours is in `plain.py`."""
 
 from __future__ import annotations
 
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Mapping
 
 ARTICLES = frozenset({"a", "an", "the"})
 YES_NO = frozenset({"yes", "no"})
@@ -24,9 +23,6 @@ def squad(text: str) -> str:
     """As the SQuAD evaluation script: lower case, ASCII punctuation deleted, articles and spare spaces removed."""
     unpunctuated = "".join(c for c in text.lower() if c not in string.punctuation)
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", unpunctuated).split())
-
-
-NORMALIZATIONS: Mapping[str, Callable[[str], str]] = {"raw": raw, "casefold_strip": casefold_strip, "squad": squad}
 
 
 def words(text: str) -> list[str]:

@@ -5,7 +5,7 @@ One module for each stretch of the way, and each builds on those before it alone
 """
 
 from shaketable.types.evidence import Edit, Evidence, Hit, Query
-from shaketable.types.findings import Crossed, Finding, Findings, LeftOut, NotApplied, NothingToLose, NotVaried
+from shaketable.types.findings import Crossed, Finding, Findings, LeftOut, NotApplied, NothingToLose, NotVaried, Undone
 from shaketable.types.numbers import Estimate, JudgeEffort, Measure, Score, Unit, Verdict
 from shaketable.types.plain import NOTHING, Json, Message, Role
 from shaketable.types.prompts import Completion, Draft, EndpointFact, Failure, Prompt, Sampling
@@ -75,6 +75,7 @@ __all__ = [
     "Strength",
     "Study",
     "Trial",
+    "Undone",
     "Unit",
     "Variant",
     "Verdict",

@@ -65,6 +65,22 @@ class LeftOut:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Undone:
+    """A perturbation of one system that did not do what it says on too many questions: it has no verdict."""
+
+    dataset: str
+    model: str
+    method: str
+    retriever: str | None
+    perturbation: str
+    n: int
+    """Questions on which it was not done."""
+    n_asked: int
+    flags: tuple[str, ...]
+    """Why, as the perturbation names it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class NothingToLose:
     """A system whose baseline is not confirmed to be above chance level: the absence of a drop says nothing.
 
@@ -108,4 +124,6 @@ class Findings:
     not_applied: tuple[NotApplied, ...] = ()
     not_varied: tuple[NotVaried, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    undone: tuple[Undone, ...] = ()
+    """Perturbations without a verdict."""
     nothing_to_lose: tuple[NothingToLose, ...] = ()

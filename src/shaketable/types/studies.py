@@ -16,6 +16,8 @@ class DatasetChoice:
     """What the loader takes: path, part ..."""
     where: Mapping[str, tuple[Json, ...]] = field(default_factory=lambda: NOTHING)
     """Tag → the values of which a question must have one, before it can be drawn; empty: every question can."""
+    with_rewrites: bool = False
+    """Whether a question must have a rewrite in a file of the study's variations, before it can be drawn."""
     balance_by: tuple[str, ...] = ()
     """Tags whose combinations make the cells of a balanced selection."""
     per_cell: int | None = None

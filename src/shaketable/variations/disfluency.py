@@ -47,6 +47,7 @@ class Disfluency(Reworded):
     version: ClassVar[int] = 1
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_DISFLUENCY,)
     is_natural: ClassVar[bool] = False
+    works_by_words: ClassVar[bool] = True
     corrects_itself: ClassVar[bool] = True
 
     n: int = 2
@@ -78,7 +79,7 @@ class Disfluency(Reworded):
         repairs = {
             "repetition": list(repetitions(text, rng)),
             "false_start": list(false_starts(text, rng)),
-            "correction": list(corrections(question, text, rng, self.pipeline)),
+            "correction": list(corrections(question, text, rng, None if self.by_words else self.pipeline)),
         }
         possible = [repairs[kind] for kind in repairs if kind in self.kinds and repairs[kind]]
         said = [rng.choice(rng.choice(possible))] if possible else []

@@ -5,22 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from shaketable.prompts import REWORD_GRAMMAR, Template
 from shaketable.text import language
 from shaketable.text.search_terms import terms
 from shaketable.types import Json, Question
-from shaketable.variations.english import grammar_checker
+from shaketable.variations.english import by_words, grammar_checker
 from shaketable.variations.english.edits import Error, applied, described, is_about_words, is_english_question
 from shaketable.variations.english.indirect import tidy
 from shaketable.variations.english.learner_errors import VERBAL, Kind, errors_in
 from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.gate.refusal import Refusal
 from shaketable.variations.gate.reworded import RULES, Reworded
-
-if TYPE_CHECKING:
-    from spacy.tokens import Token
 
 SHARES: dict[Kind, int] = {
     "article": 15, "number": 8, "tense": 7, "preposition": 5, "agreement": 3, "verb_form": 3, "word_order": 2,
@@ -41,6 +38,8 @@ class Grammar(Reworded):
     version: ClassVar[int] = 4
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_GRAMMAR,)
     is_natural: ClassVar[bool] = False
+    works_by_words: ClassVar[bool] = True
+    retries_unchecked: ClassVar[bool] = True
 
     checker: str = grammar_checker.HARPER
     """`harper`, or the address of a LanguageTool server, such as `http://localhost:8081`."""
@@ -56,28 +55,45 @@ class Grammar(Reworded):
 
     @property
     def packages(self) -> tuple[str, ...]:
-        checked = [grammar_checker.HARPER] if self.checker == grammar_checker.HARPER else []
-        return (*super().packages, *checked)
+        checked = () if self.by_words else self._checker_packages
+        return tuple(dict.fromkeys((*super().packages, *checked)))
+
+    @property
+    def _full_packages(self) -> tuple[str, ...]:
+        return (*super()._full_packages, *self._checker_packages)
+
+    @property
+    def _checker_packages(self) -> tuple[str, ...]:
+        return (grammar_checker.HARPER,) if self.checker == grammar_checker.HARPER else ()
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
         text = tidy(question.text)
+        if self.by_words:
+            return self._drawn_of(question, text, self._seen(text, by_words.errors_in(text)))
         words = [word for word in language.parsed(text, self.pipeline) if word.text.strip()]
         if not is_english_question(text, words) or is_about_words(words):
             return []
-        possible, rng = self._possible(text, words), self.dice(question)
+        return self._drawn_of(question, text, self._seen(text, errors_in(text, words)))
+
+    def _drawn_of(self, question: Question, text: str, possible: Mapping[Kind, Sequence[Error]]) -> Sequence[Proposal]:
+        rng = self.dice(question)
         drawn = [_drawn(possible, self.n_errors, rng) for _ in range(self.max_attempts)] if possible else []
         return [_proposal(text, errors) for errors in dict.fromkeys(drawn)]
 
-    def _possible(self, text: str, words: Sequence[Token]) -> dict[Kind, list[Error]]:
+    def _seen(self, text: str, errors_by_kind: Mapping[Kind, list[Error]]) -> dict[Kind, list[Error]]:
         """The errors of each kind; only those that a search sees, if there are any or they are asked for."""
         made: dict[Kind, list[Error]] = {}
-        for kind, errors in errors_in(text, words).items():
+        for kind, errors in errors_by_kind.items():
             seen = [error for error in errors if _changes_terms(text, applied(text, [error]))]
             if seen or not self.seen_by_search:
                 made[kind] = seen or errors
         return made
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:
+        if self.by_words:
+            return replace(
+                proposal, facts={**proposal.facts, "changes_search_terms": _changes_terms(original, proposal.text)}
+            )
         before = {(flag.rule, flag.text) for flag in grammar_checker.check(original, self.checker)}
         new = [
             flag for flag in grammar_checker.check(proposal.text, self.checker) if (flag.rule, flag.text) not in before

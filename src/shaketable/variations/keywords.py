@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from shaketable.prompts import REWORD_KEYWORDS, Template
 from shaketable.types import Question
+from shaketable.variations.english import by_words
 from shaketable.variations.english.indirect import tidy
 from shaketable.variations.english.search_box import keywords
 from shaketable.variations.gate.proposals import Proposal
@@ -25,9 +26,11 @@ class Keywords(Reworded):
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_KEYWORDS,)
     asks: ClassVar[bool] = False
     is_natural: ClassVar[bool] = False
+    works_by_words: ClassVar[bool] = True
 
     def wordings(self, question: Question) -> Sequence[Proposal]:
-        text = keywords(tidy(question.text), self.pipeline)
+        tidied = tidy(question.text)
+        text = by_words.keywords(tidied) if self.by_words else keywords(tidied, self.pipeline)
         return [Proposal(text=text, facts={"rule": "function words dropped"})] if text else []
 
     def checked(self, original: str, proposal: Proposal) -> Proposal:

@@ -12,16 +12,17 @@ from typing import ClassVar
 
 from shaketable import catalog
 from shaketable.identity import seed_from
+from shaketable.text.language import stop_words
 from shaketable.types import Json, Question, Variant
-from shaketable.variations.english import inflection, misspellings
+from shaketable.variations.english import misspellings
 from shaketable.variations.english.indirect import tidy
 from shaketable.variations.english.plain_words import plain_words
 from shaketable.variations.gate.meaning import Gate
 from shaketable.variations.gate.refusal import Refusal, refuse
 
 NATURAL = "natural"
-FEW = 3
-"""Listed misspellings; a word with fewer may have a slip of the keyboard as well."""
+SHARE_OF_COMMON = 0.5
+"""How often a word that people commonly misspell is misspelled that way; else by a slip of the keyboard."""
 WORD = re.compile(r"(\W)")
 DETOKENIZED = (
     (re.compile(r"\s([.,:;?!%]+)([ '\"`])"), r"\1\2"),
@@ -36,18 +37,20 @@ Changes = list[Json]
 
 @dataclass(frozen=True, kw_only=True)
 class Spelling:
-    """Misspelled words that one can still make out; or exactly what the SpellingAug of nlpaug 1.1.11 does.
+    """One or two typing errors, as people make them: a letter swapped, missing, doubled or hit beside, or a common
+    misspelling; or exactly what the SpellingAug of nlpaug 1.1.11 does.
 
-    Names, numbers, negations and quotations keep their spelling. With a list of misspellings all of its words are
-    drawn and exchanged instead, as nlpaug does, with its spaces around marks: `it's` becomes `it ' s`. The dice differ
-    from nlpaug's (ours come from the seed and the question), and a word is never exchanged for itself, which its list
-    would allow for 153 words.
+    Names, numbers, negations, quotations and words of the reference answers keep their spelling, and no error makes
+    another word. With a list of misspellings all of its words are drawn and exchanged instead, as nlpaug does, with its
+    spaces around marks: `it's` becomes `it ' s`. The dice differ from nlpaug's (ours come from the seed and the
+    question), and a word is never exchanged for itself, which its list would allow for 153 words.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
-    p: float = 0.3
-    """The share of tokens to change, marks counted as tokens, rounded up."""
+    p: float = 0.07
+    """The share of tokens to change, marks counted as tokens, rounded up: 0.07 leaves about 85 % of the search terms as
+    they are; nlpaug's default is 0.3."""
     least: int = 1
     most: int = 10
     keep_numbers: bool = True
@@ -55,8 +58,6 @@ class Spelling:
     misspellings: str = NATURAL
     """`natural`; or a list that is taken as it is: `nlpaug-misspellings`, as the published study, or the path of
     another, with a word and its misspellings on each line."""
-    typing: bool = True
-    """Whether words with few natural misspellings may have a slip of the keyboard instead."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -64,10 +65,6 @@ class Spelling:
             raise ValueError(f"p is {self.p}, expected a share from 0 to 1")
         if not 1 <= self.least <= self.most:
             raise ValueError(f"least is {self.least} and most is {self.most}, expected 1 <= least <= most")
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        return inflection.PACKAGES if self.misspellings == NATURAL else ()
 
     def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
         return [[self._misspelled(question)] for question in questions]
@@ -79,7 +76,7 @@ class Spelling:
     def _misspelled(self, question: Question) -> Variant:
         rng = random.Random(seed_from(self.seed, "spelling", question.id))
         misspell = self._naturally if self.misspellings == NATURAL else self._as_listed
-        text, changes = misspell(question.text, rng)
+        text, changes = misspell(question, rng)
         refusal: Refusal | None = Refusal(kind="nothing_to_misspell", text="no word of the question can be misspelled")
         if changes:
             gate = Gate(
@@ -94,31 +91,32 @@ class Spelling:
         )
         return refuse(variant, refusal)
 
-    def _naturally(self, text: str, rng: random.Random) -> tuple[str, Changes]:
+    def _naturally(self, question: Question, rng: random.Random) -> tuple[str, Changes]:
         """Words are exchanged where they stand; all else stays. One who spells every name right gets half of the other
         words right, at least."""
+        text = question.text
         text = tidy(text) if text.startswith('"') else text  # The whole question may stand in the marks of a CSV file.
+        answering = set(re.findall(r"\w+", " ".join(question.answers).lower())) - stop_words()
         # A word that comes twice is misspelled once: `hte` in every place would be one error, not many.
-        found = plain_words(text)
+        found = [word for word in plain_words(text) if word[0].lower() not in answering]
         words = {word[0].lower(): word for word in rng.sample(found, len(found))}
-        possible = [(word, others) for word in words.values() if (others := self._natural(word[0]))]
+        possible = [
+            word for lowered, word in words.items() if misspellings.common(lowered) or misspellings.typed(lowered)
+        ]
         chosen = rng.sample(
             possible, min(self.n_changes(len(tokenized(text))), math.ceil(len(found) / 2), len(possible))
         )
         changes: Changes = []
         end, made = 0, ""
-        for word, others in sorted(chosen, key=lambda pair: pair[0].start()):
-            after = rng.choice(others)
+        for word in sorted(chosen, key=re.Match.start):
+            after = _misspelling(word[0].lower(), rng)
             after = after.capitalize() if word[0][0].isupper() else after
             changes.append([word[0], after])
             end, made = word.end(), f"{made}{text[end : word.start()]}{after}"
         return made + text[end:], changes
 
-    def _natural(self, word: str) -> tuple[str, ...]:
-        listed = misspellings.natural(word.lower())
-        return listed + misspellings.typed(word.lower()) if self.typing and len(listed) < FEW else listed
-
-    def _as_listed(self, text: str, rng: random.Random) -> tuple[str, Changes]:
+    def _as_listed(self, question: Question, rng: random.Random) -> tuple[str, Changes]:
+        text = question.text
         tokens = tokenized(text)
         possible = {place: others for place in range(len(tokens)) if (others := self._others(tokens, place))}
         chosen = sorted(rng.sample(sorted(possible), min(self.n_changes(len(tokens)), len(possible))))
@@ -143,6 +141,11 @@ class Spelling:
         ):
             others = tuple(other.capitalize() if other.islower() else other for other in others)
         return [other for other in dict.fromkeys(others) if other != token]
+
+
+def _misspelling(word: str, rng: random.Random) -> str:
+    common, typed = misspellings.common(word), misspellings.typed(word)
+    return rng.choice(common if common and (not typed or rng.random() < SHARE_OF_COMMON) else typed)
 
 
 def tokenized(text: str) -> list[str]:

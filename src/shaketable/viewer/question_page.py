@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaketable.errors import RunError
+from shaketable.factors import short_names
 from shaketable.report.words import format_entry, name_evidence
 from shaketable.store.explore import Explorer
 from shaketable.store.explored import QuestionCell
@@ -57,8 +58,9 @@ def question_values(explorer: Explorer, question_id: str, metric: str | None) ->
 def grids(cells: Sequence[QuestionCell]) -> list[Grid]:
     """One grid for each system, with the untouched evidence first."""
     systems: dict[str, list[QuestionCell]] = {}
+    names = short_names(cell.model for cell in cells)
     for cell in cells:
-        system = " · ".join(part for part in (cell.model, cell.method, cell.retriever) if part)
+        system = " · ".join(part for part in (names[cell.model], cell.method, cell.retriever) if part)
         systems.setdefault(system, []).append(cell)
     made = []
     for system, own in systems.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shaketable import catalog
-from shaketable.factors import judges, numbers_of
+from shaketable.factors import judges, numbers_of, short_names
 from shaketable.store import RecordStore, Run
 from shaketable.types import Estimate
 from shaketable.viewer.first_questions import N_FIRST, first_questions
@@ -40,10 +40,11 @@ def first_results(run: Run) -> First | None:
     metric = next(iter(cheap), CHEAP[0])
     marks = catalog.build("metric", metric).score(records, questions)
     counted: dict[tuple[str, str], dict[float, list[float]]] = {}
+    names = short_names(record.trial.model for record in records)
     for record, (score,) in zip(records, marks, strict=True):
         trial = record.trial
         if score.value is not None:
-            system = " · ".join(part for part in (trial.model, trial.method, trial.retriever) if part)
+            system = " · ".join(part for part in (names[trial.model], trial.method, trial.retriever) if part)
             line = counted.setdefault((system, trial.perturbation or "no_evidence"), {})
             line.setdefault(trial.temperature, []).append(score.value)
     if not counted:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from shaketable.datasets.reading.gather import gather, id_from, parse_printed_list, question_and_answers
 from shaketable.datasets.reading.rows import Row, RowError, make_question
 from shaketable.errors import DataError
-from shaketable.text.normalization import NORMALIZATIONS
+from shaketable.text.plain import NORMALIZATIONS
 from shaketable.types import Rejected
 
 

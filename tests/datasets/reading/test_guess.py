@@ -94,3 +94,9 @@ def test_any_rows_are_guessed_without_a_complaint(rows):
     roles = [guess.role for guess in guesses if guess.role != "tag"]
     assert roles == [role for role in ROLES if role in roles]
     assert len({guess.column for guess in guesses}) == len(guesses)
+
+
+@pytest.mark.parametrize(("n_of_each", "role"), [(59, "tag"), (60, "type")])
+def test_tag_with_enough_questions_of_each_value_is_the_type(n_of_each, role):
+    rows = [{"question": f"Who is {kind} number {i}?", "kind": kind} for i in range(n_of_each) for kind in "ab"]
+    assert [(guess.role, guess.column) for guess in guess_columns(rows)][1:] == [(role, "kind")]

@@ -20,7 +20,7 @@ from shaketable.metrics.same_answer import says_the_same
 from shaketable.perturbations.altered import split_end
 from shaketable.report.word_diff import word_diff
 from shaketable.retrievers.corpus.passages import split_sentences
-from shaketable.text import normalization, ranking, search_terms
+from shaketable.text import normalization, plain, ranking, search_terms
 from shaketable.text.english import not_english
 from shaketable.text.thoughts import OPENED, split_thoughts
 from shaketable.text.unseen import visible
@@ -62,6 +62,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "same_answer": lambda text: says_the_same(text, f"{text} x", "Who?"),
     "squad": normalization.squad,
     "words": normalization.words,
+    "occurs_whole": lambda text: plain.occurs_whole(text[:20], text),
     "occurs": lambda text: normalization.occurs(text[:2] or "a", text),
     "contains_words": lambda text: normalization.contains_words(
         normalization.words(text)[:200], normalization.words(text)

@@ -14,7 +14,8 @@ from faults.fuzz.texts import pick, question, short, text
 from shaketable import catalog
 from shaketable.datasets.reading.rows import passage
 from shaketable.factors import measure_of
-from shaketable.text.normalization import NORMALIZATIONS, contains_words, occurs, words
+from shaketable.text.normalization import contains_words, occurs, words
+from shaketable.text.plain import NORMALIZATIONS, fold, occurs_whole, pieces, plain
 from shaketable.text.thoughts import split_thoughts
 from shaketable.types import Question
 
@@ -24,7 +25,10 @@ PLAIN = tuple(name for name in catalog.known("metric") if name not in WITH_MODEL
 SETTINGS = (
     "exact_match(normalization='squad')",
     "exact_match(normalization='raw')",
+    "exact_match(normalization='casefold_strip')",
     "token_f1(strict_yes_no=True)",
+    "token_f1(normalization='squad')",
+    "contains(match='substring')",
     "contains(match='token')",
     "contains(match='startswith')",
     "contains(scored='full_output')",
@@ -88,7 +92,7 @@ def _check_equal(name: str, answer: str, value: float | None) -> None:
             c.isascii() and c.isalnum() for c in answer
         )  # Other scripts have no words there.
     elif "squad" in name or name == "token_f1":
-        assert value == 1.0 or not NORMALIZATIONS["squad"](answer).strip()
+        assert value == 1.0 or not (NORMALIZATIONS["squad"](answer).strip() if "squad" in name else pieces(answer))
     else:
         assert value == 1.0
 
@@ -100,6 +104,9 @@ def normalizes(given: tuple[str, str]) -> None:
         assert isinstance(once, str)
         if name == "raw":
             assert once == own
+    assert plain(plain(own)) == plain(own)
+    assert fold(fold(own)) == fold(own)
+    assert occurs_whole(own, own) or not plain(own)
     assert occurs(own, own) or not own.strip()
     read = words(own)
     assert contains_words(read, read) == bool(read)

@@ -39,7 +39,7 @@ def mixed_perturbations(tables: Tables) -> set[str]:
 
 
 def left_out(tables: Tables) -> tuple[LeftOut, ...]:
-    """The questions that are left out of the effects of perturbations, by perturbation."""
+    """The questions that are left out of the effects of perturbations that have a verdict, by perturbation."""
     asked_for = ("perturbation", "dataset", "question_id", "flags", "is_left_out")
     scores = map(tables.of_metric, tables.metrics)
     parts = [own.select(asked_for).unique() for own in scores if "is_left_out" in own.columns]
@@ -48,7 +48,8 @@ def left_out(tables: Tables) -> tuple[LeftOut, ...]:
     table = pl.concat(parts).unique()
     asked = table.group_by("perturbation").agg(n=pl.struct("dataset", "question_id").n_unique())
     n_asked = dict(asked.iter_rows())
-    without_value = table.filter("is_left_out")
+    no_verdict = [own.perturbation for own in tables.undone]
+    without_value = table.filter("is_left_out", ~pl.col("perturbation").is_in(no_verdict))
     return tuple(
         LeftOut(
             perturbation=str(perturbation),

@@ -57,6 +57,8 @@ class Quantity:
     """How many the repeats of the base would lead one to expect, at most; None: not known."""
     reason: str | None = None
     """Why it may not be said to hold, whatever the numbers."""
+    missing: tuple[str | None, ...] = ()
+    """Why a condition has no number and no verdict, one for each; empty: all have one."""
 
     @property
     def is_minimum(self) -> bool:

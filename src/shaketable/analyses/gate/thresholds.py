@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
 
 from shaketable.analyses.claims import reason_of_floor
+from shaketable.analyses.evidence.undone import describe_undone
 from shaketable.analyses.floors import find_nothing_to_lose, nothing_to_lose_at
 from shaketable.analyses.gate.quantities import Quantity, Threshold
 from shaketable.analyses.gate.shaken import Shaken, shaken_systems
@@ -49,10 +50,20 @@ def drops(tables: Tables) -> list[Quantity]:
             "gate.max_drop: nothing is shaken in this run, so there is no drop. Add perturbations, variations or "
             "temperatures to [cross], such as perturbations = ['unchanged', 'sentence_removal']."
         )
-    return [_drop(shaken, floors) for shaken in every if len(shaken.cells) > 1]
+    return [_drop(shaken, floors, tables) for shaken in every if len(shaken.cells) > 1]
 
 
-def _drop(shaken: Shaken, floors: Findings) -> Quantity:
+def _without_verdict(cells: Sequence[Cell], tables: Tables) -> tuple[str | None, ...]:
+    """Why there is none, of perturbations that were not done."""
+    reasons = {
+        (own.dataset, System(model=own.model, method=own.method, retriever=own.retriever), own.perturbation):
+            describe_undone(own)
+        for own in tables.undone
+    }  # fmt: skip
+    return tuple(reasons.get((cell.dataset, cell.system, cell.perturbation)) for cell in cells)
+
+
+def _drop(shaken: Shaken, floors: Findings, tables: Tables) -> Quantity:
     def lost(means: Numbers) -> Numbers:
         return np.round(means[:1] - means[1:], ROUNDING)
 
@@ -70,6 +81,7 @@ def _drop(shaken: Shaken, floors: Findings) -> Quantity:
             for own, other in ((shaken.least, shaken.greatest), (shaken.greatest, shaken.least))
         ),
         reason=None if floor is None else reason_of_floor(floor),
+        missing=_without_verdict(shaken.cells[1:], tables),
     )
 
 
@@ -84,9 +96,8 @@ def flip_rates(tables: Tables) -> list[Quantity]:
             "gate.max_flip_rate: no metric of this run tells right answers from wrong ones. Add one to score.metrics, "
             "such as contains."
         )
-    quantities = [
-        quantity for shaken in _clean_first(tables, metric, "max_flip_rate") if (quantity := _flips(shaken)).cells
-    ]
+    every = [_flips(shaken, tables) for shaken in _clean_first(tables, metric, "max_flip_rate")]
+    quantities = [quantity for quantity in every if quantity.cells]
     if not quantities:
         raise StudyError(
             "gate.max_flip_rate: each question has one answer in one condition, so none can flip. Add repeats = 3, "
@@ -95,7 +106,7 @@ def flip_rates(tables: Tables) -> list[Quantity]:
     return quantities
 
 
-def _flips(shaken: Shaken) -> Quantity:
+def _flips(shaken: Shaken, tables: Tables) -> Quantity:
     n_asked = shaken.n_runs + shaken.n_failed
     # Where nothing is shaken, runs are compared with one another: that takes two.
     kept = [i for i, asked in enumerate(n_asked) if asked.max() > (i == 0)]
@@ -110,6 +121,7 @@ def _flips(shaken: Shaken) -> Quantity:
         question_ids=shaken.question_ids,
         values=np.round(own[kept], ROUNDING),
         filled=tuple(shaken.of_uncertain(np.round(end, ROUNDING))[kept] for end in _fewest_and_most(shaken, n_asked)),
+        missing=_without_verdict([shaken.cells[i] for i in kept], tables),
     )
 
 

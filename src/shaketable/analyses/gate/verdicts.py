@@ -135,7 +135,8 @@ def judge(
 
 def _check(quantity: Quantity, i: int, near: Estimate, far: Estimate, gate: Gate) -> Check:
     limit = (limits_of(gate) | limits_against_base(gate))[quantity.threshold]
-    reason = near.reason or (TOO_FEW if near.n < N_LEAST and quantity.threshold not in OBSERVED else None)
+    missing = quantity.missing[i] if quantity.missing else None
+    reason = missing or near.reason or (TOO_FEW if near.n < N_LEAST and quantity.threshold not in OBSERVED else None)
     verdict: Verdict
     if quantity.threshold in OBSERVED and near.value is not None:
         verdict = "holds" if near.value <= limit else "broken"

@@ -12,7 +12,7 @@ from typing import Any
 from shaketable.datasets.reading.rows import Row, RowError, corpus_of, format_repeated
 from shaketable.errors import DataError, at_home
 from shaketable.identity import digest_text
-from shaketable.text.normalization import NORMALIZATIONS
+from shaketable.text.plain import NORMALIZATIONS
 from shaketable.types import Loaded, Question, Rejected, Remark
 
 _LASTING = re.compile(r"[^\W_]{4}")

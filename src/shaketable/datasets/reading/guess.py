@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import collections
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shaketable.datasets.reading.cells import BODIES, NO, YES, plain_text, value_of
 
 ROLES = ("question", "answer", "context", "id")
+TYPE = "type"
+LEAST_OF_TYPE = 60
+"""Questions of each type: fewer could not show a highest safe temperature for each of them."""
 NAMES = {
     "question": (
         "question",
@@ -55,7 +59,7 @@ MOST_KINDS = 20
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Guess:
     role: str
-    """question, answer, context, id or tag."""
+    """question, answer, context, id, type (the column that reports group by) or tag."""
     column: str
     reason: str
     is_by_content: bool = False
@@ -130,7 +134,17 @@ def guess_columns(rows: Sequence[Mapping[str, Any]]) -> tuple[Guess, ...]:
             taken[role] = guess
     used = {guess.column for guess in taken.values()}
     tags = [guess for column in columns if column.name not in used and (guess := _groups(column))]
-    return (*(taken[role] for role in ROLES if role in taken), *tags)
+    return (*(taken[role] for role in ROLES if role in taken), *_with_type(tags, rows))
+
+
+def _with_type(tags: Sequence[Guess], rows: Sequence[Mapping[str, Any]]) -> list[Guess]:
+    """Make the first tag with enough questions of each value the type of question, by which reports group."""
+    counts = {tag.column: collections.Counter(plain_text(value_of(row, tag.column)) for row in rows) for tag in tags}
+    first = next((tag for tag in tags if min(counts[tag.column].values()) >= LEAST_OF_TYPE), None)
+    if first is None:
+        return list(tags)
+    chosen = replace(first, role=TYPE, reason=f"{first.reason}; the report groups by it")
+    return [chosen, *(tag for tag in tags if tag is not first)]
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> list[_Column]:
@@ -234,4 +248,4 @@ def _groups(column: _Column) -> Guess | None:
         return None
     if column.name in ("n_facts", "unanswerable") or column.mean_words > 4:
         return None
-    return Guess(role="tag", column=column.name, reason=f"{column.n_different} different values, to group by")
+    return Guess(role="tag", column=column.name, reason=f"{column.n_different} different values")

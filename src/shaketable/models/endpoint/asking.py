@@ -6,12 +6,14 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shaketable.errors import ShaketableError
 from shaketable.models.endpoint.choice import estimate_tokens
 from shaketable.models.endpoint.failures import LONGEST_WAIT_SECONDS, EndpointError, backoff, endpoint_error
 from shaketable.models.endpoint.fields import LONGEST_NAME, count_of, mapping_of
+from shaketable.models.endpoint.negotiation import Negotiated
 from shaketable.models.endpoint.parsing import parse_reply
 from shaketable.models.endpoint.pool import Call, Pool
 from shaketable.models.endpoint.request import Dialect
@@ -36,17 +38,33 @@ class Asker(Dialect, Protocol):
     def patience_seconds(self) -> float: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A reply to a request."""
+
+    content: Any
+    seconds: float
+    """Of the attempt that was answered."""
+    host: str
+    body: Mapping[str, Json]
+    """What was sent, without the settings that the endpoint does not take."""
+
+
 async def ask(
-    pool: Pool, body: Mapping[str, Json], asker: Asker, refused: dict[tuple[str, str], EndpointError]
-) -> tuple[Any, float, str]:
-    """The parsed reply, the seconds its attempt took, and the host that gave it. Raises EndpointError where the call
-    failed, ModelError where the endpoint cannot be used. `refused` are parameters and values that the endpoint does not
-    take, as far as it was asked: it is not asked again for the same refusal."""
+    pool: Pool,
+    body: Mapping[str, Json],
+    asker: Asker,
+    refused: dict[tuple[str, str], EndpointError],
+    negotiated: Negotiated,
+) -> Answered:
+    """Raises EndpointError where the call failed, ModelError where the endpoint cannot be used. `refused` are values of
+    parameters that the endpoint does not take, as far as it was asked: they are not sent again."""
     n_tokens = _estimate(body) if pool.quotas.counts_tokens else 0.0
     call: Call | None = None
     attempt, n_refused, refused_at = 1, 0, 0.0
     while True:
         call = await pool.place(n_tokens, after=call)
+        body = negotiated.fit(body)
         try:
             if (known := _known_refusal(body, refused)) is not None:
                 raise known
@@ -58,6 +76,8 @@ async def ask(
                 refused[error.parameter, repr(body[error.parameter])] = error
             error.host = call.server.access.host
             is_free = pool.failed(call, error)
+            if negotiated.learn(error, body, may_drop_extensions=asker.extended is None):
+                continue
             if error.blame == "busy":
                 n_refused, refused_at = n_refused + 1, refused_at or time.monotonic()
                 if n_refused >= MANY_REFUSALS and time.monotonic() - refused_at > asker.patience_seconds:
@@ -76,7 +96,7 @@ async def ask(
             raise
         else:
             pool.answered(call, seconds, _count(content) or n_tokens)
-            return content, seconds, call.server.access.host
+            return Answered(content, seconds, call.server.access.host, body)
 
 
 def _settle_far_wait(error: EndpointError, pool: Pool) -> None:

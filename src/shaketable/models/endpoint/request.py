@@ -19,6 +19,17 @@ OWN = frozenset(
 )
 """What the study and the part's settings decide; `extra_body` cannot."""
 
+NEUTRAL: Mapping[str, Json] = {
+    "top_k": -1,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    "repeat_penalty": 1.0,
+    "include_stop_str_in_output": True,
+    "no_stop_trim": True,
+}
+"""What vLLM, SGLang and llama.cpp know beyond OpenAI's API, with the values that switch it off. -1 is off to all three,
+0 is not."""
+
 # 2**32 - 1 asks llama.cpp for a random seed, and some servers read seeds as signed 32-bit numbers.
 N_SEEDS = 2**31 - 1
 
@@ -31,7 +42,9 @@ class Dialect(Protocol):
     @property
     def max_tokens_field(self) -> Literal["max_tokens", "max_completion_tokens"]: ...
     @property
-    def extended(self) -> bool: ...
+    def extended(self) -> bool | None: ...
+    @property
+    def is_extended(self) -> bool: ...
     @property
     def send_seed(self) -> bool: ...
     @property
@@ -48,6 +61,8 @@ class Dialect(Protocol):
     def api_version(self) -> str | None: ...
     @property
     def key_variable(self) -> str: ...
+    @property
+    def headers(self) -> Mapping[str, str] | None: ...
 
 
 def settle_extra_body(given: Mapping[str, object] | None) -> Mapping[str, object] | None:
@@ -78,10 +93,10 @@ def request_body(prompt: Prompt, dialect: Dialect) -> dict[str, Json]:
         # Models that take no temperature refuse a neutral top_p as well.
         if dialect.send_temperature or sampling.top_p != 1.0:
             body["top_p"] = sampling.top_p
-        body |= _more_sampling(sampling, dialect.extended)
+        body |= _more_sampling(sampling, dialect.is_extended)
     if sampling.stop and dialect.stop_at == "server":
         body["stop"] = list(sampling.stop)
-        if dialect.extended:
+        if dialect.is_extended:
             # The names by which vLLM and SGLang are told to leave the stop string in the text.
             body |= {"include_stop_str_in_output": True, "no_stop_trim": True}
     wants_logprobs = "logprobs" in prompt.wants or "top_logprobs" in prompt.wants
@@ -107,13 +122,9 @@ def reply_prefix(prompt: Prompt) -> str:
 
 
 def _more_sampling(sampling: Sampling, always: bool) -> dict[str, Json]:
-    """What vLLM, SGLang and llama.cpp know beyond OpenAI's API. -1 is off to all three, 0 is not."""
-    more: dict[str, Json] = {}
-    if always or sampling.top_k:
-        more["top_k"] = sampling.top_k or -1
-    if always or sampling.repetition_penalty != 1.0:
-        more["repetition_penalty"] = sampling.repetition_penalty
-        more["repeat_penalty"] = sampling.repetition_penalty  # its name in llama.cpp
-    if always:
-        more["min_p"] = 0.0
-    return more
+    penalty = sampling.repetition_penalty
+    stated: dict[str, Json] = {} if not sampling.top_k else {"top_k": sampling.top_k}
+    if penalty != 1.0:
+        stated |= {"repetition_penalty": penalty, "repeat_penalty": penalty}  # The second is its name in llama.cpp.
+    neutral = {name: NEUTRAL[name] for name in ("top_k", "repetition_penalty", "repeat_penalty", "min_p")}
+    return {**neutral, **stated} if always else stated

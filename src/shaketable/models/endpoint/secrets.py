@@ -21,6 +21,8 @@ PROVIDERS = (
     *("api.cohere.ai", "api.perplexity.ai", "integrate.api.nvidia.com", "dashscope.aliyuncs.com", "api.cerebras.ai"),
 )
 """Hosts of models that no stranger reads along at; a leading dot stands for what is below."""
+STRICT = ("api.openai.com", *(name for name in PROVIDERS if ".azure." in name))
+"""Hosts that refuse settings beyond OpenAI's API."""
 ADDRESSES = ("OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT")
 """Environment variables that hold an address."""
 LOCAL_SIX = ipaddress.ip_network("fc00::/7")
@@ -48,6 +50,11 @@ def refusal_to_send(variable: str, host: str) -> str | None:
         f"the environment variable {variable} would go to {host}, which is no provider that is known. If that is "
         f"meant, allow it once: export {ALLOW}='{variable}@{host}'"
     )
+
+
+def is_strict(host: str) -> bool:
+    """Whether a host takes the settings of OpenAI's API alone."""
+    return _matches(host, STRICT)
 
 
 def is_trusted(host: str) -> bool:

@@ -42,11 +42,13 @@ def find_candidates(explained: ExplainedTrial, wordings: Wordings) -> tuple[list
     """Other wordings of the question, the nearest first, and why some variations made none."""
     question, asked = explained.question, explained.trial.variant
     variants: list[Variant] = list(explained.plan.variants)
-    not_tried: list[str] = []
+    lacking: dict[str, list[str]] = {}
     if wordings == "all":
         for variation, made in _by_rules(question):
             if isinstance(made, str):
-                not_tried.append(f"{variation}: {made}")
+                _, is_package, command = made.rpartition(": pip install ")
+                reason = f"packages are missing: pip install {command}" if is_package else made
+                lacking.setdefault(reason, []).append(variation)
             else:
                 variants += made
     candidates = {
@@ -56,7 +58,9 @@ def find_candidates(explained: ExplainedTrial, wordings: Wordings) -> tuple[list
         for variant in reversed(variants)
         if variant.rejected is None and variant.history == asked.history and _is_fair(variant.text, asked, question)
     }
-    return sorted(candidates.values(), key=lambda own: (own.distance, own.text)), tuple(not_tried)
+    return sorted(candidates.values(), key=lambda own: (own.distance, own.text)), tuple(
+        f"{', '.join(variations)}: {reason}" for reason, variations in lacking.items()
+    )
 
 
 def _by_rules(question: Question) -> Iterator[tuple[str, Sequence[Variant] | str]]:

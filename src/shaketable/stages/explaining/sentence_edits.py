@@ -10,7 +10,7 @@ from shaketable.perturbations.altered import Target, remove
 from shaketable.protocols import Perturbation
 from shaketable.stages.check import part_lacks
 from shaketable.store.explanations import Operation
-from shaketable.types import Edit, Hit, Passage, Question, Sentence
+from shaketable.types import Edit, Hit, Passage, Question
 
 PARTS = {"masking": "entity_masking", "replacement": "sentence_replacement"}
 """Perturbations that change sentences where they stand."""
@@ -29,12 +29,9 @@ def edits_by(operation: Operation, question: Question, targets: Sequence[Target]
 
 
 def _of_each(part: Perturbation, question: Question, targets: Sequence[Target]) -> Edits:
-    """These parts change the later half of the supporting sentences; so every sentence supports in turn, those that
-    were not changed yet last."""
+    """These parts change the later half of the marked sentences, or the only one; so every sentence is marked in turn,
+    those that were not changed yet last."""
     hits = [_hit(target, rank) for rank, target in enumerate(targets, 1)]
-    if len(targets) == 1:  # Half of one is none.
-        nothing = Target(sentence=Sentence(id="#nothing", text=""), title=targets[0].title)
-        hits = [_hit(nothing, 1), replace(hits[0], rank=2)]
     texts = {target.sentence.text for target in targets} | {""}
     order = [hit.passage.sentences[0].id for hit in hits]
     waiting = [target.sentence.id for target in targets]
@@ -42,7 +39,7 @@ def _of_each(part: Perturbation, question: Question, targets: Sequence[Target]) 
     while waiting:
         supporting = [*(id for id in order if id not in waiting), *waiting]
         [evidence] = part.perturb([replace(question, supporting=tuple(supporting))], [hits])
-        turn = supporting[len(supporting) - len(supporting) // 2 :]
+        turn = supporting[-max(1, len(supporting) // 2) :]
         # A sentence of the evidence in the place of another would be moved, not taken away.
         edits |= {own.sentence_id: own for own in evidence.edits if own.sentence_id in turn and own.after not in texts}
         waiting = [id for id in waiting if id not in turn]

@@ -10,7 +10,6 @@ from typing import Any
 
 from shaketable import catalog
 from shaketable.errors import PartError
-from shaketable.perturbations.altered import has_answer
 from shaketable.types import Json, Question
 
 MOST_QUESTIONS = 100
@@ -133,17 +132,9 @@ def _perturbations(questions: Sequence[Question], has_context: bool, has_corpus:
     sentences = [sum(len(document.sentences) for document in question.documents) for question in with_context]
     passages = [len(question.documents) for question in with_context]
     chosen = ["unchanged"]
-    if statistics.mean(map(_shows_answer, with_context or questions)) > 1 / 2:
-        chosen.append("sentence_removal(mode='answer')")
-    elif has_corpus or statistics.median(sentences or [0]) >= 2:
+    if has_corpus or statistics.median(sentences or [0]) >= 2:
         chosen.append("sentence_removal")
     chosen.append("random_noise(sentences='all')")
     if has_corpus or statistics.median(passages or [0]) >= 2:
         chosen.append("source_reordering")
     return tuple(chosen)
-
-
-def _shows_answer(question: Question) -> bool:
-    """Whether a sentence of its documents has an accepted answer, and another is left when it goes."""
-    sentences = [sentence.text for document in question.documents for sentence in document.sentences]
-    return 0 < sum(has_answer(question, sentence) for sentence in sentences) < len(sentences)

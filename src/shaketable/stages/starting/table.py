@@ -76,7 +76,7 @@ def open_table(data: str, configuration: str | None = None, split: str | None = 
 
 def choose_columns(opened: Opened, given: Mapping[str, str | None]) -> tuple[Guess, ...]:
     """The guesses with those columns in their place that a person names; `-` stands for none."""
-    chosen = {guess.role: guess for guess in opened.guesses if guess.role != "tag"}
+    chosen = {guess.role: guess for guess in opened.guesses if guess.role in ROLES}
     for role, column in given.items():
         if column is None:
             continue
@@ -96,7 +96,7 @@ def choose_columns(opened: Opened, given: Mapping[str, str | None]) -> tuple[Gue
     tags = [
         guess
         for guess in opened.guesses
-        if guess.role == "tag" and guess.column not in used and guess.column not in TAKEN
+        if guess.role not in ROLES and guess.column not in used and guess.column not in TAKEN
     ]
     return (*(chosen[role] for role in ROLES if role in chosen), *tags)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shaketable.text import language
@@ -123,16 +123,19 @@ def false_starts(text: str, rng: random.Random) -> Iterator[Insertion]:
 
 
 def corrections(
-    question: Question, text: str, rng: random.Random, pipeline: str = language.PIPELINE
+    question: Question, text: str, rng: random.Random, pipeline: str | None = language.PIPELINE
 ) -> Iterator[Insertion]:
-    """`the mother, sorry, the father`; or another title of the question's documents before the one that it names."""
+    """`the mother, sorry, the father`; or another title of the question's documents before the one that it names.
+
+    Without a pipeline a word before another content word is left alone: it may belong to a longer noun.
+    """
     yield from _other_titles(question, text, rng)
-    tags = {word.idx: (word.tag_, word.dep_) for word in language.parsed(text, pipeline)}
+    tags = {word.idx: word.tag_ for word in language.parsed(text, pipeline)} if pipeline else {}
     for word in plain_words(text):
         before = re.search(r"(\w+|['’]s) $", text[: word.start()])
         last = before[1].lower() if before else ""
         after = re.match(r" (?=\w)", text[word.end() :])
-        follows_noun = after is not None and tags.get(word.end() + 1, ("NN", ""))[0] in ("NN", "NNS")
+        follows_noun = after is not None and _is_noun(tags, text, word.end() + 1)
         is_thing = last in {*POINTING, "'s", "’s"} or f"{last} {word[0]}" in ("of film", "of birth", "of death")
         others = _peers(word[0], THINGS) if is_thing and not follows_noun else ()
         if last not in ("a", "an") and not FIXED.match(text[word.end() :]):
@@ -140,6 +143,12 @@ def corrections(
         again = f"{last} " if last in POINTING else ""
         for other in others:
             yield Insertion(place=word.start(), text=f"{other}, {rng.choice(EDITS)}, {again}", kind="correction")
+
+
+def _is_noun(tags: Mapping[int, str], text: str, place: int) -> bool:
+    if tags:
+        return tags.get(place, "NN") in ("NN", "NNS")
+    return re.split(r"\W", text[place:].lower(), maxsplit=1)[0] not in language.stop_words()
 
 
 def _other_titles(question: Question, text: str, rng: random.Random) -> Iterator[Insertion]:

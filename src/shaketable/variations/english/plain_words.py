@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from shaketable.text.language import stop_words
-from shaketable.variations.english.misspellings import is_word
+from shaketable.variations.english.known_words import is_word
 from shaketable.variations.english.question_words import ARTICLES
 
 Place = tuple[int, int]

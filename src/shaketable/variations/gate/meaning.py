@@ -52,7 +52,8 @@ class Gate:
     """A speaker may say another name or number first, and take it back."""
     encoder: str = ENCODER
     reader: str = READER
-    pipeline: str = language.PIPELINE
+    pipeline: str | None = language.PIPELINE
+    """Finds names and main clauses; None: names are told by their capitals."""
 
     @property
     def judges_english(self) -> bool:
@@ -61,7 +62,7 @@ class Gate:
     @property
     def packages(self) -> tuple[str, ...]:
         measured = encoder.PACKAGES if self.min_similarity > 0 or self.judges_english else ()
-        parsed = self.keep_names or self.min_similarity > 0 or (self.judges_english and self.asks)
+        parsed = self.pipeline is not None and (self.keep_names or (self.judges_english and self.asks))
         read = language.PACKAGES if parsed else ()
         return (*measured, *read, *([grammar_checker.HARPER] if self.judges_english else []))
 
@@ -69,7 +70,7 @@ class Gate:
         """Why it cannot judge on this machine; None: it can."""
         encoder_lacks = weights.lacks(self.encoder) if self.min_similarity else None
         reader_lacks = naturalness.lacks(self.reader) if self.judges_english else None
-        return encoder_lacks or reader_lacks or language.lacks(self.pipeline)
+        return encoder_lacks or reader_lacks or (language.lacks(self.pipeline) if self.pipeline else None)
 
     def judge(self, originals: Sequence[str], wordings: Sequence[str]) -> list[Judgement]:
         """One judgement for each pair; a wording depends on its own original alone."""
@@ -132,7 +133,7 @@ class Gate:
         )
 
     def _sentence_trouble(self, original: str, wording: str) -> Refusal | None:
-        if self.asks and (problem := fragment_trouble(original, wording, self.pipeline)):
+        if self.asks and self.pipeline and (problem := fragment_trouble(original, wording, self.pipeline)):
             return problem
         had = {flag.rule for flag in grammar_checker.check(original)} | NO_ERRORS
         new = [flag for flag in grammar_checker.check(wording) if flag.rule not in had]
@@ -164,6 +165,9 @@ class Gate:
 MODEL_MADE = Gate()
 RULE_MADE = Gate(min_similarity=0.7, min_recall=0.7, max_span_rise=2.4, max_mean_rise=1.5)
 """Rules stay near the original, and what they break is found nearer to it."""
+BY_RULES = Gate(min_similarity=0, max_span_rise=0, pipeline=None)
+"""Names, numbers, conditions and the kind of answer, by rules that need no package."""
+OPEN = Gate(min_similarity=0, max_span_rise=0, keep_numbers=False, keep_names=False, asks=False, pipeline=None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

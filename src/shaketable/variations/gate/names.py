@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from shaketable.text import language
+from shaketable.variations.english.plain_words import kept_places
 from shaketable.variations.gate.refusal import Refusal
 
 NAME_TAGS = ("NNP", "NNPS")
@@ -34,7 +35,7 @@ ALIASES = (
 MAY_BE_ADDED = frozenset({"hq", "tv", "ok", "asap", "btw", "fyi", "aka", "dvd", "cd", "ceo"})
 
 
-def names_trouble(original: str, wording: str, pipeline: str, *, may_add: bool = False) -> Refusal | None:
+def names_trouble(original: str, wording: str, pipeline: str | None, *, may_add: bool = False) -> Refusal | None:
     if lost := lost_names(original, wording, pipeline):
         return Refusal(kind="names_lost", text=f"names lost: {', '.join(lost)}")
     if not may_add and (added := added_names(original, wording)):
@@ -42,8 +43,8 @@ def names_trouble(original: str, wording: str, pipeline: str, *, may_add: bool =
     return None
 
 
-def lost_names(original: str, wording: str, pipeline: str = language.PIPELINE) -> list[str]:
-    """The words of names that a wording no longer has, in order."""
+def lost_names(original: str, wording: str, pipeline: str | None = language.PIPELINE) -> list[str]:
+    """Return the words of names that a wording no longer has, in order. Without a pipeline capitals tell names."""
     kept, kept_aliases = _words(wording), _words(_with_aliases(wording))
     renamed = _words(original) - _words(_with_aliases(original))
     aliases = _words(_with_aliases(original)) - _words(original)
@@ -60,7 +61,11 @@ def added_names(original: str, wording: str) -> list[str]:
     return [name for name in names if not all(_is_kept(word, had) for word in _words(name))]
 
 
-def _names(text: str, pipeline: str) -> list[str]:
+def _names(text: str, pipeline: str | None) -> list[str]:
+    if pipeline is None:
+        places = kept_places(text)
+        inside = [word[0] for word in WORD.finditer(text) if any(a <= word.start() < b for a, b in places)]
+        return [word for word in dict.fromkeys(inside) if word[:1].isupper()]
     words = [word for word in language.parsed(text, pipeline) if not word.is_space]
     found = [
         word.text

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal, get_args
 
 from shaketable import catalog
+from shaketable.errors import lacks_packages
 from shaketable.identity import seed_from
 from shaketable.prompts import REWORD_ADVICE, REWORD_AGAIN, Template
 from shaketable.protocols import Model
@@ -24,9 +25,9 @@ from shaketable.types import (
     Sampling,
     Variant,
 )
-from shaketable.variations.english import inflection
+from shaketable.variations.english import by_words, inflection
 from shaketable.variations.gate import naturalness
-from shaketable.variations.gate.meaning import ENCODER, MODEL_MADE, RULE_MADE, Gate
+from shaketable.variations.gate.meaning import BY_RULES, ENCODER, MODEL_MADE, OPEN, RULE_MADE, Gate
 from shaketable.variations.gate.proposals import (
     Proposal,
     Propose,
@@ -40,6 +41,12 @@ from shaketable.variations.gate.refusal import Refusal, refuse
 from shaketable.variations.gate.replies import conversation
 
 RULES = "rules"
+Check = Literal["full", "rules", "none"]
+CHECKS: tuple[Check, ...] = get_args(Check)
+AUTO = "auto"
+NEVER_ASKED = ("empty", "model_failed")
+"""Kinds of refusals that hold without any check: there is no wording."""
+CHECKED_BY_RULES = "Checked by rules: names, numbers and content words, not similarity and fluency."
 SPARE_TOKENS = 60
 """For what a model puts around its wording."""
 CHARACTERS_PER_TOKEN = 2
@@ -59,6 +66,10 @@ class Reworded:
     """Whether a wording that does not ask any more is refused."""
     is_natural: ClassVar[bool] = True
     """Whether a wording must be English that people write: False for errors, keywords and speech on purpose."""
+    works_by_words: ClassVar[bool] = False
+    """Whether its rules work without the packages of the extra `language`, from small words alone."""
+    retries_unchecked: ClassVar[bool] = False
+    """Whether the part's own check asks a model again with `gate='none'` too: it belongs to how the wording is made."""
     corrects_itself: ClassVar[bool] = False
     """Whether a wording may say another name or number, or no, and take it back."""
 
@@ -83,8 +94,15 @@ class Reworded:
     pipeline: str = language.PIPELINE
     """Parses the question."""
     seed: int = 0
+    gate: str = field(default=AUTO, metadata={"in_key_when_given": True})
+    """What a wording must pass: `full` (rules, similarity, natural English), `rules` (names, numbers, quotations and
+    the kind of answer; of what rules make also all content words; no package is needed), or `none` (every wording of a
+    model is asked, as in the third study). `auto`: `full`, or `rules` where a part that can do without is missing its
+    packages."""
 
     def __post_init__(self) -> None:
+        if self.gate not in (AUTO, *CHECKS):
+            raise ValueError(f"gate is {self.gate!r}, expected one of {', '.join((AUTO, *CHECKS))}")
         if self.max_attempts < 1:
             raise ValueError(f"max_attempts is {self.max_attempts}, expected 1 or more")
         if self.max_tokens is not None and self.max_tokens < 1:
@@ -93,12 +111,34 @@ class Reworded:
             raise ValueError(f"min_similarity is {self.min_similarity}, expected a cosine up to 1, or 0 for none")
 
     @property
+    def check(self) -> Check:
+        """The check that wordings pass here."""
+        for check in CHECKS:
+            if self.gate == check:
+                return check
+        is_light = self.by == RULES and self.works_by_words and lacks_packages("", self._full_packages) is not None
+        return "rules" if is_light else "full"
+
+    @property
+    def by_words(self) -> bool:
+        """Whether rules go by small words alone here, without a parser."""
+        return self.by == RULES and self.works_by_words and self.check == "rules"
+
+    @property
     def packages(self) -> tuple[str, ...]:
+        if self.check == "full":
+            return self._full_packages
+        if self.by == RULES:
+            return () if self.by_words else inflection.PACKAGES
+        return language.PACKAGES if self.check == "rules" else ()
+
+    @property
+    def _full_packages(self) -> tuple[str, ...]:
         by_rules = inflection.PACKAGES if self.by == RULES else ()
-        return tuple(dict.fromkeys((*self._gate().packages, *by_rules)))
+        return tuple(dict.fromkeys((*self._gate("full").packages, *by_rules)))
 
     def lacks(self) -> str | None:
-        return self._gate().lacks()
+        return self._gate(self.check).lacks()
 
     def vary(self, questions: Sequence[Question]) -> list[list[Variant]]:
         return [list(rewording.variants) for rewording in self.reword(questions)]
@@ -106,7 +146,7 @@ class Reworded:
     def reword(self, questions: Sequence[Question]) -> list[Rewording]:
         """The wordings, with what they took."""
         propose: Propose = in_order(self._english_wordings) if self.by == RULES else self._asked
-        label, gate = catalog.label(self), self._gate()
+        label, gate = catalog.label(self), self._gate(self.check)
         tried: list[list[Proposal]] = [[] for _ in questions]
         waiting = list(range(len(questions)))
         for _ in range(self.max_attempts):
@@ -145,7 +185,17 @@ class Reworded:
     def dice(self, question: Question) -> random.Random:
         return random.Random(seed_from(self.seed, catalog.name_of(self), question.id))
 
-    def _gate(self) -> Gate:
+    def _gate(self, check: Check) -> Gate:
+        if check == "none":
+            return OPEN
+        if check == "rules":
+            return replace(
+                BY_RULES,
+                keep_numbers=self.keep_numbers,
+                keep_names=self.keep_names,
+                asks=self.asks,
+                corrects_itself=self.corrects_itself,
+            )
         gate = RULE_MADE if self.by == RULES else MODEL_MADE
         if self.min_similarity is not None:
             least = self.min_similarity
@@ -169,6 +219,13 @@ class Reworded:
         verdicts = gate.judge(originals, [proposal.understood for proposal in proposals])
         for original, proposal, verdict in zip(originals, proposals, verdicts, strict=True):
             refused = proposal.refused or verdict.refused
+            if self.check == "none":
+                refused = refused if refused and refused.kind in NEVER_ASKED else None
+                kept = replace(proposal, refused=refused)
+                judged.append(self.checked(original, kept) if self.retries_unchecked and not refused else kept)
+                continue
+            if not refused and self.by_words and (lost := by_words.lost_words(original, proposal.text)):
+                refused = Refusal(kind="words_lost", text=f"words lost: {', '.join(lost)}")
             if not refused and terms(proposal.text) == terms(original):
                 refused = Refusal(
                     kind="words_of_the_original", text="the words of the original, in other letters or marks"
@@ -183,9 +240,10 @@ class Reworded:
         return judged
 
     def contents(self) -> dict[str, str]:
-        """A model counts with all its settings, and so does what it is told after a refusal."""
+        """A model counts with all its settings, and so does what it is told after a refusal, and the check where the
+        packages of the full one are missing."""
         if self.by == RULES:
-            return {}
+            return {"gate": self.check} if self.check != "full" else {}
         return {"by": f"{catalog.spelled(self._model)}+{REWORD_AGAIN.identity}+{REWORD_ADVICE.identity}"}
 
     def slots(self, question: Question) -> dict[str, str]:
@@ -230,6 +288,8 @@ class Reworded:
             ]
         *failed, last = tried
         provenance: dict[str, Json] = {"by": self.by, **last.facts, "n_attempts": len(tried)}
+        if self.check != "full":
+            provenance["check"] = self.check
         if last.similarity is not None:
             provenance["similarity"] = last.similarity
         if failed:
@@ -242,7 +302,13 @@ class Reworded:
                 for one in failed
             ]
         variant = Variant(question_id=question.id, text=last.text, variation=label, provenance=provenance)
-        return refuse(variant, last.refused)
+        is_kept = self.check == "none" and last.refused is not None and last.refused.kind not in NEVER_ASKED
+        return variant if is_kept else refuse(variant, last.refused)
+
+
+def checked_fully(variation: object) -> bool:
+    """Return False for a variation whose wordings are checked by rules here; True for all others."""
+    return not isinstance(variation, Reworded) or variation.check != "rules"
 
 
 def _without(facts: dict[str, Json], said: dict[str, Json]) -> dict[str, Json]:

@@ -22,7 +22,6 @@ from shaketable.models.endpoint.batches.waiting import wait_for_one
 from shaketable.models.endpoint.client import make_client
 from shaketable.models.endpoint.event_loop import EventLoop
 from shaketable.models.endpoint.failures import EndpointError
-from shaketable.models.endpoint.request import request_body
 from shaketable.types import Completion, Failure, Json, Prompt
 
 if TYPE_CHECKING:
@@ -191,7 +190,7 @@ class BatchLine:
             yield request.ticket, self._read(request, place) if isinstance(place, Place) else place
 
     def _read(self, request: Request, place: Place) -> Reply:
-        body = request_body(request.prompt, self.settings)
+        body = self.settings.body(request.prompt)
         with place.file.open("rb") as file:
             file.seek(place.offset)
             entry = read_entry(file.readline(), self._hide)

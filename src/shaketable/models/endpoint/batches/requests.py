@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from shaketable.identity import digest_text
 from shaketable.models.endpoint.batches.settings import BatchSettings
-from shaketable.models.endpoint.request import request_body
 from shaketable.types import Json, Prompt
 
 ID_BEGINS = b'{"custom_id":"'
@@ -34,7 +33,7 @@ def path_of(prompt: Prompt, settings: BatchSettings, host: str) -> str:
 def make_id(prompt: Prompt, settings: BatchSettings) -> str:
     """Of the request's body and of the prompt's seed: where seeds are not sent, repeats have one body, and each is a
     draw of its own. Raises ValueError where the body cannot be sent as JSON."""
-    text = _text(request_body(prompt, settings))
+    text = _text(settings.body(prompt))
     text.encode()  # Half a character cannot be sent.
     return digest_text(f"{prompt.seed}\n{text}")
 
@@ -44,7 +43,7 @@ def format_line(request: Request, path: str, settings: BatchSettings) -> bytes:
         "custom_id": request.id,
         "method": "POST",
         "url": path,
-        "body": request_body(request.prompt, settings),
+        "body": settings.body(request.prompt),
     }
     return _text(line).encode() + b"\n"
 

@@ -6,9 +6,13 @@ import math
 from typing import Protocol
 
 from shaketable.models.endpoint.request import Dialect
+from shaketable.types import Json, Prompt
 
 
 class BatchSettings(Dialect, Protocol):
+    def body(self, prompt: Prompt) -> dict[str, Json]:
+        """The body of a prompt's request."""
+
     @property
     def batch_price(self) -> float: ...
     @property
