@@ -31,6 +31,7 @@ from shaketable.types import Estimate, Unit
 
 Kind = Literal[Level, "flips"]
 """What is taken of a condition: a level of the coefficient of variation, or of a share the flip rate."""
+Formula = Literal["unbiased", "published"]
 PER_QUESTION = ("mean", "sd", "sigma", "variance", "cv", "flips")
 
 
@@ -68,6 +69,8 @@ class Variability:
     contrasts: tuple[TypeContrast, ...]
     crossing_zero: tuple[str, ...]
     """Metrics that have no coefficient, because values below 0 occur."""
+    formula: Formula = "unbiased"
+    """Of the coefficients that are shown."""
 
     tells_of_evidence: ClassVar[bool] = True
 
@@ -80,7 +83,12 @@ class Variability:
 
 
 def variability(
-    tables: Tables, *, metric: str | None = None, level: Level = "per_question", ddof: int = 1
+    tables: Tables,
+    *,
+    metric: str | None = None,
+    level: Level = "per_question",
+    ddof: int = 1,
+    formula: Formula = "unbiased",
 ) -> Variability:
     """The coefficient of variation of each condition, and types of question compared by it.
 
@@ -89,20 +97,24 @@ def variability(
     first two have little bias of few runs where scores are spread over a range, `pooled` has none also where answers
     jump between few scores. A share has a flip rate instead, whatever the level. A mean that is not above 0, a metric
     with values below 0 and a single run have no CV. `ddof` is of the CV as published; the other needs none.
+    `formula='published'` shows the CV and its stability baseline with the bias of few runs, as published studies do,
+    of shares too.
     """
     main = tables.metric(metric)
     crossing: list[str] = []
     spreads: list[Spread] = []
     for name in sorted(tables.metrics):  # One number at a time, as those of a large run do not fit the memory together.
         scores = tables.of_metric(name)
-        kind: Kind = "flips" if dict(units(scores).iter_rows()).get(name) == "share" else level
         crossing += crossing_zero(scores)
+        is_share = dict(units(scores).iter_rows()).get(name) == "share"
+        kind: Kind = "flips" if is_share and formula == "unbiased" else level
         conditions = _conditions(without_bias(by_question(scores, ddof=ddof), ddof=ddof), kind, crossing)
-        spreads += (_with_reason(own, crossing) for own in _spreads(conditions, kind, ddof, tables.bootstrap))
+        spreads += (_with_reason(own, crossing) for own in _spreads(conditions, kind, ddof, formula, tables.bootstrap))
     return Variability(
         metric=main,
         unit=None if main is None else dict(units(tables.of_metric(main)).iter_rows()).get(main),
         level=level,
+        formula=formula,
         spreads=tuple(spreads),
         contrasts=tuple(
             contrast
@@ -131,10 +143,13 @@ def _conditions(questions: pl.DataFrame, level: Kind, crossing: Sequence[str]) -
     )
 
 
-def _spreads(conditions: pl.DataFrame, level: Kind, ddof: int, bootstrap: Bootstrap) -> tuple[Spread, ...]:
+def _spreads(
+    conditions: pl.DataFrame, level: Kind, ddof: int, formula: Formula, bootstrap: Bootstrap
+) -> tuple[Spread, ...]:
     """Without the reasons of those that are none."""
     every = [_by_question(row, level, ddof) for row in conditions.select("question_id", *PER_QUESTION).iter_rows()]
-    corrected, published = [own for own, _ in every], [own for _, own in every]
+    published = [own for _, own in every]
+    corrected = published if formula == "published" else [own for own, _ in every]
     unit: Unit = "share" if level == "flips" else "ratio"
     counts = conditions.select("metric", "n_zero_mean", "n_single_run", "n_missing").iter_rows()
     spreads = tuple(

@@ -145,7 +145,9 @@ def _caveats(result: Variability) -> tuple[str, ...]:
     if result.crossing_zero:
         caveats.append(f"{', '.join(result.crossing_zero)} has no coefficient of variation: {CROSSES_ZERO}.")
     has_coefficients = any(spread.cv.value and spread.cv.unit == "ratio" for spread in result.spreads)
-    if result.level in ("per_question", "ratio_of_means") and has_coefficients:
+    if result.formula == "published":
+        caveats.append("Coefficients are as published studies compute them: of few runs they are too small.")
+    elif result.level in ("per_question", "ratio_of_means") and has_coefficients:
         caveats.append(
             "Deviations are corrected for few runs: within 4 % of the true coefficient where that is below 0.5 and "
             "scores spread over a range (simulated). Where answers jump between few scores that is not enough: of 3 "

@@ -38,13 +38,14 @@ def make_figure(metric: str, result: Variability, headlines: Sequence[Headline],
     ]
     is_share = spreads[0].cv.unit == "share"
     axis = Axis(title=f"Flip rate of {metric}" if is_share else f"CV of {metric} (sd / mean)")
+    corrected = ", corrected for the small number of runs" if result.formula == "unbiased" else ""
     what = (
         "The flip rate is the chance that two answers to the same question are judged differently, 2 p (1 − p); the "
         "dotted line is its mean over temperatures with unchanged evidence. "
         if is_share
-        else "The coefficient of variation is standard deviation divided by mean, corrected for the small number of "
-        "runs; the dotted line is its mean over temperatures with unchanged evidence. A question of which no answer "
-        "scores above 0 has no coefficient and is left out, so that few may remain behind a point: n says how many. "
+        else f"The coefficient of variation is standard deviation divided by mean{corrected}; the dotted line is its mean "
+        "over temperatures with unchanged evidence. A question of which no answer scores above 0 has no coefficient "
+        "and is left out, so that few may remain behind a point: n says how many. "
     )
     looks = evidence_looks(mark.series for mark in marks)
     return Figure(
