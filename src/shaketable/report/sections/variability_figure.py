@@ -43,7 +43,7 @@ def make_figure(metric: str, result: Variability, headlines: Sequence[Headline],
         "The flip rate is the chance that two answers to the same question are judged differently, 2 p (1 − p); the "
         "dotted line is its mean over temperatures with unchanged evidence. "
         if is_share
-        else f"The coefficient of variation is standard deviation divided by mean{corrected}; the dotted line is its mean "
+        else f"The coefficient of variation is sd divided by mean{corrected}; the dotted line is its mean "
         "over temperatures with unchanged evidence. A question of which no answer scores above 0 has no coefficient "
         "and is left out, so that few may remain behind a point: n says how many. "
     )
