@@ -29,6 +29,7 @@ from shaketable.report.words import (
 from shaketable.types import Finding, Undone
 
 TITLES: dict[Chapter, tuple[str, str]] = {
+    "answers": ("Answers", "How good are the answers?"),
     "wording": ("Wording", "Does rewording change the answer, the cost, or the decision to search?"),
     "facts": ("Facts", "Which facts does it really hold?"),
     "dice": ("Sampling temperature", "How high may the temperature be?"),

@@ -83,11 +83,12 @@ def _scores(
     metric: str, result: Correctness, headlines: Sequence[Headline], ceilings: Sequence[Guide], page: Page
 ) -> Figure | None:
     known = [level for level in result.levels if level.metric == metric and level.mean.value is not None]
-    marks = tuple(_score_mark(level, page) for level in of_shown_types(known))
+    has_intervals = page.band == result.band == "interval"
+    marks = tuple(_score_mark(level, page, has_interval=has_intervals) for level in of_shown_types(known))
     if len({mark.x for mark in marks}) < 2:
         return None
     beyond = " The broken line is the ceiling; beyond it, in the shade, too much may be lost."
-    bands = name_intervals(page) if page.band == "interval" else "± the standard deviation between runs"
+    bands = name_intervals(page) if has_intervals else "± the standard deviation between runs"
     is_share = marks[0].unit == "share"
     axis = Axis(title=title_of(metric) if is_share else f"Mean {metric}", has_zero=is_share)
     looks = evidence_looks(mark.series for mark in marks)
@@ -110,10 +111,10 @@ def _ceiling_sentences(metric: str, page: Page) -> list[str]:
     return [ceiling_sentence(ceiling, margins[metric], page) for ceiling in ceilings if has_headline(ceiling)]
 
 
-def _score_mark(level: Level, page: Page) -> Mark:
+def _score_mark(level: Level, page: Page, *, has_interval: bool) -> Mark:
     """With the band that was asked for; a single run has no deviation and no band."""
     mark = make_mark(level.cell, level.mean, level.n_missing, page)
-    if page.band == "interval":
+    if has_interval:
         return mark
     value, sd = level.mean.value or 0.0, level.sd_runs
     return replace(mark, low=None if sd is None else value - sd, high=None if sd is None else value + sd)
