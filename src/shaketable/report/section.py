@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 Look = Literal["good", "bad", "even", "quiet"]
 Band = Literal["interval", "sd"]
 """What is shaded around scores: their intervals, or ± the standard deviation between runs."""
-Chapter = Literal["wording", "facts", "dice", "evidence", "together"]
+Chapter = Literal["answers", "wording", "facts", "dice", "evidence", "together"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

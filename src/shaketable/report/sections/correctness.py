@@ -35,9 +35,11 @@ from shaketable.types import Estimate
 
 def section(result: Correctness, page: Page) -> Section:
     headlines = make_headlines(result, page)
+    has_evidence = any(level.cell.perturbation is not None for level in result.levels)
+    causes = "perturbed evidence and temperature" if has_evidence else "temperature"
     return Section(
-        chapter="evidence",
-        question="How good are the answers, and what do disturbed evidence and temperature cost?",
+        chapter="evidence" if has_evidence else "answers",
+        question=f"How good are the answers, and what does {causes} cost?",
         headlines=headlines,
         shown=(),
         figures=make_figures(result, headlines, page),

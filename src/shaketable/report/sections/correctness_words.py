@@ -42,7 +42,8 @@ def describe_when_hot(drop: EvidenceDrop, hot: EvidenceDrop | None, clean: Level
         return f"Measured on {name_questions(drop.drop.n)}."
     where, n = f"At temperature {hot.cell.temperature:g}", count_questions(drop.drop.n)
     if clean is not None and clean.mean.value == 0 and _tells_correct_answers(clean.metric):
-        return f"{where} nothing is left to lose: {format_level(clean.mean)} with unchanged evidence ({n})."
+        level = format_level(clean.mean)
+        return f"{where} the baseline itself is at {level}, so this perturbation cannot be measured there ({n})."
     if claim is None or not claim.is_shown:
         return f"{where} a difference is not shown ({format_loss(hot.drop, hot.metric)}; {n})."
     return f"{where} it is {format_loss(hot.drop, hot.metric)} ({n})."
