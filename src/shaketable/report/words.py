@@ -344,6 +344,15 @@ FLOORS = {
 """What a baseline is not confirmed to be above."""
 
 
+def describe_disagreement(n_apart: int, n: int, n_judge_only: int) -> str:
+    """Of a judge and the rules that look for an accepted answer."""
+    return (
+        f"The judge and the metric correct disagree on {n_apart:,} of {n:,} answers ({n_apart / n:.0%}): "
+        f"{n_judge_only:,} are right for the judge alone, {n_apart - n_judge_only:,} for correct alone. "
+        "Read some of these answers before you trust either number."
+    )
+
+
 def describe_nothing_to_lose(entry: NothingToLose, system: str) -> str:
     of_type = f" on {entry.group} questions" if entry.group else ""
     level = f"{format_level(entry.level)} {word_for(entry.metric)}{of_type} ({count_questions(entry.level.n)})"

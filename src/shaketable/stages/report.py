@@ -16,8 +16,7 @@ from shaketable.report.drawing import Drawing, draw_figures, write_drawings
 from shaketable.report.examples import show_case
 from shaketable.report.page import (
     contents,
-    describe_floors,
-    describe_without_verdict,
+    describe_first,
     group_caveats,
     make_chapters,
     make_scripts,
@@ -121,7 +120,7 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
         more=more,
         missing=find_missing(run, summary, page.findings),
         not_applied=[*(describe_not_applied(flat) for flat in page.findings.not_applied), *of_endpoints],
-        floors=[*describe_without_verdict(page), *describe_floors(page)],
+        floors=describe_first(page),
         n_files=sum(not drawing.figure.is_on_page for drawing in drawings),
         examples=examples[:N_EXAMPLES],
         more_examples=examples[N_EXAMPLES:],
