@@ -102,6 +102,10 @@ class StoreError(RunError):
     page = "reliability#when-something-is-wrong"
 
 
+class LayoutError(StoreError):
+    page = "reliability#when-something-is-wrong"
+
+
 class ClusterError(RunError):
     page = "cluster"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from shaketable import catalog
-from shaketable.errors import PartError, ShaketableError
+from shaketable.errors import LayoutError, PartError, ShaketableError
 from shaketable.factors import numbers_of
 from shaketable.protocols import JudgingMetric, Metric, WeightReadingPart
 from shaketable.stages.reference import made_by
@@ -52,6 +52,8 @@ def verify(run: Run, *, full: bool = False, progress: Callable[[str], None] = la
         with RecordStore(run.records_path, read_only=True) as store:
             verdict = verify_store(store)
             problems += verdict.problems
+    except LayoutError as error:
+        problems.append(str(error))
     except ShaketableError as error:
         problems.append(describe_loss(run.records_path, {}) or str(error))
     altered = list(find_altered_files(run.folder)) if verdict is None or verdict.is_sealed else []

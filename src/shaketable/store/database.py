@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from shaketable.errors import StoreError
+from shaketable.errors import LayoutError, StoreError
 from shaketable.store import schema
 from shaketable.store.ownership import open_inside
 from shaketable.store.sealing.folder import seal_older
@@ -21,6 +21,10 @@ from shaketable.store.sealing.seals import COMMITS, Changes, insert_sealed, read
 CACHE_KIB = 64 * 1024
 """Pages that a writer keeps: keys are digests, and each record's lands anywhere in their index; with SQLite's 2 MB a
 run of a million trials reads pages again and again."""
+
+
+MOST_NAMED = 200
+"""Characters of what is wrong with a file's layout."""
 
 
 class Database:
@@ -86,6 +90,7 @@ class Database:
 
     def _check(self, connection: sqlite3.Connection, read_only: bool) -> None:
         """Make the tables of a new file; refuse files that are not a run's, or a later format's."""
+        connection.execute("PRAGMA trusted_schema = OFF")
         # A run that was killed in its first moment leaves a file without tables.
         if not connection.execute("PRAGMA schema_version").fetchone()[0]:
             if read_only:
@@ -102,6 +107,12 @@ class Database:
             raise StoreError(
                 f"{self.path} was written by a newer Shaketable (format {version}, "
                 f"this one reads up to {schema.VERSION}). Update Shaketable."
+            )
+        if altered := schema.find_altered(connection, version):
+            raise LayoutError(
+                f"{self.path} has another layout than the records of a run: {', '.join(altered)[:MOST_NAMED]}. It was "
+                "altered or damaged, and nothing of it was read or changed. Restore it from a copy, or move the folder "
+                "away and run the study again."
             )
         if not read_only:
             connection.execute("PRAGMA synchronous = NORMAL")

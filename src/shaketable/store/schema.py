@@ -10,7 +10,7 @@ from shaketable.store.sealing import seals
 VERSION = 7
 APPLICATION = 0x53484B54  # "SHKT": tells a run from any other SQLite file.
 
-TABLES = """
+FIRST = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE questions (
     id TEXT PRIMARY KEY, dataset TEXT NOT NULL, text TEXT NOT NULL, answers TEXT NOT NULL, tags TEXT NOT NULL,
@@ -89,7 +89,7 @@ CREATE TABLE underway (
 ) STRICT, WITHOUT ROWID;
 """
 """Replies to trials that have not ended."""
-TABLES += REFERENCES + CURVES + VERDICTS + WORDINGS + MONEY + UNDERWAY + seals.TABLE
+TABLES = FIRST + REFERENCES + CURVES + VERDICTS + WORDINGS + MONEY + UNDERWAY + seals.TABLE
 OLDER_RECORDS = "CREATE TEMP VIEW records AS SELECT *, NULL AS dollars, 0 AS reused FROM main.records"
 """A file of version 5 or older that is only read has the newer columns by this view, which stands before its table."""
 BEFORE_MONEY = 5
@@ -106,24 +106,32 @@ MIGRATIONS: dict[int, str] = {
 """Version n → the statements that make it n + 1. Traces of version 5 keep every field of a step and its reply; those of
 older versions are read as they are."""
 
-STRUCTURE = """
-SELECT s.name, c.name, c.type, c."notnull", c.pk FROM main.sqlite_schema s, pragma_table_info(s.name) c
-    WHERE s.type = 'table'
-UNION ALL
-SELECT s.tbl_name, i.name, '', i.seqno, 0 FROM main.sqlite_schema s, pragma_index_info(s.name) i WHERE s.type = 'index'
-"""
-"""The columns of each table and of what finds its rows: what a file of this version has, whatever it became it from."""
+OBJECTS = "SELECT type, name, tbl_name, sql FROM main.sqlite_schema"
 
 
 @functools.cache
-def structure() -> frozenset[tuple[object, ...]]:
-    """What `STRUCTURE` gives of a new file."""
+def _objects(version: int) -> frozenset[tuple[str, ...]]:
+    """The tables and indexes of a new file in the format of this version."""
     connection = sqlite3.connect(":memory:")
     try:
-        connection.executescript(TABLES)
-        return frozenset(connection.execute(STRUCTURE))
+        connection.executescript(FIRST + "".join(MIGRATIONS[before] for before in range(1, version)))
+        return _read_objects(connection)
     finally:
         connection.close()
+
+
+def _read_objects(connection: sqlite3.Connection) -> frozenset[tuple[str, ...]]:
+    """What makes up the layout of a file: views and triggers too. White space in statements means nothing."""
+    return frozenset(
+        (kind, name, table, "".join((sql or "").split())) for kind, name, table, sql in connection.execute(OBJECTS)
+    )
+
+
+def find_altered(connection: sqlite3.Connection, version: int) -> list[str]:
+    """Name what a file of this version has otherwise than a run: a view would be read for ever, and a trigger would
+    delete records, without any record being altered."""
+    altered = _objects(min(version, VERSION)) ^ _read_objects(connection)
+    return sorted({f"{kind} {name}" for kind, name, *_ in altered})
 
 
 def create(connection: sqlite3.Connection) -> None:

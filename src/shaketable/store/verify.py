@@ -57,7 +57,6 @@ def verify(store: RecordStore) -> Verdict:
         for (line,) in store.rows(f"PRAGMA integrity_check({N_SQLITE})"):
             if line != "ok":
                 problems.add(f"SQLite: {line}")
-        _check_structure(store, problems)
         texts = _check_texts(store, problems)
         n_records = _check_records(store, texts, problems)
         _check_wordings(store, problems)
@@ -78,14 +77,6 @@ def verify(store: RecordStore) -> Verdict:
         missing=max(0, (n_planned or n_records) - n_records),
         is_sealed=is_sealed,
     )
-
-
-def _check_structure(store: RecordStore, problems: Problems) -> None:
-    """The names of tables and columns stand in the file too. An older file has others until it is written to."""
-    if store.version == schema.VERSION:
-        altered = schema.structure() ^ frozenset(store.rows(schema.STRUCTURE))
-        for table in sorted({str(table) for table, *_ in altered}):
-            problems.add("its columns are not those of a run: the layout was altered", f"table {table}")
 
 
 def _check_texts(store: RecordStore, problems: Problems) -> array[int]:

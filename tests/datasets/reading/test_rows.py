@@ -169,8 +169,15 @@ def test_tables_are_read_where_a_loader_knows_them(tmp_path):
     assert first == Row(where="t.csv line 2", value={"qid": "1", "text": "two\nlines"}, has_cells=True)
     assert short == Rejected(where="t.csv line 4", reason="found 1 cells, expected 2 as in the header.")
     assert last == Row(where="t.csv line 5", value={"qid": "3", "text": "x"}, has_cells=True)
-    (prose,) = scan_rows(write(tmp_path / "book.txt", "x" * 200_000), tables=True)
-    assert prose.reason.startswith("broken table: field larger than field limit")
+
+
+def test_cells_are_read_up_to_their_limit(tmp_path, monkeypatch):
+    passage = "word " * 200_000
+    long = write(tmp_path / "long.csv", f'qid,text\n1,"{passage}"\n')
+    assert [row.value["text"] for row in scan_rows(long, header=True)] == [passage]
+    monkeypatch.setattr("shaketable.datasets.reading.rows.LONGEST_CELL", 1000)
+    (longer,) = scan_rows(long, header=True)
+    assert longer.where == "long.csv line 2" and "more than 1,000 characters" in longer.reason
 
 
 def test_members_of_a_nested_list_have_their_place():

@@ -22,7 +22,7 @@ from pydantic_core import ErrorDetails
 from shaketable.datasets.reading.sentences import sentence_bounds
 from shaketable.errors import DataError, describe_encoding, did_you_mean
 from shaketable.identity import digest_text
-from shaketable.text.unpacking import refuse_pipe, unpack
+from shaketable.text.unpacking import LONGEST_CELL, refuse_bomb, refuse_pipe, unpack
 from shaketable.text.unseen import clean_name, clean_names
 from shaketable.types import Json, Passage, Question, Rejected, Sentence
 
@@ -32,6 +32,9 @@ Fact = tuple[str, int]
 DELIMITERS = (",", ";", "\t")
 HALF = re.compile(r"[\ud800-\udfff]")
 EMPTY_ROW = "the row is empty."
+MOST_ROWS = 5_000_000
+"""Of a file: all of them are in the memory at once."""
+MOST_COLUMNS = 5000
 TOO_MANY_DIGITS = "a number has thousands of digits."
 
 
@@ -61,9 +64,19 @@ def read_rows(file: Path | Traversable, *, tables: bool = False) -> Iterator[Row
 
 def scan_rows(file: Path | Traversable, *, tables: bool = False, header: bool = False) -> Iterator[Row | Rejected]:
     """As `_scan_rows`; what cannot be stored is rejected where it stands."""
-    for row in _scan_rows(file, tables=tables, header=header):
+    for n, row in enumerate(_scan_rows(file, tables=tables, header=header), 1):
+        _refuse_many(file.name, n)
         half = _half_character(row.value) if isinstance(row, Row) else None
         yield row if half is None else Rejected(where=row.where, reason=half)
+
+
+def _refuse_many(name: str, n_rows: int = 0, n_columns: int = 0) -> None:
+    if n_rows > MOST_ROWS:
+        raise DataError(f"{name} has more than {MOST_ROWS:,} rows. Give a part of them: it is read as a whole.")
+    if n_columns > MOST_COLUMNS:
+        raise DataError(
+            f"{name} has {n_columns:,} columns, expected at most {MOST_COLUMNS:,}. Give the columns that are needed."
+        )
 
 
 def _half_character(value: Any) -> str | None:
@@ -166,6 +179,7 @@ def _table_rows(name: str, text: str, delimiter: str | None = None) -> Iterator[
     """`delimiter`: of a table with a header; None: it has one unless tabs stand in its first line."""
     has_header = delimiter is not None or "\t" not in text.partition("\n")[0]
     table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or ("," if has_header else "\t"))
+    csv.field_size_limit(LONGEST_CELL)
     header: list[str] | None = None
     while True:
         where = f"{name} line {table.line_num + 1}"
@@ -174,8 +188,9 @@ def _table_rows(name: str, text: str, delimiter: str | None = None) -> Iterator[
         except StopIteration:
             return
         except csv.Error as error:
-            yield Rejected(where=where, reason=f"broken table: {error}.")
+            yield Rejected(where=where, reason=_explain_table(error))
             continue
+        _refuse_many(name, n_columns=len(cells))
         if not has_header:
             yield Row(where=where, value=cells)
         elif header is None:
@@ -186,6 +201,12 @@ def _table_rows(name: str, text: str, delimiter: str | None = None) -> Iterator[
             yield Row(where=where, value=dict(zip(header, cells, strict=True)), has_cells=True)
         elif cells:
             yield Rejected(where=where, reason=f"found {len(cells)} cells, expected {len(header)} as in the header.")
+
+
+def _explain_table(error: csv.Error) -> str:
+    if "field limit" not in str(error):
+        return f"broken table: {error}."
+    return f"a cell has more than {LONGEST_CELL:,} characters. Is a quote opened and not closed?"
 
 
 def _whole_header(name: str, cells: Sequence[str]) -> list[str]:
@@ -216,7 +237,11 @@ def _parquet_rows(name: str, content: bytes) -> Iterator[Row]:
 
     try:
         with _without_panics():
+            lazy = polars.scan_parquet(io.BytesIO(content))
+            _refuse_many(name, lazy.select(polars.len()).collect().item(), len(lazy.collect_schema()))
             table = polars.read_parquet(io.BytesIO(content))
+            # A text that many rows share is in the memory once, until each row has it.
+            refuse_bomb(name, len(content), int(table.estimated_size()))
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, MemoryError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise DataError(f"{name} is a broken Parquet file: {reason}. Get it again.") from error

@@ -22,6 +22,7 @@ from shaketable import weights
 from shaketable.errors import DataError, at_home
 from shaketable.identity import digest_text
 from shaketable.text.normalization import without_surrogates
+from shaketable.text.unpacking import LONGEST_CELL
 
 BUILTIN = "builtin"
 BUILTIN_FILES = ("bridge_corpus.jsonl", "comparison_corpus.jsonl")
@@ -129,12 +130,14 @@ def _line_entries(name: str, source: IO[bytes] | gzip.GzipFile) -> Iterator[Entr
 
 def _table_entries(name: str, source: IO[bytes] | gzip.GzipFile) -> Iterator[Entry]:
     rows = csv.reader(io.TextIOWrapper(source, "utf-8-sig", newline=""), delimiter="\t")
+    csv.field_size_limit(LONGEST_CELL)
     next(rows)
     try:
         for row in rows:
             if len(row) != 3:
+                quote = " Is a quote opened and not closed?" if any("\n" in cell for cell in row) else ""
                 raise DataError(
-                    f"{name} line {rows.line_num}: found {len(row)} columns, expected id, text, title. "
+                    f"{name} line {rows.line_num}: found {len(row)} columns, expected id, text, title.{quote} "
                     "Get the file again."
                 )
             yield Entry(row[0], row[2], row[1])
