@@ -133,7 +133,8 @@ def test_a_name_is_enough_for_a_study(load):
         ),
         (
             "name = 'x'\ndataset = 'nq'",
-            "typos.toml, dataset: found 'nq'; write a table with the keys name, where, balance, limit, shard.",
+            "typos.toml, dataset: found 'nq'; write a table with the keys name, where, with_rewrites, balance, limit, "
+            "shard.",
         ),
         ("seed = 1", "typos.toml, name: this key is missing. Add it to the study."),
         ("name = ", "typos.toml: this is not TOML: "),

@@ -157,6 +157,9 @@ class WrittenVariation(Variation, Protocol):
     def title(self) -> str:
         """How tables and charts name them; empty: after who wrote them."""
 
+    def has_rewrite(self, question: Question) -> bool:
+        """Whether there is a wording of this question that can be asked."""
+
 
 @runtime_checkable
 class Perturbation(Part, Protocol):
@@ -300,6 +303,14 @@ class ThinkingModel(Model, Protocol):
     @property
     def thinks(self) -> bool:
         """Whether it may write thoughts before its answer; False also where that is not known yet."""
+
+
+@runtime_checkable
+class ParticularModel(Model, Protocol):
+    """A model that is known to refuse some settings."""
+
+    def known_refusal(self, max_tokens: int) -> str | None:
+        """Return what would be refused of a request with so many tokens, and what to set; None: nothing is known."""
 
 
 @runtime_checkable

@@ -117,6 +117,24 @@ def test_what_has_no_partner_is_counted_with_its_reason() -> None:
     }
 
 
+def test_what_the_study_leaves_out_did_not_fail() -> None:
+    """One passage cannot be reordered: the second run leaves all of them out, and the first has scores."""
+    base = pl.concat([rows(runs(1, 1)), rows(runs(1, 0), perturbation="source_reordering")])
+    new = pl.concat(
+        [
+            rows(runs(1, None), is_left_out=False),
+            rows(runs(None, None), perturbation="source_reordering", is_left_out=True),
+        ]
+    )
+    comparison = compare(base.with_columns(is_left_out=pl.lit(False)), new)
+    assert {(own.why, own.side, own.n) for own in comparison.unpaired} == {
+        ("left out", "second", 2),
+        ("no score", "second", 1),
+    }
+    [empty] = [change for change in comparison.levels if change.cell.perturbation == "source_reordering"]
+    assert {empty.first.reason, empty.second.reason, empty.difference.reason} == {"no pairs"}
+
+
 def test_what_an_interrupted_run_did_not_ask_is_not_asked() -> None:
     first = pl.concat([rows(runs(1, 1)), rows(runs(1, 1), temperature=1.0)])
     second = pl.concat([rows(runs(1, 1)), rows(runs(1), temperature=1.0)])

@@ -49,3 +49,22 @@ def test_a_cost_that_one_side_does_not_tell_is_unknown_and_no_zero() -> None:
 def test_a_question_without_a_price_or_an_answer_is_left_out() -> None:
     own = measured(records([0.01, None, 0.03, 0.05]), records([0.01, 0.02, 0.05, 0.09], failed=3))
     assert own["dollars"] == (pytest.approx(0.02), pytest.approx(0.03), 2)
+
+
+@pytest.mark.parametrize(
+    ("factor", "is_claimed"), [(1.0, False), (1.04, False), (1.06, True), (0.9, True), (0.97, False)]
+)
+def test_a_difference_is_claimed_beyond_a_twentieth_alone(factor: float, is_claimed: bool) -> None:
+    """The same factor for each question, so that the interval is narrow: 4 % more is certain and small."""
+    seconds = [1.0 + i / 1000 for i in range(40)]
+    first, second = (
+        records([1.0] * 40).with_columns(seconds=pl.Series(own)) for own in (seconds, [factor * s for s in seconds])
+    )
+    efforts = compare_efforts(first, second, system=System(model="m", method="m"), bootstrap=Bootstrap())
+    assert {own.measured: own.is_claimed for own in efforts}["seconds"] is is_claimed
+
+
+def test_a_large_difference_that_is_unsure_is_not_claimed() -> None:
+    first, second = (records([1.0] * 10).with_columns(seconds=pl.Series([1.0] * 9 + [last])) for last in (1.0, 9.0))
+    efforts = compare_efforts(first, second, system=System(model="m", method="m"), bootstrap=Bootstrap())
+    assert {own.measured: own.is_claimed for own in efforts}["seconds"] is False

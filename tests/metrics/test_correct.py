@@ -131,7 +131,7 @@ def test_a_question_that_names_one_thing_is_no_choice() -> None:
 
 
 def test_settings_fall_back_to_contains() -> None:
-    plain = Correct(choices="mentioned", yes_no="mentioned", negation=False)
+    plain = Correct(choices="mentioned", yes_no="mentioned", negation=False, in_question="mentioned")
     texts = ["Saturn is larger than Jupiter.", "not the town of Penzance", "know", "no", "Yes, no.", "", "Parisian"]
     for question in QUESTIONS.values():
         given = [record(text, question) for text in texts]
@@ -142,7 +142,8 @@ def test_settings_fall_back_to_contains() -> None:
 @given(st.text(string.ascii_letters + " .,'", max_size=40), st.text(string.ascii_letters + " .,'", max_size=12))
 def test_an_open_question_without_negation_counts_as_in_contains(answer: str, gold: str) -> None:
     if gold.strip().casefold() not in ("yes", "no"):
-        assert value(Correct(negation=False), answer, gold) == value(Contains(), answer, gold)
+        metric = Correct(negation=False, in_question="mentioned")
+        assert value(metric, answer, gold) == value(Contains(), answer, gold)
 
 
 def test_a_failed_trial_and_a_question_without_accepted_answers_have_no_number() -> None:
@@ -155,7 +156,7 @@ def test_records_keep_their_order_and_keys() -> None:
     assert [(score.key, score.value) for (score,) in found] == [("a", 1.0), ("b", None), ("c", 0.0)]
 
 
-@pytest.mark.parametrize("settings", [{"choices": "named"}, {"yes_no": "first"}])
+@pytest.mark.parametrize("settings", [{"choices": "named"}, {"yes_no": "first"}, {"in_question": "always"}])
 def test_an_unknown_setting_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected"):
         Correct(**settings)
@@ -166,3 +167,142 @@ def test_a_model_that_repeats_itself_for_a_thousand_words_is_judged_at_once() ->
     text = "the Loire is longer than longer than the Seine and the Seine not " * 100
     assert isinstance(is_right(LOIRE, text), bool)
     assert isinstance(is_right(LOIRE, "answer Loire is " * 300), bool)
+
+
+CAPITAL = Question(id="q", text="What is the capital of France?", answers=("Paris",))
+SUOMI = Question(
+    id="q", text="Which country is known to its people as Suomen Tasavalta?", answers=("Finland", "Suomen Tasavalta")
+)
+HEIGHT = Question(id="q", text="How many metres tall is the tower?", answers=("12 metres",))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Paris", True),
+        ("**Paris**", True),
+        ("It is not Rome but Paris.", True),
+        ("Paris is not only the capital but the largest city.", True),
+        ("The capital of France is Paris. It is not Rome.", True),
+        ("Sure! Paris is the capital.", True),
+        ("Is it Paris? I think so.", True),
+        ("Rome? No, Paris.", True),
+        ("Rome. Actually, it is Paris.", True),
+        ("Paris. Actually, it has been the capital since 987.", True),
+        ("The capital is Paris, which is not in Italy.", True),
+        ("Rome. Paris is wrong.", False),
+        ("Rome. It was once Paris.", False),
+        ("not Paris", False),
+        ("Paris? No, Rome.", False),
+        ("Paris, no wait, Rome.", False),
+        ("Paris is not the capital of France.", False),
+        ("Paris is the wrong answer: it isn't Paris.", False),
+        ("Anything other than Paris.", False),
+        ("Parisian", False),
+    ],
+)
+def test_what_is_denied_or_corrected_is_not_answered(text: str, expected: bool) -> None:
+    assert Correct().explain(text, CAPITAL).is_right is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The country known to its people as Suomen Tasavalta is Sweden.", False),
+        ("Sweden is known to its people as Suomen Tasavalta.", False),
+        ("Suomen Tasavalta is a country in the north.", False),
+        ("Finland is known to its people as Suomen Tasavalta.", True),
+        ("Suomen Tasavalta", True),
+        ("The answer is: Suomen Tasavalta.", True),
+    ],
+)
+def test_an_answer_repeated_from_the_question_must_be_asserted(text: str, expected: bool) -> None:
+    assert Correct().explain(text, SUOMI).is_right is expected
+
+
+def test_a_repeated_answer_is_known_in_another_spelling() -> None:
+    asked = Question(
+        id="q", text="What was the first synthesised element?", answers=("Technetium", "First synthesized")
+    )
+    assert not Correct().explain("The first synthesized element is beryl.", asked).is_right
+
+
+def test_an_answer_that_the_question_offers_counts_when_mentioned() -> None:
+    asked = Question(id="q", text="Which is larger, the Po, the Elbe or the Rhine?", answers=("the Rhine",))
+    assert Correct().explain("The Rhine is the largest.", asked).is_right
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("12", True),
+        ("It is twelve metres tall.", True),
+        ("12m", False),
+        ("112 metres", False),
+        ("12.5 metres", False),
+        ("12,000", False),
+        ("-12", False),
+    ],
+)
+def test_a_number_needs_no_unit_that_the_question_names(text: str, expected: bool) -> None:
+    assert Correct().explain(text, HEIGHT).is_right is expected
+
+
+def test_a_year_is_no_amount() -> None:
+    asked = Question(id="q", text="Which war followed?", answers=("1870 War",))
+    assert not Correct().explain("It began in 1870.", asked).is_right
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "expected"),
+    [
+        ("iron", "environment", False),
+        ("Oman", "Romania", False),
+        ("Mali", "Somalia", False),
+        ("North Sea", "the North\u00a0\u00a0Sea", True),
+        ("I don't know", "I don’t know.", True),
+        ("Y'all", "Y'all起き.post", True),
+        ("yes", "yes科幻(", True),
+        ("no", "yes科幻(", False),
+        ("Zürich", "Zurich", True),
+        ("14 December 1972", "on December 14, 1972", True),
+        ("14 December 1972", "on December 15, 1972", False),
+        ("巴黎", "答案是巴黎。", True),
+    ],
+)
+def test_words_and_numbers_are_whole_in_any_spelling(gold: str, text: str, expected: bool) -> None:
+    assert (value(Correct(), text, gold) == 1.0) is expected
+
+
+@given(
+    st.text(string.ascii_lowercase, min_size=3, max_size=10).map(str.title),
+    st.sampled_from(["**{}**", "_{}_", "`{}`", "“{}”", "'{}'", "\u00a0{}\u2003\n", "# {}", "- {}"]),
+)
+def test_marks_around_an_answer_never_change_the_verdict(gold: str, around: str) -> None:
+    asked = Question(id="q", text="?", answers=(f"{gold} Bay",))
+    for text in (f"{gold} Bay", f"It is {gold} Bay.", f"not {gold} Bay", f"It is {gold}.", f"{gold}s Bay"):
+        marked = text.replace(f"{gold} Bay", around.format(f"{gold} Bay")).replace(" ", "\u00a0")
+        assert Correct().explain(marked, asked).is_right == Correct().explain(text, asked).is_right
+
+
+@given(
+    st.text(string.ascii_lowercase, min_size=2, max_size=10), st.text(string.ascii_lowercase, min_size=1, max_size=3)
+)
+def test_an_answer_inside_a_longer_word_is_never_right(gold: str, letters: str) -> None:
+    asked = Question(id="q", text="?", answers=(gold,))
+    if gold not in ("yes", "no", "an", "the"):
+        assert not Correct().explain(gold + letters, asked).is_right
+        assert not Correct().explain(letters + gold, asked).is_right
+
+
+@given(st.integers(0, 10**6), st.integers(0, 9))
+def test_an_answer_inside_a_longer_number_is_never_right(number: int, digit: int) -> None:
+    asked = Question(id="q", text="?", answers=(str(number),))
+    for text in (
+        f"{number}{digit}",
+        f"{digit}{number}",
+        f"{number}.{digit}",
+        f"{number},{digit:03}",
+        f"{number} million",
+    ):
+        assert Correct().explain(text, asked).is_right is (number == 0 and "million" in text)

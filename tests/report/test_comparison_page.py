@@ -11,6 +11,7 @@ from axe_findings import serious
 from made_answers import answer_rows, made_run
 from seen_page import SeenPage
 
+from shaketable.report.comparison.figures import make_figures
 from shaketable.report.comparison.page import render_comparison
 from shaketable.stages.compare import compare
 
@@ -139,3 +140,34 @@ def test_a_browser_draws_it_and_nobody_is_shut_out(
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
     assert serious(shown) == []
     context.close()
+
+
+def test_the_chart_of_conditions_draws_what_was_observed(tmp_path: Path) -> None:
+    """Under one condition nothing differs, under the other six of 24 do: a drawn-together value would move both."""
+    rows = [
+        {**row, "perturbation": evidence, "method": name}
+        for name, evidence, right in (
+            ("x", "unchanged", [0] * 24),
+            ("y", "unchanged", [0] * 24),
+            ("x", "sentence_removal", [1] * 12 + [0] * 12),
+            ("y", "sentence_removal", [1] * 6 + [0] * 18),
+        )
+        for row in answer_rows(right, method=name)
+    ]
+    told = compare(made_run(tmp_path / "run", rows))
+    [figure] = [own for own in make_figures(told.compared[0], told, "") if own.name == "conditions"]
+    by_value = {mark.x: (mark.value, mark.n) for mark in figure.marks}
+    assert by_value == {"unchanged": (0.0, 24), "sentence removal": (-0.25, 24)}
+    assert "observed difference" in figure.caption
+
+
+def test_small_differences_of_effort_have_no_card_and_no_word(tmp_path: Path) -> None:
+    def rows(name: str, seconds: float) -> list[dict[str, Any]]:
+        return [{**row, "seconds": seconds, "n_tokens": 20} for row in answer_rows(SHORT, method=name)]
+
+    told = compare(made_run(tmp_path / "run", [*rows("x", 0.5), *rows("y", 0.51)]))
+    html = render_comparison(told)
+    assert "Latency, seconds" not in html and "more seconds" not in html
+    assert "No difference of 5 % or more in seconds is shown" in SeenPage(html).text
+    slow = compare(made_run(tmp_path / "slow", [*rows("x", 0.5), *rows("y", 0.6)]))
+    assert "Latency, seconds" in render_comparison(slow)

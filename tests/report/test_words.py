@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shaketable.report.words import (
     format_amount,
+    format_apart,
     format_cost,
     format_difference,
     format_entry,
@@ -115,3 +119,31 @@ def test_words_are_joined_as_people_do() -> None:
         "a and b",
         "a, b and c",
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "unit", "texts"),
+    [
+        (1.0, 0.425, "share", ("100.0", "42.5", "57.5")),
+        (0.9, 0.5, "share", ("90", "50", "40")),
+        (0.5625, 0.5042, "share", ("56.2", "50.4", "5.8")),
+        (1 / 3, 2 / 3, "share", ("33.3", "66.7", "33.4")),
+        (0.155, 0.15876, "seconds", ("0.15500", "0.15876", "0.00376")),
+        (18.0, 30.0, "count", ("18.0", "30.0", "12.0")),
+    ],
+)
+def test_two_levels_and_their_difference_add_up(first, second, unit, texts) -> None:
+    assert format_apart(first, second, unit) == texts
+
+
+@given(st.integers(0, 120), st.integers(0, 120), st.integers(1, 120))
+def test_shares_of_any_sample_add_up(a: int, b: int, n: int) -> None:
+    first, second, apart = (Decimal(text) for text in format_apart(min(a, n) / n, min(b, n) / n, "share"))
+    assert abs(first - second) == apart
+    assert abs(apart - 100 * Decimal(abs(min(a, n) - min(b, n))) / n) < 1
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6))
+def test_amounts_add_up(a: float, b: float) -> None:
+    first, second, apart = (Decimal(text.replace(",", "")) for text in format_apart(a, b, "seconds"))
+    assert abs(first - second) == apart

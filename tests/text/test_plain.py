@@ -24,6 +24,8 @@ NUMBERS = st.integers(0, 10**7).map(str) | st.integers(1000, 10**9).map("{:,}".f
         ("1,20 and 12,0000", "1,20 and 12,0000"),
         ("2.5 million, 3 hundred thousand", "2500000, 300000"),
         ("5 % and 5 per cent", "5 percent and 5 percent"),
+        ("December 14, 1972 and 2nd May 1999", "14 december 1972 and 2 may 1999"),
+        ("two of twelve, one of twenty-five", "2 of 12, one of twenty-five"),
         ("10² is not 102, 3½", "10^2 is not 102, 3 1/2"),
         ("Zürich, Ørsted, Straße, São", "zurich, orsted, strasse, sao"),
         ("U.S. and J. K. Rowling", "us. and jk. rowling"),

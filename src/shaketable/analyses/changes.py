@@ -21,6 +21,7 @@ from shaketable.statistics.worst_case import is_uncertain, worst_cases
 from shaketable.types import Estimate, Unit
 
 Kind = Literal["overall", "level", "condition", "worst case"]
+NO_PAIRS = "no pairs"
 ENDS = ("least", "greatest")
 FILLED = tuple(f"{side}_{end}" for side in SIDES for end in ENDS)
 
@@ -101,9 +102,9 @@ def measure_changes(
             worst_low=apart[i].low,
             worst_high=apart[i].high,
             kind=own.kind,
-            first=firsts[i],
-            second=seconds[i],
-            difference=estimates[i],
+            first=_of_pairs(firsts[i]),
+            second=_of_pairs(seconds[i]),
+            difference=_of_pairs(estimates[i]),
             p=apart[i].p if estimates[i].n else None,
             p_equivalent=within[i].p if estimates[i].n > 1 else None,
             sd=float(np.nanstd(differences[i], ddof=1)) if estimates[i].n > 1 else None,
@@ -111,6 +112,11 @@ def measure_changes(
         for i, own in enumerate(slices)
     ]
     return _with_others(changes, differences, ids, bootstrap)
+
+
+def _of_pairs(estimate: Estimate) -> Estimate:
+    """One side may well have scores where no pair has two."""
+    return estimate if estimate.n else replace(estimate, reason=NO_PAIRS)
 
 
 def slices_of(asked: pl.DataFrame, system: System) -> Iterator[Slice]:

@@ -24,12 +24,24 @@ MEASURED: dict[Measured, Unit] = {
 }
 
 
+LEAST_EFFORT = 0.05
+"""Share of the first system's amount that a claimed difference must exceed."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Effort:
     """Of an answered trial, on average over questions and the conditions that both sides were asked."""
 
     measured: Measured
     change: Change
+
+    @property
+    def is_claimed(self) -> bool:
+        """Whether the interval lies beyond a twentieth of what the first system takes: less is nothing to act on."""
+        difference, level = self.change.difference, abs(self.change.first.value or 0.0)
+        if difference.low is None or difference.high is None:
+            return False
+        return max(difference.low, -difference.high) > LEAST_EFFORT * level
 
 
 def compare_efforts(

@@ -19,9 +19,10 @@ TEXTS = pl.col(pl.Categorical).cast(pl.String)
 """Of rows that are few: texts again where numbers stood for them."""
 Side = Literal["first", "second"]
 SIDES: tuple[Side, Side] = ("first", "second")
-Why = Literal["question", "condition", "not asked", "no score", "text"]
+Why = Literal["question", "condition", "not asked", "no score", "left out", "text"]
 """The other side has no such question; no such condition; has both, but not together, as runs that were interrupted do;
-the one side was asked and has no score; or a question of the same id is another one."""
+the one side was asked and has no score; the study leaves all its records out, whose evidence could not be changed as
+asked; or a question of the same id is another one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,10 +54,12 @@ def pair(first: pl.DataFrame, second: pl.DataFrame, metric: str) -> pl.DataFrame
 
     `first`: the mean over runs, None without a score. `first_even`: the same of as many runs as the other side has.
     `first_least` and `first_greatest`: had the runs that failed scored as badly, or as well, as can be. `first_runs`
-    and `first_failed`: how many have a score, and how many might have one; None: nothing was asked.
+    and `first_failed`: how many have a score, and how many might have one; None: nothing was asked. `first_is_out`:
+    whether the study leaves all of them out.
     """
     tables = [table.filter(metric=metric) for table in name_evidence_alike(first, second)]
-    questions = [by_question(table).with_columns(side=pl.lit(i)) for i, table in enumerate(tables)]
+    is_out = (pl.col("n_runs") == 0) & (pl.col("n_failed") == 0) & (pl.col("n_missing") > 0)
+    questions = [by_question(table).with_columns(side=pl.lit(i), is_out=is_out) for i, table in enumerate(tables)]
     filled = fill_failed(pl.concat(questions), pl.concat(tables, how="diagonal"))
     first_rows, second_rows = (
         filled.filter(side=i)
@@ -70,6 +73,7 @@ def pair(first: pl.DataFrame, second: pl.DataFrame, metric: str) -> pl.DataFrame
             pl.col("greatest").alias(f"{side}_greatest"),
             pl.col("n_runs").alias(f"{side}_runs"),
             pl.col("n_failed").alias(f"{side}_failed"),
+            pl.col("is_out").alias(f"{side}_is_out"),
         )
         for i, (side, table) in enumerate(zip(SIDES, tables, strict=True))
     )
@@ -93,7 +97,9 @@ def count_unpaired(paired: pl.DataFrame) -> tuple[Unpaired, ...]:
         has_question, has_condition = others.any().over("dataset", "question_id"), others.any().over(CONDITION)
         is_missing = others & ~own & own.any().over("dataset", "question_id") & own.any().over(CONDITION)
         why = (
-            pl.when(own & others & pl.col(side).is_null())
+            pl.when(own & others & pl.col(f"{side}_is_out"))
+            .then(pl.lit("left out"))
+            .when(own & others & pl.col(side).is_null())
             .then(pl.lit("no score"))
             .when(own & ~has_question)
             .then(pl.lit("question"))

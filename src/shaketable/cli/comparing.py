@@ -20,7 +20,7 @@ from shaketable.stages.analyze import make_current
 from shaketable.stages.compare import compare as compare_runs
 from shaketable.store import Run
 
-COLORS = {"agrees": "green", "differs": "red", "cannot be said": "dim"}
+COLORS = {"agrees": "green", "differs": "red", "cannot be said": "dim", "not comparable": "dim"}
 
 
 @guarded
@@ -102,9 +102,10 @@ def compare_published(
     ] = None,
     json_: JsonOption = False,
 ) -> None:
-    """Lay the claims and tables of a published study beside a run: agrees, differs, or cannot be said, and why.
+    """Compare a run with the claims of a published study: agrees, differs, cannot be said, or not comparable.
 
-    Only intervals decide. A number is compared with its published one where model, method and dataset are the same.
+    Only intervals decide, and what the run's own report leaves open stays open. A number is compared with its published
+    one where model, method, dataset, metric, encoder and the number of runs and wordings are the same.
     """
     run = Run(run_folder)
     make_current(run, progress=lambda words: say(words, quiet=json_))

@@ -20,9 +20,9 @@ from shaketable.report.comparison_words import (
     format_change,
     format_effort,
     name_level,
+    show,
     verdict_of,
 )
-from shaketable.report.words import format_value
 from shaketable.types import Json
 
 N_ANSWERS = 3
@@ -49,7 +49,7 @@ def tell_comparison(compared: Compared, told: Comparisons) -> None:
     table.add_section()
     for effort in compared.efforts:
         change = effort.change
-        numbers = (format_value(change.first), format_value(change.second), _in_two(format_effort(effort)))
+        numbers = (*show(change)[:2], _in_two(format_effort(effort)))
         table.add_row(EFFORTS[effort.measured], *numbers)
     out.print(table)
     out.print(describe_moves(compared), highlight=False, markup=False)
@@ -71,8 +71,7 @@ def _in_two(text: str) -> str:
 
 def _cells(change: Change, compared: Compared, told: Comparisons) -> tuple[str, ...]:
     return (
-        format_value(change.first),
-        format_value(change.second),
+        *show(change)[:2],
         _in_two(format_change(change)),
         format_adjusted(change, compared, told),
         verdict_of(change, compared, told),

@@ -24,7 +24,7 @@ CLAUSE_END = re.compile(r"\b(?:while|whereas|but|although|though|and|which|who|w
 MARK = re.compile(r"\b(?:GOLD|OTHER)\b")
 NOT = r"(?:\b(?:not|never|neither|nor|rather than|instead of|other than|unlike|except|excluding)|n't)"
 NEGATED = re.compile(
-    rf"{NOT}\s+(?:(?!(?:than|as|be|only|just|merely|until|before|but)\b)\w+\s+){{0,3}}(?:GOLD|OTHER)\b"
+    rf"{NOT}\s+(?:(?!(?:than|as|be|only|just|merely|until|before|but)\b)\w+\s+){{0,3}}[^\w\s.,;:!?]*\s?(?:GOLD|OTHER)\b"
 )
 IDENTITY = re.compile(r"\b(?P<side>GOLD|OTHER)\b.*\b(?:is|was|as)\b.*\b(?P=side)\b")
 """`Vivaldi was the composer of The Four Seasons` tells which is meant and chooses nothing."""

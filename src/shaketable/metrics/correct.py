@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 
 from shaketable.metrics.choices import Choice, Verdict, choose, drop_negated, find_choice, mark
 from shaketable.metrics.scoring import score_each
-from shaketable.text.normalization import YES_NO
-from shaketable.text.plain import bare, fold, occurs_whole
+from shaketable.text.normalization import YES_NO, contains_words
+from shaketable.text.plain import bare, fold, occurs_whole, pieces
 from shaketable.types import Measure, Question, Record, Score
 
 LEADING = re.compile(r"\b(?P<word>yes|no)\b(?!\s+(?:information|mention|evidence|answer|one|longer)\b)")
@@ -38,6 +38,7 @@ CALLED_WRONG = re.compile(
     r"|\bGOLD\?\s*(?:no|nope|not|wrong)\b"
 )
 """`Paris is wrong`, `Paris is not the capital`, `Paris? No`."""
+YEAR = re.compile(r"[12][0-9]{3}")
 NEGATIVE = re.compile(r"\b(?:not|never|no|without)\b|n't")
 ALONE = re.compile(r"\W*(?:(?:the|it|is|was|answer|a|an|they|are|he|she|called|named)\W+)*GOLD\W*")
 GIVEN = re.compile(r"(?:\b(?:is|was|are|were|called|named)\b|:)\W*(?:the\s+)?GOLD\W*$")
@@ -70,8 +71,9 @@ class Correct:
     negation: bool = True
     """False: an accepted answer counts after a `not`, and behind another answer, too."""
     in_question: Literal["asserted", "mentioned"] = "asserted"
-    """What an accepted answer that stands in the question must be, to count; in a question with `or` it always counts.
-    With all three `mentioned` and `negation` False, the metric is `contains`."""
+    """What an accepted answer that stands in the question must be, to count (in a question with `or` it always counts),
+    and whether a number does without a unit that the question names. With the other two `mentioned` as well and
+    `negation` False, the metric is `contains`."""
 
     def __post_init__(self) -> None:
         if self.choices not in ("chosen", "mentioned"):
@@ -107,7 +109,10 @@ class Correct:
     def _mention(self, text: str, question: Question) -> Verdict:
         if self.negation:
             text = settle(text)
-        mentioned = [gold for gold in question.answers if occurs_whole(gold, text)]
+        golds = list(question.answers)
+        if self.in_question == "asserted":
+            golds = [name for gold in golds for name in _names(gold, question.text)]
+        mentioned = [gold for gold in golds if occurs_whole(gold, text)]
         if not mentioned:
             return Verdict(is_right=False, reason="no accepted answer occurs")
         repeated = [gold for gold in mentioned if self.in_question == "asserted" and _is_repeated(gold, question)]
@@ -149,7 +154,21 @@ def asserts(text: str, golds: Sequence[str]) -> bool:
 
 def _is_repeated(gold: str, question: Question) -> bool:
     """Whether an accepted answer stands in the question, which does not offer it as one of several."""
-    return " or " not in fold(question.text) and occurs_whole(gold, question.text)
+    sought, asked = ([_stem(piece) for piece in pieces(text)] for text in (gold, question.text))
+    return " or " not in fold(question.text) and contains_words(sought, asked)
+
+
+def _stem(piece: str) -> str:
+    """A word without what its forms and spellings end with: `synthesised`, `synthesized`."""
+    return piece if piece.isdigit() else piece[: max(4, len(piece) - 3)]
+
+
+def _names(gold: str, question: str) -> tuple[str, ...]:
+    """An accepted answer; also its number alone where the question names the unit: `two parties`, `12 metres`."""
+    number, *unit = pieces(gold) or [""]
+    is_amount = number.replace(".", "").isdigit() and YEAR.fullmatch(number) is None
+    is_named = is_amount and bool(unit) and set(unit) <= set(pieces(question))
+    return (gold, number) if is_named else (gold,)
 
 
 def say(text: str, golds: set[str]) -> Verdict:

@@ -23,6 +23,7 @@ from shaketable.models.endpoint.client import make_client
 from shaketable.models.endpoint.failures import EndpointError
 from shaketable.models.endpoint.fields import LONGEST_NAME, name_of
 from shaketable.models.endpoint.headers import refuse_headers
+from shaketable.models.endpoint.hints import known_refusal
 from shaketable.models.endpoint.honors import CheckError, Honors
 from shaketable.models.endpoint.line import Line
 from shaketable.models.endpoint.negotiation import Negotiated, refuse_temperatures
@@ -92,8 +93,8 @@ class Openai:
     """The environment variable that holds the key, which is never a setting itself. None: OPENAI_API_KEY, or
     AZURE_OPENAI_API_KEY with `api_version`."""
     concurrency: int = field(default=256, compare=False)
-    """The most requests under way at once, at all servers together. There are 16 for each server at first, and more
-    where that brings more replies."""
+    """The most requests under way at once, at all servers together. There is one for each server before it has said
+    anything, then 16, and more where that brings more replies."""
     requests_per_minute: float | None = field(default=None, compare=False)
     """The most requests that are sent in any minute, to all servers together; None: what they accept."""
     tokens_per_minute: float | None = field(default=None, compare=False)
@@ -308,6 +309,10 @@ class Openai:
     def lacks(self, by_chat: Collection[str] = ()) -> str | None:
         """Why a study could not use this endpoint, without asking it; only the endpoint knows whether it can chat."""
         return next((problem for access in self._accesses if (problem := access.lacks(self.model))), None)
+
+    def known_refusal(self, max_tokens: int) -> str | None:
+        """Return what this endpoint is known to refuse of these settings; None: nothing is known."""
+        return known_refusal(self, self._accesses[0].host, max_tokens)
 
     # --- asking ---------------------------------------------------------------------------------
 

@@ -245,6 +245,7 @@ def _describe_choice(choice: Mapping[str, Any]) -> str:
         *([f"balanced by {join_words([name_part(key) for key in balanced])}"] if balanced else []),
         *([f"{per_cell:,} of each"] if per_cell else []),
         *([f"where {' and '.join(where)}"] if where else []),
+        *(["that have a rewrite"] if choice.get("with_rewrites") else []),
         *([f"part {' of '.join(map(str, choice['shard']))}"] if choice.get("shard") else []),
     ]
     return ", ".join(told)

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shaketable.analyses.changes import Change
 from shaketable.analyses.compared import Compared, Comparisons
 from shaketable.analyses.comparing import Comparison
-from shaketable.analyses.efforts import Effort, Measured
+from shaketable.analyses.efforts import LEAST_EFFORT, Effort, Measured
 from shaketable.analyses.pairs import Unpaired, Why
 from shaketable.factors import Cell, measure_of, word_for
 from shaketable.report.claim_words import N_MOST, WHATEVER_FAILED, describe_unshown, rounded
 from shaketable.report.words import (
     count_questions,
     format_amount,
-    format_difference,
+    format_apart,
     format_interval,
     format_level,
     format_margin,
     format_p,
     format_value,
-    holds_zero,
     name_evidence,
     name_wording,
-    negate,
     sentence_case,
     without_sign,
 )
@@ -44,7 +42,8 @@ WHY: dict[Why, str] = {
     "question": "{n} of {side}: the other side was not asked these questions",
     "condition": "{n} of {side}: the other side was not asked under these conditions",
     "not asked": "{n} that {side} was not asked yet",
-    "no score": "{n} that have no score with {side}: they failed, or were left out",
+    "no score": "{n} that have no score with {side}: no answer, or none that the metric can score",
+    "left out": "{n} that the study leaves out with {side}, because their evidence could not be changed as asked",
     "text": "{n} whose question has the same id on both sides, but another text or other accepted answers",
 }
 
@@ -116,10 +115,27 @@ def describe_effort(effort: Effort, compared: Compared) -> str:
 
 
 def format_effort(effort: Effort) -> str:
-    """`12.0 more [9.00, 15.0]`, or that it is the same."""
+    """`12.0 more [9.00, 15.0]`, that it is the same, or a difference that is too small or too unsure for a word."""
     if effort.change.is_same:
         return "the same for every question"
+    if not effort.is_claimed:
+        return " ".join(filter(None, (_signed(effort.change), format_interval(effort.change.difference))))
     return format_change(effort.change, is_effort=True)
+
+
+def _signed(change: Change) -> str:
+    sign = "−" if (change.difference.value or 0.0) < 0 else ""
+    return f"{sign}{show(change)[2]}"
+
+
+def show(change: Change) -> tuple[str, str, str]:
+    """Both levels and how far they are apart, whatever the sign, in numbers that add up."""
+    first, second, difference = change.first, change.second, change.difference
+    if first.value is None or second.value is None or difference.value is None:
+        return format_value(first), format_value(second), format_amount(without_sign(difference))
+    one, other, apart = format_apart(first.value, second.value, difference.unit)
+    level, between = (" %", " points") if difference.unit == "share" else ("", "")
+    return f"{one}{level}", f"{other}{level}", f"{apart}{between}"
 
 
 def format_change(change: Change, *, is_effort: bool = False) -> str:
@@ -135,8 +151,8 @@ def amount_and_interval(change: Change, *, is_effort: bool = False) -> tuple[str
         return format_amount(difference), ""
     is_higher_better = None if is_effort else measure_of(change.metric).higher_is_better
     more, less = {True: ("better", "worse"), False: ("worse", "better"), None: ("more", "less")}[is_higher_better]
-    size = without_sign(difference)
-    return f"{format_amount(size)} {less if difference.value < 0 else more}", format_interval(size)
+    word = f" {less if difference.value < 0 else more}" if difference.value else ""
+    return f"{show(change)[2]}{word}", format_interval(without_sign(difference))
 
 
 def _describe_failed(change: Change) -> str:
@@ -157,8 +173,9 @@ def effort_and_levels(effort: Effort, compared: Compared) -> tuple[str, str]:
         claim = f"Answers of {one} and {other} take equally many {unit}"
         if effort.measured in ("dollars", "seconds"):
             claim = f"Answers of {one} and {other} take the same {unit}"
-    elif holds_zero(difference):
-        claim = f"No difference in {unit} is seen between answers of {one} and {other}"
+    elif not effort.is_claimed:
+        least = f"{100 * LEAST_EFFORT:g} % or more"
+        claim = f"No difference of {least} in {unit} is shown between answers of {one} and {other}"
     elif effort.measured == "dollars":
         claim = f"An answer of {other} costs {'more' if is_more else 'less'} than one of {one}"
     else:
@@ -241,9 +258,14 @@ def _levels(compared: Compared, told: Comparisons) -> Iterator[str]:
     shown = [change for change in levels if told.is_shown(compared, change)]
     for change in shown:
         yield f"{sentence_case(name_level(change.cell))}: {_better(compared, change)} ({_levels_of(compared, change)})."
-    if len(levels) > len(shown):
-        others = ", ".join(name_level(change.cell) for change in levels if change not in shown)
-        yield f"One by one, no difference is shown for: {others}."
+    if others := [change for change in levels if change not in shown and change.difference.n]:
+        yield f"One by one, no difference is shown for: {_names(others)}."
+    if unpaired := [change for change in levels if not change.difference.n]:
+        yield f"Without a pair that has a score on both sides: {_names(unpaired)}."
+
+
+def _names(changes: Sequence[Change]) -> str:
+    return ", ".join(name_level(change.cell) for change in changes)
 
 
 def describe_worst(compared: Compared, told: Comparisons) -> str:
@@ -268,7 +290,7 @@ def _better(compared: Compared, change: Change) -> str:
 def _verdict_and_size(compared: Compared, change: Change) -> tuple[str, str]:
     direction, what = _direction(change), word_for(change.metric)
     is_more = (change.difference.value or 0.0) > 0
-    size = format_difference(change.difference if is_more else negate(change.difference))
+    size = " ".join(filter(None, (show(change)[2], format_interval(without_sign(change.difference)))))
     of = f"{size}{' of' if change.difference.unit == 'share' else ''} {what} {'more' if is_more else 'less'}"
     verdict = {1: "is better than", -1: "is worse than", 0: "differs from"}[direction]
     return f"{compared.second.name} {verdict} {compared.first.name}", of
@@ -283,7 +305,8 @@ def _direction(change: Change) -> int:
 
 
 def _levels_of(compared: Compared, change: Change) -> str:
-    return f"{compared.first.name} {format_value(change.first)}, {compared.second.name} {format_value(change.second)}"
+    first, second, _ = show(change)
+    return f"{compared.first.name} {first}, {compared.second.name} {second}"
 
 
 def _count(own: Unpaired) -> str:

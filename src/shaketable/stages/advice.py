@@ -5,20 +5,38 @@ from __future__ import annotations
 import json
 
 from shaketable import catalog
-from shaketable.protocols import GoldMetric, LaidOutMethod, ThinkingModel, TurnMethod
+from shaketable.models.endpoint.hints import ROOM_TO_THINK
+from shaketable.protocols import CountedVariation, GoldMetric, LaidOutMethod, ParticularModel, ThinkingModel, TurnMethod
 from shaketable.stages.meter import asked_in_batches
+from shaketable.stages.parts import variations_of
 from shaketable.stages.plan import Condition, Plan
 from shaketable.types import Question
-
-ROOM_TO_THINK = 1000
-"""Tokens below which thoughts are likely to be cut off; reasoning models write thousands."""
+from shaketable.variations.gate.reworded import RULES
 
 
 def advice_on(planned: Plan) -> list[str]:
     """One sentence for each model and method that do not fit each other, or take long; nothing is changed."""
     advice = [advise(condition) for condition in planned.conditions for advise in (_on_thoughts, _on_batches)]
     advice.append(_on_answers(planned))
+    advice += _on_refused_settings(planned)
     return list(dict.fromkeys(filter(None, advice)))
+
+
+def _on_refused_settings(planned: Plan) -> list[str]:
+    """Settings that an endpoint is known to refuse: of models under test, and of those that reword the questions."""
+    told = []
+    for condition in planned.conditions:
+        n_tokens = json.loads(condition.generation)["max_tokens"]
+        if isinstance(condition.model, ParticularModel) and (problem := condition.model.known_refusal(n_tokens)):
+            told.append(f"cross.models: {problem}")
+    for variation in variations_of(planned.study) if planned.questions else ():
+        if not isinstance(variation, CountedVariation) or variation.by == RULES:
+            continue
+        model = catalog.build("model", variation.by, "cross.variations")
+        n_tokens = variation.prompt(planned.questions[0]).sampling.max_tokens
+        if isinstance(model, ParticularModel) and (problem := model.known_refusal(n_tokens)):
+            told.append(f"cross.variations: {catalog.name_of(variation)}: {problem}")
+    return told
 
 
 def _on_answers(planned: Plan) -> str | None:

@@ -6,7 +6,7 @@ import collections
 import functools
 import inspect
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from shaketable.protocols import (
     PipelineModel,
     Retriever,
     TemperatureModel,
+    WrittenVariation,
 )
 from shaketable.stages.check import refuse_data_without_evidence, refuse_shared_numbers, refuse_unscored
 from shaketable.stages.parts import each_once, refuse_shared_names, told_where
@@ -208,7 +209,7 @@ class Plan:
         if place not in self._suited:
             settled = method.suited_to(hops)
             settled = catalog.call(settled, method.given_name) if isinstance(method, CalledPart) else settled
-            self._suited[place] = replace(condition, method=settled, as_written=method)
+            self._suited[place] = replace(condition, method=settled, as_written=condition.as_written or method)
         return self._suited[place]
 
     def by_model(self) -> list[tuple[Model, list[Condition]]]:
@@ -318,14 +319,14 @@ def load_questions(
             if setting not in known:
                 raise StudyError(
                     f"dataset: {choice.name} has no setting '{setting}'.{did_you_mean(setting, known)} "
-                    f"Settings: {', '.join([*known, 'where', 'balance', 'limit', 'shard'])}."
+                    f"Settings: {', '.join([*known, 'where', 'with_rewrites', 'balance', 'limit', 'shard'])}."
                 )
         path = choice.settings.get("path")
         if not isinstance(path, str | None):
             raise StudyError(f"dataset.path is {path!r}; give the path of a file, such as 'questions.jsonl'.")
         loaded = loader(**catalog.typed_settings(loader, choice.settings, "dataset"))
         selection = select(
-            loaded.questions,
+            _with_rewrites(loaded.questions, study) if choice.with_rewrites else loaded.questions,
             where=choice.where,
             by=choice.balance_by,
             per_cell=choice.per_cell,
@@ -346,6 +347,22 @@ def load_questions(
             "dataset.shard."
         )
     return tuple(questions), tuple(rejected), tuple(remarks), tuple(short)
+
+
+def _with_rewrites(questions: Sequence[Question], study: Study) -> list[Question]:
+    """Those that have a rewrite in the file of one of the study's variations."""
+    parts = [catalog.build("variation", text, "cross.variations") for text in study.variations]
+    written = [part for part in parts if isinstance(part, WrittenVariation)]
+    if not written:
+        raise StudyError(
+            "dataset.with_rewrites: no variation of the study is read from a file. Add \"rewrites(path='…')\" to "
+            "cross.variations, or leave the key out."
+        )
+    rewritten = [question for question in questions if any(part.has_rewrite(question) for part in written)]
+    if not rewritten:
+        names = ", ".join(text for text, part in zip(study.variations, parts, strict=True) if part in written)
+        raise StudyError(f"dataset.with_rewrites: no question has a rewrite in {names}. Check the ids of the file.")
+    return rewritten
 
 
 def _shard(questions: Sequence[Question], number: int, of: int) -> Sequence[Question]:
@@ -434,26 +451,49 @@ def crossed(study: Study) -> tuple[Condition, ...]:
     evidence = [(retriever, perturbation) for retriever in retrievers for perturbation in perturbations]
     conditions = []
     for i, (text, model) in enumerate(zip(study.models, models, strict=True)):
-        generation = canonical({**study.generation, **study.generation_of.get(text, {})})
+        differing = dict(study.generation_of.get(text, {}))
+        of_methods: Mapping[str, Any] = differing.pop("methods", {})  # type: ignore[assignment]
+        generation = canonical({**study.generation, **differing})
         with told_where(f"cross.models[{i}]: {text}"):
             is_pipeline = isinstance(model, PipelineModel)  # Looks at what it takes, so its code is imported.
         if isinstance(model, PipelineModel):
             cases = pipeline_cases(model, evidence, perturbations)
         else:
+            _check_methods(of_methods, methods, f"generation.models.{text!r}.methods")
             cases = [case for method in methods for case in _cases(model, method, evidence)]
         conditions += [
             Condition(
                 model=model,
-                method=method,
+                method=(own := _for_model(method, of_methods)),
                 retriever=retriever,
                 perturbation=perturbation,
                 generation=generation,
                 seed=study.seed,
-                as_written=AS_ASKED if is_pipeline else None,
+                as_written=AS_ASKED if is_pipeline else None if own is method else method,
             )
             for method, retriever, perturbation in cases
         ]
     return tuple(conditions)
+
+
+def _check_methods(differing: Mapping[str, Any], methods: Sequence[Method], where: str) -> None:
+    names = [catalog.name_of(method) for method in methods]
+    for name in differing:
+        if name not in names:
+            raise StudyError(
+                f"{where}: '{name}' is none of the study's methods.{did_you_mean(name, names)} "
+                f"Methods: {', '.join(names)}."
+            )
+
+
+def _for_model(method: Method, differing: Mapping[str, Any]) -> Method:
+    """The method with the settings that the study gives it for one model; the same object where it gives none."""
+    name = catalog.name_of(method)
+    if name not in differing:
+        return method
+    settings = {field: value for field, value in catalog.settings_of(method).items() if value is not None}
+    settled: Method = catalog.build("method", catalog.write(name, {**settings, **differing[name]}), "generation.models")
+    return catalog.call(settled, method.given_name) if isinstance(method, CalledPart) else settled
 
 
 def _cases(model: Model, method: Method, evidence: Sequence[tuple[Retriever, Perturbation]]) -> list[Case]:

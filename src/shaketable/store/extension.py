@@ -118,7 +118,7 @@ def _datasets(before: Sequence[DatasetChoice], after: Sequence[DatasetChoice]) -
         yield Change(key="dataset", before=_names(before), after=_names(after), problem=other_ids)
         return
     for old, new in zip(before, after, strict=True):
-        for key in ("name", "settings", "where", "balance_by"):
+        for key in ("name", "settings", "where", "with_rewrites", "balance_by"):
             pair = getattr(old, key), getattr(new, key)
             if canonical(pair[0]) != canonical(pair[1]):
                 yield Change(key=f"dataset.{key}", before=pair[0], after=pair[1], problem="")

@@ -18,6 +18,8 @@ def format_study(study: Study) -> str:
         table: dict[str, Any] = {"name": choice.name, **choice.settings}
         if choice.where:
             table["where"] = {tag: list(values) for tag, values in choice.where.items()}
+        if choice.with_rewrites:
+            table["with_rewrites"] = True
         if choice.balance_by:
             table["balance"] = {"by": list(choice.balance_by)} | (
                 {"per_cell": choice.per_cell} if choice.per_cell else {}
@@ -52,7 +54,9 @@ def format_study(study: Study) -> str:
             **scan,
             **shake,
             "score": {"metrics": list(study.metrics), "reference": study.reference}
-            | ({} if study.reference_prompt is None else {"reference_prompt": study.reference_prompt}),
+            | ({} if study.reference_prompt is None else {"reference_prompt": study.reference_prompt})
+            | ({"reference_temperature": study.reference_temperature} if study.reference_temperature else {})
+            | ({"reference_max_tokens": study.reference_max_tokens} if study.reference_max_tokens != 100 else {}),
             "analyze": _given(metric=study.main_metric, margin=study.margin)
             | {
                 "confidence": study.confidence,

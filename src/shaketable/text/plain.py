@@ -34,6 +34,10 @@ LETTERS = str.maketrans(
 )
 """Latin letters that Unicode does not take apart, and its fraction bar."""
 MULTIPLES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+SMALL_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
+SMALL_NUMBERS |= {"eleven": 11, "twelve": 12}
+"""Numbers that are written as words as often as in digits; `one` is a pronoun too."""
+MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 MULTIPLE = rf"(?:[ -]?(?:{'|'.join(MULTIPLES)})\b)+"
 
 Rewrite = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
@@ -45,6 +49,10 @@ MARKS: tuple[Rewrite, ...] = (
 )
 """Markdown's marks of emphasis, code and links."""
 NUMBERS: tuple[Rewrite, ...] = (
+    (
+        re.compile(rf"(?<![\w-])(?:{'|'.join(SMALL_NUMBERS)})(?!\w)"),
+        lambda match: str(SMALL_NUMBERS[match[0]]),
+    ),
     # 1,200 and 1 200 and 1'200, each with one separator throughout.
     (
         re.compile(r"(?<![0-9.,])[0-9]{1,3}([, '])[0-9]{3}(?:\1[0-9]{3})*(?![0-9]|,[0-9])"),
@@ -55,6 +63,10 @@ NUMBERS: tuple[Rewrite, ...] = (
         re.compile(rf"(?<![0-9.,/])([0-9]{{1,15}}(?:\.[0-9]{{1,15}})?)({MULTIPLE})"),
         lambda match: _multiplied(match),
     ),
+    # December 14, 1972 → 14 december 1972.
+    (re.compile(rf"\b({MONTHS}) ([0-9]{{1,2}})(?:st|nd|rd|th)?,? (?=[0-9]{{4}}\b)"), r"\2 \1 "),
+    (re.compile(rf"(?<=\b[0-9])(?:st|nd|rd|th)(?= (?:{MONTHS})\b)"), ""),
+    (re.compile(rf"(?<=\b[0-9]{{2}})(?:st|nd|rd|th)(?= (?:{MONTHS})\b)"), ""),
     (re.compile(r"(?<=[0-9]) ?%|\bper cent\b"), " percent"),
 )
 SPELLINGS: tuple[Rewrite, ...] = (
@@ -74,7 +86,8 @@ def plain(text: str) -> str:
     """Return a text without the differences that never make an answer another one.
 
     Compatibility forms (NFKC), letter case, accents on Latin and Greek letters, curly quotes, kinds of dashes, white
-    space of every kind, Markdown's marks, thousands separators, `million` and the like, full stops of initials, `&`.
+    space of every kind, Markdown's marks, thousands separators, `million` and the like, numbers up to twelve in words,
+    the order of day and month, full stops of initials, `&`.
     Plain text stays as it is.
     """
     return fold(" ".join(text.split()))

@@ -16,6 +16,8 @@ class DatasetChoice:
     """What the loader takes: path, part ..."""
     where: Mapping[str, tuple[Json, ...]] = field(default_factory=lambda: NOTHING)
     """Tag → the values of which a question must have one, before it can be drawn; empty: every question can."""
+    with_rewrites: bool = False
+    """Whether a question must have a rewrite in a file of the study's variations, before it can be drawn."""
     balance_by: tuple[str, ...] = ()
     """Tags whose combinations make the cells of a balanced selection."""
     per_cell: int | None = None
@@ -144,6 +146,9 @@ class Study:
     """What answers are compared with: short, template, or the model that writes a sentence for each question."""
     reference_prompt: str | None = None
     """What that model is asked, word for word, with the slots {question} and {answer}; None: our own prompt."""
+    reference_temperature: float = 0.0
+    reference_max_tokens: int = 100
+    """How that model is sampled."""
     scan: Scan | None = None
     """None: every question is asked at every temperature."""
     shake: Shake | None = None

@@ -39,6 +39,7 @@ class Grammar(Reworded):
     prompts: ClassVar[tuple[Template, ...]] = (REWORD_GRAMMAR,)
     is_natural: ClassVar[bool] = False
     works_by_words: ClassVar[bool] = True
+    retries_unchecked: ClassVar[bool] = True
 
     checker: str = grammar_checker.HARPER
     """`harper`, or the address of a LanguageTool server, such as `http://localhost:8081`."""
@@ -54,7 +55,8 @@ class Grammar(Reworded):
 
     @property
     def packages(self) -> tuple[str, ...]:
-        return (*super().packages, *self._checker_packages) if self.check == "full" else super().packages
+        checked = () if self.by_words else self._checker_packages
+        return tuple(dict.fromkeys((*super().packages, *checked)))
 
     @property
     def _full_packages(self) -> tuple[str, ...]:

@@ -90,6 +90,9 @@ class Rewrites:
         made = [self._of(question, rows.get(own_id(question), [])) for question in questions]
         return self._judged(questions, made) if self.gated else made
 
+    def has_rewrite(self, question: Question) -> bool:
+        return any(variant.rejected is None for variant in self._of(question, self._rows.get(own_id(question), [])))
+
     def _judged(self, questions: Sequence[Question], made: list[list[Variant]]) -> list[list[Variant]]:
         """What the gate refuses is marked; what was refused before stays as it is."""
         pairs = [(question, variant) for question, row in zip(questions, made, strict=True) for variant in row]

@@ -54,6 +54,16 @@ def test_the_worst_case_is_told_with_its_interval_and_its_e_value():
     assert headline.number == "100 points"
 
 
+def test_numbers_of_a_row_add_up():
+    """17 of 40 stay right: 57.5 points are lost, which whole percents would contradict."""
+    result = told(*[1.0] * 17, *[0.0] * 23)
+    assert "57.5 points [" in result.headlines[0].sentence
+    assert result.headlines[0].detail.startswith("It falls from 100.0 % to 42.5 %")
+    assert result.headlines[0].number == "57.5 points"
+    [row] = next(table for table in result.tables if table.title == "All that was tried").rows
+    assert row[2:4] == ("100.0 %", "42.5 %") and str(row[4]).startswith("57.5 points [")
+
+
 def test_what_is_not_shown_is_told_with_what_would_have_been():
     result = told(*[1.0] * 18, 0.0, 0.0)
     assert result.headlines[0].sentence == "No weakness of mine is shown."

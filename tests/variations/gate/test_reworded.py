@@ -1,5 +1,8 @@
 """Machine variations by a model and by rules: attempts, refusals, what is kept."""
 
+import tomllib
+from importlib.resources import files
+
 import pytest
 from stand_in_endpoint import StandIn, said
 
@@ -170,3 +173,77 @@ def test_a_long_question_has_room_for_its_wording():
     assert build("variation", "formality(by='scripted', max_tokens=7)").prompt(long).sampling.max_tokens == 7
     with pytest.raises(PartError, match="max_tokens is 0, expected 1 or more"):
         build("variation", "formality(max_tokens=0)")
+
+
+# --- a rewording model that refuses settings, as OpenAI's reasoning models do ------------------------
+
+PUBLISHED = tomllib.loads((files("shaketable") / "resources/studies/published/query_variation.toml").read_text("utf-8"))
+BY_MODEL = [text for text in PUBLISHED["cross"]["variations"] if "by=" in text]
+
+
+def thinking(body, n):
+    """What OpenAI answers for gpt-5-mini."""
+    for field, instead in (("max_tokens", "Use 'max_completion_tokens' instead."), ("temperature", "")):
+        if field in body:
+            error = {"message": f"Unsupported parameter: '{field}' is not supported with this model. {instead}"}
+            return 400, {}, {"error": {**error, "type": "invalid_request_error", "param": field}}
+    if body.get("max_completion_tokens", 0) < 1000:
+        return said("", finish="length")
+    return said("Jaws had which director in film?")
+
+
+@pytest.mark.parametrize("text", BY_MODEL, ids=lambda text: text.partition("(")[0])
+def test_the_published_study_gets_its_wordings_of_a_thinking_model(endpoint, text):
+    endpoint.reply = thinking
+    part = build("variation", text.replace("model='gpt-5-mini'", f"model='gpt-5-mini', base_url='{endpoint.url}'"))
+    ((variant,),) = part.vary([QUESTION])
+    assert variant.text == "Jaws had which director in film?"
+    assert variant.rejected is None
+    assert variant.provenance["check"] == "none"
+    assert endpoint.requests[0]["max_completion_tokens"] == 4000
+
+
+def test_the_published_study_asks_five_kinds_of_wordings_of_a_model():
+    assert [text.partition("(")[0] for text in BY_MODEL] == [
+        *("formality", "readability", "declarative", "imperative", "grammar")
+    ]
+
+
+def test_default_settings_are_refused_by_a_thinking_model(endpoint):
+    endpoint.reply = thinking
+    by = f"openai(model='gpt-5-mini', base_url='{endpoint.url}')"
+    ((variant,),) = build("variation", f"formality(by={by!r}, max_attempts=1)").vary([QUESTION])
+    assert variant.refusal == "model_failed"
+
+
+@pytest.mark.parametrize(
+    ("name", "reply"),
+    [
+        ("formality", "yo who made that shark movie?"),  # the name is lost
+        ("formality", "Was it Spielberg who directed Jaws in 1975?"),
+        ("declarative", "Do you know who directed the film Jaws?"),
+        ("imperative", "I want to know who directed the film Jaws."),
+        ("readability", "So who directed the film Jaws?"),
+        ("formality", "who directed the film jaws"),
+    ],
+)
+def test_without_a_gate_every_wording_of_a_model_is_asked(name, reply):
+    assert made(name, [reply]).rejected is not None
+    variant = made(name, [reply], gate="none")
+    assert (variant.rejected, variant.text, variant.provenance["check"]) == (None, reply, "none")
+
+
+def test_without_a_gate_the_checker_still_asks_for_an_error():
+    variant = made("grammar", ["Who directed that film Jaws?"] * 5, gate="none")
+    assert variant.rejected is None and variant.provenance["n_attempts"] == 5
+    assert made("grammar", ["Who did directed the film Jaws?"], gate="none").provenance["n_attempts"] == 1
+
+
+@pytest.mark.parametrize("reply", ["", "ERROR"])
+def test_without_a_gate_a_missing_wording_stays_missing(reply):
+    assert made("formality", [reply], gate="none").rejected is not None
+
+
+def test_a_model_gate_by_rules_keeps_names_and_numbers():
+    assert made("formality", ["yo who made that shark movie?"], gate="rules").rejected == "names lost: Jaws"
+    assert made("formality", ["yo who made that Jaws thing?"], gate="rules").rejected is None

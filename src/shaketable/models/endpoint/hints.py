@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Collection
 
+from shaketable.errors import REASONING
 from shaketable.models.endpoint.request import NEUTRAL, Dialect
 
 REFUSED = re.compile(
@@ -16,6 +17,10 @@ REFUSED = re.compile(
 )
 """How servers say that they do not take a setting, or not this value of it."""
 RANGE = re.compile(r"above|below|range|maximum|minimum|between|<=|>=|less than|greater than", re.IGNORECASE)
+OPENAI_HOSTS = ("api.openai.com", ".openai.azure.com")
+ROOM_TO_THINK = 1000
+"""Tokens below which thoughts are likely to be cut off; reasoning models write thousands."""
+ROOM_FOR_THOUGHTS = 4000
 CONTENT = ("model", "messages", "prompt")
 
 NO_TEMPERATURE = (
@@ -49,6 +54,27 @@ def refused_parameter(words: str, named: str | None, sent: Collection[str]) -> s
     # The longest first: the words on `max_completion_tokens` may hold `tokens`, and those on `top_logprobs` `logprobs`.
     names = sorted((name for name in sent if name not in CONTENT), key=len, reverse=True)
     return next((name for name in names if re.search(rf"(?<![A-Za-z_]){name}(?![A-Za-z_])", words)), None)
+
+
+def known_refusal(dialect: Dialect, host: str, max_tokens: int) -> str | None:
+    """Return what OpenAI's own reasoning models are known to refuse of these settings, and what to set; None: nothing
+    is known. The same names elsewhere may stand for anything."""
+    if not host.endswith(OPENAI_HOSTS) or not REASONING.match(dialect.model) or "chat" in dialect.model:
+        return None
+    wrong = {
+        "max_tokens": dialect.max_tokens_field == "max_tokens" and "max_tokens_field='max_completion_tokens'",
+        "temperature": dialect.send_temperature and "send_temperature=False",
+    }
+    settings = {name: setting for name, setting in wrong.items() if setting}
+    told = []
+    if settings:
+        told.append(f"{dialect.model} refuses {' and '.join(settings)}: set {', '.join(settings.values())}.")
+    if max_tokens < ROOM_TO_THINK:
+        told.append(
+            f"{dialect.model} thinks before it writes, and {max_tokens} tokens may all go into its thoughts: "
+            f"set max_tokens to {ROOM_FOR_THOUGHTS} or so."
+        )
+    return " ".join(told) or None
 
 
 def hint_for(parameter: str, words: str, dialect: Dialect) -> str:

@@ -75,23 +75,18 @@ def _verdict(change: Change, compared: Compared, told: Comparisons) -> str:
 
 
 def _draw_conditions(compared: Compared, told: Comparisons, name: str) -> Figure:
-    """With intervals that hold together, where there are enough questions for them."""
+    """What was observed in each condition, with its own interval."""
     marks = _condition_marks(compared.comparison)
     tried = sorted({mark.temperature or 0.0 for mark in marks if mark.panel})
     titles = replace(_titles(compared), x="Condition", temperature="Temperature" if tried else "")
     style, axis = ForestStyle(has_zero_line=True, step=22), _axis(compared)
     shown = [mark for mark in marks if not tried or mark.temperature in few(tried, N_PANELS)]
-    how = "of each condition by itself"
-    if all(change.among for change in compared.comparison.conditions):
-        how = (
-            "that hold for all conditions at once, around differences drawn towards their mean: the largest of "
-            "several is too large"
-        )
     return Figure(
         name=f"conditions{name}",
         title=f"Condition by condition: {_names(compared)}",
-        caption="To look into: nothing is claimed of a single condition.",
-        note=f"{_direction(compared)} Bars are {100 * told.confidence:g} % confidence intervals {how}. {_count(marks)}",
+        caption="The observed difference in each condition, to look into: nothing is claimed of a single condition.",
+        note=f"{_direction(compared)} Bars are {100 * told.confidence:g} % confidence intervals of each condition by "
+        f"itself, not adjusted for how many there are: the largest of several is too large. {_count(marks)}",
         marks=marks,
         titles=titles,
         draw=partial(forest, shown, titles, axis=axis, style=style),
@@ -107,12 +102,12 @@ def _condition_marks(comparison: Comparison) -> tuple[Mark, ...]:
     for change in comparison.conditions:
         cell = replace(change.cell, temperature=None) if has_panels else change.cell
         mark = Mark.of(
-            change.among or change.difference,
+            change.difference,
             x=name_condition(cell, comparison),
             panel=f"temperature {change.cell.temperature or 0.0:g}" if has_panels else "",
             temperature=change.cell.temperature,
         )
-        marks.append(replace(mark, n=change.difference.n))
+        marks.append(mark)
     return tuple(sorted(marks, key=lambda mark: mark.temperature or 0.0) if has_panels else marks)
 
 

@@ -207,7 +207,7 @@ def _cards(own: Shown, told: Comparisons, *, is_alone: bool) -> list[Card]:
     n_moved = moves.n_up + moves.n_down + moves.n_both
     cards.append(_written("Questions", own.told_moves, "moved", f"{n_moved:,}", f"of {n_moved + moves.n_same:,} moved"))
     for effort in compared.efforts:
-        if effort.measured in KICKERS and len(cards) < N_CARDS:
+        if effort.measured in KICKERS and effort.is_claimed and len(cards) < N_CARDS:
             claim, levels = effort_and_levels(effort, compared)
             kicker, amount = KICKERS[effort.measured], amount_and_interval(effort.change, is_effort=True)
             cards.append(_card(kicker, f"{claim}.", amount, "effort", detail=f"On average {levels}."))

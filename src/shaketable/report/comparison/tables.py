@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shaketable.analyses.changes import Change
 from shaketable.analyses.compared import Compared, Comparisons
 from shaketable.factors import word_for
 from shaketable.report.claim_words import N_MOST, rounded
@@ -14,10 +15,11 @@ from shaketable.report.comparison_words import (
     format_change,
     format_effort,
     name_condition,
+    show,
     verdict_of,
 )
 from shaketable.report.section import Table
-from shaketable.report.words import Entry, format_amount, format_level, format_p, format_value
+from shaketable.report.words import Entry, format_amount, format_interval, format_p
 
 
 def tabulate_differences(compared: Compared, told: Comparisons) -> Table:
@@ -34,8 +36,7 @@ def tabulate_differences(compared: Compared, told: Comparisons) -> Table:
         rows=tuple(
             (
                 name_change(change),
-                format_value(change.first),
-                format_value(change.second),
+                *show(change)[:2],
                 format_change(change),
                 format_adjusted(change, compared, told),
                 verdict_of(change, compared, told) or "–",
@@ -52,8 +53,7 @@ def tabulate_conditions(compared: Compared) -> Table:
     rows = (
         (
             name_condition(change.cell, comparison),
-            format_level(change.first),
-            format_level(change.second),
+            *_levels(change),
             format_change(change),
             format_p(change.p),
             format_change(replace(change, difference=change.among)) if change.among else "–",
@@ -69,16 +69,14 @@ def tabulate_efforts(compared: Compared, told: Comparisons) -> Table:
     overall = compared.comparison.overall
     quality = (
         word_for(compared.comparison.metric),
-        format_level(overall.first),
-        format_level(overall.second),
+        *_levels(overall),
         format_change(overall),
         overall.difference.n,
     )
     efforts = (
         (
             EFFORTS[effort.measured],
-            format_level(effort.change.first),
-            format_level(effort.change.second),
+            *_levels(effort.change),
             format_effort(effort),
             effort.change.difference.n,
         )
@@ -108,6 +106,15 @@ def tabulate_power(compared: Compared, told: Comparisons) -> Table | None:
         )
     columns = ("Where", "Difference", "Would likely have been seen", "Questions", "To settle one as large", "Why not")
     return Table(columns=columns, rows=tuple(rows)) if rows else None
+
+
+def _levels(change: Change) -> tuple[str, str]:
+    """Both sides with their intervals."""
+    first, second, _ = show(change)
+    return tuple(
+        " ".join(filter(None, (text, format_interval(level))))
+        for text, level in ((first, change.first), (second, change.second))
+    )
 
 
 def _count(n: int | None) -> str:

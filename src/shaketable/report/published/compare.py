@@ -6,13 +6,13 @@ from shaketable.analyses.score_reading import conditions_in
 from shaketable.errors import StudyError, did_you_mean
 from shaketable.factors import Labels, given_names
 from shaketable.report.published import context_temperature, factual_robustness, query_variation
-from shaketable.report.published.comparison import Claim, Comparison, Own
+from shaketable.report.published.comparison import Comparison, Own
 from shaketable.store import Run
 
-STUDIES: dict[str, tuple[Claim, ...]] = {
-    "context_temperature": context_temperature.CLAIMS,
-    "factual_robustness": factual_robustness.CLAIMS,
-    "query_variation": query_variation.CLAIMS,
+STUDIES = {
+    "context_temperature": context_temperature,
+    "factual_robustness": factual_robustness,
+    "query_variation": query_variation,
 }
 
 
@@ -25,8 +25,8 @@ def compare_published(run: Run, study: str | None = None) -> dict[str, list[Comp
     labels = Labels.of(conditions_in(run.score_tables()), given_names(run.study))
     own = Own(study=run.study, findings=run.findings(), labels=labels)
     compared = {
-        name: [comparison for claim in claims for comparison in claim(own)]
-        for name, claims in STUDIES.items()
-        if study in (None, name)
+        name: [comparison for claim in published.CLAIMS for comparison in claim(own) if study or comparison.own]
+        for name, published in STUDIES.items()
+        if name == study or (study is None and published.is_spoken_of(own))
     }
     return {name: comparisons for name, comparisons in compared.items() if comparisons}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -10,6 +11,7 @@ from typing import TypeVar
 
 import polars as pl
 
+from shaketable.analyses.claims import Claims, Subject, claims_of
 from shaketable.factors import Cell, Labels, given_names
 from shaketable.report.grouping import SomeLocated, group_by_cell
 from shaketable.report.published.verdicts import Judgement, Verdict
@@ -51,10 +53,28 @@ class Own:
         """A part as it is written, also where it was given a name."""
         return given_names(self.study).get(label, label)
 
+    @functools.cached_property
+    def claims(self) -> Claims:
+        """What the run's own report may claim, tested as one family."""
+        return claims_of(self.findings)
+
+    def settle(self, judgement: Judgement, subject: Subject) -> Judgement:
+        """Leave open what the run's own report leaves open."""
+        claim = self.claims.of(subject)
+        if judgement.verdict not in ("agrees", "differs") or claim is None or claim.is_shown:
+            return judgement
+        return Judgement("cannot be said", "undecided in the report of this run, where all of its claims are tested")
+
+    def model(self, cell: Cell, names: Mapping[str, str]) -> str | None:
+        """Which of a study's models the system of a cell runs; None: none of them."""
+        return None if cell.system is None else model_of(self.written(cell.system.model), names)
+
     def name(self, cell: Cell) -> str:
         return self.labels.name(cell, "dataset", "variation")
 
 
+OTHER = r"(?![\w.]|-(?:mini|nano|audio|preview|coder|distill)\b)"
+"""What follows the name of a model, where it is not another model."""
 Claim = Callable[[Own], Iterator[Comparison]]
 
 
@@ -91,6 +111,16 @@ def table(name: str) -> pl.DataFrame:
 
 
 def model_of(system: str, names: Mapping[str, str]) -> str | None:
-    """Which of the study's models a system runs, by a part of its name; None: none of them."""
+    """Which of the study's models a system runs, by a part of its name; None: none of them.
+
+    `gpt-4o-mini` is another model than `gpt-4o`, and `qwq-32b-preview` another than `qwq-32b`.
+    """
     written = system.casefold()
-    return next((name for part, name in names.items() if part in written), None)
+    return next(
+        (name for part, name in names.items() if re.search(rf"(?<![\w.]){re.escape(part)}{OTHER}", written)), None
+    )
+
+
+def dataset_of(name: str | None, names: Mapping[str, str]) -> str | None:
+    """Which of the study's datasets this is, by a part of its name; None: none of them."""
+    return next((dataset for part, dataset in names.items() if part in (name or "").casefold()), None)

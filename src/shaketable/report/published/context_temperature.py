@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from shaketable.analyses.claims import Subject
 from shaketable.analyses.evidence.correctness import Correctness, Level
-from shaketable.analyses.evidence.dominance import Dominance
+from shaketable.analyses.evidence.dominance import Dominance, Weighing
 from shaketable.analyses.evidence.guidelines import Guidelines
+from shaketable.analyses.evidence.heat_ceilings import Ceiling
+from shaketable.analyses.evidence.onsets import Onset
 from shaketable.analyses.evidence.ranking import Ranking
 from shaketable.analyses.evidence.variability import Spread, Variability
 from shaketable.factors import UNCHANGED, Cell
@@ -19,9 +22,18 @@ from shaketable.report.published.comparison import (
     by_system,
     compare,
     format_own,
-    model_of,
 )
-from shaketable.report.published.verdicts import Judgement, is_known, least, mean_estimate, ordered, signed, within
+from shaketable.report.published.verdicts import (
+    Judgement,
+    inside,
+    is_known,
+    least,
+    mean_estimate,
+    ordered,
+    signed,
+    unlike,
+    within,
+)
 from shaketable.types import Estimate
 
 MODELS = {
@@ -36,24 +48,36 @@ LEVELS = {"GPT": (0.95, 0.97), "Llama": (0.92, 0.93), "deepseek-reasoner": (0.90
 ONSETS: dict[str, float | None] = {"GPT": 1.4, "Llama": 0.6, "deepseek-reasoner": None}
 ROUNDING = 0.005
 COOL, HOT = 0.6, 1.4
+PUBLISHED_TEMPERATURES = "GPT 1.4, Llama 0.6, deepseek-reasoner none (it ignores its temperature)"
+NO_DECLINE = "no decline was found"
 TYPES = ("bridge", "comparison")
 NO_MODEL = "the system is none of the study's models"
+RUNS = 3
+"""Of each question in each condition."""
+
+
+def _unlike(own: Own, cell: Cell, metric: str | None, *, models: str = "", runs: bool = False) -> Judgement | None:
+    """What of a system is not as in the study: model, dataset, metric, and where it matters the number of runs.
+
+    `models`: the one model that the study says it of.
+    """
+    has_encoder = any(text.startswith("bertscore") and "roberta-large" in text for text in own.study.metrics)
+    is_model = _model(own, cell) is not None
+    return unlike(
+        (is_model, NO_MODEL),
+        (not (models and is_model) or own.model(cell, {models: models}) is not None, f"the study says it of {models}"),
+        ("hotpot" in (cell.dataset or "").casefold(), "the dataset is not HotpotQA"),
+        (metric == "bertscore" and has_encoder, "needs bertscore(encoder='roberta-large')"),
+        (not runs or own.study.repeats == RUNS, f"published of {RUNS} runs, this run has {own.study.repeats}"),
+    )
 
 
 def level(own: Own) -> Iterator[Comparison]:
-    has_encoder = any("roberta-large" in text for text in own.study.metrics)
     levels = [level for level in _unchanged(own) if level.metric == "bertscore" and level.cell.group is None]
     for cell, of_system in by_system(levels).items():
         system = own.name(cell)
-        model = _model(own, cell)
         span = mean_estimate([level.mean for level in of_system if (level.cell.temperature or 0.0) < HOT])
-        judgement = Judgement(
-            "cannot be said", NO_MODEL if model is None else "needs bertscore(encoder='roberta-large')"
-        )
-        if model is not None and has_encoder and span.value is not None:
-            low, high = LEVELS[model]
-            is_inside = low - ROUNDING <= span.value <= high + ROUNDING
-            judgement = Judgement("agrees" if is_inside else "differs", "the mean beside the published range")
+        judgement = _unlike(own, cell, "bertscore") or inside(span, *LEVELS[str(_model(own, cell))], ROUNDING)
         yield compare(
             claim="Mean BERTScore below temperature 1.4",
             published="; ".join(
@@ -69,7 +93,27 @@ def onset(own: Own) -> Iterator[Comparison]:
     for result in own.results(Guidelines):
         for fall in result.onsets:
             if fall.cell.group is None and fall.cell.perturbation == UNCHANGED:
-                yield _temperature(own, fall.cell, fall.onset, "Answers begin to get worse at this temperature")
+                subject = Subject(kind="heat", cell=replace(fall.cell, temperature=fall.hottest), metric=fall.metric)
+                yield compare(
+                    claim="Answers begin to get worse at this temperature",
+                    published=PUBLISHED_TEMPERATURES,
+                    system=own.name(fall.cell),
+                    own=fall.onset,
+                    judgement=_unlike(own, fall.cell, fall.metric) or own.settle(_judge_onset(own, fall), subject),
+                )
+
+
+def _judge_onset(own: Own, fall: Onset) -> Judgement:
+    wanted = ONSETS[str(_model(own, fall.cell))]
+    if wanted is not None:
+        return within(fall.onset, wanted)
+    if not fall.is_applied:
+        return Judgement("agrees", "temperature was not applied, so nothing fell")
+    if is_known(fall.onset):
+        return Judgement("differs", "published none")
+    if fall.onset.value is None and fall.onset.reason == NO_DECLINE:
+        return Judgement("agrees", NO_DECLINE)
+    return Judgement("cannot be said", fall.onset.reason or "it has no interval")
 
 
 def ceiling(own: Own) -> Iterator[Comparison]:
@@ -78,30 +122,29 @@ def ceiling(own: Own) -> Iterator[Comparison]:
         for limit in result.ceilings:
             # It is shown to lie no lower than its bound, and the means say how high it may be.
             ceiling = replace(limit.ceiling, low=limit.ceiling.value, high=limit.by_means)
-            yield _temperature(own, limit.cell, ceiling, claim)
+            yield compare(
+                claim=claim,
+                published=PUBLISHED_TEMPERATURES,
+                system=own.name(limit.cell),
+                own=ceiling,
+                judgement=_unlike(own, limit.cell, limit.metric) or _judge_ceiling(own, ceiling, limit),
+            )
 
 
-def _temperature(own: Own, cell: Cell, estimate: Estimate, claim: str) -> Comparison:
-    model = _model(own, cell)
-    wanted = None if model is None else ONSETS[model]
-    judgement = Judgement("cannot be said", NO_MODEL)
-    if model is not None and estimate.value is None:
-        judgement = Judgement("cannot be said", estimate.reason or "the run has no such temperature")
-    elif wanted is not None:
-        is_inside = within(estimate, wanted).verdict == "agrees"
-        judgement = Judgement("agrees" if is_inside else "differs", f"published {wanted:g}")
-    return compare(
-        claim=claim,
-        published="GPT 1.4, Llama 0.6, deepseek-reasoner none (it ignores its temperature)",
-        system=own.name(cell),
-        own=estimate,
-        judgement=judgement,
-    )
+def _judge_ceiling(own: Own, ceiling: Estimate, limit: Ceiling) -> Judgement:
+    wanted = ONSETS[str(_model(own, limit.cell))]
+    if wanted is not None:
+        return within(ceiling, wanted)
+    if ceiling.value is not None and ceiling.value >= limit.hottest:
+        return Judgement("agrees", f"none up to {limit.hottest:g}")
+    if limit.by_means is not None and limit.by_means < limit.hottest:
+        return Judgement("differs", "published none")
+    return Judgement("cannot be said", ceiling.reason or "the interval holds the margin")
 
 
 def _model(own: Own, cell: Cell) -> str | None:
     """Which of the study's models it is of; None: none of them."""
-    return None if cell.system is None else model_of(own.written(cell.system.model), MODELS)
+    return own.model(cell, MODELS)
 
 
 def masking_hurts_least_when_hot(own: Own) -> Iterator[Comparison]:
@@ -115,7 +158,8 @@ def masking_hurts_least_when_hot(own: Own) -> Iterator[Comparison]:
             published="gpt-4o",
             system=own.name(system),
             own=hot.get("entity_masking"),
-            judgement=stops_early if hottest < 2 else least(hot, "entity_masking"),
+            judgement=_unlike(own, system, every[0].metric, models="gpt-4o")
+            or (stops_early if hottest < 2 else least(hot, "entity_masking")),
         )
 
 
@@ -124,16 +168,30 @@ def bridge_above_comparison(own: Own) -> Iterator[Comparison]:
     claim = "Bridge questions score above comparison questions"
     for cell, of_system in by_system(levels).items():
         means = {kind: [level.mean for level in of_system if level.cell.group == kind] for kind in TYPES}
-        yield _compare_types(claim, "all models", own.name(cell), means, higher="bridge", lower="comparison")
+        yield _compare_types(own, cell, claim, "all models", means, higher="bridge", lower="comparison")
 
 
 def _compare_types(
-    claim: str, published: str, system: str, estimates: Mapping[str, Sequence[Estimate]], *, higher: str, lower: str
+    own: Own,
+    cell: Cell,
+    claim: str,
+    published: str,
+    estimates: Mapping[str, Sequence[Estimate]],
+    *,
+    higher: str,
+    lower: str,
+    subject: Subject | None = None,
+    runs: bool = False,
 ) -> Comparison:
-    """Whether one type of question lies above the other, each by the mean of its estimates."""
+    """Whether one type of question lies above the other, each by the mean of its estimates.
+
+    `subject`: what the run's own report says of them; `runs`: whether the number of runs matters.
+    """
     above, below = mean_estimate(estimates[higher]), mean_estimate(estimates[lower])
-    words = f"{higher} {format_own(above)}; {lower} {format_own(below)}"
-    return compare(claim=claim, published=published, system=system, own=words, judgement=ordered(below, above))
+    judgement = ordered(below, above) if subject is None else own.settle(ordered(below, above), subject)
+    different = _unlike(own, cell, own.findings.main_metric, runs=runs)
+    words = [f"{kind} {format_own(known)}" for kind, known in ((higher, above), (lower, below)) if is_known(known)]
+    return compare(claim, published, own.name(cell), "; ".join(words), different or judgement)
 
 
 def _unchanged(own: Own) -> list[Level]:
@@ -152,15 +210,39 @@ def temperature_dominates(own: Own) -> Iterator[Comparison]:
                 published="all models but deepseek-reasoner",
                 system=own.name(weighing.cell),
                 own=weighing.difference,
-                judgement=signed(weighing.difference, 1),
+                judgement=_judge_weighing(own, weighing),
             )
+
+
+def _judge_weighing(own: Own, weighing: Weighing) -> Judgement:
+    subject = Subject(kind="dominance", cell=weighing.cell, metric=weighing.metric, other=weighing.outcome)
+    if _model(own, weighing.cell) == "deepseek-reasoner":
+        return Judgement("not comparable", "the study does not say it of this model")
+    different = _unlike(own, weighing.cell, weighing.metric, runs=weighing.outcome == "cv")
+    return different or own.settle(signed(weighing.difference, 1), subject)
 
 
 def comparison_varies_more(own: Own) -> Iterator[Comparison]:
     claim = "CV is larger for comparison questions than for bridge questions"
+    contrasts = {
+        replace(contrast.cell, perturbation=None): contrast.subject
+        for result in own.results(Variability)
+        for contrast in result.contrasts
+        if contrast.cell.temperature is None and {contrast.type, contrast.other} == set(TYPES)
+    }
     for cell, spreads in by_system(_spreads(own)).items():
         cvs = {kind: [spread.published_cv for spread in spreads if spread.cell.group == kind] for kind in TYPES}
-        yield _compare_types(claim, "most models", own.name(cell), cvs, higher="comparison", lower="bridge")
+        yield _compare_types(
+            own,
+            cell,
+            claim,
+            "most models",
+            cvs,
+            higher="comparison",
+            lower="bridge",
+            subject=contrasts.get(cell),
+            runs=True,
+        )
 
 
 def original_varies_least(own: Own) -> Iterator[Comparison]:
@@ -175,7 +257,7 @@ def original_varies_least(own: Own) -> Iterator[Comparison]:
             published="all models",
             system=own.name(cell),
             own=of_evidence.get(UNCHANGED),
-            judgement=least(of_evidence, UNCHANGED),
+            judgement=_unlike(own, cell, own.findings.main_metric, runs=True) or least(of_evidence, UNCHANGED),
         )
 
 
@@ -206,7 +288,7 @@ def cool_is_safe_and_hot_is_not(own: Own) -> Iterator[Comparison]:
                         for temperature, loss in known.items()
                         if 0 < temperature <= COOL or temperature >= HOT
                     ),
-                    judgement=_sides(known, allowed[losses[0].metric]),
+                    judgement=_unlike(own, system, losses[0].metric) or _sides(known, allowed[losses[0].metric]),
                 )
 
 
@@ -240,3 +322,8 @@ CLAIMS: tuple[Claim, ...] = (
     original_varies_least,
     comparison_varies_more,
 )
+
+
+def is_spoken_of(own: Own) -> bool:
+    """Whether the run has what the study is about: disturbed evidence."""
+    return any(result.evidence_drops for result in own.results(Correctness))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal, Protocol
 
 import polars as pl
 
+from shaketable.analyses.claims import Subject
 from shaketable.analyses.wording.consistency import Consistency
 from shaketable.analyses.wording.cost_stability import CostStability
 from shaketable.analyses.wording.drift_chain import DriftChain, Stage
@@ -14,13 +16,22 @@ from shaketable.analyses.wording.numbers import WordingNumber
 from shaketable.analyses.wording.search_decisions import SearchDecisions
 from shaketable.analyses.wording.trajectories import Trajectories
 from shaketable.analyses.wording.wording_accuracy import WordingAccuracy
-from shaketable.factors import ORIGINAL, Cell
+from shaketable.factors import ORIGINAL, Cell, is_by_people
 from shaketable.report.grouping import group_by_system
-from shaketable.report.published.comparison import Claim, Comparison, Own, compare, format_own, model_of, table
-from shaketable.report.published.verdicts import Judgement, is_known, least, mean_estimate, ordered, signed, within
+from shaketable.report.published.comparison import Claim, Comparison, Own, compare, dataset_of, format_own, table
+from shaketable.report.published.verdicts import (
+    Judgement,
+    is_known,
+    least,
+    mean_estimate,
+    ordered,
+    signed,
+    unlike,
+    within,
+)
 from shaketable.types import Estimate
 
-MODELS = {"llama-3.1-8b": "Llama-3.1-8B", "qwq-32b": "QwQ-32B"}
+MODELS = {"llama-3.1-8b": "Llama-3.1-8B", "qwq-32b": "QwQ-32B", "gpt-4o-mini": "GPT-4o-mini"}
 METHODS = {"closed_book": "NR", "single_retrieval": "WR", "dragin": "LB", "search_o1": "GB"}
 DATASETS = {
     "2wiki": "2WIKI",
@@ -30,6 +41,8 @@ DATASETS = {
     "triviaqa": "TriviaQA",
     "nq": "NQ",
 }
+SEARCHING = ("LB", "GB")
+"""Methods that decide whether to search."""
 SEVERAL_HOPS = ("2WIKI", "HotpotQA", "MuSiQue")
 COLUMNS = {
     "formality": "form",
@@ -40,25 +53,113 @@ COLUMNS = {
     "grammar": "gram",
 }
 """Our variations → the columns of the published tables."""
+PEOPLE, ENCODER, TEMPERATURE = "human", "all-mpnet-base-v2", 0.7
+N_WORDINGS = 1 + len(COLUMNS)
+"""Of a question, in the tables without people's rewrites."""
+N_WITH_PEOPLE = N_WORDINGS + 2
+
+
+def _unlike(
+    own: Own, cell: Cell, *more: tuple[bool, str], methods: Sequence[str] = tuple(METHODS.values())
+) -> Judgement | None:
+    """What of a system is not as in the study: model, method, dataset, retriever, temperature, and what else a number
+    needs."""
+    retriever = (cell.system.retriever or "") if cell.system else ""
+    return unlike(
+        (own.model(cell, MODELS) is not None, "the system is none of the study's models"),
+        (_method(own, cell) in methods, f"published of {', '.join(methods)}"),
+        (dataset_of(cell.dataset, DATASETS) is not None, "the dataset is none of the study's"),
+        ("dense" not in retriever or "contriever" in retriever, "the retriever is none of the study's"),
+        (cell.temperature in (None, TEMPERATURE), f"published at temperature {TEMPERATURE:g}"),
+        *more,
+    )
+
+
+def _by_people(cell: Cell) -> bool:
+    return cell.variation is not None and is_by_people(cell.variation)
+
+
+def _is_subset(own: Own) -> bool:
+    """Whether the run asks only questions that have rewrites by people, as the tables with people do."""
+    return any(choice.with_rewrites for choice in own.study.datasets)
 
 
 def similarity(own: Own) -> Iterator[Comparison]:
     """Every printed number that the run has too."""
+    encoders = {result.encoder for result in own.results(Consistency)}
     for number in _similarities(own):
-        printed = _printed(own, number.cell, "answer_similarity", COLUMNS.get(_kind(number.cell)))
+        printed = _printed(own, number.cell, "answer_similarity", _column(number.cell))
         if printed is not None:
             claim = f"Similarity of answers to {number.cell.variation}"
-            yield _compare(own, number, claim, f"{printed:g}", within(number.estimate, printed))
+            judgement = _unlike(own, number.cell, _same_encoder(encoders)) or within(number.estimate, printed)
+            yield _compare(own, number, claim, f"{printed:g}", judgement)
+
+
+def _same_encoder(encoders: set[str]) -> tuple[bool, str]:
+    return encoders == {ENCODER}, f"published by the encoder {ENCODER}, this run by {', '.join(sorted(encoders))}"
 
 
 def stability_of_searches(own: Own) -> Iterator[Comparison]:
-    for number in _numbers(own.results(CostStability), "re_searches", "cvr_searches"):
-        is_change, variation = number.metric == "re_searches", number.cell.variation
-        column = f"re_{COLUMNS.get(_kind(number.cell))}" if is_change else "cvr"
+    """The published numbers are of one run, and CVR of so many wordings."""
+    numbers = _numbers(own.results(CostStability), "re_searches", "cvr_searches")
+    has_people = any(_by_people(number.cell) for number in numbers)
+    one_run = own.study.repeats == 1, f"published of one run, this run has {own.study.repeats}"
+    for number in numbers:
+        is_change = number.metric == "re_searches"
+        column = f"re_{_column(number.cell)}" if is_change else "cvr"
         printed = _printed(own, number.cell, "call_stability", column, target="retriever")
+        if printed is None or (not is_change and has_people and _is_subset(own) != number.with_people):
+            continue
+        wanted = N_WITH_PEOPLE if _is_subset(own) else N_WORDINGS
+        kinds = {_column(other.cell) for other in numbers if replace(other.cell, variation=None) == number.cell}
+        n_wordings = 1 + len(kinds - {None, PEOPLE}) + 2 * (PEOPLE in kinds and number.with_people)
+        all_wordings = (
+            is_change or n_wordings == wanted,
+            f"published of {wanted} wordings of a question, this run has {n_wordings}",
+        )
+        claim = f"RE of searches, {number.cell.variation}" if is_change else "CVR of searches"
+        judgement = _unlike(own, number.cell, one_run, all_wordings) or within(number.estimate, printed)
+        yield _compare(own, number, claim, f"{printed:g}", judgement)
+
+
+def levels(own: Own) -> Iterator[Comparison]:
+    """InAccuracy and searches where the study prints them: with Contriever, of GPT-4o-mini, and beside F1."""
+    is_token = any(text.startswith("contains") and "'token'" in text for text in own.study.metrics)
+    accuracies = [
+        number
+        for result in own.results(WordingAccuracy)
+        for number in result.numbers
+        if number.metric == "contains" and not (number.is_loss or number.answered_only)
+    ]
+    searches = [own for own in _numbers(own.results(CostStability), "n_searches") if not own.is_loss]
+    same_metric = is_token, "InAccuracy is contains(match='token')"
+    for number in (*accuracies, *searches):
+        is_accuracy = number.metric == "contains"
+        printed = _printed_level(own, number.cell, is_accuracy=is_accuracy)
         if printed is not None:
-            claim = f"RE of searches, {variation}" if is_change else "CVR of searches"
-            yield _compare(own, number, claim, f"{printed:g}", within(number.estimate, printed))
+            what = "InAccuracy" if is_accuracy else "Searches"
+            value, shown = (printed / 100, f"{printed:g} %") if is_accuracy else (printed, f"{printed:g}")
+            different = _unlike(own, number.cell, *([same_metric] if is_accuracy else []))
+            judgement = different or within(number.estimate, value)
+            yield _compare(own, number, f"{what}, {_column(number.cell)}", shown, judgement)
+
+
+def _printed_level(own: Own, cell: Cell, *, is_accuracy: bool) -> float | None:
+    model, dataset = own.model(cell, MODELS), dataset_of(cell.dataset, DATASETS)
+    place = {"model": model, "dataset": dataset, "method": _method(own, cell)}
+    if None in place.values():
+        return None
+    variant, retriever = _column(cell), (cell.system.retriever or "") if cell.system else ""
+    if "dense" in retriever:
+        rows = table("dense_retriever").filter(**place, variant=variant)
+        column = "inaccuracy_pct" if is_accuracy else "mean_retrieval_calls"
+    elif variant in (ORIGINAL, PEOPLE) and _is_subset(own):
+        rows = table("closed_source").filter(**place)
+        what = "inaccuracy_pct" if is_accuracy else "mean_retrieval_calls"
+        column = f"{'orig' if variant == ORIGINAL else variant}_{what}"
+    else:
+        return None
+    return None if rows.is_empty() else float(rows[column][0])
 
 
 def spelling_is_least_similar(own: Own) -> Iterator[Comparison]:
@@ -70,11 +171,20 @@ def imperative_is_most_similar(own: Own) -> Iterator[Comparison]:
 
 
 def _extreme(own: Own, variation: str, sign: Literal[-1, 1], claim: str) -> Iterator[Comparison]:
+    encoders = {result.encoder for result in own.results(Consistency)}
     for group in group_by_system(_similarities(own)):
         numbers = {_kind(number.cell): number for number in group if _kind(number.cell) in COLUMNS}
         if variation in numbers:
-            judgement = least({name: number.estimate for name, number in numbers.items()}, variation, sign)
-            yield _compare(own, numbers[variation], claim, f"in {_count(variation, sign)} sound rows", judgement)
+            number = numbers[variation]
+            judgement = _unlike(own, number.cell, _same_encoder(encoders), _all_rewordings(numbers)) or least(
+                {name: number.estimate for name, number in numbers.items()}, variation, sign
+            )
+            yield _compare(own, number, claim, f"in {_count(variation, sign)} sound rows", judgement)
+
+
+def _all_rewordings(numbers: Collection[str]) -> tuple[bool, str]:
+    missing = [name for name in COLUMNS if name not in numbers]
+    return not missing, f"published of six rewordings, the run has no {', '.join(missing)}"
 
 
 def _similarities(own: Own) -> list[WordingNumber]:
@@ -92,10 +202,15 @@ def _count(variation: str, sign: Literal[-1, 1]) -> str:
 
 def misspelling_costs(own: Own) -> Iterator[Comparison]:
     for number in _losses(own):
-        if _kind(number.cell) == "spelling":
-            claim = f"Misspelling lowers {number.metric}" + ", where not empty" * number.answered_only
+        if _kind(number.cell) == "spelling" and number.metric == "contains":
+            claim = "Misspelling lowers InAccuracy" + ", where not empty" * number.answered_only
             published = "QwQ-32B, GB, 2WIKI: InAccuracy 63.4 to 50.6 %"
-            yield _compare(own, number, claim, published, signed(number.estimate, 1))
+            judgement = _unlike(own, number.cell) or own.settle(signed(number.estimate, 1), _subject(number, "wording"))
+            yield _compare(own, number, claim, published, judgement)
+
+
+def _subject(number: WordingNumber, kind: str) -> Subject:
+    return Subject(kind=kind, cell=number.cell, metric=number.metric)
 
 
 def rewording_flips(own: Own) -> Iterator[Comparison]:
@@ -105,16 +220,21 @@ def rewording_flips(own: Own) -> Iterator[Comparison]:
         if number.estimate.value is not None:
             claim = f"Rewording ({number.cell.variation}) flips the decision to search, beyond what two runs flip"
             published = f"{min(rates):g} to {max(rates):g} % of SQuAD by temperature, up to 55 %; no control"
-            yield _compare(own, number, claim, published, signed(number.estimate, 1))
+            people = _by_people(number.cell), "published of rewrites by people"
+            # Table 9 has four temperatures: the flips hardly depend on it.
+            different = _unlike(own, replace(number.cell, temperature=None), people, methods=SEARCHING)
+            judgement = different or own.settle(signed(number.estimate, 1), _subject(number, "decision"))
+            yield _compare(own, number, claim, published, judgement)
 
 
 def misspelling_makes_over_confident(own: Own) -> Iterator[Comparison]:
     for group in group_by_system(_numbers(own.results(SearchDecisions), "over_confidence")):
         numbers = {_kind(number.cell): number for number in group if not number.is_loss}
         if "spelling" in numbers:
-            judgement = least({name: number.estimate for name, number in numbers.items()}, "spelling", -1)
-            claim = "Over-confidence is highest when the question is misspelled"
-            yield _compare(own, numbers["spelling"], claim, "up to 9.4 %", judgement)
+            number, claim = numbers["spelling"], "Over-confidence is highest when the question is misspelled"
+            different = _unlike(own, number.cell, _all_rewordings(numbers), methods=SEARCHING)
+            of_each = {name: other.estimate for name, other in numbers.items()}
+            yield _compare(own, number, claim, "up to 9.4 %", different or least(of_each, "spelling", -1))
 
 
 def written_queries_use_more_tokens(own: Own) -> Iterator[Comparison]:
@@ -124,12 +244,13 @@ def written_queries_use_more_tokens(own: Own) -> Iterator[Comparison]:
     for written in (number for number in levels if _method(own, number.cell) == "GB"):
         for triggered in (number for number in levels if _method(own, number.cell) == "LB"):
             if _model_and_dataset(triggered.cell) == _model_and_dataset(written.cell):
+                different = _unlike(own, written.cell) or _unlike(own, triggered.cell)
                 yield compare(
                     "Search-o1 writes many more tokens than DRAGIN",
                     f"Llama-3.1-8B {usage['GB']:,} against {usage['LB']:,}",
                     f"{_name(own, written.cell)}; {_name(own, triggered.cell)}",
                     f"{format_own(written.estimate)}; {format_own(triggered.estimate)}",
-                    ordered(triggered.estimate, written.estimate),
+                    different or ordered(triggered.estimate, written.estimate),
                 )
 
 
@@ -137,11 +258,13 @@ def searches_change_more_on_several_hops(own: Own) -> Iterator[Comparison]:
     """Of methods that write queries; those that are triggered do not, in the published table either."""
     changes = _numbers(own.results(CostStability), "re_searches")
     hops: dict[str, dict[bool, list[Estimate]]] = {}
+    cells: dict[str, Cell] = {}
     for number in changes:
-        name = model_of(number.cell.dataset or "", DATASETS)
+        name = dataset_of(number.cell.dataset, DATASETS)
         if _method(own, number.cell) == "GB" and name is not None and number.cell.system is not None:
             of_model = hops.setdefault(number.cell.system.model, {True: [], False: []})
             of_model[name in SEVERAL_HOPS].append(number.estimate)
+            cells.setdefault(number.cell.system.model, number.cell)
     for model, estimates in hops.items():
         if estimates[True] and estimates[False]:
             several, single = mean_estimate(estimates[True]), mean_estimate(estimates[False])
@@ -150,7 +273,7 @@ def searches_change_more_on_several_hops(own: Own) -> Iterator[Comparison]:
                 _printed_changes(),
                 model,
                 f"several {format_own(several)}; one {format_own(single)}",
-                ordered(single, several),
+                _unlike(own, cells[model]) or ordered(single, several),
             )
 
 
@@ -172,7 +295,10 @@ def later_hops_miss(own: Own) -> Iterator[Comparison]:
             first, last = by_hop[min(by_hop)], by_hop[max(by_hop)]
             claim = f"Later searches bring gold documents less often (hop {last.hop} against {first.hop})"
             published = "falls with the hop, fastest for human rewrites"
-            yield _compare(own, last, claim, published, ordered(last.estimate, first.estimate))
+            name = dataset_of(last.cell.dataset, DATASETS)
+            several = name in SEVERAL_HOPS, "published of questions of several hops"
+            judgement = _unlike(own, last.cell, several, methods=SEARCHING) or ordered(last.estimate, first.estimate)
+            yield _compare(own, last, claim, published, judgement)
 
 
 CHAIN: dict[tuple[Stage, Stage], tuple[str, Literal[-1, 1], str]] = {
@@ -187,24 +313,44 @@ CHAIN: dict[tuple[Stage, Stage], tuple[str, Literal[-1, 1], str]] = {
 
 
 def chain(own: Own) -> Iterator[Comparison]:
-    for link in (link for result in own.results(DriftChain) for link in result.correlations):
-        if link.cell.variation is None and link.rho.value is not None:
-            claim, sign, published = CHAIN[link.first, link.second]
-            published = f"{published} (Search-o1, 2WIKI, human rewrites)"
-            yield compare(claim, published, _name(own, link.cell), link.rho, signed(link.rho, sign))
+    """The study states it of people's rewrites; where a run has none, its rewordings together stand there."""
+    for link in (link for result in own.results(DriftChain) for links in result.chains for link in links):
+        claim, sign, published = CHAIN[link.first, link.second]
+        different = _unlike(
+            own,
+            link.cell,
+            (_by_people(link.cell), "published of rewrites by people"),
+            (dataset_of(link.cell.dataset, DATASETS) == "2WIKI", "published of 2WIKI"),
+            methods=("GB",),
+        )
+        subject = Subject(kind="chain", cell=link.cell, metric=link.first, other=link.second)
+        judgement = different or own.settle(signed(link.rho, sign), subject)
+        yield compare(
+            claim, f"{published} (Search-o1, 2WIKI, human rewrites)", _name(own, link.cell), link.rho, judgement
+        )
 
 
 def f1_falls_too(own: Own) -> Iterator[Comparison]:
     """F1 and InAccuracy lose together under the wordings that cost accuracy."""
     losses = [number for number in _losses(own) if not number.answered_only]
     accuracy = {number.cell: number for number in losses if number.metric == "contains"}
-    printed = table("token_f1").filter(dataset="2WIKI")["token_f1"].to_list()
+    rows = table("token_f1")
     for number in losses:
-        other = accuracy.get(number.cell)
+        other, dataset = accuracy.get(number.cell), dataset_of(number.cell.dataset, DATASETS)
         if number.metric == "token_f1" and other is not None and signed(other.estimate, 1).verdict == "agrees":
             claim = f"F1 falls where InAccuracy falls ({number.cell.variation})"
-            published = f"2WIKI, human: {printed[0]:g} to {printed[1]:g}"
-            yield _compare(own, number, claim, published, signed(number.estimate, 1))
+            printed = rows.filter(dataset=dataset if dataset in rows["dataset"] else "2WIKI")
+            values = " to ".join(f"{value:g}" for value in printed["token_f1"])
+            different = _unlike(
+                own,
+                number.cell,
+                (own.model(number.cell, MODELS) in rows["model"], "published of Llama-3.1-8B"),
+                (dataset in rows["dataset"], "published of 2WIKI and SQuAD"),
+                (_by_people(number.cell), "published of rewrites by people"),
+                methods=tuple(rows["method"].unique()),
+            )
+            judgement = different or own.settle(signed(number.estimate, 1), _subject(number, "wording"))
+            yield _compare(own, number, claim, f"{printed['dataset'][0]}, human: {values}", judgement)
 
 
 class Numbered(Protocol):
@@ -229,12 +375,21 @@ def _name(own: Own, cell: Cell) -> str:
 
 
 def _printed(own: Own, cell: Cell, name: str, column: str | None, **wanted: str) -> float | None:
-    """The published number for the same model, method and dataset; None: there is none that is sound."""
-    model = model_of(own.written(cell.system.model), MODELS) if cell.system else None
-    dataset = model_of(cell.dataset or "", DATASETS)
-    if column is None or model is None or dataset is None or column not in table(name).columns:
+    """The published number for the same model, method and dataset; None: there is none that is sound.
+
+    Numbers of people's rewrites, and all numbers of a run that asks only questions that have some, are in a table of
+    their own.
+    """
+    model, dataset = own.model(cell, MODELS), dataset_of(cell.dataset, DATASETS)
+    of_subset = _is_subset(own) or _by_people(cell)
+    rows = table(f"{name}_people" if of_subset else name)
+    is_dense = cell.system is not None and "dense" in (cell.system.retriever or "")
+    method = _method(own, cell)
+    if None in (column, model, dataset, method) or column not in rows.columns or is_dense:
         return None
-    rows = table(name).filter(model=model, dataset=dataset, method=_method(own, cell), same_as_human_subset=0, **wanted)
+    rows = rows.filter(model=model, dataset=dataset, method=method, **wanted)
+    if not of_subset:
+        rows = rows.filter(same_as_human_subset=0)
     return None if rows.is_empty() else float(rows[column][0])
 
 
@@ -247,6 +402,13 @@ def _kind(cell: Cell) -> str:
     return str(cell.variation).partition("(")[0]
 
 
+def _column(cell: Cell) -> str | None:
+    """How the published tables name a wording; None: it is none of theirs."""
+    if cell.variation == ORIGINAL:
+        return ORIGINAL
+    return PEOPLE if _by_people(cell) else COLUMNS.get(_kind(cell))
+
+
 def _model_and_dataset(cell: Cell) -> tuple[str | None, str | None]:
     return cell.system.model if cell.system else None, cell.dataset
 
@@ -254,6 +416,7 @@ def _model_and_dataset(cell: Cell) -> tuple[str | None, str | None]:
 CLAIMS: tuple[Claim, ...] = (
     similarity,
     stability_of_searches,
+    levels,
     spelling_is_least_similar,
     imperative_is_most_similar,
     misspelling_costs,
@@ -265,3 +428,8 @@ CLAIMS: tuple[Claim, ...] = (
     later_hops_miss,
     chain,
 )
+
+
+def is_spoken_of(own: Own) -> bool:
+    """Whether the run has what the study is about: a question in other words."""
+    return any(number.cell.variation not in (None, ORIGINAL) for number in _losses(own)) or bool(_similarities(own))

@@ -8,13 +8,20 @@ from typing import Literal, NamedTuple
 
 from shaketable.types import Estimate
 
-Verdict = Literal["agrees", "differs", "cannot be said"]
+Verdict = Literal["agrees", "differs", "cannot be said", "not comparable"]
 
 
 class Judgement(NamedTuple):
     verdict: Verdict
     reason: str
     """What decided it, or why it cannot be said."""
+
+
+def unlike(*requirements: tuple[bool, str]) -> Judgement | None:
+    """Return what keeps a run from being compared: the reasons of the requirements that it does not meet; None: it
+    meets all."""
+    reasons = [reason for is_met, reason in requirements if not is_met]
+    return Judgement("not comparable", "; ".join(reasons)) if reasons else None
 
 
 def exactly(value: float | None) -> Estimate:
@@ -85,3 +92,15 @@ def within(estimate: Estimate, published: float) -> Judgement:
     if interval[1] <= published <= interval[2]:
         return Judgement("agrees", "the interval holds the published number")
     return Judgement("differs", "the interval does not hold the published number")
+
+
+def inside(estimate: Estimate, low: float, high: float, rounding: float = 0.0) -> Judgement:
+    """Does it lie in the published range, as far as that was rounded?"""
+    interval = _interval(estimate)
+    if interval is None:
+        return Judgement("cannot be said", estimate.reason or "the run has no such number")
+    if low - rounding <= interval[0] <= high + rounding:
+        return Judgement("agrees", "the mean lies in the published range")
+    if interval[1] > high + rounding or interval[2] < low - rounding:
+        return Judgement("differs", "the interval lies outside the published range")
+    return Judgement("cannot be said", "the interval reaches into the published range")

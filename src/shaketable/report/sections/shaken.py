@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain
 
 from shaketable.analyses.shakes import Breaking, Shaken
-from shaketable.factors import ORIGINAL, Cell, title_of
+from shaketable.factors import ORIGINAL, Cell, title_of, word_for
 from shaketable.report.charts.forest import ForestStyle, forest
 from shaketable.report.charts.layout import Axis
 from shaketable.report.charts.marks import Mark, Titles
@@ -16,18 +16,18 @@ from shaketable.report.wording_words import name_rewording
 from shaketable.report.words import (
     count_questions,
     format_amount,
-    format_cost,
+    format_apart,
     format_difference,
+    format_interval,
     format_level,
     format_loss,
-    format_number,
     name_part,
     sentence_case,
 )
 from shaketable.types import Answer
 
 N_DRAWN = 15
-NOTHING_LEFT = "There was nothing to lose, so none could be found."
+NOTHING_LEFT = "The baseline is not above chance level, so none could be found."
 TITLES = Titles(panel="", x="Asked", value="Points lost")
 WORDINGS = {
     "spelling": "spelling errors",
@@ -87,16 +87,17 @@ def _headline(result: Shaken, page: Page) -> Headline:
         detail = NOTHING_LEFT if _has_nothing_to_lose(result, page) else _detail_of_none(result)
         headline = page.headline("shaken", cell, sentence, detail)
         return replace(headline, is_clear=False, number="none found", links=("losses_by_way",))
-    levels = f"from {_percent(worst.clean)} to {_percent(worst.disturbed)}"
+    clean, disturbed, _ = _levels(worst)
+    levels = f"from {clean} to {disturbed}"
     headline = Headline(
         kind="shaken",
         cell=replace(worst.cell, system=result.system),
         system=system,
-        sentence=f"{system} breaks {describe_way(worst.cell)}: it loses {format_cost(worst.loss, worst.metric)}.",
+        sentence=f"{system} breaks {describe_way(worst.cell)}: it loses {_cost(worst)}.",
         detail=f"It falls {levels} ({count_questions(worst.loss.n)}); {_noise(result)}. {describe_evidence(worst)}",
         links=("losses_by_way",),
     )
-    return headline.with_amount(worst.loss)
+    return replace(headline.with_amount(worst.loss), number=_levels(worst)[2])
 
 
 def describe_evidence(arm: Breaking) -> str:
@@ -164,7 +165,7 @@ def _others(result: Shaken, page: Page) -> tuple[Headline, ...]:
         page.headline(
             "shaken_too",
             replace(arm.cell, system=result.system),
-            f"{system} also loses {format_cost(arm.loss, arm.metric)} {describe_way(arm.cell)}.",
+            f"{system} also loses {_cost(arm)} {describe_way(arm.cell)}.",
             f"{sentence_case(count_questions(arm.loss.n))}.",
         )
         for arm in result.arms
@@ -172,8 +173,23 @@ def _others(result: Shaken, page: Page) -> tuple[Headline, ...]:
     )
 
 
-def _percent(value: float) -> str:
-    return f"{format_number(value, 'share')} %"
+def _levels(arm: Breaking) -> tuple[str, str, str]:
+    """Plainly, so, and how far apart, in numbers that add up."""
+    clean, disturbed, apart = format_apart(arm.clean, arm.disturbed, arm.loss.unit)
+    level, between = (" %", " points") if arm.loss.unit == "share" else ("", "")
+    return f"{clean}{level}", f"{disturbed}{level}", f"{apart}{between}"
+
+
+def _cost(arm: Breaking) -> str:
+    return f"{_loss(arm)} of {word_for(arm.metric)}"
+
+
+def _loss(arm: Breaking) -> str:
+    """The loss with its interval; a gain is below 0."""
+    value = arm.loss.value
+    if value is None:
+        return format_difference(arm.loss)
+    return " ".join(filter(None, (f"{'−' if value < 0 else ''}{_levels(arm)[2]}", format_interval(arm.loss))))
 
 
 # --- tables and picture ---------------------------------------------------------------------------
@@ -220,8 +236,8 @@ def _table(result: Shaken) -> Table:
 def _row(arm: Breaking) -> tuple[str | int | None, ...]:
     least = None if arm.detectable is None else f"from {format_amount(replace(arm.loss, value=arm.detectable))}"
     return (
-        *(sentence_case(describe_way(arm.cell)), arm.loss.n, _percent(arm.clean), _percent(arm.disturbed)),
-        *(format_difference(arm.loss), format_odds(arm.e_value)),
+        *(sentence_case(describe_way(arm.cell)), arm.loss.n, *_levels(arm)[:2]),
+        *(_loss(arm), format_odds(arm.e_value)),
         *("weak" if arm.is_shown else "not shown", least, arm.n_failed),
     )
 

@@ -70,6 +70,13 @@ class DatasetTable(Numbered):
         examples=[{"n_facts": [2, 3, 4], "type": "bridge"}],
         json_schema_extra=costs("Fewer questions, fewer trials."),
     )
+    with_rewrites: bool = Field(
+        False,
+        description="Only questions that have a rewrite in the file of a variation rewrites(path=…), as a study of "
+        "people's rewrites needs where some questions have none. Absent: all questions.",
+        examples=[True],
+        json_schema_extra=costs("Fewer questions, fewer trials."),
+    )
     balance: Balance | None = Field(
         None,
         description="Draw as many questions of each type as of any other. Absent: questions in the order of the data.",

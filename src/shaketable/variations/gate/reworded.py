@@ -68,6 +68,8 @@ class Reworded:
     """Whether a wording must be English that people write: False for errors, keywords and speech on purpose."""
     works_by_words: ClassVar[bool] = False
     """Whether its rules work without the packages of the extra `language`, from small words alone."""
+    retries_unchecked: ClassVar[bool] = False
+    """Whether the part's own check asks a model again with `gate='none'` too: it belongs to how the wording is made."""
     corrects_itself: ClassVar[bool] = False
     """Whether a wording may say another name or number, or no, and take it back."""
 
@@ -126,7 +128,9 @@ class Reworded:
     def packages(self) -> tuple[str, ...]:
         if self.check == "full":
             return self._full_packages
-        return inflection.PACKAGES if self.by == RULES and not self.by_words else ()
+        if self.by == RULES:
+            return () if self.by_words else inflection.PACKAGES
+        return language.PACKAGES if self.check == "rules" else ()
 
     @property
     def _full_packages(self) -> tuple[str, ...]:
@@ -217,7 +221,8 @@ class Reworded:
             refused = proposal.refused or verdict.refused
             if self.check == "none":
                 refused = refused if refused and refused.kind in NEVER_ASKED else None
-                judged.append(replace(proposal, refused=refused))
+                kept = replace(proposal, refused=refused)
+                judged.append(self.checked(original, kept) if self.retries_unchecked and not refused else kept)
                 continue
             if not refused and self.by_words and (lost := by_words.lost_words(original, proposal.text)):
                 refused = Refusal(kind="words_lost", text=f"words lost: {', '.join(lost)}")
@@ -297,7 +302,8 @@ class Reworded:
                 for one in failed
             ]
         variant = Variant(question_id=question.id, text=last.text, variation=label, provenance=provenance)
-        return refuse(variant, last.refused)
+        is_kept = self.check == "none" and last.refused is not None and last.refused.kind not in NEVER_ASKED
+        return variant if is_kept else refuse(variant, last.refused)
 
 
 def checked_fully(variation: object) -> bool:
