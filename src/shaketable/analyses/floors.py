@@ -13,7 +13,7 @@ from shaketable.analyses.grids import Grid, chosen_metrics, systems
 from shaketable.analyses.tables import Tables
 from shaketable.factors import ORIGINAL, UNCHANGED, Cell, System, measure_of
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, sign_shown
-from shaketable.types import Findings, NothingToLose
+from shaketable.types import Findings, Floor, NothingToLose
 
 Against = Literal["shuffled answers", "closed book", "nothing right"]
 N_LEAST = 8
@@ -49,6 +49,25 @@ def _entries_of(metric: str, tables: Tables) -> Iterator[NothingToLose]:
         own = _compared(pooled)
         for grid in (own, *own.by_type()):
             yield from _entries(grid, shuffled.get(_place(grid)), closed, tables.bootstrap)
+
+
+def find_floors(tables: Tables) -> tuple[Floor, ...]:
+    """Return the floor of every continuous metric by system, where answers to other questions were scored."""
+    return tuple(
+        Floor(
+            dataset=grid.dataset,
+            model=grid.system.model,
+            method=grid.system.method,
+            retriever=grid.system.retriever,
+            variation=grid.variation,
+            metric=metric,
+            score=tables.bootstrap.means(grid.means[0, :1], grid.question_ids, unit=grid.unit)[0],
+        )
+        for metric in chosen_metrics(tables.score_reader, "all")
+        if not (scores := _with_baselines(_undisturbed(tables.of_metric(metric)), tables.baselines)).is_empty()
+        for grid in systems(scores, metric)
+        if grid.unit == "score"
+    )
 
 
 def _compared(grid: Grid) -> Grid:

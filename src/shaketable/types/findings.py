@@ -109,6 +109,20 @@ class NothingToLose:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Floor:
+    """What a score is worth that knows nothing of its question: the system's answers to other questions."""
+
+    dataset: str
+    model: str
+    method: str
+    retriever: str | None
+    variation: str
+    metric: str
+    score: Estimate
+    """Mean over questions."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Findings:
     """What the analyses of a run gave, and what holds for all of them."""
 
@@ -127,3 +141,5 @@ class Findings:
     undone: tuple[Undone, ...] = ()
     """Perturbations without a verdict."""
     nothing_to_lose: tuple[NothingToLose, ...] = ()
+    floors: tuple[Floor, ...] = ()
+    """Floors of continuous metrics, whose lowest level in practice is not 0."""

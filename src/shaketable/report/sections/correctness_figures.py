@@ -8,6 +8,7 @@ from functools import partial
 
 from shaketable.analyses.evidence.correctness import Correctness, Level
 from shaketable.analyses.evidence.guidelines import Guidelines
+from shaketable.analyses.evidence.heat_ceilings import Ceiling
 from shaketable.factors import title_of
 from shaketable.report.charts.few import few
 from shaketable.report.charts.forest import ForestStyle, forest, sliding_forest
@@ -30,7 +31,7 @@ from shaketable.report.evidence_marks import (
 from shaketable.report.section import Figure, Headline, Page
 from shaketable.report.sections.correctness_surface import make_surface
 from shaketable.report.sections.guidelines import group_noise, has_headline
-from shaketable.report.sections.guidelines_words import ceiling_sentence, noise_sentence, settle
+from shaketable.report.sections.guidelines_words import ceiling_sentence, is_shown_safe, noise_sentence, settle
 from shaketable.report.sections.single_questions import make_boxes
 from shaketable.report.words import name_evidence
 
@@ -62,12 +63,27 @@ def _ceilings(page: Page) -> dict[str, list[Guide]]:
     guides: dict[str, list[Guide]] = {}
     for ceiling in result.ceilings if result else ():
         value = settle(ceiling, page).ceiling.value
-        if value is not None and ceiling.next_temperature is not None:
+        if value is not None and ceiling.next_temperature is not None and _is_safe(ceiling, result, page):
             panel = name_panel(ceiling.cell, page)
             guides.setdefault(ceiling.metric, []).append(
                 Guide(kind="ceiling", at=value, words=f"ceiling {value:g}", panel=panel)
             )
     return guides
+
+
+def _is_safe(ceiling: Ceiling, result: Guidelines | None, page: Page) -> bool:
+    """Whether the line would say something: the lowest temperature is allowed also where nothing is confirmed."""
+    margins = {margin.metric: margin for margin in result.margins} if result else {}
+    return is_shown_safe(ceiling, margins[ceiling.metric], page)
+
+
+def _floor_guides(levels: Sequence[Level], page: Page) -> list[Guide]:
+    floors = {name_panel(level.cell, page): page.floor(level.cell, level.metric) for level in levels}
+    return [
+        Guide(kind="baseline", at=floor, words=f"floor {floor:.3g}", panel=panel)
+        for panel, floor in floors.items()
+        if floor is not None
+    ]
 
 
 def _caption(kind: str, headlines: Sequence[Headline], from_guidelines: Sequence[str]) -> str:
@@ -87,7 +103,9 @@ def _scores(
     marks = tuple(_score_mark(level, page, has_interval=has_intervals) for level in of_shown_types(known))
     if len({mark.x for mark in marks}) < 2:
         return None
-    beyond = " The broken line is the ceiling; beyond it, in the shade, too much may be lost."
+    beyond = " Dashed line: highest temperature confirmed safe. Shaded: not confirmed."
+    floors = _floor_guides(known, page)
+    floor = " Dotted line: the floor, what answers to other questions score."
     bands = name_intervals(page) if has_intervals else "± the standard deviation between runs"
     is_share = marks[0].unit == "share"
     axis = Axis(title=title_of(metric) if is_share else f"Mean {metric}", has_zero=is_share)
@@ -97,10 +115,11 @@ def _scores(
         name=name_scores(metric),
         title=f"{title_of(metric)} against temperature",
         caption=_caption("heat", headlines, _ceiling_sentences(metric, page)),
-        note=f"Lines are means over questions, bands {bands}.{beyond if ceilings else ''} {describe_counts(marks)}",
+        note=f"Lines are means over questions, bands {bands}.{beyond if ceilings else ''}{floor if floors else ''} "
+        f"{describe_counts(marks)}",
         marks=marks,
         titles=TITLES,
-        draw=partial(lines, marks, TITLES, looks=looks, axis=axis, guides=ceilings),
+        draw=partial(lines, marks, TITLES, looks=looks, axis=axis, guides=[*ceilings, *floors]),
     )
 
 

@@ -22,6 +22,7 @@ from shaketable.report.words import (
     format_level,
     format_loss,
     format_margin,
+    format_number,
     join_temperatures,
     join_words,
     name_part,
@@ -146,6 +147,9 @@ def ceiling_detail(ceiling: Ceiling, margin: Margin, page: Page) -> str:
         if ceiling.hottest > ceiling.coolest:
             ends += f", {format_level(hot)} at {ceiling.hottest:g}"
         level = f"{word_for(ceiling.metric)}{_with_unchanged(ceiling.worst)}: {ends}"
+        floor = page.floor(ceiling.worst, ceiling.metric)
+        if floor is not None:
+            level += f", where answers to other questions score {format_number(floor, cool.unit)}"
         sentences.append(f"{sentence_case(level)} ({count_questions(estimate.n)}){steady}.")
     return " ".join(sentences)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shaketable.analyses.evidence.type_contrasts import TypeContrast
 from shaketable.analyses.evidence.variability import Spread, Variability
-from shaketable.analyses.floors import nothing_to_lose_at
+from shaketable.analyses.floors import cell_of, nothing_to_lose_at
 from shaketable.analyses.spread import CROSSES_ZERO
 from shaketable.factors import Cell, word_for
 from shaketable.report.claim_words import UNADJUSTED, describe_unshown
@@ -102,7 +102,7 @@ def _headline(spread: Spread, result: Variability, page: Page) -> Headline:
         cell=spread.cell,
         system=system,
         sentence=f"{sentence}{most}",
-        detail=f"{what}{of_evidence}{steady} ({count_questions(cv.n)}).{held}",
+        detail=f"{what}{of_evidence}{steady} ({count_questions(cv.n)}).{held}{_noise_words(line, page)}",
         number=format_value(cv),
         interval=format_interval(cv),
         is_clear=page.is_applied(spread.cell) and _floor(spread, page) is None,
@@ -110,6 +110,20 @@ def _headline(spread: Spread, result: Variability, page: Page) -> Headline:
         spark_title=f"{NUMBERS[cv.unit == 'share']} by temperature",
         spark=make_spark((other.cell, other.cv) for other in line),
     )
+
+
+def _noise_words(line: Sequence[Spread], page: Page) -> str:
+    """Where each answer is other noise of the same score, which a small spread does not tell."""
+    systems = {replace(spread.cell, temperature=None, perturbation=None) for spread in line}
+    ruined = [
+        entry.temperature
+        for entry in page.findings.nothing_to_lose
+        if entry.temperature is not None and entry.metric == line[0].metric and cell_of(entry) in systems
+    ]
+    if not ruined:
+        return ""
+    where = ", ".join(f"{temperature:g}" for temperature in sorted(ruined))
+    return f" At temperature {where} answers score no more than chance: a small spread there is no stability."
 
 
 def _floor(spread: Spread, page: Page) -> NothingToLose | None:
