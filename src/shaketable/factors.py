@@ -66,7 +66,7 @@ class Cell:
         return self.perturbation is None or self.perturbation == UNCHANGED
 
 
-NAMING_SETTINGS = ("model", "python", "http", "path")
+NAMING_SETTINGS = ("name", "model", "python", "http", "path")
 """Settings of a model that hold what people call it."""
 
 
@@ -90,8 +90,10 @@ def short_name(model: str) -> str:
     value = next((value for key in NAMING_SETTINGS if isinstance(value := settings.get(key), str) and value), None)
     if value is None:
         return model
-    without_scheme = re.sub(r"^https?://", "", value)
-    return without_scheme if without_scheme != value or "model" in settings else Path(value).name or value
+    if {"name", "model"} & settings.keys():
+        return value
+    address = re.sub(r"^https?://", "", value)
+    return address if address != value else Path(value).name or value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

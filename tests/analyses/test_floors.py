@@ -59,6 +59,32 @@ def test_of_fewer_than_eight_questions_nothing_is_said():
     assert len(found(answers(0, n=8)).nothing_to_lose) == 1
 
 
+def test_a_wide_interval_is_not_chance_level():
+    """4 of 10 right is not shown to be above 0, and far from confirmed to be near it."""
+    [few] = found(answers(1, n=10)).nothing_to_lose
+    assert not few.is_confirmed
+    assert has_nothing_to_lose(CELL, found(answers(1, n=10)), "correct"), "No robustness is claimed of it either."
+    [enough] = found(answers(0, n=60)).nothing_to_lose
+    assert enough.is_confirmed and enough.level.high < 0.15
+
+
+def test_chance_level_is_confirmed_against_other_answers():
+    others = score_rows({f"q{i:03}": (float(i % 2),) for i in range(400)}, metric="correct")
+    same = score_rows({f"q{i:03}": (float(i % 2),) for i in range(400)}, metric="correct")
+    [entry] = found(same, baselines=others).nothing_to_lose
+    assert entry.is_confirmed and entry.level.value == 0.5
+
+
+def test_facts_asked_at_the_lowest_temperature_alone_do_not_count():
+    """6 of 30 facts are known and scanned: the known ones have everything to lose."""
+    known = answers(30, n=30).filter(pl.col("question_id") < "q12")
+    unknown = answers(0, n=30).filter(pl.col("question_id") >= "q12")
+    hot = answers(0, n=12, temperature=1.0)
+    assert found(pl.concat([known, unknown])).nothing_to_lose == ()
+    [entry] = found(known, unknown, hot).nothing_to_lose
+    assert entry.temperature == 1.0, "Heat took it; the baseline is at 100 %."
+
+
 def test_answers_that_are_as_right_for_other_questions_are_worth_nothing():
     # Half of the yes/no questions are answered right, and so they are by answers to other questions.
     others = score_rows({f"q{i:02}": (float(i % 2),) for i in range(20)}, metric="correct")

@@ -114,6 +114,7 @@ def drive_server(
     """So many calls, the first of them first. A refused one waits as long as the server says."""
     access = Access(endpoint="http://127.0.0.1/v1", key_variable="", headers={})
     server = Server(None, access, Window(256, 60.0))  # type: ignore[arg-type]
+    server.is_greeted = True
     refusal = EndpointError("rate_limit", "no", may_retry=True, blame="busy", wait=wait_seconds)
     waiting, returning, n_answered, now = list(range(n_calls)), list[tuple[float, int]](), 0, 0.0
     underway: list[tuple[float, int, int, bool]] = []

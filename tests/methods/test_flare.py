@@ -1,5 +1,6 @@
 """FLARE, in the DRAGIN code's variant and the original's."""
 
+from dataclasses import replace
 from math import log
 
 import pytest
@@ -40,6 +41,18 @@ def test_sentences_can_be_judged_by_their_worst_token(aggregate, n_searches):
     said = likely(SURE, 1, 1, 1, 1, 0.6)
     driven = drive(Flare(aggregate=aggregate), WORDING, [said, SURE], hits=HITS)
     assert len(driven.queries) == n_searches
+
+
+@pytest.mark.parametrize(
+    ("masks", "query"), [("words", "has the larger diameter."), ("tokens", "ropa has the larger diameter.")]
+)
+def test_half_a_word_is_no_word_of_a_query(masks, query):
+    """Europa is two tokens, of which the first is unlikely."""
+    tokens = ("Eu", "ropa", " has", " the", " larger", " diameter.")
+    said = replace(
+        likely("Europa has the larger diameter.", 1), tokens=tokens, extras={"logprobs": [log(0.1), *[0.0] * 5]}
+    )
+    assert drive(Flare(masks=masks), WORDING, [said, SURE], hits=HITS).queries == [query]
 
 
 def test_a_sentence_of_unlikely_tokens_alone_is_searched_with_the_question():

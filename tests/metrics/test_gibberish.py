@@ -113,6 +113,38 @@ def test_a_fifth_of_the_letters_may_lie_outside_ascii_but_not_more() -> None:
     assert value(Gibberish(), "zoë 100 !!", "x") == 1.0  # 1 of 3
 
 
+@pytest.mark.weights
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Y'all起き.post",
+        "yes科幻(",
+        "St George宫 emblem",
+        "It was Парижis then.",
+        "in the townの名",
+        "It is 起き or 科幻 here",
+    ],
+)
+def test_another_script_in_latin_text_is_gibberish(text: str) -> None:
+    assert value(Gibberish(), text, "Paris") == 1.0
+
+
+@pytest.mark.weights
+@pytest.mark.parametrize(
+    "text", ["Hawaiʻi", "5 µm and αB", "Tokyo (東京) is the capital of the country.", "It is 1990年.", "Café", "Ａ Ｂ"]
+)
+def test_symbols_and_signs_beside_words_are_no_gibberish(text: str) -> None:
+    assert value(Gibberish(), text, "Paris") == 0.0
+
+
+@pytest.mark.weights
+def test_an_answer_in_the_script_of_its_question_is_no_gibberish() -> None:
+    asked = Question(id="q", text="法国的首都是哪里？", answers=("巴黎",))
+    for text in ("答案是巴黎。", "巴黎", "法国的首都是巴黎Paris。", "Париж"):
+        expected = 1.0 if text == "Париж" else 0.0
+        assert Gibberish().score([record(text)], {"q": asked})[0][0].value == expected
+
+
 def test_scripts_are_counted_by_letters_and_japanese_is_one() -> None:
     assert scripts("Tokyo 東京 とうきょう トウキョウ") == {"LATIN", "EAST ASIAN"}
     assert scripts("5 µm Ａ") == {"GREEK", "LATIN"}

@@ -88,7 +88,7 @@ def test_a_system_that_is_never_right_has_nothing_to_lose(made):
         "nothing to lose"
     }
     (own,) = (system for system in made.systems if system.name == "never")
-    assert any("nothing to lose" in note for note in own.notes)
+    assert any("chance level" in note for note in own.notes)
 
 
 def test_what_the_study_does_not_ask_is_not_measured(made):

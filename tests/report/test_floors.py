@@ -31,31 +31,25 @@ ENTRY = NothingToLose(
     [
         (
             ENTRY,
-            "There is nothing to lose: coin scores 50 % [30, 70] correctness where nothing is shaken, and its answers "
-            "to other questions score 45 %.",
+            "The baseline of coin is at chance level: it scores 50 % [30, 70] correctness (n = 20 questions), and its "
+            "answers to other questions score 45 %. Robustness cannot be measured ",
+        ),
+        (
+            replace(ENTRY, is_confirmed=False),
+            "Too few questions to tell whether the baseline of coin is above chance level: ",
         ),
         (
             replace(ENTRY, against="closed book", group="bridge"),
-            "Evidence brings nothing that could be lost: coin scores 50 % [30, 70] correctness on bridge questions "
-            "where nothing is shaken, and without evidence the model scores 45 %.",
+            "Evidence adds nothing for coin: it scores 50 % [30, 70] correctness on bridge questions ",
         ),
         (
-            replace(ENTRY, against="nothing right", baseline=replace(LEVEL, value=0.0)),
-            "There is nothing to lose: coin scores 50 % [30, 70] correctness where nothing is shaken, and a system "
-            "that is never right scores 0 %.",
+            replace(ENTRY, against="closed book", is_confirmed=False),
+            "Too few questions to tell whether evidence helps coin: ",
         ),
     ],
 )
-def test_the_sentence_says_what_is_compared_and_that_it_proves_nothing(entry, beginning):
-    sentence = describe_nothing_to_lose(entry, "coin")
-    assert sentence == f"{beginning} That it does not fall says nothing of how robust it is."
-
-
-def test_a_rewording_that_ruined_the_answers_leaves_nothing_to_lose_to_anything_else():
-    assert describe_nothing_to_lose(replace(ENTRY, variation="spelling"), "coin · spelling") == (
-        "There is nothing left to lose: coin · spelling scores 50 % [30, 70] correctness where nothing else is shaken, "
-        "and its answers to other questions score 45 %. That it does not fall further says nothing of how robust it is."
-    )
+def test_only_a_confirmed_baseline_is_called_chance_level(entry, beginning):
+    assert describe_nothing_to_lose(entry, "coin").startswith(beginning)
 
 
 def test_a_page_warns_above_its_cards_once_for_each_system_of_the_number_it_speaks_of(tmp_path):
@@ -63,7 +57,7 @@ def test_a_page_warns_above_its_cards_once_for_each_system_of_the_number_it_spea
     run = small_run(tmp_path / "run", analyses=["correctness"], models=[banana], score=["correct", "token_f1"])
     assert {entry.metric for entry in run.findings().nothing_to_lose} == {"correct", "token_f1"}
     [warning] = describe_floors(page_of(run, run.findings()))
-    assert warning.startswith(f"There is nothing to lose: {banana} scores 0 %")
+    assert banana in warning and "chance level: it scores 0 %" in warning
     assert f"The verdict ⚠ {warning}" in see(run).text
 
 

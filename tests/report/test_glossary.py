@@ -35,7 +35,7 @@ def test_what_the_program_says_of_a_claim_is_among_the_words():
     for said in (
         "not shown",
         "equivalent",
-        "nothing to lose",
+        "at chance level",
         "too few to claim anything",
         "would likely have been seen",
     ):

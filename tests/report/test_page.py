@@ -110,6 +110,26 @@ def test_a_finished_run_has_no_banner_and_nothing_missing(tmp_path):
     assert "Nothing: each of the 16 planned trials has an answer" in seen.text
 
 
+@pytest.mark.parametrize(("verdict", "is_said"), [("correct", True), ("incorrect", False)])
+def test_a_judge_at_odds_with_correct_is_named_first(tmp_path, verdict, is_said):
+    judge = f"judge(model=\"scripted(replies=('VERDICT: {verdict}',))\")"
+    judged = small_run(
+        tmp_path / "run",
+        analyses=["correctness"],
+        score=["correct", judge],
+        models=["scripted(replies=('Quince jam',))"],
+        perturbations=["unchanged"],
+        temperatures=[0.0],
+    )
+    text = see(judged).text
+    warning = text.find(
+        "The judge and the metric correct disagree on 16 of 16 answers (100%): 16 are right for the judge"
+    )
+    assert (warning >= 0) is is_said
+    if is_said:
+        assert warning < text.index("Nothing: each of the 16 planned trials has an answer")
+
+
 def test_chapters_that_the_run_does_not_support_are_absent(tmp_path):
     bare = small_run(tmp_path / "run", analyses=["judge_agreement"], perturbations=["unchanged"], temperatures=[0.0])
     ids = see(bare).values("id")

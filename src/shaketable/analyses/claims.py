@@ -11,11 +11,17 @@ from shaketable.analyses.floors import N_LEAST, nothing_to_lose_at
 from shaketable.analyses.rows import UNSETTLED
 from shaketable.factors import Cell
 from shaketable.statistics.family import detectable_effect, n_to_settle, n_to_show, standard_error, weighted_holm
-from shaketable.types import Estimate, Findings
+from shaketable.types import Estimate, Findings, NothingToLose
 
 Says = Literal["differs", "equivalent"]
 TOO_FEW = f"fewer than {N_LEAST} questions"
-NOTHING_TO_LOSE = "there is nothing to lose"
+NOTHING_TO_LOSE = "the baseline is at chance level"
+FLOORS = {
+    "shuffled answers": "answers to other questions",
+    "closed book": "answers without evidence",
+    "nothing right": "a system that is never right",
+}
+"""What a baseline is compared with."""
 NOT_TESTED = "there was nothing to test"
 
 
@@ -133,7 +139,15 @@ def _with_floor(claim: Claim, findings: Findings) -> Claim:
     entry = nothing_to_lose_at(claim.subject.cell, findings, claim.subject.metric)
     if entry is None or claim.reason is not None:
         return claim
-    return replace(claim, reason=f"{NOTHING_TO_LOSE}: clean answers are not shown to be better than {entry.against}")
+    return replace(claim, reason=reason_of_floor(entry))
+
+
+def reason_of_floor(entry: NothingToLose) -> str:
+    """Why the absence of a drop says nothing there."""
+    against = FLOORS[entry.against]
+    if entry.is_confirmed:
+        return f"{NOTHING_TO_LOSE}, no better than {against}"
+    return f"too few questions to tell the baseline from {against}"
 
 
 def _too_few(claim: Claim) -> str | None:

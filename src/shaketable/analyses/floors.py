@@ -1,4 +1,4 @@
-"""Which systems have nothing to lose: clean answers that are not shown to be better than a baseline."""
+"""Which systems are at chance level, or not confirmed to be above it: the absence of a drop says nothing there."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ import polars as pl
 
 from shaketable.analyses.grids import Grid, chosen_metrics, systems
 from shaketable.analyses.tables import Tables
-from shaketable.factors import ORIGINAL, UNCHANGED, Cell, System
+from shaketable.factors import ORIGINAL, UNCHANGED, Cell, System, measure_of
 from shaketable.statistics.intervals import ROUNDING, Bootstrap, Numbers, sign_shown
-from shaketable.types import Findings, NothingToLose
+from shaketable.types import Findings, Floor, NothingToLose
 
 Against = Literal["shuffled answers", "closed book", "nothing right"]
 N_LEAST = 8
 """Below so many questions nothing is claimed."""
+NEAR = 0.15
+"""A baseline is near chance level where its whole interval lies within this part of the way up to the best score."""
 CLOSED_BOOK = "closed_book"
 """The method that answers without evidence."""
 
 
 def find_nothing_to_lose(tables: Tables) -> tuple[NothingToLose, ...]:
-    """Every system, pooled and by type of question, for each number of which more is better.
+    """Return systems not above chance level, pooled and by type of question, for each number of which more is better.
 
-    The baseline is a clean answer to another question at the coolest temperature, scored against this one. Where those
-    were not scored, nothing is right by chance: 0 for shares; other scores have no baseline. A system that searches is
-    compared with closed-book answers of its model too.
+    Questions that were asked at the lowest temperature alone, as unknown facts are, do not count: nothing is compared
+    with them. Chance level is a clean answer to another question at the coolest temperature, scored against this one.
+    Where those were not scored, nothing is right by chance: 0 for shares; other scores have no baseline. A system that
+    searches is compared with closed-book answers of its model too.
     """
     return tuple(
         entry for metric in chosen_metrics(tables.score_reader, "all") for entry in _entries_of(metric, tables)
@@ -43,8 +46,34 @@ def _entries_of(metric: str, tables: Tables) -> Iterator[NothingToLose]:
     shuffled = {_place(grid): grid for grid in ([] if baselines.is_empty() else systems(baselines, metric))}
     closed = _closed_book(clean, tables)
     for pooled in clean:
-        for grid in (pooled, *pooled.by_type()):
+        own = _compared(pooled)
+        for grid in (own, *own.by_type()):
             yield from _entries(grid, shuffled.get(_place(grid)), closed, tables.bootstrap)
+
+
+def find_floors(tables: Tables) -> tuple[Floor, ...]:
+    """Return the floor of every continuous metric by system, where answers to other questions were scored."""
+    return tuple(
+        Floor(
+            dataset=grid.dataset,
+            model=grid.system.model,
+            method=grid.system.method,
+            retriever=grid.system.retriever,
+            variation=grid.variation,
+            metric=metric,
+            score=tables.bootstrap.means(grid.means[0, :1], grid.question_ids, unit=grid.unit)[0],
+        )
+        for metric in chosen_metrics(tables.score_reader, "all")
+        if not (scores := _with_baselines(_undisturbed(tables.of_metric(metric)), tables.baselines)).is_empty()
+        for grid in systems(scores, metric)
+        if grid.unit == "score"
+    )
+
+
+def _compared(grid: Grid) -> Grid:
+    """The questions asked at other temperatures than the lowest too, where only some were."""
+    is_compared = grid.n_asked[0, 1:].sum(axis=0) > 0
+    return grid.of(is_compared, type=grid.type) if is_compared.any() else grid
 
 
 def has_nothing_to_lose(cell: Cell, findings: Findings, metric: str, *, is_of_evidence: bool | None = None) -> bool:
@@ -154,6 +183,8 @@ def _compare(grid: Grid, baseline: Numbers, against: Against, bootstrap: Bootstr
         floor = replace(floor, low=0.0, high=0.0, how=against)
     # Nothing lies below nothing right, so that the level alone tells.
     shown = estimates[:n] if against == "nothing right" else estimates[n : 2 * n]
+    best = 1.0 if grid.unit == "share" else measure_of(grid.metric).maximum
+    near = 0.0 if best is None or floor.value is None else NEAR * (best - floor.value)
     ruined = [i for i, gain in enumerate(shown) if gain.n >= N_LEAST and sign_shown(gain) <= 0]
     return [
         NothingToLose(
@@ -168,6 +199,7 @@ def _compare(grid: Grid, baseline: Numbers, against: Against, bootstrap: Bootstr
             level=estimates[i],
             baseline=floor,
             against=against,
+            is_confirmed=(high := shown[i].high) is not None and high <= near,
         )
         for i in (ruined[:1] if ruined[:1] == [0] else ruined)
     ]

@@ -58,6 +58,11 @@ class Grid:
     """Records with a score."""
 
     @property
+    def n_asked(self) -> Counts:
+        """Records, with a score or without, in the same places."""
+        return self.n_runs + self.n_missing
+
+    @property
     def perturbations(self) -> tuple[str, ...]:
         """The disturbances that can be compared with the original; none without an original."""
         return tuple(str(name) for name in self.evidence[1:]) if self.has_original else ()

@@ -338,12 +338,12 @@ def _whole_line(study: Study, folder: Path, json_: bool, how: Asking) -> None:
 
 
 def _tell_results(found: Run, answered: Answered, seconds: float) -> None:
-    from shaketable.report.page import describe_floors, describe_without_verdict, make_sections
+    from shaketable.report.page import describe_first, make_sections
     from shaketable.stages.report import page_of
 
     with holding_findings(found) as findings:
         page = page_of(found, findings)
-        for sentence in (*describe_without_verdict(page), *describe_floors(page)):
+        for sentence in describe_first(page):
             say(sentence)
         for section in make_sections(page):
             for headline in section.headlines[:N_TOLD]:

@@ -21,6 +21,7 @@ from shaketable.cli.forecasting import notes_on_plan, verdict_lines
 from shaketable.cli.running import JsonOption
 from shaketable.datasets.reading.guess import Guess
 from shaketable.errors import HOSTED, REASONING, PartError, UsageError, at_home
+from shaketable.factors import short_name
 from shaketable.report.words import count, name_questions
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import unready
@@ -284,7 +285,7 @@ def _tell(made: _Made, json_: bool) -> None:
     n = len(planned.questions)
     asked = name_questions(n) if n == draft.n_questions else f"{n:,} of {name_questions(draft.n_questions)}"
     say(
-        f"{made.file}: {asked}, {count(planned.n_trials, 'answer')} by {draft.model}. "
+        f"{made.file}: {asked}, {count(planned.n_trials, 'answer')} by {short_name(draft.model)}. "
         "Read it: each line says what it does."
     )
     for note in (*made.notes, *verdict_lines(planned)):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # The drawing library takes a second to import; only results 
 
 
 def tell_findings(run: Run, findings: Findings, json_: bool) -> None:
-    from shaketable.report.page import describe_floors, describe_without_verdict, make_sections
+    from shaketable.report.page import describe_first, make_sections
     from shaketable.stages.report import page_of
 
     page = page_of(run, findings)
@@ -34,7 +34,7 @@ def tell_findings(run: Run, findings: Findings, json_: bool) -> None:
         out.print(Text(section.question, style="bold"))
         for headline in section.headlines:
             out.print(f"  {headline.text}", highlight=False, markup=False)
-    for sentence in (*describe_without_verdict(page), *describe_floors(page)):
+    for sentence in describe_first(page):
         say(sentence)
     for finding in findings.findings:
         if finding.failure:

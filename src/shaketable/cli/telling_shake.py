@@ -21,13 +21,13 @@ N_TOLD = 4
 
 def tell_shake(run: Run, answered: Answered, confirmation: Confirmation | None, file: Path | None) -> None:
     # The drawing library takes a second to import; only results that are told need it.
-    from shaketable.report.page import describe_floors, describe_without_verdict
+    from shaketable.report.page import describe_first
     from shaketable.report.sections.shaken import list_examples, section
     from shaketable.stages.report import page_of
 
     page, result = page_of(run, run.findings()), result_of(run)
     headlines = section(result, page).headlines
-    for sentence in (*describe_without_verdict(page), *describe_floors(page)):
+    for sentence in describe_first(page):
         say(sentence)
     if not headlines:
         say("No answer could be compared, so there is nothing to tell. The report says what is missing, and why.")

@@ -18,7 +18,7 @@ from shaketable.methods.chain_of_thought import (
     of_distribution,
     share_of_tokens,
 )
-from shaketable.methods.words import spoken, tokens_of_each
+from shaketable.methods.words import merge, spoken, tokens_of_each
 from shaketable.protocols import Steps
 from shaketable.text.language import sentences
 from shaketable.types import Completion, Effort, Hit, Reply, Step
@@ -55,6 +55,9 @@ class Flare(ChainOfThought):
     """None: 3, or 2 in the original."""
     distribution: Distribution = "raw"
     """Whose probabilities count; the DRAGIN code has `processed`."""
+    masks: Literal["words", "tokens"] = "words"
+    """What an unlikely token leaves out of a query: the word that it is part of, or itself alone, as in the authors'
+    code, whose queries then hold halves of words."""
 
     searches: ClassVar[bool] = True
 
@@ -99,7 +102,7 @@ class Flare(ChainOfThought):
             score = AGGREGATE[self.aggregate](doubts) if doubts else 0.0
             query = None
             if score > self.threshold:
-                query = _without(tokens, [doubt > self.threshold for doubt in doubts])
+                query = self._without(tokens, [doubt > self.threshold for doubt in doubts])
             yield from note("flare", sentence=split[i], score=round(score, 4), query=query)
             if query is not None:
                 return join(*split[:i]), query
@@ -127,7 +130,7 @@ class Flare(ChainOfThought):
         [(tokens, doubts)] = self._doubts(reply, [ahead])
         query = None
         if any(1 - doubt < self.trigger_below for doubt in doubts):
-            query = _without(tokens, [1 - doubt < self.mask_below for doubt in doubts])
+            query = self._without(tokens, [1 - doubt < self.mask_below for doubt in doubts])
         least = round(1 - max(doubts), 4) if doubts else None
         yield from note("flare", sentence=ahead, least_likely=least, query=query)
         return query
@@ -145,8 +148,13 @@ class Flare(ChainOfThought):
         doubts = [1 - math.exp(float(given[token])) for token in places]  # type: ignore[arg-type]
         return [([tokens[i] for i in own], [doubts[i] for i in own]) for own in tokens_of_each(tokens, split)]
 
-
-def _without(tokens: Sequence[str], unlikely: Sequence[bool]) -> str:
-    """The sentence without its unlikely tokens."""
-    kept = (" " if left_out else token for token, left_out in zip(tokens, unlikely, strict=True))
-    return " ".join("".join(kept).split())
+    def _without(self, tokens: Sequence[str], unlikely: Sequence[bool]) -> str:
+        """The sentence without its unlikely words, or tokens."""
+        left_out = list(unlikely)
+        if self.masks == "words":
+            for word in merge(tokens):
+                left_out[word.tokens.start : word.tokens.stop] = [any(unlikely[i] for i in word.tokens)] * len(
+                    word.tokens
+                )
+        kept = (" " if is_out else token for token, is_out in zip(tokens, left_out, strict=True))
+        return " ".join("".join(kept).split())

@@ -14,6 +14,7 @@ from shaketable import weights
 from shaketable.metrics.scoring import score_each
 from shaketable.text import lexicon
 from shaketable.text.language import PACKAGES, stop_words
+from shaketable.text.plain import LATIN
 from shaketable.types import Answer, Measure, Question, Record, Score
 
 WORD = re.compile(r"[^\W\d_]+")
@@ -30,6 +31,12 @@ LONG = 20
 SEPARATOR = re.compile(r"[,;/\n]")
 STROKES = str.maketrans("ŁłØøĐđŦŧßþÞðÐæÆœŒı", "LlOoDdTtspPdDaAoOi")
 """Latin letters that Unicode does not take apart."""
+GLUED = re.compile(rf"([{LATIN}])([^\W\d_{LATIN}])|([^\W\d_{LATIN}])([{LATIN}])")
+OTHER_SCRIPT = re.compile(rf"(?![\u0370-\u03ff\u1f00-\u1fffµªº\u02b0-\u02ff])[^\W\d_{LATIN}]")
+IN_BRACKETS = re.compile(rf"[(（][^\W\d_{LATIN}]{{1,20}}[)）]")
+"""A name in its own script, behind its Latin form: `Tokyo (東京)`."""
+NO_SCRIPT = frozenset({"LATIN", "GREEK", "MICRO", "MODIFIER", "FEMININE", "MASCULINE"})
+"""Signs that stand in words of any alphabet: `Hawaiʻi`, `µm`, `5ª`."""
 EAST_ASIAN = frozenset({"CJK", "HIRAGANA", "KATAKANA"})
 
 
@@ -37,17 +44,18 @@ EAST_ASIAN = frozenset({"CJK", "HIRAGANA", "KATAKANA"})
 class Gibberish:
     """1 if an English answer is garbled, else 0; lower is better. None for a failed trial.
 
-    Garbled means: too many letters outside ASCII, too many strange words, too many scripts, words
-    run together, or next to no function words. A word is strange if it is unknown and not written
-    as a name. Words of the question, its documents and its accepted answers are never held
-    against an answer. Also known are the words of spaCy's small English pipeline (49,000, names
-    and short word endings among them) and of the lexicon that ships; figures are not words.
+    Garbled means: too many letters outside ASCII, too many strange words, too many scripts, a script
+    in the middle of Latin words, words run together, or next to no function words. A word is strange
+    if it is unknown and not written as a name. Words of the question, its documents and its accepted
+    answers, and scripts of the question and its accepted answers, are never held against an answer.
+    Also known are the words of spaCy's small English pipeline (49,000, names and short word endings among
+    them) and of the lexicon that ships; figures are not words.
 
     The thresholds were set on 110 answers that were read and labelled, and tried on 132 others of two models
     (tests/metrics/labelled_fluency.jsonl). Fluent nonsense is not gibberish.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     numbers: ClassVar[tuple[Measure, ...]] = (
         Measure(name="gibberish", unit="share", higher_is_better=False, title="Garbled answers"),
     )
@@ -78,7 +86,11 @@ class Gibberish:
         )
 
     def _is_garbled(self, answer: Answer, question: Question) -> bool:
-        text = answer.text
+        text = unicodedata.normalize("NFKC", answer.text)
+        asked = scripts(" ".join([question.text, *question.answers, question.reference or ""]))
+        if _is_glued(text, asked):
+            return True
+        text = _without(IN_BRACKETS.sub(" ", text), asked - {"LATIN", "GREEK"})
         # The documents are read only for the few answers that look strange without them.
         return len(scripts(text)) > self.max_scripts or (
             self._is_strange(text, frozenset()) and self._is_strange(text, _given(question))
@@ -106,9 +118,20 @@ class Gibberish:
         return n_plain >= MANY_PLAIN_WORDS and not is_list and n_function < self.min_function_words * n_plain
 
 
+def _is_glued(text: str, asked: set[str]) -> bool:
+    """Whether a word of Latin letters goes on in a script that is not the question's, Greek aside: `all起き`."""
+    pairs = GLUED.findall(text)
+    return any(_script(letter) not in asked | NO_SCRIPT for pair in pairs for letter in pair if letter)
+
+
+def _without(text: str, asked: set[str]) -> str:
+    """The text without the letters of the scripts that it was asked in."""
+    return "".join(" " if c.isalpha() and _script(c) in asked else c for c in text) if asked else text
+
+
 def _is_known(word: str, given: frozenset[str]) -> bool:
     # Symbols of elements and units are short: `NaOH`, `kWh`.
-    is_symbol = len(word) <= 2 or (len(word) <= 4 and not word.islower())
+    is_symbol = (len(word) <= 2 or (len(word) <= 4 and not word.islower())) and OTHER_SCRIPT.search(word) is None
     return is_symbol or word.casefold() in given or word.casefold() in english()
 
 
@@ -135,9 +158,12 @@ def words(text: str) -> list[str]:
 def scripts(text: str) -> set[str]:
     """The scripts of the letters, by the first word of their Unicode names: LATIN, GREEK, CYRILLIC ..."""
     # The compatibility form makes a Greek letter of the micro sign, and Latin ones of full-width letters.
-    letters = {c for c in unicodedata.normalize("NFKC", text) if c.isalpha()}
-    first_words = {unicodedata.name(c, "UNNAMED").split()[0] for c in letters}
-    return {"EAST ASIAN" if word in EAST_ASIAN else word for word in first_words}
+    return {_script(c) for c in set(unicodedata.normalize("NFKC", text)) if c.isalpha()}
+
+
+def _script(letter: str) -> str:
+    word = unicodedata.name(letter, "UNNAMED").split()[0]
+    return "EAST ASIAN" if word in EAST_ASIAN else word
 
 
 def _given(question: Question) -> frozenset[str]:

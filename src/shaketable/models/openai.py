@@ -93,8 +93,8 @@ class Openai:
     """The environment variable that holds the key, which is never a setting itself. None: OPENAI_API_KEY, or
     AZURE_OPENAI_API_KEY with `api_version`."""
     concurrency: int = field(default=256, compare=False)
-    """The most requests under way at once, at all servers together. There are 16 for each server at first, and more
-    where that brings more replies."""
+    """The most requests under way at once, at all servers together. There is one for each server before it has said
+    anything, then 16, and more where that brings more replies."""
     requests_per_minute: float | None = field(default=None, compare=False)
     """The most requests that are sent in any minute, to all servers together; None: what they accept."""
     tokens_per_minute: float | None = field(default=None, compare=False)

@@ -139,7 +139,7 @@ def _accuracy_line(quantity: Quantity, page: Page) -> CardLine:
         name=title_of(quantity.metric),
         number=format_value(level),
         interval=format_interval(level),
-        detail=f"{sentence_case(word_for(quantity.metric))} where nothing is shaken, {_where(cell)}; "
+        detail=f"{sentence_case(word_for(quantity.metric))} of the baseline, {_where(cell)}; "
         f"{count_questions(level.n)}",
     )
 
@@ -160,7 +160,7 @@ def _flip_line(quantity: Quantity | None, page: Page) -> CardLine:
         name=name,
         number=format_value(worst),
         interval=format_interval(worst),
-        detail=f"Chance that an answer is judged otherwise than where nothing is shaken: {_where(cell)}{several}; "
+        detail=f"Chance that an answer is judged otherwise than in the baseline: {_where(cell)}{several}; "
         f"{count_questions(worst.n)}",
     )
 
@@ -200,7 +200,7 @@ def _ceiling_line(cell: Cell, page: Page) -> CardLine:
     margin = next(margin for margin in result.margins if margin.metric == ceiling.metric)
     n = count_questions(ceiling.ceiling.n)
     if ceiling.ceiling.value is None:
-        is_lost = ceiling.ceiling.reason == NOTHING_TO_LOSE
+        is_lost = (ceiling.ceiling.reason or "").startswith(NOTHING_TO_LOSE)
         why = ceiling_sentence(ceiling, margin, page).rstrip(".")
         return CardLine(name=name, number="none", detail=why, look="nothing to lose" if is_lost else "not shown")
     sided = " (one-sided bound)" if ceiling.is_bound else " (by point values)"
@@ -229,7 +229,7 @@ def _evidence_line(cell: Cell, page: Page) -> CardLine:
         name_part(worst.cell.perturbation or ""),
         worst.drop,
         worst.metric,
-        f"{word_for(worst.metric)} {_at(worst.cell)}, against undisturbed evidence at the same temperature, the "
+        f"{word_for(worst.metric)} {_at(worst.cell)}, against unchanged evidence at the same temperature, the "
         f"largest of {len(losses)} differences",
         "nothing to lose" if is_lost else "shown" if shown else "not shown",
         describe_unshown(claim),

@@ -16,7 +16,7 @@ MARKS: dict[Look, str] = {
     "stated": "",
     "shown": "▼ shown",
     "not shown": "○ not shown",
-    "nothing to lose": "○ nothing to lose",
+    "nothing to lose": "○ not above chance",
     "not measured": "– not measured",
 }
 """Words and marks say the same as colours."""

@@ -25,7 +25,7 @@ from shaketable.types import Estimate
 
 TITLES: dict[Threshold, str] = {
     "min_accuracy": "{metric}, nothing shaken",
-    "max_drop": "worst-case drop of {metric}, against the undisturbed case at the lowest temperature",
+    "max_drop": "worst-case drop of {metric}, against the baseline at the lowest temperature",
     "max_flip_rate": "flip rate",
     "min_breaking_temperature": "breaking temperature",
     "min_frs": "Factual Robustness Score",

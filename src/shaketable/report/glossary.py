@@ -34,14 +34,15 @@ VERDICTS = _terms(
     ),
     ("undecided", "Neither a difference nor equivalence is shown. More questions might decide it."),
     (
-        "nothing to lose",
-        "Even with nothing disturbed, the answers are not shown to be better than answers to other questions, or than "
-        "answers without evidence. What is at the bottom cannot fall; that is not robustness.",
+        "at chance level",
+        "Even the baseline is no better than answers to other questions, or than answers without evidence. What is at "
+        "the bottom cannot drop; that is not robustness. 'Too few questions to tell': it may be better, and the "
+        "interval is too wide to confirm it.",
     ),
     (
         "too few to claim anything",
-        "Fewer than 8 questions, the least of which anything can be claimed; some 20 are needed before large effects "
-        "are likely to be. Numbers are shown as measured, and nothing is claimed of them.",
+        "With fewer than 8 questions the report draws no conclusions; some 20 are needed before large effects are "
+        "likely to be confirmed. Numbers are shown as measured.",
     ),
     (
         "holds facts more firmly",
@@ -124,7 +125,7 @@ NUMBERS = _terms(
 CARDS = {
     "shaken": "which way to ask costs the system most answers, in a shaken run",
     "ceiling": "how high the sampling temperature may be before more than the margin is lost",
-    "heat": "what the highest sampling temperature costs, with undisturbed evidence",
+    "heat": "what the highest sampling temperature costs, in the baseline",
     "factual_robustness": "the Factual Robustness Score: how far a known fact holds when the temperature rises",
     "wording": "what the worst rewording of the question costs",
     "decision": "how often a rewording flips the system's decision to search",

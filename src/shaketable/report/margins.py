@@ -13,8 +13,8 @@ def describe_margin(margin: Margin) -> str:
     if margin.times is None:
         return f"The margin is {amount} of {metric}, as the study or the default says."
     if margin.sd is None:
-        return f"The margin is 0: it is told in spreads of {metric}, and the clean case has none."
+        return f"The margin is 0: it is told in spreads of {metric}, and the baseline has none."
     return (
-        f"The margin is {amount} of {metric}: {margin.times:g} times its standard deviation between questions with "
-        f"undisturbed evidence at the lowest temperature, {format_number(margin.sd, 'score')}."
+        f"The margin is {amount} of {metric}: {margin.times:g} times its standard deviation between questions in the "
+        f"baseline, {format_number(margin.sd, 'score')}."
     )

@@ -7,9 +7,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import polars as pl
 from markupsafe import Markup
 
 from shaketable import catalog
+from shaketable.analyses.evidence.judge_agreement import JUDGE
 from shaketable.analyses.evidence.undone import describe_undone
 from shaketable.analyses.floors import cell_of
 from shaketable.factors import ORIGINAL, Cell, System
@@ -18,6 +20,7 @@ from shaketable.report.drawing import Drawing
 from shaketable.report.section import Chapter, Page, Section
 from shaketable.report.templates import environment
 from shaketable.report.words import (
+    describe_disagreement,
     describe_left_out,
     describe_not_applied,
     describe_not_varied,
@@ -26,6 +29,7 @@ from shaketable.report.words import (
 from shaketable.types import Finding, Undone
 
 TITLES: dict[Chapter, tuple[str, str]] = {
+    "answers": ("Answers", "How good are the answers?"),
     "wording": ("Wording", "Does rewording change the answer, the cost, or the decision to search?"),
     "facts": ("Facts", "Which facts does it really hold?"),
     "dice": ("Sampling temperature", "How high may the temperature be?"),
@@ -33,6 +37,10 @@ TITLES: dict[Chapter, tuple[str, str]] = {
     "together": ("Together", "What explains the variation?"),
 }
 """Chapters in their order, each with its title and its question."""
+MOST_APART = 0.2
+"""Share of answers on which a judge and the rules may disagree before the report says so first."""
+N_LEAST_JUDGED = 5
+"""Answers with both verdicts, below which a share says nothing."""
 AS_ASKED = "Where every disturbance was done as asked"
 
 
@@ -108,6 +116,26 @@ def contents(chapters: Sequence[ShownChapter], *, has_verdict: bool) -> list[tup
     return [*verdict, ("missing", "What is missing"), *shown, ("method", "Method")]
 
 
+def describe_first(page: Page) -> list[str]:
+    """Return what a reader must know before any number: a judge at odds with the rules, perturbations that were not
+    done, systems with nothing to lose."""
+    return [*describe_judges(page), *describe_without_verdict(page), *describe_floors(page)]
+
+
+def describe_judges(page: Page) -> list[str]:
+    """Return how far `judge` and `correct` disagree, where that is on more than a fifth of the answers with both."""
+    judged, ruled = (
+        page.of_metric(metric).select("key", pl.col("value").alias(metric)).drop_nulls().unique("key")
+        for metric in (JUDGE, "correct")
+    )
+    both = judged.join(ruled, on="key")
+    n_apart = both.filter((pl.col(JUDGE) == 1) != (pl.col("correct") == 1)).height
+    if both.height < N_LEAST_JUDGED or n_apart <= MOST_APART * both.height:
+        return []
+    n_judge_only = both.filter((pl.col(JUDGE) == 1) & (pl.col("correct") == 0)).height
+    return [describe_disagreement(n_apart, both.height, n_judge_only)]
+
+
 def describe_without_verdict(page: Page) -> list[str]:
     """The perturbations that were not done on too many questions, with the setting that works."""
     several = len(page.labels.systems) > 1
@@ -156,8 +184,7 @@ def group_caveats(
         *(describe_not_applied(flat) for flat in page.findings.not_applied),
         *(describe_not_varied(remark) for remark in page.findings.not_varied),
         *(describe_left_out(left_out) for left_out in page.findings.left_out),
-        *describe_without_verdict(page),
-        *describe_floors(page),
+        *describe_first(page),
     ]
     seen: set[str] = set()
     groups = [("What holds for all numbers", shared)] if shared else []

@@ -12,7 +12,7 @@ import polars as pl
 
 from shaketable.analyses.claims import Claim, Claims, Says, Subject, claims_of
 from shaketable.analyses.score_reading import ScoreField, ScoreReader
-from shaketable.factors import Cell, Labels, is_applied
+from shaketable.factors import ORIGINAL, Cell, Labels, is_applied
 from shaketable.report.charts.marks import Mark, Point, Titles
 from shaketable.report.words import Entry, format_amount, format_interval, format_value, name_direction, without_sign
 from shaketable.statistics.intervals import Bootstrap
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 Look = Literal["good", "bad", "even", "quiet"]
 Band = Literal["interval", "sd"]
 """What is shaded around scores: their intervals, or ± the standard deviation between runs."""
-Chapter = Literal["wording", "facts", "dice", "evidence", "together"]
+Chapter = Literal["answers", "wording", "facts", "dice", "evidence", "together"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -238,6 +238,19 @@ class Page:
     def is_shown(self, kind: str, cell: Cell, metric: str = "", *, other: str = "", says: Says = "differs") -> bool:
         claim = self.claim(kind, cell, metric, other=other, says=says)
         return claim is not None and claim.is_shown
+
+    def floor(self, cell: Cell, metric: str) -> float | None:
+        """What answers to other questions score; None: of a share, which has its floor at 0, or not measured."""
+        system = cell.system
+        if system is None:
+            return None
+        place = (metric, cell.dataset, system.model, system.method, system.retriever)
+        values = {
+            floor.variation: floor.score.value
+            for floor in self.findings.floors
+            if (floor.metric, floor.dataset, floor.model, floor.method, floor.retriever) == place
+        }
+        return values.get(cell.variation or ORIGINAL)
 
     def is_applied(self, cell: Cell) -> bool:
         """Whether temperature reached the system of a cell."""

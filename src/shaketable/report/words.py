@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from shaketable.factors import ORIGINAL, measure_of, short_name, word_for
+from shaketable.factors import measure_of, short_name, word_for
 from shaketable.statistics.intervals import Bootstrap
 from shaketable.types import Crossed, Estimate, LeftOut, NotApplied, NothingToLose, NotVaried, Unit
 
@@ -103,6 +103,14 @@ def format_value(estimate: Estimate) -> str:
     if estimate.value is None:
         return estimate.reason or "–"
     return format_number(estimate.value, estimate.unit) + (" %" if estimate.unit == "share" else "")
+
+
+def describe_repeats(spread: Estimate) -> str:
+    """What repeating a question does: how often another answer comes out, or how far the score moves."""
+    percent = format_level(replace(spread, unit="share"))
+    if spread.unit == "share":
+        return f"two answers to the same question are judged differently in {percent}"
+    return f"repeating the same question changes the score by {percent} of its mean on average"
 
 
 def format_difference(estimate: Estimate) -> str:
@@ -329,23 +337,41 @@ def describe_left_out(left_out: LeftOut) -> str:
 
 
 FLOORS = {
-    "shuffled answers": "its answers to other questions score {baseline}",
-    "closed book": "without evidence the model scores {baseline}",
-    "nothing right": "a system that is never right scores {baseline}",
+    "shuffled answers": "its answers to other questions score {floor}",
+    "closed book": "without evidence the model scores {floor}",
+    "nothing right": "a system that is never right scores {floor}",
 }
-"""What a clean case is not shown to be better than."""
+"""What a baseline is not confirmed to be above."""
+
+
+def describe_disagreement(n_apart: int, n: int, n_judge_only: int) -> str:
+    """Of a judge and the rules that look for an accepted answer."""
+    return (
+        f"The judge and the metric correct disagree on {n_apart:,} of {n:,} answers ({n_apart / n:.0%}): "
+        f"{n_judge_only:,} are right for the judge alone, {n_apart - n_judge_only:,} for correct alone. "
+        "Read some of these answers before you trust either number."
+    )
 
 
 def describe_nothing_to_lose(entry: NothingToLose, system: str) -> str:
-    is_reworded = entry.variation != ORIGINAL
-    left = "There is nothing left to lose" if is_reworded else "There is nothing to lose"
-    nothing = "Evidence brings nothing that could be lost" if entry.against == "closed book" else left
     of_type = f" on {entry.group} questions" if entry.group else ""
-    floor = FLOORS[entry.against].format(baseline=format_value(entry.baseline))
-    other, further = ("else ", "further ") if is_reworded else ("", "")
+    level = f"{format_level(entry.level)} {word_for(entry.metric)}{of_type} ({count_questions(entry.level.n)})"
+    floor = FLOORS[entry.against].format(floor=format_value(entry.baseline))
+    if entry.against == "closed book":
+        if not entry.is_confirmed:
+            return f"Too few questions to tell whether evidence helps {system}: it scores {level}, and {floor}."
+        return (
+            f"Evidence adds nothing for {system}: it scores {level}, and {floor}. Robustness to perturbed evidence "
+            "cannot be measured."
+        )
+    if not entry.is_confirmed:
+        return (
+            f"Too few questions to tell whether the baseline of {system} is above chance level: it scores {level}, "
+            f"and {floor}. The absence of a drop is no evidence of robustness."
+        )
     return (
-        f"{nothing}: {system} scores {format_level(entry.level)} {word_for(entry.metric)}{of_type} where nothing "
-        f"{other}is shaken, and {floor}. That it does not fall {further}says nothing of how robust it is."
+        f"The baseline of {system} is at chance level: it scores {level}, and {floor}. Robustness cannot be measured "
+        "until the system answers more questions correctly."
     )
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from shaketable import catalog
 from shaketable.analyses.evidence.flagged import left_out
 from shaketable.analyses.evidence.undone import find_undone, without_verdicts
-from shaketable.analyses.floors import find_nothing_to_lose
+from shaketable.analyses.floors import find_floors, find_nothing_to_lose
 from shaketable.analyses.tables import Tables
 from shaketable.factors import given_names
 from shaketable.protocols import EvidenceResult
@@ -110,6 +110,7 @@ def findings_of(run: Run, analyses: Sequence[str], progress: Callable[[str], Non
         left_out=left_out(tables),
         undone=tables.undone,
         nothing_to_lose=find_nothing_to_lose(tables),
+        floors=find_floors(tables),
     )
 
 

@@ -6,7 +6,7 @@ import collections
 import functools
 import inspect
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -209,7 +209,7 @@ class Plan:
         if place not in self._suited:
             settled = method.suited_to(hops)
             settled = catalog.call(settled, method.given_name) if isinstance(method, CalledPart) else settled
-            self._suited[place] = replace(condition, method=settled, as_written=method)
+            self._suited[place] = replace(condition, method=settled, as_written=condition.as_written or method)
         return self._suited[place]
 
     def by_model(self) -> list[tuple[Model, list[Condition]]]:
@@ -451,26 +451,49 @@ def crossed(study: Study) -> tuple[Condition, ...]:
     evidence = [(retriever, perturbation) for retriever in retrievers for perturbation in perturbations]
     conditions = []
     for i, (text, model) in enumerate(zip(study.models, models, strict=True)):
-        generation = canonical({**study.generation, **study.generation_of.get(text, {})})
+        differing = dict(study.generation_of.get(text, {}))
+        of_methods: Mapping[str, Any] = differing.pop("methods", {})  # type: ignore[assignment]
+        generation = canonical({**study.generation, **differing})
         with told_where(f"cross.models[{i}]: {text}"):
             is_pipeline = isinstance(model, PipelineModel)  # Looks at what it takes, so its code is imported.
         if isinstance(model, PipelineModel):
             cases = pipeline_cases(model, evidence, perturbations)
         else:
+            _check_methods(of_methods, methods, f"generation.models.{text!r}.methods")
             cases = [case for method in methods for case in _cases(model, method, evidence)]
         conditions += [
             Condition(
                 model=model,
-                method=method,
+                method=(own := _for_model(method, of_methods)),
                 retriever=retriever,
                 perturbation=perturbation,
                 generation=generation,
                 seed=study.seed,
-                as_written=AS_ASKED if is_pipeline else None,
+                as_written=AS_ASKED if is_pipeline else None if own is method else method,
             )
             for method, retriever, perturbation in cases
         ]
     return tuple(conditions)
+
+
+def _check_methods(differing: Mapping[str, Any], methods: Sequence[Method], where: str) -> None:
+    names = [catalog.name_of(method) for method in methods]
+    for name in differing:
+        if name not in names:
+            raise StudyError(
+                f"{where}: '{name}' is none of the study's methods.{did_you_mean(name, names)} "
+                f"Methods: {', '.join(names)}."
+            )
+
+
+def _for_model(method: Method, differing: Mapping[str, Any]) -> Method:
+    """The method with the settings that the study gives it for one model; the same object where it gives none."""
+    name = catalog.name_of(method)
+    if name not in differing:
+        return method
+    settings = {field: value for field, value in catalog.settings_of(method).items() if value is not None}
+    settled: Method = catalog.build("method", catalog.write(name, {**settings, **differing[name]}), "generation.models")
+    return catalog.call(settled, method.given_name) if isinstance(method, CalledPart) else settled
 
 
 def _cases(model: Model, method: Method, evidence: Sequence[tuple[Retriever, Perturbation]]) -> list[Case]:

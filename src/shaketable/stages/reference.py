@@ -16,7 +16,8 @@ from shaketable.text.language import sentences
 from shaketable.text.plain import occurs_whole
 from shaketable.types import Completion, Failure, Message, Prompt, Question, Sampling, Study
 
-MAX_TOKENS = 100
+GREEDY = Sampling(temperature=0.0, max_tokens=100)
+"""How references are written unless the study says otherwise."""
 PACKAGES = ("spacy",)
 """By which a model's text is cut into sentences."""
 YES_OR_NO = re.compile(r"(yes|no)\b", re.IGNORECASE)
@@ -35,7 +36,9 @@ def made_by(study: Study) -> str | None:
         return None
     if study.reference == TEMPLATE:
         return f"{TEMPLATE}@{RULE}+{REFERENCE_TEMPLATE.identity}"
-    return f"{catalog.spelled(_writer(study))}@{RULE}+{_prompt(study).identity}"
+    sampling = _sampling(study)
+    how = "" if sampling == GREEDY else f"+{sampling.temperature:g}/{sampling.max_tokens}"
+    return f"{catalog.spelled(_writer(study))}@{RULE}+{_prompt(study).identity}{how}"
 
 
 def write_references(run: Run) -> int:
@@ -73,7 +76,7 @@ def _from_model(study: Study, questions: Sequence[Question]) -> list[Row | Failu
             messages=(
                 Message(role="user", content=_prompt(study).fill(question=question.text, answer=question.answers[0])),
             ),
-            sampling=Sampling(temperature=0.0, max_tokens=MAX_TOKENS),
+            sampling=_sampling(study),
             seed=seed_from("reference", question.id),
         )
         for question in questions
@@ -87,6 +90,10 @@ def _from_model(study: Study, questions: Sequence[Question]) -> list[Row | Failu
 
 def _writer(study: Study) -> Model:
     return catalog.build("model", study.reference, "score.reference")
+
+
+def _sampling(study: Study) -> Sampling:
+    return Sampling(temperature=study.reference_temperature, max_tokens=study.reference_max_tokens)
 
 
 def _prompt(study: Study) -> Template | OwnPrompt:

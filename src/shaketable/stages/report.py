@@ -16,8 +16,7 @@ from shaketable.report.drawing import Drawing, draw_figures, write_drawings
 from shaketable.report.examples import show_case
 from shaketable.report.page import (
     contents,
-    describe_floors,
-    describe_without_verdict,
+    describe_first,
     group_caveats,
     make_chapters,
     make_scripts,
@@ -107,9 +106,9 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
     cards, more = make_cards(sections, targets)
     cases = make_cases(page) or [case_of(example) for example in run.examples(N_EXAMPLES)]
     examples = [show_case(case) for case in explain_cases(cases, current_explanations(run))]
-    chapters = [
-        chapter for chapter in make_chapters(sections, drawings) if chapter or (chapter.name == "evidence" and examples)
-    ]
+    chapters = make_chapters(sections, drawings)
+    home = "evidence" if any(chapter and chapter.name == "evidence" for chapter in chapters) else "answers"
+    chapters = [chapter for chapter in chapters if chapter or (chapter.name == home and examples)]
     environments = run.environments()
     of_endpoints = list(dict.fromkeys(filter(None, map(describe_truncation, environments))))
     return environment.get_template("report.html").render(
@@ -118,11 +117,12 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
         banner=make_banner(summary, run.folder, remark),
         contents=contents(chapters, has_verdict=bool(cards or more)),
         chapters=chapters,
+        home_of_cases=home,
         cards=cards,
         more=more,
         missing=find_missing(run, summary, page.findings),
         not_applied=[*(describe_not_applied(flat) for flat in page.findings.not_applied), *of_endpoints],
-        floors=[*describe_without_verdict(page), *describe_floors(page)],
+        floors=describe_first(page),
         n_files=sum(not drawing.figure.is_on_page for drawing in drawings),
         examples=examples[:N_EXAMPLES],
         more_examples=examples[N_EXAMPLES:],

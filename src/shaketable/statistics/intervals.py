@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -64,6 +64,8 @@ class Bootstrap:
         is_level, is_exact = ~is_share & ~differs, np.zeros(len(values), dtype=bool)
         numbers = self._shares(values, question_ids, is_share & ~differs)
         numbers[is_level] = self._levels(values[is_level], np.array(units)[is_level] == "score")
+        is_amount = np.isin(units, ("count", "seconds")) & is_level & ~(values < 0).any(axis=1)
+        numbers[is_amount] = numbers[is_amount].clip(0)  # No mean of counts or of times lies below 0.
         has_scale = is_share | (np.array(units) == "score")
         numbers[differs], is_exact[differs] = self._differences(values[differs], is_share[differs], has_scale[differs])
         hows = np.select([is_exact, is_share & ~differs], [EXACT, self.how], STUDENT).tolist()
@@ -160,6 +162,21 @@ class Bootstrap:
         if len(question_ids) > 1:
             numbers[:, 1:] = resampled_bounds(statistic, question_ids, self.n_resamples, self.confidence, method)
         return numbers
+
+
+def within(estimate: Estimate, least: float, most: float) -> Estimate:
+    """Return the estimate with its value and interval between bounds that the truth cannot leave."""
+    value, low, high = (
+        None if number is None else min(max(number, least), most)
+        for number in (estimate.value, estimate.low, estimate.high)
+    )
+    return replace(estimate, value=value, low=low, high=high)
+
+
+def cut_interval(estimate: Estimate, least: float, most: float) -> Estimate:
+    """Return the estimate with its interval between bounds; an unbiased value beyond them stays, and is its end."""
+    value = estimate.value or 0.0
+    return within(estimate, min(value, least), max(value, most))
 
 
 def mean_of(values: Numbers) -> Statistic:

@@ -10,7 +10,7 @@ import numpy as np
 
 from shaketable.statistics.intervals import Bootstrap, Numbers
 from shaketable.statistics.simultaneous import joint_confidence, shrink
-from shaketable.types import Estimate
+from shaketable.types import Estimate, Unit
 
 TOGETHER = "t over questions, for all temperatures at once (max-|t|), drawn towards their mean"
 
@@ -74,21 +74,21 @@ def average_by_question(every: Sequence[ByQuestion]) -> ByQuestion:
     return ByQuestion(question_ids=tuple(ids), values=added / len(every))
 
 
-def estimate_ratios(every: Sequence[ByQuestion], bootstrap: Bootstrap) -> list[Estimate]:
+def estimate_ratios(every: Sequence[ByQuestion], bootstrap: Bootstrap, unit: Unit = "ratio") -> list[Estimate]:
     """Numbers of the same questions are resampled together."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for i, own in enumerate(every):
         groups.setdefault(own.question_ids, []).append(i)
-    estimates = [bootstrap.estimate(np.nan, np.nan, np.nan, n=0, unit="ratio", reason="no scores")] * len(every)
+    estimates = [bootstrap.estimate(np.nan, np.nan, np.nan, n=0, unit=unit, reason="no scores")] * len(every)
     groups.pop((), None)
     for ids, places in groups.items():
-        means = bootstrap.means(np.stack([every[i].values for i in places]), ids, unit="ratio")
+        means = bootstrap.means(np.stack([every[i].values for i in places]), ids, unit=unit)
         for i, mean in zip(places, means, strict=True):
             estimates[i] = replace(mean, low=None if mean.low is None else max(mean.low, 0.0))
     return estimates
 
 
-def estimate_together(every: Sequence[ByQuestion], bootstrap: Bootstrap) -> list[Estimate]:
+def estimate_together(every: Sequence[ByQuestion], bootstrap: Bootstrap, unit: Unit = "ratio") -> list[Estimate]:
     """Of numbers whose largest will be chosen: drawn towards their mean, with intervals that hold all at once."""
     ids = sorted({id for own in every for id in own.question_ids})
     place = {id: i for i, id in enumerate(ids)}
@@ -96,7 +96,7 @@ def estimate_together(every: Sequence[ByQuestion], bootstrap: Bootstrap) -> list
     for row, own in zip(values, every, strict=True):
         row[[place[id] for id in own.question_ids]] = own.values
     joint = replace(bootstrap, confidence=joint_confidence(values, ids, bootstrap.confidence))
-    estimates = estimate_ratios(every, joint)
+    estimates = estimate_ratios(every, joint, unit)
     return [
         replace(
             estimate,

@@ -54,7 +54,9 @@ def format_study(study: Study) -> str:
             **scan,
             **shake,
             "score": {"metrics": list(study.metrics), "reference": study.reference}
-            | ({} if study.reference_prompt is None else {"reference_prompt": study.reference_prompt}),
+            | ({} if study.reference_prompt is None else {"reference_prompt": study.reference_prompt})
+            | ({"reference_temperature": study.reference_temperature} if study.reference_temperature else {})
+            | ({"reference_max_tokens": study.reference_max_tokens} if study.reference_max_tokens != 100 else {}),
             "analyze": _given(metric=study.main_metric, margin=study.margin)
             | {
                 "confidence": study.confidence,

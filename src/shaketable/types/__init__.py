@@ -5,7 +5,17 @@ One module for each stretch of the way, and each builds on those before it alone
 """
 
 from shaketable.types.evidence import Edit, Evidence, Hit, Query
-from shaketable.types.findings import Crossed, Finding, Findings, LeftOut, NotApplied, NothingToLose, NotVaried, Undone
+from shaketable.types.findings import (
+    Crossed,
+    Finding,
+    Findings,
+    Floor,
+    LeftOut,
+    NotApplied,
+    NothingToLose,
+    NotVaried,
+    Undone,
+)
 from shaketable.types.numbers import Estimate, JudgeEffort, Measure, Score, Unit, Verdict
 from shaketable.types.plain import NOTHING, Json, Message, Role
 from shaketable.types.prompts import Completion, Draft, EndpointFact, Failure, Prompt, Sampling
@@ -36,6 +46,7 @@ __all__ = [
     "Failure",
     "Finding",
     "Findings",
+    "Floor",
     "Gate",
     "Generate",
     "Hit",

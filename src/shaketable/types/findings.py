@@ -82,9 +82,9 @@ class Undone:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NothingToLose:
-    """A system whose clean case is not shown to be better than a baseline: that it stands firm says nothing.
+    """A system whose baseline is not confirmed to be above chance level: the absence of a drop says nothing.
 
-    The clean case is the original evidence in the wording that is named, at the coolest temperature or at a hotter one
+    The baseline is the original evidence in the wording that is named, at the coolest temperature or at a hotter one
     that has ruined the answers.
     """
 
@@ -102,8 +102,24 @@ class NothingToLose:
     """Of the clean case, of questions that have both."""
     baseline: Estimate
     against: Literal["shuffled answers", "closed book", "nothing right"]
-    """What the baseline is: clean answers to other questions; the same model without evidence, where only evidence has
-    nothing to lose; or 0, of shares for which there is no other."""
+    """What chance level is: baseline answers to other questions; the same model without evidence, where evidence alone
+    has nothing to lose; or 0, of shares for which there is no other."""
+    is_confirmed: bool = True
+    """Whether the baseline is confirmed to be at or near chance level; False: too few questions to tell."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Floor:
+    """What a score is worth that knows nothing of its question: the system's answers to other questions."""
+
+    dataset: str
+    model: str
+    method: str
+    retriever: str | None
+    variation: str
+    metric: str
+    score: Estimate
+    """Mean over questions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,3 +141,5 @@ class Findings:
     undone: tuple[Undone, ...] = ()
     """Perturbations without a verdict."""
     nothing_to_lose: tuple[NothingToLose, ...] = ()
+    floors: tuple[Floor, ...] = ()
+    """Floors of continuous metrics, whose lowest level in practice is not 0."""

@@ -146,6 +146,9 @@ class Study:
     """What answers are compared with: short, template, or the model that writes a sentence for each question."""
     reference_prompt: str | None = None
     """What that model is asked, word for word, with the slots {question} and {answer}; None: our own prompt."""
+    reference_temperature: float = 0.0
+    reference_max_tokens: int = 100
+    """How that model is sampled."""
     scan: Scan | None = None
     """None: every question is asked at every temperature."""
     shake: Shake | None = None

@@ -326,6 +326,7 @@ def test_the_oldest_call_goes_first_however_often_it_was_refused() -> None:
     async def order() -> list[int]:
         access = Access(endpoint="http://127.0.0.1/v1", key_variable="", headers={})
         server = Server(None, access, Window(2, 10.0))  # type: ignore[arg-type]
+        server.is_there = True
         pool = Pool([server], 2, Quotas(None, None), 60.0, 6.0)
         first, second = await pool.place(), await pool.place()
         placed: list[int] = []

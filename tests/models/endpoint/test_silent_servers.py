@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import logging
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -17,7 +21,7 @@ from shaketable.errors import ModelError
 from shaketable.models.endpoint import failures, pool
 from shaketable.models.endpoint.access import Access
 from shaketable.models.endpoint.server import Server
-from shaketable.models.endpoint.window import Window
+from shaketable.models.endpoint.window import FIRST_SIZE, Window
 from shaketable.models.openai import Openai
 from shaketable.types import Completion, Message, Prompt, Sampling
 
@@ -117,8 +121,8 @@ def test_one_silent_server_of_two_does_not_hold_up_a_run(
     server: StandIn, silent: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(failures, "FIRST_WAIT_SECONDS", 0.5)
-    server.reply = after(0.01)
-    model = server.model(base_url=(silent, server.url), start_seconds=1.5)
+    server.reply = after(0.1)
+    model = server.model(base_url=(silent, server.url), start_seconds=0.3)
     begun = time.monotonic()
     answered(model, 200)
     assert time.monotonic() - begun < 15
@@ -195,3 +199,45 @@ def test_each_server_that_is_left_out_is_told_once(
     words = "HTTP 401: wrong key" if what == "wrong key" else "ConnectError"
     assert len(told) == 1 and f"{host_of(address)} is left out" in told[0] and words in told[0]
     assert words in model.environment()["left_out"][host_of(address)]
+
+
+# --- slow servers with few threads ----------------------------------------------------------------
+
+
+@pytest.fixture(params=[1, 2])
+def few_threads(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A server whose threads each serve one connection at a time, and take longer for a call than the start limit."""
+    with ThreadPoolExecutor(request.param) as threads, socket.create_server(("127.0.0.1", 0), backlog=512) as listening:
+
+        def serve(connection: socket.socket) -> None:
+            with connection, connection.makefile("rb") as reading:
+                head = b"".join(iter(reading.readline, b"\r\n")).decode()
+                length = re.search(r"content-length: (\d+)", head, re.IGNORECASE)
+                if length:
+                    reading.read(int(length[1]))
+                    time.sleep(0.8)
+                body = json.dumps(said("Paris.")[2]).encode()
+                connection.sendall(b"HTTP/1.0 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+
+        def accept() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    threads.submit(serve, listening.accept()[0])
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_slow_server_with_few_threads_is_not_dead(few_threads: str) -> None:
+    answered(Openai(model="m", base_url=few_threads, start_seconds=0.4), 12)
+
+
+def test_one_call_goes_before_a_server_says_anything() -> None:
+    access = Access(endpoint="http://127.0.0.1/v1", key_variable="", headers={})
+    server = Server(None, access, Window(256, 60.0))  # type: ignore[arg-type]
+    for is_greeted, n in ((False, 1), (True, FIRST_SIZE)):
+        server.is_greeted = is_greeted
+        while server.ready_at(1.0) <= 1.0:
+            server.sent(1.0)
+        assert server.n_underway == n

@@ -47,7 +47,7 @@ def test_sentences_say_no_more_than_the_tests() -> None:
     assert sentence([1] * 10, [0] * 10, [0] * 10) == (
         f"Sentence removal takes 100 % [73, 127] of what evidence brings {name} at temperature 0."
     )
-    nothing = f"That evidence brings {name} anything at temperature 0 is not shown"
+    nothing = f"Evidence is not confirmed to help {name} at temperature 0"
     assert sentence([1] * 10, [0] * 10, [1] * 10).startswith(nothing)
     assert sentence([1] * 9 + [0], [1] * 10, [0] * 10).startswith("No disturbance is shown to take from")
     assert sentence([1] * 4, [0] * 4, [0] * 4).startswith(f"{nothing} (4 questions are too few")

@@ -91,7 +91,7 @@ def test_a_ceiling_is_marked_in_the_panels_of_its_system_and_metric_alone() -> N
     page = made_page(tables, result, guidelines(tables, margin=0.05))
     made = {figure.name: figure for figure in section(result, page).figures}
     assert draw(made["score_by_temperature_bertscore"].draw()).texts.count("ceiling 1") == 2 * 2  # systems × types
-    assert "The broken line is the ceiling" in made["score_by_temperature_bertscore"].note
+    assert "Dashed line: highest temperature confirmed safe." in made["score_by_temperature_bertscore"].note
     assert not any("ceiling" in text for text in draw(made["score_by_temperature_token_f1"].draw()).texts)
 
 

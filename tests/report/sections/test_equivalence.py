@@ -76,11 +76,11 @@ def test_where_heat_has_ruined_all_answers_there_is_nothing_to_lose() -> None:
     page = made_page(tables, result)
     made = section(result, replace(page, findings=replace(page.findings, nothing_to_lose=floors)))
     assert made.headlines[0].sentence == (
-        "Noise, smollm2: equivalent to the original within 5 points of correctness at temperature 0; nothing to lose "
-        "at temperature 2."
+        "Noise, smollm2: equivalent to the original within 5 points of correctness at temperature 0; baseline not "
+        "above chance level at temperature 2."
     )
     ((_, ((_, cells),)),) = made.matrices[0].groups
-    assert [cell.mark for cell in cells] == ["≈ equivalent", "– nothing to lose"]
+    assert [cell.mark for cell in cells] == ["≈ equivalent", "– not above chance"]
 
 
 def test_too_few_questions_decide_nothing_and_say_so() -> None:

@@ -93,7 +93,20 @@ def test_over_confidence_of_the_original_wording_alone_is_not_compared() -> None
 def test_what_always_searches_is_not_said_to_decide() -> None:
     trials = [trial(f"q{i}", name, n_searches=1) for i in range(3) for name in ("original", "spelling")]
     made = tell(trials)
-    assert made.headlines == () and made.tables
+    [headline] = made.headlines
+    assert headline.sentence.endswith("it always searched.")
+    assert headline.claims == () and made.tables
+
+
+def test_what_never_searches_gets_no_verdict() -> None:
+    trials = [trial(f"q{i}", name, n_searches=0) for i in range(3) for name in ("original", "spelling")]
+    searched = [
+        trial(f"q{i}", name, n_searches=i % 2, model="other") for i in range(3) for name in ("original", "spelling")
+    ]
+    made = tell(trials + searched)
+    assert [headline.sentence.rpartition(": ")[2] for headline in made.headlines if headline.kind == "no_decision"] == [
+        "it never searched."
+    ]
 
 
 def test_a_picture_stands_under_a_sentence_of_what_it_shows() -> None:

@@ -16,15 +16,16 @@ def told(table: pl.DataFrame, metric: str | None = None) -> Section:
     return section(result, made_page(tables, result))
 
 
-def test_sentences_speak_of_the_main_metric_and_of_a_share_not_at_all() -> None:
-    """A share has no coefficient of variation for a question that is never right."""
+def test_a_share_has_a_flip_rate_and_a_score_a_coefficient() -> None:
     shares = score_rows({"q1": (1.0, 0.0), "q2": (1.0, 1.0)}, metric="contains", temperature=1.0)
     both = pl.concat([shares, score_rows(TWO_QUESTIONS, temperature=1.0)])
-    assert told(both).sentences == ()
+    (flips,) = told(both).headlines
+    assert flips.sentence.startswith("At temperature 1 two answers of smollm2 to the same question ")
+    assert (flips.number, flips.spark_title) == ("50 %", "Flip rate by temperature")
     (headline,) = told(both, "bertscore").headlines
     assert headline.sentence.startswith("At temperature 1 the bertscore of smollm2 varies by 0.0762 [")
     assert headline.sentence.endswith("] between runs of a question.")
-    assert "the stability baseline, is 0.0762 [" in headline.detail
+    assert "over all temperatures it is 0.0762 [" in headline.detail
     assert (headline.number, headline.is_clear) == ("0.0762", True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import polars as pl
 
@@ -66,6 +66,8 @@ class Correctness:
     levels: tuple[Level, ...]
     evidence_drops: tuple[EvidenceDrop, ...]
     heat_drops: tuple[HeatDrop, ...]
+    band: Literal["interval", "sd"] = "interval"
+    """What figures shade around a mean: its interval, or ± the standard deviation between runs."""
 
     def claims(self) -> Iterable[Claim]:
         """What heat costs with undisturbed evidence, and what disturbances cost when coolest and hottest."""
@@ -91,13 +93,19 @@ class Correctness:
                 )
 
 
-def correctness(tables: Tables, *, metric: str | None = None, ddof: int = 1) -> Correctness:
-    """Means over runs, then over questions, of every metric, pooled and by type of question."""
+def correctness(
+    tables: Tables, *, metric: str | None = None, ddof: int = 1, band: Literal["interval", "sd"] = "interval"
+) -> Correctness:
+    """Means over runs, then over questions, of every metric, pooled and by type of question.
+
+    `band`: what figures shade around a mean: its interval, or ± the standard deviation between runs, as in the study.
+    """
     main, mixed, ends = tables.metric(metric), mixed_perturbations(tables), _ends(tables)
     # One number at a time, and nothing of it is held when the next is read: of a large run they do not fit together.
     every = [_of_metric(tables, name, main, mixed, ends, ddof) for name in sorted(tables.metrics)]
     return Correctness(
         metric=main,
+        band=band,
         levels=tuple(level for levels, _, _ in every for level in levels),
         evidence_drops=tuple(drop for _, drops, _ in every for drop in drops),
         heat_drops=tuple(drop for _, _, drops in every for drop in drops),

@@ -13,7 +13,7 @@ from shaketable.analyses.grids import Grid, Number, grids
 from shaketable.analyses.rows import Scored
 from shaketable.analyses.tables import Tables
 from shaketable.statistics.effect_sizes import p_of_difference, partial_epsilon_squared
-from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic, complete
+from shaketable.statistics.intervals import Bootstrap, Numbers, Statistic, complete, cut_interval
 from shaketable.types import Estimate
 
 OUTCOMES: tuple[Number, ...] = ("mean", "cv")
@@ -82,10 +82,11 @@ def _weighing(grid: Grid, outcome: Number, bootstrap: Bootstrap) -> Weighing:
     ids = [grid.question_ids[i] for i in whole]
     by_temperature, by_evidence, by_both = _effects(grid.means[..., whole])
     epsilons = partial_epsilon_squared([by_temperature, by_evidence, by_both])
-    temperature, evidence, interaction, difference = (
+    *effects, difference = (
         replace(estimate, reason=_reason(estimate))
         for estimate in bootstrap.statistics(_with_difference(epsilons), ids, N_EFFECTS, unit="ratio")
     )
+    temperature, evidence, interaction = (cut_interval(effect, 0, 1) for effect in effects)
     return Weighing(
         cell=grid.cell(),
         metric=grid.metric,
@@ -93,7 +94,7 @@ def _weighing(grid: Grid, outcome: Number, bootstrap: Bootstrap) -> Weighing:
         temperature=temperature,
         evidence=evidence,
         interaction=interaction,
-        difference=difference,
+        difference=cut_interval(difference, -1, 1),
         p=_p(grid, outcome),
         n_missing=int(grid.n_missing.sum()),
         n_left_out=len(grid.question_ids) - len(ids),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import polars as pl
 
-from shaketable.analyses.claims import NOTHING_TO_LOSE
+from shaketable.analyses.claims import reason_of_floor
 from shaketable.analyses.evidence.undone import describe_undone
 from shaketable.analyses.floors import find_nothing_to_lose, nothing_to_lose_at
 from shaketable.analyses.gate.quantities import Quantity, Threshold
@@ -80,7 +80,7 @@ def _drop(shaken: Shaken, floors: Findings, tables: Tables) -> Quantity:
             np.where(np.isnan(shaken.of_uncertain(own)[1:]), np.nan, lost(np.vstack([own[:1], other[1:]])))
             for own, other in ((shaken.least, shaken.greatest), (shaken.greatest, shaken.least))
         ),
-        reason=None if floor is None else f"{NOTHING_TO_LOSE}: answers are not shown to be better than {floor.against}",
+        reason=None if floor is None else reason_of_floor(floor),
         missing=_without_verdict(shaken.cells[1:], tables),
     )
 

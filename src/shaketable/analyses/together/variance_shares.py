@@ -14,7 +14,7 @@ from shaketable.analyses.rows import Measured, Scored
 from shaketable.analyses.tables import Tables
 from shaketable.analyses.together.crossing import cross_settings
 from shaketable.factors import Cell
-from shaketable.statistics.intervals import Bootstrap
+from shaketable.statistics.intervals import Bootstrap, cut_interval
 from shaketable.statistics.sign_flips import sign_flip_vectors
 from shaketable.statistics.variance_split import Component, Cross, Kind, setting_effects, shares
 from shaketable.types import Estimate
@@ -140,7 +140,7 @@ def _shares(cross: Cross, filled: Sequence[Cross], cell: Cell, metric: str, boot
             kind=component.kind,
             settings=component.factors,
             is_piece=component.is_piece,
-            share=replace(estimate, reason=_reason(component, estimate)),
+            share=replace(cut_interval(estimate, 0, 1), reason=_reason(component, estimate)),
             p=p_values[component.factors[0]] if component.kind == "setting" and estimate.value is not None else None,
         )
         for component, estimate in zip(components, estimates, strict=True)

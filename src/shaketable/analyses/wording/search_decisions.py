@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from shaketable.analyses.claims import Claim
 from shaketable.analyses.tables import Tables
@@ -13,7 +14,7 @@ from shaketable.analyses.wording.candidates import claim_differences
 from shaketable.analyses.wording.measurements import Measurement, beside_noise, measure, measure_losses
 from shaketable.analyses.wording.numbers import WordingNumber, estimate_numbers
 from shaketable.analyses.wording.unaided import ClosedBook, Unaided, Wording, closed_books, compare_with_closed_book
-from shaketable.factors import ORIGINAL
+from shaketable.factors import ORIGINAL, Cell
 from shaketable.statistics.stability import noise_flip
 
 
@@ -33,10 +34,29 @@ class SearchDecisions:
     reason: str | None = None
     """Why there are no numbers at all."""
 
+    @property
+    def without_decision(self) -> dict[Cell, Literal["always searched", "never searched"]]:
+        """The systems that decided alike in all trials, whatever the wording: nothing is said of their decision."""
+        levels: dict[Cell, set[float | None]] = {}
+        for number in self.numbers:
+            if number.metric == "act" and not number.is_loss:
+                levels.setdefault(replace(number.cell, variation=None), set()).add(number.estimate.value)
+        return {
+            cell: "always searched" if values == {1.0} else "never searched"
+            for cell, values in levels.items()
+            if values in ({1.0}, {0.0})
+        }
+
+    @property
+    def decided(self) -> list[WordingNumber]:
+        """The numbers of systems that sometimes search and sometimes do not."""
+        without = self.without_decision
+        return [number for number in self.numbers if replace(number.cell, variation=None) not in without]
+
     def claims(self) -> Iterable[Claim]:
         """How much more rewording flips the decision than chance does, and what it does to over-confidence."""
-        excesses = (number for number in self.numbers if number.metric == "excess_any")
-        over = (number for number in self.numbers if number.metric == "over_confidence" and number.is_loss)
+        excesses = (number for number in self.decided if number.metric == "excess_any")
+        over = (number for number in self.decided if number.metric == "over_confidence" and number.is_loss)
         yield from claim_differences(excesses, "decision")
         yield from claim_differences(over, "confidence")
 

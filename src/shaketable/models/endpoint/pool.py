@@ -33,6 +33,8 @@ MOST_ALIKE = 16
 SILENT_SECONDS, TIMES_AS_LONG = 10.0, 10.0
 """One of several servers that never answered is left out when it is silent for so long, and so many times as long as
 the others take."""
+HELD_SECONDS = 1.0
+"""So long the first call waits for an answer to `GET /models`: a server with one thread would not give it later."""
 LOOK_SECONDS = 1.0
 """From one look at such servers to the next."""
 
@@ -135,6 +137,10 @@ class Pool:
             self._timer = None
         while self._drop_cancelled() and sum(server.n_underway for server in self.servers) < self._most:
             now, waiting = loop.time(), self._waiting[0]
+            if self._begun is None:
+                self._begun, self._greeting = now, loop.create_task(self._greet(self._n_ends))
+                for one in self.servers:
+                    one.held_until = now + min(HELD_SECONDS, self._start_seconds / 2)
             server = self._choose(now, waiting.avoid)
             ready_at = max(server.ready_at(now), self.quotas.ready_at(now, waiting.n_tokens))
             if ready_at > now:
@@ -142,8 +148,6 @@ class Pool:
                     self._timer = loop.call_at(ready_at, self._dispatch)
                 return
             heapq.heappop(self._waiting)
-            if self._begun is None:
-                self._begun, self._greeting = now, loop.create_task(self._greet(self._n_ends))
             n_before = server.sent(now)
             tokens = self.quotas.take(now, waiting.n_tokens)
             call = Call(server, now, tokens, waiting.number, n_before, self._n_ends)
@@ -189,10 +193,9 @@ class Pool:
     # --- servers that say nothing -------------------------------------------------------------------
 
     async def _greet(self, n_ends: int) -> None:
-        """Beside the first call each server is asked for something that it can answer at once, also where its model
-        thinks. One that says nothing at all is not there."""
-        replies = [is_alive(server.client, self._start_seconds) for server in self.servers]
-        _, *are_alive = await asyncio.gather(asyncio.sleep(self._start_seconds), *replies)
+        """Before the first call each server is asked for something that it can answer at once, and beside it, where it
+        does not. One that says nothing at all is not there."""
+        _, *are_alive = await asyncio.gather(asyncio.sleep(self._start_seconds), *map(self._greet_one, self.servers))
         if self._n_ends > n_ends:
             return
         for server, is_there in zip(self.servers, are_alive, strict=True):
@@ -204,6 +207,14 @@ class Pool:
         elif self._answered_at is None and thinking:
             logger.warning(describe_waiting(thinking, self._start_seconds))
         self._dispatch()
+
+    async def _greet_one(self, server: Server) -> bool:
+        n_ends = self._n_ends
+        is_there = await is_alive(server.client, self._start_seconds)
+        if self._n_ends == n_ends:
+            server.is_greeted, server.held_until = is_there, 0.0
+            self._dispatch()
+        return is_there
 
     def _look(self) -> None:
         """Leave out who never answered though others did, and long enough."""

@@ -21,6 +21,9 @@ FEW_ERRORS = 2
 IN_A_ROW, ROW_SECONDS = 10, 0.5
 """Calls that were sent one after another, over so long a time, and all refused: the server takes none now. Fewer are
 refused in a row by chance, or at the end of each second by a server that counts from one second to the next."""
+FIRST_CALLS = 1
+"""Calls under way before a server has said anything: a few more would take all threads of a slow one, which could then
+not even answer `GET /models`."""
 LONG_OUT = 7
 """Of a server that takes no request of ours, or says nothing: it is tried again after as long a time as one that failed
 so often."""
@@ -37,6 +40,10 @@ class Server:
         self._answered_at = -math.inf
         self.is_there = False
         """Whether it has said anything, be it that it takes no call."""
+        self.is_greeted = False
+        """Whether it has answered `GET /models`."""
+        self.held_until = 0.0
+        """When the first call is sent, though it has not answered that."""
         self.trouble: EndpointError | None = None
         """What came last in place of a reply."""
         self.n_outs = 0
@@ -90,9 +97,10 @@ class Server:
         """When it takes the next call; infinity: when a reply has come. One that was left out gets one call."""
         if self.is_out:
             return math.inf if self._is_probed else self._out_until
-        if self.n_underway >= self.window.size:
+        is_alive = self.is_greeted or self.is_there
+        if self.n_underway >= (self.window.size if is_alive else FIRST_CALLS):
             return math.inf
-        return max(self._paused_until, self.pace.ready_at(now))
+        return max(self._paused_until, self.pace.ready_at(now), 0.0 if is_alive else self.held_until)
 
     def sent(self, now: float) -> int:
         """How many were sent before."""
@@ -162,6 +170,7 @@ class Server:
         """Forget what it did: who asks again has mended something."""
         self._mend()
         self.is_there, self.trouble, self._answered_at = False, None, -math.inf
+        self.is_greeted = False
 
     def _alive(self, n_before: int) -> None:
         self.let_go(n_before)

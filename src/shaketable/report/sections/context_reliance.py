@@ -109,7 +109,7 @@ def _sentence(order: Sequence[Reliance], page: Page) -> str:
     system, where = _name(worst.cell, page), f"at temperature {worst.cell.temperature:g}"
     if not _is_shown(gain):
         behind = describe_not_shown(gain)
-        return f"That evidence brings {system} anything {where} is not shown ({behind}): there is nothing to lose."
+        return f"Evidence is not confirmed to help {system} {where} ({behind}), so none of its help can be lost."
     taking = [own for own in order if _takes(own, page)]
     if not taking:
         behind = describe_unshown(page.claim_of(worst.loss_subject))

@@ -16,6 +16,7 @@ from shaketable.report.section import Headline, Page, Section, Table
 from shaketable.report.sections.correctness_figures import make_figures
 from shaketable.report.sections.correctness_words import (
     describe_as_asked,
+    describe_floor,
     describe_level,
     describe_when_hot,
     evidence_sentence,
@@ -35,9 +36,11 @@ from shaketable.types import Estimate
 
 def section(result: Correctness, page: Page) -> Section:
     headlines = make_headlines(result, page)
+    has_evidence = any(level.cell.perturbation is not None for level in result.levels)
+    causes = "perturbed evidence and temperature" if has_evidence else "temperature"
     return Section(
-        chapter="evidence",
-        question="How good are the answers, and what do disturbed evidence and temperature cost?",
+        chapter="evidence" if has_evidence else "answers",
+        question=f"How good are the answers, and what does {causes} cost?",
         headlines=headlines,
         shown=(),
         figures=make_figures(result, headlines, page),
@@ -108,7 +111,9 @@ def _heat_headline(heat: HeatDrop, pooled: Pooled, page: Page) -> tuple[Rank, He
         system=system,
         sentence=heat_sentence(heat, system, claim),
         detail=f"{name_subject(cool, page)} {describe_level(cool)}, {format_level(hot.mean)} at "
-        f"{hot.cell.temperature:g} ({count_questions(cool.mean.n)}).{describe_failed(heat, heat.drop)}",
+        f"{hot.cell.temperature:g} ({count_questions(cool.mean.n)})."
+        f"{describe_floor(heat.metric, cool.mean, heat.drop, page.floor(heat.cell, heat.metric))}"
+        f"{describe_failed(heat, heat.drop)}",
         is_clear=page.is_applied(heat.cell),
         links=(name_scores(heat.metric),),
         spark_title=f"{title_of(heat.metric)} by temperature",
@@ -140,12 +145,15 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
     claim = page.claim("evidence", drop.cell, drop.metric)
     when_hot = None if hot is None else page.claim("evidence", hot.cell, hot.metric)
     clean = next((level for level in pooled.levels if hot is not None and _is_clean_of(level.cell, hot.cell)), None)
+    before = next((level.mean for level in pooled.levels if _is_clean_of(level.cell, drop.cell)), None)
+    floor = page.floor(drop.cell, drop.metric)
     headline = Headline(
         kind="evidence",
         cell=drop.cell,
         system=page.name(drop.cell),
         sentence=evidence_sentence(drop, page.name(drop.cell), claim),
         detail=describe_when_hot(drop, hot, clean, when_hot)
+        + (describe_floor(drop.metric, before, drop.drop, floor) if before is not None else "")
         + describe_as_asked(as_asked)
         + describe_failed(drop, drop.drop),
         is_clear=page.is_applied(drop.cell),
@@ -163,7 +171,8 @@ def _evidence_headline(drop: EvidenceDrop, pooled: Pooled, hottest: float, page:
 
 def _level_headline(level: Level, page: Page) -> tuple[Rank, Headline]:
     sentence = f"{name_subject(level, page)} {describe_level(level)}."
-    headline = page.headline("level", level.cell, sentence, f"Measured on {name_questions(level.mean.n)}.")
+    floor = describe_floor(level.metric, level.mean, None, page.floor(level.cell, level.metric))
+    headline = page.headline("level", level.cell, sentence, f"Measured on {name_questions(level.mean.n)}.{floor}")
     rank = False, -(level.mean.value or 0.0)
     return rank, headline.with_level(level.mean, is_clear=page.is_applied(level.cell))
 

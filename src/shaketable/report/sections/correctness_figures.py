@@ -8,6 +8,7 @@ from functools import partial
 
 from shaketable.analyses.evidence.correctness import Correctness, Level
 from shaketable.analyses.evidence.guidelines import Guidelines
+from shaketable.analyses.evidence.heat_ceilings import Ceiling
 from shaketable.factors import title_of
 from shaketable.report.charts.few import few
 from shaketable.report.charts.forest import ForestStyle, forest, sliding_forest
@@ -30,7 +31,7 @@ from shaketable.report.evidence_marks import (
 from shaketable.report.section import Figure, Headline, Page
 from shaketable.report.sections.correctness_surface import make_surface
 from shaketable.report.sections.guidelines import group_noise, has_headline
-from shaketable.report.sections.guidelines_words import ceiling_sentence, noise_sentence, settle
+from shaketable.report.sections.guidelines_words import ceiling_sentence, is_shown_safe, noise_sentence, settle
 from shaketable.report.sections.single_questions import make_boxes
 from shaketable.report.words import name_evidence
 
@@ -62,12 +63,27 @@ def _ceilings(page: Page) -> dict[str, list[Guide]]:
     guides: dict[str, list[Guide]] = {}
     for ceiling in result.ceilings if result else ():
         value = settle(ceiling, page).ceiling.value
-        if value is not None and ceiling.next_temperature is not None:
+        if value is not None and ceiling.next_temperature is not None and _is_safe(ceiling, result, page):
             panel = name_panel(ceiling.cell, page)
             guides.setdefault(ceiling.metric, []).append(
                 Guide(kind="ceiling", at=value, words=f"ceiling {value:g}", panel=panel)
             )
     return guides
+
+
+def _is_safe(ceiling: Ceiling, result: Guidelines | None, page: Page) -> bool:
+    """Whether the line would say something: the lowest temperature is allowed also where nothing is confirmed."""
+    margins = {margin.metric: margin for margin in result.margins} if result else {}
+    return is_shown_safe(ceiling, margins[ceiling.metric], page)
+
+
+def _floor_guides(levels: Sequence[Level], page: Page) -> list[Guide]:
+    floors = {name_panel(level.cell, page): page.floor(level.cell, level.metric) for level in levels}
+    return [
+        Guide(kind="baseline", at=floor, words=f"floor {floor:.3g}", panel=panel)
+        for panel, floor in floors.items()
+        if floor is not None
+    ]
 
 
 def _caption(kind: str, headlines: Sequence[Headline], from_guidelines: Sequence[str]) -> str:
@@ -83,11 +99,14 @@ def _scores(
     metric: str, result: Correctness, headlines: Sequence[Headline], ceilings: Sequence[Guide], page: Page
 ) -> Figure | None:
     known = [level for level in result.levels if level.metric == metric and level.mean.value is not None]
-    marks = tuple(_score_mark(level, page) for level in of_shown_types(known))
+    has_intervals = page.band == result.band == "interval"
+    marks = tuple(_score_mark(level, page, has_interval=has_intervals) for level in of_shown_types(known))
     if len({mark.x for mark in marks}) < 2:
         return None
-    beyond = " The broken line is the ceiling; beyond it, in the shade, too much may be lost."
-    bands = name_intervals(page) if page.band == "interval" else "± the standard deviation between runs"
+    beyond = " Dashed line: highest temperature confirmed safe. Shaded: not confirmed."
+    floors = _floor_guides(known, page)
+    floor = " Dotted line: the floor, what answers to other questions score."
+    bands = name_intervals(page) if has_intervals else "± the standard deviation between runs"
     is_share = marks[0].unit == "share"
     axis = Axis(title=title_of(metric) if is_share else f"Mean {metric}", has_zero=is_share)
     looks = evidence_looks(mark.series for mark in marks)
@@ -96,10 +115,11 @@ def _scores(
         name=name_scores(metric),
         title=f"{title_of(metric)} against temperature",
         caption=_caption("heat", headlines, _ceiling_sentences(metric, page)),
-        note=f"Lines are means over questions, bands {bands}.{beyond if ceilings else ''} {describe_counts(marks)}",
+        note=f"Lines are means over questions, bands {bands}.{beyond if ceilings else ''}{floor if floors else ''} "
+        f"{describe_counts(marks)}",
         marks=marks,
         titles=TITLES,
-        draw=partial(lines, marks, TITLES, looks=looks, axis=axis, guides=ceilings),
+        draw=partial(lines, marks, TITLES, looks=looks, axis=axis, guides=[*ceilings, *floors]),
     )
 
 
@@ -110,10 +130,10 @@ def _ceiling_sentences(metric: str, page: Page) -> list[str]:
     return [ceiling_sentence(ceiling, margins[metric], page) for ceiling in ceilings if has_headline(ceiling)]
 
 
-def _score_mark(level: Level, page: Page) -> Mark:
+def _score_mark(level: Level, page: Page, *, has_interval: bool) -> Mark:
     """With the band that was asked for; a single run has no deviation and no band."""
     mark = make_mark(level.cell, level.mean, level.n_missing, page)
-    if page.band == "interval":
+    if has_interval:
         return mark
     value, sd = level.mean.value or 0.0, level.sd_runs
     return replace(mark, low=None if sd is None else value - sd, high=None if sd is None else value + sd)

@@ -13,6 +13,7 @@ from shaketable.report.words import (
     format_interval,
     format_level,
     format_loss,
+    format_number,
     name_part,
     name_questions,
     sentence_case,
@@ -42,7 +43,8 @@ def describe_when_hot(drop: EvidenceDrop, hot: EvidenceDrop | None, clean: Level
         return f"Measured on {name_questions(drop.drop.n)}."
     where, n = f"At temperature {hot.cell.temperature:g}", count_questions(drop.drop.n)
     if clean is not None and clean.mean.value == 0 and _tells_correct_answers(clean.metric):
-        return f"{where} nothing is left to lose: {format_level(clean.mean)} with unchanged evidence ({n})."
+        level = format_level(clean.mean)
+        return f"{where} the baseline itself is at {level}, so this perturbation cannot be measured there ({n})."
     if claim is None or not claim.is_shown:
         return f"{where} a difference is not shown ({format_loss(hot.drop, hot.metric)}; {n})."
     return f"{where} it is {format_loss(hot.drop, hot.metric)} ({n})."
@@ -57,6 +59,18 @@ def describe_as_asked(drop: EvidenceDrop | None) -> str:
     if drop is None:
         return ""
     return f" Where it was done as asked it is {format_loss(drop.drop, drop.metric)} ({count_questions(drop.drop.n)})."
+
+
+def describe_floor(metric: str, level: Estimate, loss: Estimate | None, floor: float | None) -> str:
+    """` Answers to other questions score 0.491, so 0.237 of the 0.241 above this floor are lost.`, or nothing."""
+    if floor is None or level.value is None:
+        return ""
+    text = f" Answers to other questions score {format_number(floor, level.unit)}"
+    room = level.value - floor
+    if loss is None or loss.value is None or loss.value <= 0 or room <= 0:
+        return f"{text}: the floor of {word_for(metric)}."
+    lost, of_all = (format_number(number, level.unit) for number in (loss.value, room))
+    return f"{text}, so {lost} of the {of_all} above this floor is lost."
 
 
 def name_subject(level: Level, page: Page) -> str:

@@ -15,6 +15,7 @@ from shaketable.report.words import (
     format_p,
     sentence_case,
 )
+from shaketable.statistics.intervals import within
 
 OUTCOMES = {"mean": "mean", "cv": "CV over runs"}
 COLUMNS = ("Of", "Moves it more", "Temperature", "Evidence", "Interaction", "Difference", "p")
@@ -50,7 +51,9 @@ def _stronger(weighing: Weighing) -> tuple[str, str]:
 def _headline(weighing: Weighing, page: Page) -> Headline:
     claim = _claim(weighing, page)
     headline = page.headline("dominance", weighing.cell, _sentence(weighing, page), _detail(weighing, claim))
-    return headline.with_level(weighing.difference, is_clear=page.is_applied(weighing.cell)).with_claims(claim)
+    return headline.with_level(within(weighing.difference, -1, 1), is_clear=page.is_applied(weighing.cell)).with_claims(
+        claim
+    )
 
 
 def _sentence(weighing: Weighing, page: Page) -> str:
@@ -65,16 +68,16 @@ def _sentence(weighing: Weighing, page: Page) -> str:
 
 
 def _detail(weighing: Weighing, claim: Claim | None) -> str:
-    temperature, evidence, difference = (
-        format_level(estimate) for estimate in (weighing.temperature, weighing.evidence, weighing.difference)
-    )
+    temperature, evidence = (format_level(within(own, 0, 1)) for own in (weighing.temperature, weighing.evidence))
+    difference = format_level(within(weighing.difference, -1, 1))
     sample = count_questions(weighing.difference.n)
     behind = "" if claim is not None and claim.is_shown else f"; {describe_unshown(claim)}"
     return f"Partial epsilon squared {temperature} against {evidence}, difference {difference} ({sample}){behind}."
 
 
 def _line(weighing: Weighing, page: Page) -> TableLine:
-    effects = (weighing.temperature, weighing.evidence, weighing.interaction, weighing.difference)
+    shares = (within(own, 0, 1) for own in (weighing.temperature, weighing.evidence, weighing.interaction))
+    effects = (*shares, within(weighing.difference, -1, 1))
     return TableLine(
         cell=weighing.cell,
         metric=weighing.metric,
@@ -99,8 +102,8 @@ def _verdict(weighing: Weighing, page: Page) -> str | None:
 def _caveats(result: Dominance, page: Page) -> tuple[str, ...]:
     caveats = [
         "Partial epsilon squared is the part of what varies inside questions that a factor does to all of them alike. "
-        "Unlike partial eta squared it is not raised by sampling noise: without an effect it is about 0, and may lie "
-        "below.",
+        "Unlike partial eta squared it is not raised by sampling noise: without an effect it is about 0; an "
+        "estimate below 0 is shown as 0.",
         f"{describe_bootstrap(page.bootstrap)} The difference is tested by flipping the signs of what questions add.",
         FAMILY,
         UNADJUSTED,

@@ -32,7 +32,7 @@ LOOKS: dict[Verdict, tuple[Look, str]] = {
     "equivalent": ("good", "≈ equivalent"),
     "different": ("bad", "≠ different"),
     "undecided": ("quiet", "? undecided"),
-    "worthless": ("quiet", "– nothing to lose"),
+    "worthless": ("quiet", "– not above chance"),
 }
 
 
@@ -104,7 +104,7 @@ def _verdicts(line: Sequence[EquivalenceTest], page: Page) -> str:
         "equivalent": f"equivalent to the original within {within}{of} {word_for(line[0].metric)}",
         "different": "different",
         "undecided": "undecided",
-        "worthless": "nothing to lose",
+        "worthless": "baseline not above chance level",
     }
     tried = [test.cell.temperature or 0.0 for test in line]
     at: dict[Verdict, list[float]] = {verdict: [] for verdict in words}

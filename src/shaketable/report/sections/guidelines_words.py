@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shaketable.analyses.claims import NOTHING_TO_LOSE, TOO_FEW, Claim
+from shaketable.analyses.claims import TOO_FEW, Claim, reason_of_floor
 from shaketable.analyses.evidence.choices import Choice, Noise
 from shaketable.analyses.evidence.guidelines import SomeCeiling
 from shaketable.analyses.evidence.heat_ceilings import Ceiling
 from shaketable.analyses.evidence.margins import Margin
 from shaketable.analyses.evidence.onsets import Onset
-from shaketable.analyses.floors import N_LEAST, has_nothing_to_lose
+from shaketable.analyses.floors import N_LEAST, nothing_to_lose_at
 from shaketable.factors import ORIGINAL, UNCHANGED, Cell, word_for
 from shaketable.report.claim_words import describe_unshown
 from shaketable.report.section import Page
 from shaketable.report.words import (
     count_questions,
+    describe_repeats,
     format_difference,
     format_level,
     format_loss,
     format_margin,
+    format_number,
     join_temperatures,
     join_words,
     name_part,
@@ -35,11 +37,11 @@ from shaketable.statistics.ceilings import n_that_lose_nothing
 
 
 def settle(ceiling: SomeCeiling, page: Page) -> SomeCeiling:
-    """The same, without a ceiling where there is nothing to lose: never being right is not being robust."""
-    is_lost = has_nothing_to_lose(ceiling.cell, page.findings, ceiling.metric, is_of_evidence=False)
-    if not is_lost or not ceiling.is_applied:
+    """The same, without a ceiling where the baseline is not above chance level: never being right is not robustness."""
+    floor = nothing_to_lose_at(ceiling.cell, page.findings, ceiling.metric, is_of_evidence=False)
+    if floor is None or not ceiling.is_applied:
         return ceiling
-    return replace(ceiling, ceiling=replace(ceiling.ceiling, value=None, reason=NOTHING_TO_LOSE), by_means=None)
+    return replace(ceiling, ceiling=replace(ceiling.ceiling, value=None, reason=reason_of_floor(floor)), by_means=None)
 
 
 def ceiling_sentence(ceiling: Ceiling, margin: Margin, page: Page) -> str:
@@ -139,16 +141,16 @@ def ceiling_detail(ceiling: Ceiling, margin: Margin, page: Page) -> str:
         sentences.append(f"By the means alone it would be {ceiling.by_means:g}.")
     if cool is not None and hot is not None and cool.value is not None and hot.value is not None:
         baseline = ceiling.baseline_cv
-        steady = (
-            f"; repeating a question changes the score by {format_level(baseline)} of its mean"
-            if baseline is not None
-            else ""
-        )
+        has_repeats = baseline is not None and baseline.value is not None
+        steady = f". {sentence_case(describe_repeats(baseline))}" if baseline is not None and has_repeats else ""
         ends = f"{format_level(cool)} at {ceiling.coolest:g}"
         if ceiling.hottest > ceiling.coolest:
             ends += f", {format_level(hot)} at {ceiling.hottest:g}"
-        level = f"{word_for(ceiling.metric)}{_with_unchanged(ceiling.worst)}: {ends}{steady}"
-        sentences.append(f"{sentence_case(level)} ({count_questions(estimate.n)}).")
+        level = f"{word_for(ceiling.metric)}{_with_unchanged(ceiling.worst)}: {ends}"
+        floor = page.floor(ceiling.worst, ceiling.metric)
+        if floor is not None:
+            level += f", where answers to other questions score {format_number(floor, cool.unit)}"
+        sentences.append(f"{sentence_case(level)} ({count_questions(estimate.n)}){steady}.")
     return " ".join(sentences)
 
 

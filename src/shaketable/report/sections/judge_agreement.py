@@ -11,7 +11,7 @@ def section(result: JudgeAgreement, page: Page) -> Section:
     pooled = [agreement for agreement in result.agreements if agreement.cell.system is None]
     needed = f"judge and one of {', '.join(RULES)} are needed; add them to score.metrics."
     return Section(
-        chapter="evidence",
+        chapter="answers",
         question="How far does the judge agree with the rules on which answers are correct?",
         headlines=tuple(
             Headline(

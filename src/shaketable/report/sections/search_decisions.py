@@ -67,7 +67,11 @@ def section(result: SearchDecisions, page: Page) -> Section:
         chapter="wording",
         title="The decision to search",
         question="Does rewording change the decision to search?",
-        headlines=(*decisions, *confidence),
+        headlines=(
+            *decisions,
+            *confidence,
+            *(_no_verdict(cell, what, page) for cell, what in result.without_decision.items()),
+        ),
         figures=(
             *compare_ways(FLIP_FIGURE, result.numbers, FLIPS, page),
             *(
@@ -94,13 +98,17 @@ def section(result: SearchDecisions, page: Page) -> Section:
 
 def _deciding(result: SearchDecisions) -> list[WordingNumber]:
     """Those of systems that decide; what always searches decides nothing."""
-    groups = group_by_system(number for number in result.numbers if number.estimate.value is not None)
-    return [number for group in groups if _decides(group) for number in group]
+    groups = group_by_system(number for number in result.decided if number.estimate.value is not None)
+    return [number for group in groups if _is_reworded(group) for number in group]
 
 
-def _decides(numbers: Sequence[WordingNumber]) -> bool:
-    values = {metric: [own.estimate.value for own in numbers if own.metric == metric] for metric in ("act", "flip_any")}
-    return bool(values["flip_any"]) and any(value != 1 for value in values["act"])
+def _is_reworded(numbers: Sequence[WordingNumber]) -> bool:
+    return any(number.metric == "flip_any" for number in numbers)
+
+
+def _no_verdict(cell: Cell, what: str, page: Page) -> Headline:
+    sentence = f"There is no verdict on the decision to search of {name_where(cell, page)}: it {what}."
+    return make_headline("no_decision", cell, sentence, "", page)
 
 
 def _decision(pair: BesideNoise, chosen: Chosen | None, page: Page) -> Headline:

@@ -27,7 +27,7 @@ from shaketable.report.words import (
 from shaketable.types import Answer
 
 N_DRAWN = 15
-NOTHING_LEFT = "There was nothing to lose, so none could be found."
+NOTHING_LEFT = "The baseline is not above chance level, so none could be found."
 TITLES = Titles(panel="", x="Asked", value="Points lost")
 WORDINGS = {
     "spelling": "spelling errors",

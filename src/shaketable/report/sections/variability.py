@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from shaketable.analyses.evidence.type_contrasts import TypeContrast
 from shaketable.analyses.evidence.variability import Spread, Variability
+from shaketable.analyses.floors import cell_of, nothing_to_lose_at
 from shaketable.analyses.spread import CROSSES_ZERO
 from shaketable.factors import Cell, word_for
 from shaketable.report.claim_words import UNADJUSTED, describe_unshown
@@ -27,7 +28,10 @@ from shaketable.report.words import (
     name_part,
     sentence_case,
 )
+from shaketable.types import NothingToLose
 
+NUMBERS = {False: "Coefficient of variation", True: "Flip rate"}
+"""How the page names the number, by whether the metric is a share."""
 BETWEEN = {
     "per_question": "between runs of a question",
     "ratio_of_means": "between runs",
@@ -59,11 +63,11 @@ def section(result: Variability, page: Page) -> Section:
 
 
 def _with_headline(result: Variability) -> list[Spread]:
-    """One per system, at the temperature where answers vary most; greedy answers do not vary, shares only in steps."""
+    """One per system, at the temperature where answers vary most; greedy answers do not vary."""
     peaks: dict[Cell, Spread] = {}
     for spread in result.spreads:
         cell, value = spread.cell, spread.cv.value
-        is_spoken_of = spread.metric == result.metric and result.unit == "score"
+        is_spoken_of = spread.metric == result.metric and result.unit in ("score", "share")
         if is_spoken_of and cell.group is None and cell.is_undisturbed and value is not None and cell.temperature:
             line = _line(cell)
             peak = peaks.get(line)
@@ -83,22 +87,48 @@ def _headline(spread: Spread, result: Variability, page: Page) -> Headline:
     held = (
         " The interval holds for all of them at once, and the largest is drawn towards their mean." if n_hot > 1 else ""
     )
-    steady = "" if baseline is None else f", the stability baseline, is {format_level(baseline)}"
+    of_evidence = " with unchanged evidence" if spread.cell.perturbation is not None else ""
+    at, is_share = f"At temperature {spread.cell.temperature:g}", cv.unit == "share"
+    if is_share:
+        sentence = f"{at} two answers of {system} to the same question are judged differently in {format_level(cv)}."
+        what = "This is the flip rate, 2 p (1 − p) of the share p of right answers to a question"
+    else:
+        between = f"{format_level(cv)} {BETWEEN[result.level]}"
+        sentence = f"{at} the {word_for(spread.metric)} of {system} varies by {between}."
+        what = "This is the standard deviation divided by the mean"
+    steady = "" if baseline is None else f"; over all temperatures it is {format_level(baseline)} on average"
     return Headline(
         kind="variability",
         cell=spread.cell,
         system=system,
-        sentence=f"At temperature {spread.cell.temperature:g} the {spread.metric} of {system} varies by "
-        f"{format_level(cv)} {BETWEEN[result.level]}.{most}",
-        detail="This is the standard deviation divided by the mean, with undisturbed evidence; its mean over "
-        f"temperatures{steady} ({count_questions(cv.n)}).{held}",
+        sentence=f"{sentence}{most}",
+        detail=f"{what}{of_evidence}{steady} ({count_questions(cv.n)}).{held}{_noise_words(line, page)}",
         number=format_value(cv),
         interval=format_interval(cv),
-        is_clear=page.is_applied(spread.cell),
+        is_clear=page.is_applied(spread.cell) and _floor(spread, page) is None,
         links=(name_variation(spread.metric),),
-        spark_title="Coefficient of variation by temperature",
+        spark_title=f"{NUMBERS[cv.unit == 'share']} by temperature",
         spark=make_spark((other.cell, other.cv) for other in line),
     )
+
+
+def _noise_words(line: Sequence[Spread], page: Page) -> str:
+    """Where each answer is other noise of the same score, which a small spread does not tell."""
+    systems = {replace(spread.cell, temperature=None, perturbation=None) for spread in line}
+    ruined = [
+        entry.temperature
+        for entry in page.findings.nothing_to_lose
+        if entry.temperature is not None and entry.metric == line[0].metric and cell_of(entry) in systems
+    ]
+    if not ruined:
+        return ""
+    where = ", ".join(f"{temperature:g}" for temperature in sorted(ruined))
+    return f" At temperature {where} answers score no more than chance: a small spread there is no stability."
+
+
+def _floor(spread: Spread, page: Page) -> NothingToLose | None:
+    """Where the answers score no more than chance, so that a small spread is no stability."""
+    return nothing_to_lose_at(spread.cell, page.findings, spread.metric, is_of_evidence=False)
 
 
 def _line(cell: Cell) -> Cell:
@@ -128,11 +158,15 @@ def _caveats(result: Variability) -> tuple[str, ...]:
     caveats = [UNADJUSTED] if result.contrasts else []
     if result.crossing_zero:
         caveats.append(f"{', '.join(result.crossing_zero)} has no coefficient of variation: {CROSSES_ZERO}.")
-    if result.level in ("per_question", "ratio_of_means") and any(spread.cv.value for spread in result.spreads):
+    has_coefficients = any(spread.cv.value and spread.cv.unit == "ratio" for spread in result.spreads)
+    if result.formula == "published":
+        caveats.append("Coefficients are as published studies compute them: of few runs they are too small.")
+    elif result.level in ("per_question", "ratio_of_means") and has_coefficients:
         caveats.append(
-            "Deviations are corrected for few runs as those of normal scores are. Where answers jump between few "
-            "scores that is not enough: of 3 runs of which 1 in 10 scores half, two thirds of the true coefficient is "
-            "seen. variability(level='pooled') has no such bias."
+            "Deviations are corrected for few runs: within 4 % of the true coefficient where that is below 0.5 and "
+            "scores spread over a range (simulated). Where answers jump between few scores that is not enough: of 3 "
+            "runs of which 1 in 10 scores half, two thirds of the true coefficient is seen. "
+            "variability(level='pooled') has no such bias."
         )
     if any(spread.n_zero_mean for spread in result.spreads):
         caveats.append("A question whose mean is 0 has no coefficient of variation; such questions are counted apart.")
@@ -150,7 +184,7 @@ def _spread_tables(result: Variability, page: Page) -> tuple[Table, ...]:
         if spread.metric == result.metric and spread.cv.value is not None:
             groups.setdefault(replace(spread.cell, temperature=None), []).append(spread)
     return make_tables(
-        "Coefficient of variation",
+        NUMBERS[result.unit == "share"],
         ("Evidence", "Lowest temperature", "Highest temperature", "Over temperatures", "Stability baseline"),
         [_spread_line(line) for line in groups.values()],
         page,
@@ -167,7 +201,7 @@ def _spread_line(line: Sequence[Spread]) -> TableLine:
         entries=(
             name_part(cool.cell.perturbation or "no evidence"),
             *(f"{format_level(spread.cv)} at {spread.cell.temperature:g}" for spread in (cool, hot)),
-            format_number(mean, "ratio"),
+            format_number(mean, cool.cv.unit) + (" %" if cool.cv.unit == "share" else ""),
             None if cool.baseline is None else format_level(cool.baseline),
         ),
         n=cool.cv.n,

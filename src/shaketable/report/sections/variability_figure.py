@@ -20,7 +20,7 @@ from shaketable.report.evidence_marks import (
     of_shown_types,
 )
 from shaketable.report.section import Figure, Headline, Page, Table
-from shaketable.report.words import format_entry
+from shaketable.report.words import format_entry, format_value
 from shaketable.types import Estimate
 
 
@@ -32,22 +32,27 @@ def make_figure(metric: str, result: Variability, headlines: Sequence[Headline],
         return None
     baselines = {(mark.panel, mark.row): spread.baseline for mark, spread in zip(marks, spreads, strict=True)}
     guides = [
-        Guide(kind="baseline", at=at, words=f"stability baseline {at:.3g}", panel=panel, row=row)
+        Guide(kind="baseline", at=at, words=f"mean {format_value(baseline)}", panel=panel, row=row)
         for (panel, row), baseline in baselines.items()
         if baseline is not None and (at := baseline.value) is not None
     ]
-    axis = Axis(title=f"CV of {metric} (sd / mean)")
+    is_share = spreads[0].cv.unit == "share"
+    axis = Axis(title=f"Flip rate of {metric}" if is_share else f"CV of {metric} (sd / mean)")
+    corrected = ", corrected for the small number of runs" if result.formula == "unbiased" else ""
+    what = (
+        "The flip rate is the chance that two answers to the same question are judged differently, 2 p (1 − p); the "
+        "dotted line is its mean over temperatures with unchanged evidence. "
+        if is_share
+        else f"The coefficient of variation is sd divided by mean{corrected}; the dotted line is its mean "
+        "over temperatures with unchanged evidence. A question of which no answer scores above 0 has no coefficient "
+        "and is left out, so that few may remain behind a point: n says how many. "
+    )
     looks = evidence_looks(mark.series for mark in marks)
     return Figure(
         name=name_variation(metric),
         title=f"How much repeated answers differ: {metric}",
         caption=next((headline.sentence for headline in headlines if metric == result.metric), ""),
-        note="The coefficient of variation is standard deviation divided by mean, corrected for the small number "
-        "of runs; the dotted stability baseline "
-        "is its mean over temperatures with unchanged evidence. A question of which no answer scores above 0 has no "
-        "coefficient and is left out, so that few may remain behind a point: n says how many. Bands are "
-        f"{name_intervals(page)}. "
-        f"{describe_counts(marks)}",
+        note=f"{what}Bands are {name_intervals(page)}. {describe_counts(marks)}",
         marks=marks,
         titles=TITLES,
         draw=partial(lines, marks, TITLES, looks=looks, axis=axis, guides=guides),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from shaketable.analyses.together.variance_shares import ONE_RUN, Share, Split, VarianceShares
@@ -23,6 +22,7 @@ from shaketable.report.words import (
     name_part,
     sentence_case,
 )
+from shaketable.statistics.intervals import within
 from shaketable.types import Estimate
 
 FEW = 20
@@ -109,8 +109,8 @@ def _headline(split: Split, settings: Sequence[Share], result: VarianceShares, p
         system=", ".join(split.models),
         sentence=_sentence(settings, f" on {split.cell.dataset}" if len(result.splits) > 1 else "", page),
         detail=_detail(split, result),
-        number=format_value(first.share),
-        interval=format_interval(first.share),
+        number=format_value(within(first.share, 0, 1)),
+        interval=format_interval(within(first.share, 0, 1)),
         links=("variance_bar",),
     )
     return headline.with_claims(*(page.claim_of(share.subject) for share in settings))
@@ -129,8 +129,8 @@ def _sentence(settings: Sequence[Share], where: str, page: Page) -> str:
         behind = describe_unshown(page.claim_of(settings[0].subject))
         return f"No setting is shown to explain any of the variation in {metric}: {_listed(hidden)} ({behind})."
     first, *others = shown
-    text = f"{sentence_case(name_component(first))} explains {format_level(first.share)} of the variation in {metric}"
-    text += "".join(f", {name_component(share)} {format_level(share.share)}" for share in others)
+    text = f"{sentence_case(name_component(first))} explains {_format_share(first.share)} of the variation in {metric}"
+    text += "".join(f", {name_component(share)} {_format_share(share.share)}" for share in others)
     return text + (f"; of {_listed(hidden)} no share is shown." if hidden else ".")
 
 
@@ -142,8 +142,8 @@ def _detail(split: Split, result: VarianceShares) -> str:
 
 
 def _format_share(share: Estimate) -> str:
-    """A share below 0 is an estimate of nothing: shown as 0, and as what it is in the table."""
-    return format_level(replace(share, value=max(share.value or 0.0, 0.0)) if share.value is not None else share)
+    """A share below 0 is an estimate of nothing, shown as 0; one above 1 is of everything."""
+    return format_level(within(share, 0, 1))
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -190,7 +190,7 @@ def _tables(result: VarianceShares) -> tuple[Table, ...]:
             (
                 share.cell.dataset,
                 name_component(share),
-                format_level(share.share),
+                _format_share(share.share),
                 share.share.n,
                 splits[share.cell].n_left_out,
                 splits[share.cell].n_missing,
@@ -219,7 +219,8 @@ def _caveats(result: VarianceShares, page: Page) -> tuple[str, ...]:
         "Settings are tested by flipping the signs of all that a setting does to a question.",
         UNADJUSTED,
         "Shares depend on the values that were tried: a higher temperature or a harsher disturbance explains more.",
-        "Variances are estimated without bias, so the share of something without effect may fall below 0.",
+        "Variances are estimated without bias, so a share without effect may be estimated below 0, which is "
+        "shown as 0.",
     ]
     if any(0 < split.n < FEW for split in splits):
         caveats.append(f"With fewer than {FEW} questions these intervals are too narrow.")

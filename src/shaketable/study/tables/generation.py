@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import Field
 
 from shaketable.study.tables.keys import FREE, Table, costs
@@ -36,6 +38,13 @@ class ModelGeneration(Table):
     )
     library_defaults: bool = Field(
         False, description=f"{LIBRARY}. {NOT_GIVEN}", examples=[True], json_schema_extra=costs(FREE)
+    )
+    methods: dict[str, dict[str, Any]] = Field(
+        {},
+        description="Settings of methods that differ for this model: the name of the method, and a table of its "
+        "settings. Absent: methods are the same for all models.",
+        examples=[{"search_o1": {"max_tokens": 20480}}],
+        json_schema_extra=costs("As the settings do."),
     )
 
 

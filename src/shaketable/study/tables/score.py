@@ -36,3 +36,17 @@ class ScoreTable(Table):
         examples=["Answer '{question}' with '{answer}' in one whole sentence."],
         json_schema_extra=costs(FREE, reference="smollm2"),
     )
+    reference_temperature: float = Field(
+        0.0,
+        ge=0,
+        description="The temperature at which that model writes. Absent: 0, so that references are the same again.",
+        examples=[1.0],
+        json_schema_extra=costs(FREE, reference="smollm2"),
+    )
+    reference_max_tokens: int = Field(
+        100,
+        ge=1,
+        description="Tokens of a reference, at most. Absent: 100.",
+        examples=[1000],
+        json_schema_extra=costs("Bounds the tokens that are paid for.", reference="smollm2"),
+    )
