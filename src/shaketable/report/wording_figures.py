@@ -12,6 +12,7 @@ from shaketable.factors import Cell
 from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.section import Figure, Page
 from shaketable.report.wording_words import name_dataset, name_system, name_way, order_of_way
+from shaketable.report.words import count
 from shaketable.types import Estimate
 
 Draw = Callable[[Sequence[Mark], Titles], alt.TopLevelMixin]
@@ -84,7 +85,7 @@ def make_figures(plan: Plan, marks: Sequence[Mark], page: Page) -> tuple[Figure,
             name=plan.name,
             title=plan.title,
             note=f"{plan.note} Bars and bands are {100 * page.bootstrap.confidence:g} % confidence intervals. "
-            f"n = {n} questions.",
+            f"n = {count(n, 'question')}.",
             marks=tuple(marks),
             titles=plan.titles,
             draw=lambda: plan.draw(marks, plan.titles),
