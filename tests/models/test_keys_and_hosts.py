@@ -15,7 +15,17 @@ from shaketable.models.endpoint.secrets import ALLOW, is_trusted, refusal_to_sen
 
 @pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "TEAM_KEY", "MY_TOKEN", "OPENAI_APIKEY", "A_SECRET_OF_OURS"])
 @pytest.mark.parametrize(
-    "host", ["api.openai.com", "us.openai.azure.com", "127.0.0.1", "10.0.0.4", "gpu-box", "a.local"]
+    "host",
+    [
+        "api.openai.com",
+        "us.openai.azure.com",
+        "127.0.0.1",
+        "10.0.0.4",
+        "172.31.0.1",
+        "localhost",
+        "gpu.local",
+        "fd00::1",
+    ],
 )
 def test_a_key_goes_to_a_provider_and_to_machines_nearby(variable: str, host: str) -> None:
     assert refusal_to_send(variable, host) is None
@@ -82,10 +92,27 @@ def test_an_address_in_numbers_is_judged_as_what_it_is(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("host", ["::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1", "2001:0:808:808::1", ""])
 def test_an_address_that_holds_another_is_not_nearby(host: str) -> None:
     assert not is_trusted(host)
-    assert is_trusted("::ffff:10.0.0.1") and is_trusted("fd00::1") and is_trusted("fe80::1")
+    assert is_trusted("::ffff:10.0.0.1") and is_trusted("fd00::1")
 
 
-@pytest.mark.parametrize("host", ["evil.example", "api.openai.com.evil.example", "evilapi.openai.com", "8.8.8.8"])
+NEITHER_PRIVATE_NOR_KNOWN = (
+    *(
+        "ai",
+        "gpu-box",
+        "169.254.169.254",
+        "198.18.0.1",
+        "198.19.255.1",
+        "240.0.0.1",
+        "0.0.0.0",
+        "100.64.0.1",
+        "172.32.0.1",
+    ),
+    *("fe80::1", "fd00:ec2::254", "::ffff:169.254.169.254", "metadata.google.internal", "192.0.2.1", "255.255.255.255"),
+)
+STRANGERS = ("evil.example", "api.openai.com.evil.example", "evilapi.openai.com", "8.8.8.8")
+
+
+@pytest.mark.parametrize("host", [*STRANGERS, *NEITHER_PRIVATE_NOR_KNOWN])
 def test_a_key_does_not_go_to_a_stranger(host: str) -> None:
     assert f"export {ALLOW}='TEAM_KEY@{host}'" in str(refusal_to_send("TEAM_KEY", host))
 

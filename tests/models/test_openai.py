@@ -427,6 +427,34 @@ def test_thoughts_that_use_up_all_tokens_leave_an_empty_answer(stand_in: StandIn
     assert (reply.thoughts, reply.text, reply.finish_reason) == ("Lyon? N", "", "length")
 
 
+@pytest.mark.parametrize("content", [None, "", " \n"])
+@pytest.mark.parametrize(
+    ("message", "finish"),
+    [
+        ({"function_call": {"name": "search", "arguments": "{}"}}, "function_call"),
+        ({"tool_calls": [{"id": "1"}]}, "tool_calls"),
+        ({"tool_calls": [{"id": "1"}], "reasoning_content": "Lyon?"}, "stop"),
+        ({}, "tool_calls"),
+    ],
+)
+def test_a_call_of_a_tool_is_no_answer(
+    stand_in: StandIn, content: str | None, message: dict[str, Any], finish: str
+) -> None:
+    stand_in.reply = lambda body, n: said(content, finish=finish, message=message)
+    assert fail(stand_in.model()).kind == "bad_reply"
+
+
+def test_a_text_beside_a_call_of_a_tool_is_an_answer(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("Paris.", message={"tool_calls": [{"id": "1"}]})
+    assert complete(stand_in.model()).text == "Paris."
+
+
+def test_no_closing_tag_stays_beside_thoughts_given_apart(stand_in: StandIn) -> None:
+    stand_in.reply = lambda body, n: said("So.</think>\n\nParis.", message={"reasoning_content": "Lyon? No."})
+    reply = complete(stand_in.model())
+    assert (reply.thoughts, reply.text) == ("Lyon? No.\nSo.", "Paris.")
+
+
 QUERY = "<|begin_search_query|>x<|end_search_query|>"
 
 

@@ -36,5 +36,16 @@ def test_a_text_without_a_leading_block_is_untouched(text: str, finished: bool) 
     assert split_thoughts(text, finished) == ("", text)
 
 
-def test_only_the_first_block_is_thoughts() -> None:
-    assert split_thoughts("<think>a</think>b </think> c", True) == ("a", "b </think> c")
+@pytest.mark.parametrize(
+    ("text", "thoughts", "answer"),
+    [
+        ("<think>a</think>b </think> c", "a</think>b", "c"),
+        ("a</think>b</think>c", "a</think>b", "c"),
+        ("<think>a <think>b</think> c</think> d", "a <think>b</think> c", "d"),
+        ("<think>a <think>b</think> c", "a <think>b", "c"),
+        ("<think>a</think>Write <think>so</think>.", "a", "Write <think>so</think>."),
+        ("Write <think>so</think>.</think>Paris.", "Write <think>so</think>.", "Paris."),
+    ],
+)
+def test_no_closing_tag_that_nothing_opens_stays(text: str, thoughts: str, answer: str) -> None:
+    assert split_thoughts(text, True) == (thoughts, answer)

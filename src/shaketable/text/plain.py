@@ -187,7 +187,10 @@ def occurs_whole(sought: str, text: str) -> bool:
 
 def _gap(before: str, after: str) -> str:
     is_joint = _is_unspaced(before) or _is_unspaced(after) or before[-1].isdigit() != after[0].isdigit()
-    return r"[\W_]*" if is_joint else r"[\W_]+"
+    if is_joint:
+        return r"[\W_]*"
+    # `John Kennedy` also as `John F. Kennedy`.
+    return r"[\W_]+(?:[a-z]\. )?" if before.isalpha() and after.isalpha() else r"[\W_]+"
 
 
 def _is_unspaced(piece: str) -> bool:

@@ -89,3 +89,39 @@ def test_the_values_of_variables_that_are_named_like_keys_are_one_s_own(monkeypa
     told = {"text": f"a {PLAIN}", "contexts": [{"text": PLAIN.upper(), "score": 1.5}], "calls": 2}
     assert hide_in(told, own_hide()) == {"text": "a ***", "contexts": [{"text": "***", "score": 1.5}], "calls": 2}
     assert PLAIN[:10] not in shorten(["x" * 60, PLAIN])
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "hidden"),
+    [
+        ("DATABASE_URL", "postgres://app:planted-word@db.internal/app", "planted-word"),
+        ("DATABASE_URL", "postgres://db.internal/planted-word", "planted-word"),
+        ("SOMETHING", "amqp://guest:planted-word@queue/", "planted-word"),
+        ("SENTRY_DSN", "https://planted-word@o1.ingest.sentry.io/2", "planted-word"),
+        ("DB_PASS", "planted-word", "planted-word"),
+        ("MYSQL_PWD", "planted-word", "planted-word"),
+        ("PGPASSWORD", "planted-word", "planted-word"),
+        ("SMTP_CREDENTIALS", "planted-word", "planted-word"),
+        ("AZURE_STORAGE_CONNECTION_STRING", "AccountName=a;AccountKey=planted-word", "planted-word"),
+        ("SLACK_WEBHOOK_URL", "https://hooks.slack.example/planted-word", "planted-word"),
+    ],
+)
+def test_secrets_of_the_environment_are_hidden(
+    variable: str, value: str, hidden: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert hidden not in own_hide()(f"it failed with {{'{variable}': '{value}'}}")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("PWD", "/home/somebody"),
+        ("OLDPWD", "/home/somebody"),
+        ("SSH_AUTH_SOCK", "/tmp/ssh/agent"),
+        ("APP_URL", "http://here"),
+    ],
+)
+def test_what_is_no_secret_is_shown(variable: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, value)
+    assert own_hide()(value) == value

@@ -8,14 +8,10 @@ from urllib.parse import parse_qs, unquote_plus, urlsplit
 from shaketable.errors import SecretError
 from shaketable.models.endpoint.headers import SECRET
 from shaketable.models.endpoint.hiding import own_hide
+from shaketable.models.endpoint.secrets import SECRET_WORDS
 from shaketable.weights import host_of
 
-WORDS = frozenset(
-    {
-        *("sig", "sign", "hmac", "pwd", "pw", "pass", "passwd", "passphrase", "pin", "code", "access", "sas", "jwt"),
-        *("bearer", "session", "sid", "private", "credentials", "login"),
-    }
-)
+WORDS = SECRET_WORDS | {"sign", "pin", "code", "access", "session", "sid", "private", "login"}
 """One of them stands in the name of a parameter that is a secret, beside what headers of that kind are called."""
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 KEY = re.compile(r"(sk|pk|rk|gsk|ghp|gho|xai|hf)[-_]\w|AIza|AKIA|eyJ|xox[abp]-")

@@ -12,6 +12,9 @@ from shaketable.text.thoughts import CLOSE, OPEN
 # TGI says `eos_token` and `stop_sequence` where others say `stop` for both.
 ENDED = ("stop", "eos", "eos_token", "end_turn")
 
+CALLS = ("tool_calls", "function_call")
+"""Where a message calls tools; the second is how it was done before."""
+
 CHARACTERS_PER_TOKEN = 4
 """Of ASCII; rough, for English; used only where the endpoint gives no count, and then noted."""
 
@@ -28,8 +31,11 @@ def read_texts(choice: Mapping[str, Any], layout: str) -> tuple[str, str]:
             text = refusal
         apart = (message.get(name) for name in ("reasoning_content", "reasoning"))
         thoughts = next((one for one in apart if one and isinstance(one, str)), in_parts)
+        is_call = choice.get("finish_reason") in CALLS or any(message.get(name) for name in CALLS)
+        if is_call and not (isinstance(text, str) and text.strip()):
+            raise EndpointError("bad_reply", "the reply calls a tool, and none was offered", may_retry=True)
         if text is None:
-            text = _explain_nothing(message, choice.get("finish_reason"), has_thoughts=bool(thoughts))
+            text = _explain_nothing(choice.get("finish_reason"), has_thoughts=bool(thoughts))
     if not isinstance(thoughts, str) or not isinstance(text, str):
         raise TypeError("the message is not text")
     if len(thoughts) + len(text) > LONGEST_TEXT:
@@ -38,12 +44,10 @@ def read_texts(choice: Mapping[str, Any], layout: str) -> tuple[str, str]:
     return thoughts, text
 
 
-def _explain_nothing(message: Mapping[str, Any], reported: object, has_thoughts: bool) -> str:
+def _explain_nothing(reported: object, has_thoughts: bool) -> str:
     """The text of a message that has none: empty where it thought, or was cut off before it came to it."""
     if has_thoughts or reported == "length":
         return ""
-    if message.get("tool_calls") or message.get("function_call"):
-        raise EndpointError("bad_reply", "the reply calls a tool, and none was offered", may_retry=True)
     raise EndpointError("bad_reply", "the reply has no text: its content is null, and nothing says why", may_retry=True)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from shaketable.models.endpoint.secrets import is_key
+from shaketable.models.endpoint.secrets import secrets_of
 from shaketable.models.endpoint.words import Hide
 
 HIDDEN = "***"
@@ -38,8 +38,8 @@ def is_long(secret: str) -> bool:
 
 
 def own_hide() -> Hide:
-    """Hides the values of all environment variables that are named like keys: libraries put them into their words."""
-    secrets = {os.environ[name].strip() for name in list(os.environ) if is_key(name)}
+    """Hide the secrets of the environment: libraries put them into their words."""
+    secrets = {secret for name, value in list(os.environ.items()) for secret in secrets_of(name, value.strip())}
     return functools.partial(hide_secrets, secrets=tuple(filter(is_long, secrets)))
 
 

@@ -17,7 +17,7 @@ from shaketable.models.endpoint.fields import count_of, mapping_of
 from shaketable.models.endpoint.logprobs import Unreadable, cut_tokens, read_logprobs
 from shaketable.models.endpoint.request import reply_prefix
 from shaketable.models.endpoint.words import REPLACED, Hide
-from shaketable.text.thoughts import split_thoughts
+from shaketable.text.thoughts import CLOSE, split_thoughts
 from shaketable.types import Completion, Json, Prompt
 
 DECODING = (
@@ -51,6 +51,9 @@ def read_reply(prompt: Prompt, body: Mapping[str, Json], reply: Any, seconds: fl
     whole = text
     if not thoughts:
         thoughts, text = split_thoughts(text, finished=reported != "length")
+    elif CLOSE in text:  # They are apart, and their end is not.
+        more, text = split_thoughts(text, finished=True)
+        thoughts = f"{thoughts}\n{more}".strip()
     tagged = whole[: len(whole) - len(text)]
     text, finish, stop_notes = read_end(choice, text, prompt.sampling.stop, sent="stop" in body)
     tokens, extras, token_notes = _read_tokens(choice, prompt, body, hide)
