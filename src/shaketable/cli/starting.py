@@ -311,7 +311,7 @@ def _values(made: _Made) -> dict[str, Json]:
         "left_out": [] if made.cut is None else [list(pair) for pair in made.cut.left_out],
         "questions": len(made.planned.questions),
         "trials": made.planned.n_trials,
-        "verdicts": verdict_lines(made.planned),
+        "verdicts": [*verdict_lines(made.planned)],
         "notes": [*(made.opened.remarks if made.opened else ()), *made.notes],
         "next": [command for command, _ in made.commands],
     }

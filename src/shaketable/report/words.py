@@ -233,9 +233,9 @@ def count(n: int, single: str) -> str:
     return f"{n:,} {single}{'' if n == 1 else 's'}"
 
 
-def count_questions(n: int) -> str:
-    """`n = 24 questions`."""
-    return f"n = {name_questions(n)}"
+def count_questions(n: int, most: int | None = None) -> str:
+    """`n = 24 questions`, or `n = 3 to 24 questions` where there are `most` somewhere."""
+    return f"n = {f'{n:,} to ' if most not in (None, n) else ''}{name_questions(n if most is None else most)}"
 
 
 def join_temperatures(some: Sequence[float], tried: Sequence[float]) -> str:

@@ -18,7 +18,7 @@ from shaketable.report.charts.looks import INK, Look
 from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.comparison_words import describe_flips, describe_verdict, name_condition, name_level, verdict_of
 from shaketable.report.section import Figure
-from shaketable.report.words import count_questions, sentence_case
+from shaketable.report.words import count_questions
 
 VERDICTS = {
     "▲ better": ("shown to be better", Look("#009E73", (1, 0), "triangle-up")),
@@ -160,6 +160,4 @@ def _direction(compared: Compared) -> str:
 def _count(marks: Sequence[Mark]) -> str:
     """`n = 24 questions.`, or the range of them."""
     counts = sorted({mark.n or 0 for mark in marks})
-    if len(counts) == 1:
-        return f"{sentence_case(count_questions(counts[0]))}."
-    return f"n = {counts[0]:,} to {counts[-1]:,} questions."
+    return f"{count_questions(counts[0], counts[-1])}."
