@@ -348,8 +348,11 @@ def test_an_endpoint_is_shaken_by_what_its_template_takes(folder):
 
 def test_a_system_that_is_never_right_is_not_cleared(folder: Path) -> None:
     told = " ".join(shake(NEVER, *PLAIN).output.split())
-    first, second = told.index("There is nothing to lose: "), told.index("No weakness of app.py:answer is shown.")
+    first, second = (
+        told.index("The baseline of app.py:answer is at chance level: "),
+        told.index("No weakness of app.py:answer is shown."),
+    )
     assert first < second
-    assert "There was nothing to lose, so none could be found." in told and "most was lost" not in told
+    assert "The baseline is not above chance level, so none could be found." in told and "most was lost" not in told
     values = json.loads(shake(None, *PLAIN, "--json").stdout)
-    assert next(iter(value for key, value in values.items() if key == "nothing_to_lose"))[0].startswith("There is noth")
+    assert next(iter(value for key, value in values.items() if key == "nothing_to_lose"))[0].startswith("The baseline ")
