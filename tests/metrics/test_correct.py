@@ -130,6 +130,13 @@ def test_a_question_that_names_one_thing_is_no_choice() -> None:
     assert Correct().explain("Delft lies on the Schie, a river or canal.", question).is_right
 
 
+def test_a_question_with_two_aliases_is_no_choice() -> None:
+    answers = ("Queen Mary", "RMS Queen Mary", "Grey Ghost", "The Ship", "QM")
+    question = Question(id="q", text="Known as the Stately One or the Grey Ghost, which ship is it?", answers=answers)
+    assert not Correct().explain("The ship is the Titanic.", question).is_right
+    assert Correct().explain("The ship is the Queen Mary.", question).is_right
+
+
 def test_settings_fall_back_to_contains() -> None:
     plain = Correct(choices="mentioned", yes_no="mentioned", negation=False, in_question="mentioned")
     texts = ["Saturn is larger than Jupiter.", "not the town of Penzance", "know", "no", "Yes, no.", "", "Parisian"]

@@ -9,6 +9,7 @@ import typer
 
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
+from shaketable.report.words import count
 from shaketable.stages.verify import Verified
 from shaketable.stages.verify import verify as verify_stage
 from shaketable.store import Run
@@ -46,8 +47,8 @@ def _sentences(verified: Verified) -> list[str]:
     locks = [] if verified.has_locks else ["The disk refuses locks: all was read without, and nothing may write to it."]
     if records is None:
         return [f"{words}: the records cannot be read.", *locks]
-    missing = f", {records.missing:,} trials still to answer" if records.missing else ""
-    sentences = [f"{words}: {records.n_records:,} records checked{missing}.", *locks]
+    missing = f", {count(records.missing, 'trial')} still to answer" if records.missing else ""
+    sentences = [f"{words}: {count(records.n_records, 'record')} checked{missing}.", *locks]
     if verified.are_scores_current is False:
         sentences.append("The scores are of other records than there are now, and were not compared.")
     if verified.recomputed:

@@ -170,7 +170,8 @@ def phrase(sought: str) -> re.Pattern[str] | None:
     """
     text = plain(sought)
     parts = PIECE.findall(text)
-    if len(parts) > 1 and parts[0] in ARTICLES:
+    is_initial = sought.lstrip()[:2] == "A " and len(parts) == 2  # `A Smith`
+    if len(parts) > 1 and parts[0] in ARTICLES and not is_initial:
         parts = parts[1:]
     if not parts:
         return re.compile(re.escape(text)) if text else None
