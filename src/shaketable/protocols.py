@@ -496,7 +496,12 @@ class PreparingMetric(Metric, Protocol):
 class JudgingMetric(Metric, Protocol):
     @property
     def verdicts(self) -> MutableMapping[str, Verdict]:
-        """What its model has said so far: filled from the run before scoring, stored with the run after."""
+        """What its model has said so far: filled from the run before scoring."""
+
+    def judge(
+        self, records: Sequence[Record], questions: Mapping[str, Question]
+    ) -> Generator[Mapping[str, Verdict], None, None]:
+        """Ask for the verdicts that are missing; those that came since the last time are handed out to be stored."""
 
 
 @runtime_checkable

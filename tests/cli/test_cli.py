@@ -277,7 +277,7 @@ def test_an_interrupt_anywhere_ends_with_130(monkeypatch, no_report):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shaketable.stages.run.score", interrupted)
+    monkeypatch.setattr("shaketable.stages.pipeline.score", interrupted)
     result = call("run", write_study(), "--out", "r", "--json")
     again = "Interrupted; every finished trial is kept. Go on with: shaketable run r/study.toml --out r\n"
     assert (result.exit_code, result.stdout, result.stderr.lstrip("\n")) == (130, "", again)

@@ -130,6 +130,13 @@ def test_a_question_that_names_one_thing_is_no_choice() -> None:
     assert Correct().explain("Delft lies on the Schie, a river or canal.", question).is_right
 
 
+def test_a_question_with_two_aliases_is_no_choice() -> None:
+    answers = ("Queen Mary", "RMS Queen Mary", "Grey Ghost", "The Ship", "QM")
+    question = Question(id="q", text="Known as the Stately One or the Grey Ghost, which ship is it?", answers=answers)
+    assert not Correct().explain("The ship is the Titanic.", question).is_right
+    assert Correct().explain("The ship is the Queen Mary.", question).is_right
+
+
 def test_settings_fall_back_to_contains() -> None:
     plain = Correct(choices="mentioned", yes_no="mentioned", negation=False, in_question="mentioned")
     texts = ["Saturn is larger than Jupiter.", "not the town of Penzance", "know", "no", "Yes, no.", "", "Parisian"]
@@ -199,6 +206,8 @@ HEIGHT = Question(id="q", text="How many metres tall is the tower?", answers=("1
         ("Paris is the wrong answer: it isn't Paris.", False),
         ("Anything other than Paris.", False),
         ("Parisian", False),
+        ("Paris did not become the capital; Rome did.", False),
+        ("Paris did not become the capital until 987.", True),
     ],
 )
 def test_what_is_denied_or_corrected_is_not_answered(text: str, expected: bool) -> None:
@@ -225,6 +234,26 @@ def test_a_repeated_answer_is_known_in_another_spelling() -> None:
         id="q", text="What was the first synthesised element?", answers=("Technetium", "First synthesized")
     )
     assert not Correct().explain("The first synthesized element is beryl.", asked).is_right
+
+
+def test_an_alias_made_of_words_of_the_question_must_be_asserted() -> None:
+    asked = Question(id="q", text="What was the language of the Norse kings?", answers=("Old Norse", "Norse language"))
+    assert not Correct().explain("The Norse kings had a Norse language.", asked).is_right
+    assert Correct().explain("They spoke Old Norse.", asked).is_right
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "expected"),
+    [
+        ("John Fitzgerald Kennedy", "It was John Kennedy.", True),
+        ("John F. Kennedy", "It was John Kennedy.", True),
+        ("John Kennedy", "It was John F. Kennedy.", True),
+        ("John Fitzgerald Kennedy", "It was Robert Kennedy.", False),
+        ("New South Wales", "It was Wales.", False),
+    ],
+)
+def test_a_name_may_lack_its_middle(gold: str, text: str, expected: bool) -> None:
+    assert (value(Correct(), text, gold) == 1.0) is expected
 
 
 def test_an_answer_that_the_question_offers_counts_when_mentioned() -> None:

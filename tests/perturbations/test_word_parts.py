@@ -11,7 +11,7 @@ from shaketable.perturbations.entity_replacement import EntityReplacement
 from shaketable.perturbations.random_noise import RandomNoise
 from shaketable.perturbations.synonym import Synonym
 from shaketable.perturbations.word_forms import cased_like, inflected
-from shaketable.text.lexicon import load
+from shaketable.text.lexicon import load, vocabulary
 
 OLD = "Large old magazine, founded in Berlin, is large."
 
@@ -107,9 +107,14 @@ def test_a_sentence_among_others_without_an_opposite_is_said(example, shake, kno
     assert evidence.flags == ("partly_replaced",)
 
 
+def test_an_article_must_fit_and_names_stay(changed, known_tags):
+    assert changed(Antonym(m=9), "An old one.")[1].flags == ("nothing_to_replace",)
+    assert changed(Antonym(m=9), "It is Large here.")[1].flags == ("nothing_to_replace",)
+
+
 def test_every_sentence_when_asked(example, shake, known_tags):
     evidence = shake(Antonym(sentences="all"), example(2, alpha=["An old one.", "x", "A large one."]))
-    assert [hit.passage.text for hit in evidence.hits] == ["An young one.", "A small one."]
+    assert [hit.passage.text for hit in evidence.hits] == ["An old one.", "A small one."]
 
 
 def test_a_wordnet_that_is_not_there_is_said(changed, known_tags):
@@ -122,8 +127,8 @@ def test_a_wordnet_that_is_not_there_is_said(changed, known_tags):
 
 def test_words_become_others_of_their_sense_in_the_same_form(changed, known_tags):
     text, evidence = changed(Synonym(m=9), OLD + " It buys magazines quickly; it began.")
-    # `old` has no synonym in its first sense, `began` follows no rule.
-    assert text == "Big old mag, established in Berlin, is big. It purchases mags rapidly; it began."
+    # `old` has no synonym in its first sense, `began` follows no rule, and `buys` has fewer than four letters.
+    assert text == "Big old magazine, established in Berlin, is big. It buys magazines rapidly; it began."
     assert evidence.flags == ()
 
 
@@ -137,7 +142,7 @@ def test_the_rarest_words_come_first_when_asked(changed, known_tags):
     others = [("C", ["A large thing."]), ("D", ["A large thing, founded."])]
     for seed in range(5):
         part = Synonym(important_only=True, seed=seed)
-        assert changed(part, "A large magazine was founded.", others)[0] == "A large mag was founded."
+        assert changed(part, "A large magazine was founded.", others)[0] == "A large magazine was established."
 
 
 def test_no_synonym_is_said(changed, known_tags):
@@ -158,7 +163,7 @@ def test_entities_become_random_nouns(changed, known_entities):
     text, evidence = changed(EntityReplacement(), "Beta is a weekly founded in 1985 in Berlin.")
     match = re.fullmatch(r"Beta is a weekly founded in ([a-z]+) in ([A-Z][a-z]+)\.", text)
     assert match
-    assert {match[1], match[2].lower()} <= set(load().lemmas("noun"))
+    assert {match[1], match[2].lower()} <= set(vocabulary().lemmas("noun"))
     assert evidence.edits[0].note == "2 of 2 entities"
 
 

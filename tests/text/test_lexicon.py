@@ -7,10 +7,11 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from unfit_words import unfit
 
 from shaketable.errors import DataError
 from shaketable.text import lexicon
-from shaketable.text.lexicon import PARTS_OF_SPEECH, format_table, load, parse_table
+from shaketable.text.lexicon import PARTS_OF_SPEECH, format_table, load, parse_table, vocabulary
 
 DATA = files("shaketable") / "resources" / "lexicon"
 WHOLE = Path("/usr/share/wordnet")
@@ -24,6 +25,48 @@ def test_the_table_is_the_one_that_was_made():
     packed = (DATA / lexicon.TABLE).read_bytes()
     assert hashlib.sha256(packed).hexdigest() == "0a2dcdbe89712bf7649c27aff92f0e59bb58cac676cd6aecb9412f5d4854653a"
     assert len(packed) < 1_200_000
+
+
+def test_the_vocabulary_is_the_one_that_was_made():
+    packed = (DATA / lexicon.VOCABULARY).read_bytes()
+    assert hashlib.sha256(packed).hexdigest() == "cbaf9f8181cc583b381ba901f6ca90e32329e6bcaaa2bcc11767bdf3a97dbb8c"
+    assert format_table(vocabulary()) == gzip.decompress(packed).decode("ascii")
+
+
+# --- words that fit any document -----------------------------------------------------------------
+
+
+def test_no_unfit_word_is_in_the_vocabulary():
+    entries = [entry for part in PARTS_OF_SPEECH for entry in vocabulary().entries[part].values()]
+    others = {other for entry in entries for other in (*entry.synonyms, *entry.antonyms)}
+    assert len(vocabulary().words) > 3000
+    assert unfit([*vocabulary().words, *others]) == set()
+
+
+def test_words_of_a_folder_are_fit_too(tiny):
+    for name in ("index.adj", "data.adj"):
+        file = tiny / name
+        file.write_bytes(file.read_bytes().replace(b"bighearted", b"murderous_").replace(b"murderous_", b"murdererss"))
+    assert "murdererss" in load(str(tiny)).lemmas("adj")
+    assert vocabulary(str(tiny)).lemmas("adj") == ("big", "large", "little", "small", "tiny")
+    assert "murdererss" not in vocabulary(str(tiny)).synonyms("big", "adj")
+
+
+# --- synonyms ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("word", "part"), [("mile", "noun"), ("step", "noun"), ("year", "noun"), ("inch", "noun"), ("dozen", "noun")]
+)
+def test_units_times_and_words_of_several_senses_have_no_synonym(word, part):
+    assert vocabulary().synonyms(word, part) == ()
+
+
+def test_short_words_have_no_synonym():
+    for part in PARTS_OF_SPEECH:
+        pairs = [(word, entry.synonyms) for word, entry in vocabulary().entries[part].items() if entry.synonyms]
+        assert len(pairs) > 100
+        assert all(len(word) >= 4 and len(others) == 1 for word, others in pairs)
 
 
 def test_the_license_of_wordnet_stays_with_its_words():

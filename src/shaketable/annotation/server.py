@@ -45,7 +45,7 @@ class AnnotationHandler(Handler):
         if not (length.isascii() and length.isdigit() and len(length) < 9 and int(length) <= MAX_BYTES):
             return _hint(413, f"Nothing longer than {MAX_BYTES:,} bytes is taken.")
         try:
-            given = json.loads(self.rfile.read(int(length)))
+            given = json.loads(self.read_body(int(length)))
         except (ValueError, RecursionError):
             given = None
         if not isinstance(given, dict):

@@ -50,7 +50,7 @@ from shaketable.stages.meter import asked_in_batches
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import refuse_unready
 from shaketable.stages.reuse import count_shared
-from shaketable.stages.run import run as run_stage
+from shaketable.stages.run import ask, follow
 from shaketable.stages.score import score as score_stage
 from shaketable.stages.selection import describe_selection
 from shaketable.stages.vary import vary
@@ -294,9 +294,10 @@ class Asking:
     max_failures: float = ALLOWED
 
 
-def run_line(study: Study, folder: Path, json_: bool, how: Asking) -> tuple[Run, Answered]:
-    """The whole line, showing how it moves."""
+def run_line(study: Study, folder: Path, json_: bool, how: Asking) -> tuple[Run, Answered, tuple[str, ...]]:
+    """The whole line, showing how it moves; what was answered, and which stages had something to do after that."""
     results: list[Answered] = []
+    tell = functools.partial(say, quiet=json_)
 
     def answering(made: Run, planned: Plan) -> None:
         asked = functools.partial(
@@ -305,29 +306,34 @@ def run_line(study: Study, folder: Path, json_: bool, how: Asking) -> tuple[Run,
         results.append(asked(made, planned, json_, how.cache))
 
     try:
-        found = run_stage(
+        found = ask(
             _answerable(study),
             folder,
-            tell=lambda words: say(words, quiet=json_),
+            tell=tell,
             wording=lambda made, draft: _word(made, draft, json_, how.executor),
             answering=answering,
-            remembering=True,
             executor=how.executor,
         )
+        stages = follow(found, tell, remembering=True)
     except KeyboardInterrupt as interrupt:
         if not (folder / "study.toml").exists():
             raise
         raise _interrupted(Run(folder), "trial", how.executor) from interrupt
-    return found, results[0]
+    return found, results[0], stages
 
 
 def _whole_line(study: Study, folder: Path, json_: bool, how: Asking) -> None:
     start = time.perf_counter()
-    found, answered = run_line(study, folder, json_, how)
+    found, answered, stages = run_line(study, folder, json_, how)
     if json_:
         print_json(summarize(found, answered))
-    else:
+    elif stages:
         _tell_results(found, answered, time.perf_counter() - start)
+    else:
+        for headline in found.headlines():
+            out.print(f"• {headline}", highlight=False, markup=False)
+        tell_stop(found, answered)
+        say(f"Nothing has changed since the report was written: {found.folder / 'report.html'}")
     refuse_failures(found, how.max_failures)
 
 
@@ -400,7 +406,8 @@ def _answer(
         except RepliesPending as pending:
             tell_pending(found, pending, json_)
             raise typer.Exit(pending.exit_code) from pending
-        store.note_time(result.seconds)
+        if result.has_asked:
+            store.note_time(result.seconds)
     if result.n_done:
         remember_measures(found, planned.conditions)
     model = planned.conditions[0].model

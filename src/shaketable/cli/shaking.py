@@ -107,7 +107,7 @@ def shake(
     if dry_run:
         return
     folder = out_folder or Path("runs") / f"{study.name}-{prepared.key[:6]}"
-    run, answered = run_line(study, folder, json_, Asking(max_failures=max_failures))
+    run, answered, _ = run_line(study, folder, json_, Asking(max_failures=max_failures))
     confirmation = plan_confirmation(run)
     file = write_confirmation(run, confirmation, describe_confirmation(run, confirmation))
     if json_:

@@ -94,9 +94,9 @@ def find_choice(question: Question) -> Choice | None:
         return None
     names = [[option, *_titles(question, option, rival)] for option, rival in (options, options[::-1])]
     likeness = [max(_likeness(answer, name) for answer in question.answers for name in side) for side in names]
-    if likeness[0] == likeness[1] or not any(
-        _is_part(one, name) for one in question.answers for name in [*names[0], *names[1]]
-    ):
+    n_offered = sum(any(_is_part(one, name) for name in [*names[0], *names[1]]) for one in question.answers)
+    # `Known as the Iron Lady or the Grey Ghost, which ship …` offers two aliases, and no choice.
+    if likeness[0] == likeness[1] or n_offered == 0 or 2 * n_offered < len(question.answers):
         return None
     gold, other = names if likeness[0] > likeness[1] else names[::-1]
     if PERSON.match(question.text):

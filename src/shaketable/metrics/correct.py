@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from shaketable.metrics.choices import Choice, Verdict, choose, drop_negated, find_choice, mark
+from shaketable.metrics.choices import ASKING, Choice, Verdict, choose, drop_negated, find_choice, mark
 from shaketable.metrics.scoring import score_each
 from shaketable.text.normalization import YES_NO, contains_words
 from shaketable.text.plain import bare, fold, occurs_whole, pieces
@@ -35,9 +35,12 @@ FILLING = re.compile(
 CALLED_WRONG = re.compile(
     r"\bGOLD\b(?: (?:is|was|are|were|would be|(?:is|was|are|were)n't)\b)(?:(?<=n't)| (?:(?!not only|not just)\w+ )?"
     r"(?:not\b(?! (?:only|just|merely))|never\b|wrong\b|incorrect\b|false\b|mistaken\b))"
+    r"|\bGOLD (?:do|does|did|has|had|have|could|can|would|will)(?:n't| not)\b(?! (?:only|just|merely))(?!.*\buntil\b)"
     r"|\bGOLD\?\s*(?:no|nope|not|wrong)\b"
 )
 """`Paris is wrong`, `Paris is not the capital`, `Paris? No`."""
+MIDDLE = re.compile(r"(?P<first>[A-Z]\w+) [A-Z](?:\w+|\.) (?P<last>[A-Z]\w+)")
+"""`John Fitzgerald Kennedy`, `John F. Kennedy`."""
 YEAR = re.compile(r"[12][0-9]{3}")
 NEGATIVE = re.compile(r"\b(?:not|never|no|without)\b|n't")
 ALONE = re.compile(r"\W*(?:(?:the|it|is|was|answer|a|an|they|are|he|she|called|named)\W+)*GOLD\W*")
@@ -154,8 +157,16 @@ def asserts(text: str, golds: Sequence[str]) -> bool:
 
 def _is_repeated(gold: str, question: Question) -> bool:
     """Whether an accepted answer stands in the question, which does not offer it as one of several."""
-    sought, asked = ([_stem(piece) for piece in pieces(text)] for text in (gold, question.text))
-    return " or " not in fold(question.text) and contains_words(sought, asked)
+    asked = _stems(question.text)
+    # An alias made of the question's words, in whatever order, where another accepted answer is not.
+    spread = [name for name in question.answers if set(_stems(name)) - ASKING <= set(asked)]
+    if " or " in fold(question.text) and 2 * len(spread) >= len(question.answers):
+        return False
+    return contains_words(_stems(gold), asked) or (gold in spread and len(spread) < len(question.answers))
+
+
+def _stems(text: str) -> list[str]:
+    return [_stem(piece) for piece in pieces(text)]
 
 
 def _stem(piece: str) -> str:
@@ -164,11 +175,15 @@ def _stem(piece: str) -> str:
 
 
 def _names(gold: str, question: str) -> tuple[str, ...]:
-    """An accepted answer; also its number alone where the question names the unit: `two parties`, `12 metres`."""
+    """An accepted answer; its number alone where the question names the unit (`two parties`, `12 metres`); a name
+    without the one in its middle."""
     number, *unit = pieces(gold) or [""]
     is_amount = number.replace(".", "").isdigit() and YEAR.fullmatch(number) is None
     is_named = is_amount and bool(unit) and set(unit) <= set(pieces(question))
-    return (gold, number) if is_named else (gold,)
+    if is_named:
+        return gold, number
+    in_full = MIDDLE.fullmatch(gold)
+    return (gold, f"{in_full['first']} {in_full['last']}") if in_full else (gold,)
 
 
 def say(text: str, golds: set[str]) -> Verdict:

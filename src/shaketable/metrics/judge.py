@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,10 +12,12 @@ from shaketable import catalog
 from shaketable.identity import digest_text, seed_from
 from shaketable.metrics.scoring import unscored
 from shaketable.prompts import JUDGE, OwnPrompt, Template, read_own
-from shaketable.protocols import PackagePart
+from shaketable.protocols import ForgettingModel, PackagePart, StreamingModel
 from shaketable.text.normalization import without_surrogates
-from shaketable.types import Completion, Measure, Message, Prompt, Question, Record, Sampling, Score, Verdict
+from shaketable.types import Completion, Failure, Measure, Message, Prompt, Question, Record, Sampling, Score, Verdict
 
+AT_ONCE = 16
+"""Prompts after which the verdicts of a model that hands back all at once are kept."""
 SLOTS = ("question", "gold", "answer")
 LAST_LINE = re.compile(r"VERDICT: (correct|incorrect)")
 NO_VERDICT = "the judge's reply does not end with a line VERDICT: correct or VERDICT: incorrect"
@@ -39,7 +41,7 @@ class Judge:
     needs_answers: ClassVar[bool] = True
     prompts: ClassVar[tuple[Template, ...]] = (JUDGE,)
     records_at_once: ClassVar[int] = 256
-    """Verdicts are kept after so many records, so that what was paid for is not lost."""
+    """Records whose prompts are sent together."""
 
     model: str
     """Any model, as in a study, such as openai(model='gpt-4o')."""
@@ -74,27 +76,56 @@ class Judge:
         """Digest of the prompt → verdict. Whoever scores may fill in what was asked before, and keep what is new."""
         return {}
 
+    def judge(
+        self, records: Sequence[Record], questions: Mapping[str, Question]
+    ) -> Generator[dict[str, Verdict], None, None]:
+        """Ask for the verdicts that are not there and hand out each as it comes, so that none is paid for twice."""
+        prompts = self._missing(self._names(records, questions))
+        names, model = list(prompts), self._model
+        if not isinstance(model, StreamingModel):
+            for start in range(0, len(names), AT_ONCE):
+                some = names[start : start + AT_ONCE]
+                yield self._keep(zip(some, model.generate([prompts[name] for name in some]), strict=True))
+            return
+        for ticket, name in enumerate(names):
+            model.submit(ticket, prompts[name])
+        try:
+            while replies := model.collect():
+                yield self._keep((names[ticket], reply) for ticket, reply in replies)
+        finally:
+            if isinstance(model, ForgettingModel):
+                model.forget()
+
     def score(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[list[Score]]:
-        asked: dict[str, Prompt] = {}
-        names: list[str | None] = []
+        names = self._names(records, questions)
+        missing = self._missing(names)
+        self._keep(zip(missing, self._model.generate(list(missing.values())) if missing else (), strict=True))
+        scores = [
+            [self._score(record, questions, None if own is None else own[0])]
+            for record, own in zip(records, names, strict=True)
+        ]
+        self._failed.clear()
+        return scores
+
+    def _names(self, records: Sequence[Record], questions: Mapping[str, Question]) -> list[tuple[str, Prompt] | None]:
+        """For each record the prompt that judges it, after its digest; None: nobody is asked about it."""
+        names: list[tuple[str, Prompt] | None] = []
         for record in records:
             question = questions[record.trial.question_id]
             is_judged = unscored(record, question.answers) is None and record.answer and record.answer.text.strip()
             prompt = self._prompt(record, question) if is_judged else None
-            name = None if prompt is None else digest_text(prompt.messages[0].content)
-            names.append(name)
-            if prompt is not None and name is not None and name not in self.verdicts:
-                asked[name] = prompt
-        failed = self._ask(asked)
-        return [[self._score(record, questions, name, failed)] for record, name in zip(records, names, strict=True)]
+            names.append(None if prompt is None else (digest_text(prompt.messages[0].content), prompt))
+        return names
 
-    def _score(
-        self, record: Record, questions: Mapping[str, Question], name: str | None, failed: Mapping[str, str]
-    ) -> Score:
+    def _missing(self, names: Iterable[tuple[str, Prompt] | None]) -> dict[str, Prompt]:
+        known = self.verdicts.keys() | self._failed.keys()
+        return {name: prompt for name, prompt in filter(None, names) if name not in known}
+
+    def _score(self, record: Record, questions: Mapping[str, Question], name: str | None) -> Score:
         reason = unscored(record, questions[record.trial.question_id].answers)
         value: float | None = None if reason else 0.0
-        if name is not None and name in failed:
-            value, reason = None, failed[name]
+        if name is not None and name in self._failed:
+            value, reason = None, self._failed[name]
         elif name is not None:
             value, reason = self.verdicts[name].value, self.verdicts[name].reason
         return Score(key=record.trial.key, metric="judge", value=value, reason=reason)
@@ -110,16 +141,21 @@ class Judge:
             seed=seed_from("judge", digest_text(content)),
         )
 
-    def _ask(self, asked: Mapping[str, Prompt]) -> dict[str, str]:
-        """Ask for the verdicts that are not there; a call that failed is no verdict, and its reason is handed back."""
-        replies = self._model.generate(list(asked.values())) if asked else []
-        failed: dict[str, str] = {}
-        for name, reply in zip(asked, replies, strict=True):
+    def _keep(self, replies: Iterable[tuple[str, Completion | Failure]]) -> dict[str, Verdict]:
+        """The verdicts among the replies; a call that failed is no verdict, and its reason is kept for the scores."""
+        new: dict[str, Verdict] = {}
+        for name, reply in replies:
             if isinstance(reply, Completion):
-                self.verdicts[name] = read_verdict(reply)
+                new[name] = read_verdict(reply)
             else:
-                failed[name] = f"the judge failed: {reply.kind}"
-        return failed
+                self._failed[name] = f"the judge failed: {reply.kind}"
+        self.verdicts.update(new)
+        return new
+
+    @cached_property
+    def _failed(self) -> dict[str, str]:
+        """Digest of the prompt → why there is no verdict, until the records are scored: then it is asked again."""
+        return {}
 
     @cached_property
     def _template(self) -> Template | OwnPrompt:

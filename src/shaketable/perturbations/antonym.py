@@ -26,7 +26,7 @@ class Antonym(WordExchange):
     """Words of a sentence at most; where more could change, they are drawn."""
     sentences: Which = "altered"
     lexicon: str | None = None
-    """A WordNet folder; None: the table that ships."""
+    """A file with the columns of the table that ships, or a WordNet folder; None: the table that ships."""
     pipeline: str = language.PIPELINE
     """Tags the words."""
     seed: int = 0

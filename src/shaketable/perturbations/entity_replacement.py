@@ -41,12 +41,12 @@ class EntityReplacement:
     mode: Mode = "ner"
     """`ner`: the spans that the pipeline's entity recognizer finds. `pos`: each noun and each word of a name."""
     pool: Pool = "lexicon"
-    """`lexicon`: a random noun of WordNet. `same_type`: another entity with the same label, or another word with
+    """`lexicon`: a random noun. `same_type`: another entity with the same label, or another word with
     the same tag, from the documents of the record and the hits. `mask`: `[MASK]`."""
     p: float = 1.0
     sentences: Which = "altered"
     lexicon: str | None = None
-    """A WordNet folder; None: the table that ships."""
+    """A file of one word a line, or a WordNet folder; None: the words that ship."""
     pipeline: str = language.PIPELINE
     seed: int = 0
 
@@ -58,6 +58,9 @@ class EntityReplacement:
 
     def lacks(self) -> str | None:
         return language.lacks(self.pipeline)
+
+    def contents(self) -> dict[str, str]:
+        return lexicon.contents(self.lexicon)
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
         if self.p == 0:
@@ -117,7 +120,7 @@ class EntityReplacement:
             case "mask":
                 return MASK
             case "lexicon":
-                word = rng.choice(lexicon.load(self.lexicon).lemmas("noun"))
+                word = rng.choice(lexicon.vocabulary(self.lexicon).lemmas("noun"))
                 return word.capitalize() if entity[:1].isupper() else word
             case "same_type":
                 different = [other for other in others if other.casefold() != entity.casefold()]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from shaketable.identity import seed_from
@@ -17,9 +17,9 @@ from shaketable.types import Edit, Evidence, Hit, Question
 
 @dataclass(frozen=True, kw_only=True)
 class RandomNoise:
-    """`r` random words of WordNet enter each chosen sentence, each gap between two words as likely for each.
+    """Put `r` random words into each chosen sentence, each gap between two words as likely for each.
 
-    RAG-Ex adds 2 words to each unit.
+    Names, numbers with their unit, and reference answers are not torn apart. RAG-Ex adds 2 words to each unit.
     """
 
     version: ClassVar[int] = 2
@@ -28,14 +28,19 @@ class RandomNoise:
     """Words for each sentence."""
     around: bool = False
     """Also `r` words before and `r` after each passage with a chosen sentence, as sentences of their own."""
+    inside_names: bool = field(default=False, metadata={"in_key_when_given": True})
+    """Also between the words of a name, a number and its unit, or a reference answer."""
     sentences: Which = "altered"
     lexicon: str | None = None
-    """A WordNet folder; None: the table that ships."""
+    """A file of one word a line, or a WordNet folder; None: the words that ship."""
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_count("r", self.r)
         check_choice("sentences", self.sentences, Which)
+
+    def contents(self) -> dict[str, str]:
+        return lexicon.contents(self.lexicon)
 
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
         return [self._noisy(question, own) for question, own in zip(questions, hits, strict=True)]
@@ -44,16 +49,21 @@ class RandomNoise:
         if self.r == 0:
             return Evidence(hits=tuple(hits))
         targets, flags = choose_targets(question, hits, self.sentences)
-        edits = [self._between(target, sentence_rng(self.seed, "random_noise", question, target)) for target in targets]
+        edits = [
+            self._between(question, target, sentence_rng(self.seed, "random_noise", question, target))
+            for target in targets
+        ]
         if self.around:
             edits += self._around(question, hits, targets)
         return disturbed(hits, edits, flags)
 
-    def _between(self, target: Target, rng: random.Random) -> Edit:
+    def _between(self, question: Question, target: Target, rng: random.Random) -> Edit:
         text, noise = target.sentence.text, self._draw(rng)
-        # One word alone has no gap; the noise goes before it, so that final punctuation stays final.
-        starts = [word.start() for word in re.finditer(r"\S+", text)]
-        gaps = sorted(rng.choice(starts[1:] or [0]) for _ in noise)
+        whole = [] if self.inside_names else list(_whole_spans(question, text))
+        starts = [word.start() for word in re.finditer(r"\S+", text)][1:]
+        possible = [gap for gap in starts if not any(start < gap < end for start, end in whole)]
+        # Where there is no gap, as in one word alone, the noise goes first, so that final punctuation stays final.
+        gaps = sorted(rng.choice(possible or [0]) for _ in noise)
         for gap, word in reversed(list(zip(gaps, noise, strict=True))):
             text = f"{text[:gap]}{word} {text[gap:]}"
         return rewrite(target, text, f"noise {' '.join(noise)}")
@@ -74,5 +84,18 @@ class RandomNoise:
         return list(edits.values())
 
     def _draw(self, rng: random.Random) -> list[str]:
-        words = lexicon.load(self.lexicon).words
+        words = lexicon.vocabulary(self.lexicon).words
         return [rng.choice(words) for _ in range(self.r)]
+
+
+NAMES = re.compile(
+    r"(?:[A-Z][\w'’.-]*|\d[\d.,:]*)(?:\s+(?:(?:of|the|de|der|den|la|von|van)\s+)*(?:[A-Z][\w'’.-]*|\d[\d.,:]*))+"
+)
+QUANTITIES = re.compile(r"\d[\d.,:]*\s+\w+")
+
+
+def _whole_spans(question: Question, text: str) -> Iterator[tuple[int, int]]:
+    """Where reference answers, names, and numbers with what they count stand."""
+    answers = [r"\s+".join(map(re.escape, answer.split())) for answer in question.answers if answer.strip()]
+    for pattern in (NAMES, QUANTITIES, *(re.compile(answer, re.IGNORECASE) for answer in answers)):
+        yield from (match.span() for match in pattern.finditer(text))

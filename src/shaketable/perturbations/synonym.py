@@ -16,9 +16,10 @@ from shaketable.types import Hit, Question
 
 @dataclass(frozen=True, kw_only=True)
 class Synonym(WordExchange):
-    """Up to `m` words of each chosen sentence give way to another word of their first sense in WordNet.
+    """Exchange up to `m` words of each chosen sentence for a synonym, where both words have nearly always that sense.
 
-    Stop words stay. RAG-Ex has a language model rewrite the sentence; here the change is exact.
+    Stop words, names, units, numbers and words with fewer than 4 letters stay. RAG-Ex has a language model rewrite the
+    sentence; here the change is exact.
     """
 
     version: ClassVar[int] = 2
@@ -29,7 +30,7 @@ class Synonym(WordExchange):
     """Take the words that are rarest in the record's documents, by idf, instead of drawing; equal ones in order."""
     sentences: Which = "altered"
     lexicon: str | None = None
-    """A WordNet folder; None: the table that ships."""
+    """A file with the columns of the table that ships, or a WordNet folder; None: the table that ships."""
     pipeline: str = language.PIPELINE
     """Tags the words."""
     seed: int = 0

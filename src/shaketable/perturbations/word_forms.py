@@ -10,9 +10,9 @@ from typing import ClassVar
 from shaketable.perturbations.altered import Target, Which, choose_targets, disturbed, rewrite
 from shaketable.perturbations.checks import check_choice, check_count
 from shaketable.text import language
+from shaketable.text import lexicon as lexicons
 from shaketable.text.language import Word
 from shaketable.text.lexicon import Lexicon, PartOfSpeech
-from shaketable.text.lexicon import load as load_lexicon
 from shaketable.types import Edit, Evidence, Hit, Question
 
 TAGS: dict[str, PartOfSpeech] = {
@@ -56,6 +56,9 @@ class WordExchange:
     def lacks(self) -> str | None:
         return language.lacks(self.pipeline)
 
+    def contents(self) -> dict[str, str]:
+        return lexicons.contents(self.lexicon)
+
     def perturb(self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]]) -> list[Evidence]:
         if self.m == 0:
             return [Evidence(hits=tuple(own)) for own in hits]
@@ -63,7 +66,7 @@ class WordExchange:
 
     def _exchanged(self, question: Question, hits: Sequence[Hit]) -> Evidence:
         """The evidence with some words of its chosen sentences exchanged; the notes read `BEFORE → AFTER`."""
-        words = load_lexicon(self.lexicon)
+        words = lexicons.vocabulary(self.lexicon)
         targets, flags = choose_targets(question, hits, self.sentences)
         tagged = language.words_of_each([target.sentence.text for target in targets], self.pipeline) if targets else []
         choose = self.choice(question, hits)
@@ -97,13 +100,21 @@ def exchanges(text: str, words: Iterable[Word], lexicon: Lexicon, lookup: Lookup
     for word in words:
         before, part = text[word.start : word.end], TAGS.get(word.tag)
         lemma = word.lemma.lower() or before.lower()
-        if part is None or lemma in AUXILIARIES or inflected(lemma, word.tag, lexicon) != before.lower():
+        is_name = before[:1].isupper() and text[: word.start].strip(" \"'“‘(") != ""
+        if part is None or is_name or lemma in AUXILIARIES or inflected(lemma, word.tag, lexicon) != before.lower():
             continue
-        forms = (inflected(other, word.tag, lexicon) for other in lookup(lemma, part))
+        others = (other for other in lookup(lemma, part) if _fits_article(text[: word.start], before, other))
+        forms = (inflected(other, word.tag, lexicon) for other in others)
         after = next((form for form in forms if form), None)
         if after and after != before.lower():
             possible.append(Exchange(start=word.start, end=word.end, before=before, after=cased_like(before, after)))
     return possible
+
+
+def _fits_article(start: str, before: str, after: str) -> bool:
+    """Whether an article before it, `a` or `an`, can stay: what is heard is guessed by the first letter."""
+    has_article = re.search(r"\ban?\s+$", start, re.IGNORECASE)
+    return not has_article or (before[0].lower() in "aeiou") == (after[0] in "aeiou")
 
 
 def exchanged(text: str, chosen: Iterable[Exchange]) -> str:

@@ -57,6 +57,11 @@ class Answered:
     n_shared: int = 0
     """Taken from other runs now."""
 
+    @property
+    def has_asked(self) -> bool:
+        """Whether anything came of it: a run that is complete has neither a new answer nor a new end."""
+        return bool(self.n_done or self.n_failed or self.n_shared or self.stop or self.has_spent_budget)
+
 
 def answer(
     plan: Plan,

@@ -57,6 +57,7 @@ def report(run: Run, *, band: Band = "interval", progress: Callable[[str], None]
 
 
 def _write(run: Run, page: Page) -> Path:
+    source = run.report_source(page.band)  # As it is before: what changes meanwhile is not on the page.
     sections, drawings = draw(page)
     write_drawings(drawings, run.folder / "figures")
     if metric := run.main_metric():
@@ -65,7 +66,8 @@ def _write(run: Run, page: Page) -> Path:
         table.write_csv(run.folder / "figures" / "figure_table.csv")
     path = run.folder / "report.html"
     write_sealed(path, render(run, page, sections, drawings))
-    run.write_headlines([headline.text for section in sections for headline in section.headlines[:N_HEADLINES]])
+    told = [headline.text for section in sections for headline in section.headlines[:N_HEADLINES]]
+    run.write_headlines(told, source=source)
     return path
 
 

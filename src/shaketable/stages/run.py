@@ -7,15 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shaketable.report.time_words import describe_left
-from shaketable.stages.analyze import analyze
 from shaketable.stages.answer import answer
 from shaketable.stages.cluster.executor import Ray
 from shaketable.stages.extend import prepare
-from shaketable.stages.forecast.afterwards import REPORT, Afterwards
+from shaketable.stages.forecast.afterwards import Afterwards
 from shaketable.stages.forecast.pace import Pace
+from shaketable.stages.pipeline import make
 from shaketable.stages.plan import Plan, plan
 from shaketable.stages.readiness import refuse_unready
-from shaketable.stages.score import score
 from shaketable.stages.showing import Line, showing
 from shaketable.stages.vary import vary
 from shaketable.store import Run
@@ -32,7 +31,9 @@ def _answer(made: Run, planned: Plan, line: Line | None = None, executor: Ray | 
     with made.writing() as store, open_cache() as cache:
         shown = Line() if line is None else line
         shown.n_todo = planned.n_trials - store.n_finished()
-        store.note_time(answer(planned, store, shown.tick, cache, executor).seconds)
+        answered = answer(planned, store, shown.tick, cache, executor)
+        if answered.has_asked:
+            store.note_time(answered.seconds)
 
 
 def trace(made: Run, planned: Plan, tell: Callable[[str], None] = lambda words: None) -> int:
@@ -88,7 +89,8 @@ def run(
     progress: bool | None = None,
     executor: Ray | None = None,
 ) -> Run:
-    """Run a study into a folder, or go on with it: `ask`, then score, analyze and report. `remembering`: what that took
+    """Run a study into a folder, or go on with it: `ask`, then `follow`. What has not changed is not made again.
+    `remembering`: what that took
     is kept for the forecasts of later runs on this machine. `progress` shows in one line how it goes on; None: in a
     notebook and on a terminal. `executor`: where models are asked; None: in this process.
 
@@ -102,16 +104,18 @@ def run(
         say = tell or line.say
         own = functools.partial(_answer, line=line, executor=executor)
         made = ask(study, out, say, wording, answering or own, executor)
-        steps = Afterwards(made.summary().done, say)
-        score(made, progress=lambda name: steps.begin(f"scoring {name}"))
-        analyze(made, progress=lambda name: steps.begin(f"analyzing {name}"))
-        steps.begin(REPORT)
-        # The drawing library takes a second to import; only the report needs it.
-        from shaketable.stages.report import report
-
-        report(made)
-        steps.end()
+        follow(made, say, remembering=remembering)
         line.say(f"done: {made.folder / 'report.html'}")
-    if remembering:
-        steps.remember()
     return made
+
+
+def follow(
+    made: Run, tell: Callable[[str], None] = lambda words: None, *, remembering: bool = False
+) -> tuple[str, ...]:
+    """Score, analyze and report what has changed; returns the names of the stages that were run."""
+    steps = Afterwards(made.summary().done, tell)
+    stages = make(made, steps.begin)
+    steps.end()
+    if remembering and stages:
+        steps.remember()
+    return stages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -107,13 +108,11 @@ def _batches(metric: Metric, records: Iterable[Record]) -> Iterator[list[Record]
 def _keep_verdicts(
     run: Run, metric: Metric, records: Sequence[Record], questions: Mapping[str, Question]
 ) -> list[list[Score]]:
-    """The scores of some records; what a judge said of them is stored, so that scoring again does not pay again."""
-    if not isinstance(metric, JudgingMetric):
-        return metric.score(records, questions)
-    asked_before = set(metric.verdicts)
-    scores = metric.score(records, questions)
-    new = {key: verdict for key, verdict in metric.verdicts.items() if key not in asked_before}
-    if new:
-        with run.writing() as store:
-            store.add_verdicts(catalog.spelled(metric), new)
-    return scores
+    """The scores of some records; what a judge says of them is stored as it comes, so that it is paid for once."""
+    if isinstance(metric, JudgingMetric):
+        with contextlib.closing(metric.judge(records, questions)) as coming:
+            for verdicts in coming:
+                if verdicts:
+                    with run.writing() as store:
+                        store.add_verdicts(catalog.spelled(metric), verdicts)
+    return metric.score(records, questions)

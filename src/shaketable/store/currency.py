@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from shaketable import __version__, catalog
@@ -22,3 +22,12 @@ def findings_source(content: str, scores: ScoreSource, study: Study, analyses: S
     asked = list(analyses or study.analyses)
     read = replace(study, gate=Gate())  # No analysis reads it.
     return digest([content, scores.made_from, scores.asked, asked, read, __version__])
+
+
+def report_source(content: str, meta: Mapping[str, str], seals: Mapping[str, Sequence[str]], band: str) -> str:
+    """Of what a report would read: the run's content, what is noted of it, the files beside it, and the program.
+
+    `seals` are the digests of those files: the study and what it was before, scores, findings and explanations.
+    """
+    read = {name: seal for name, seal in seals.items() if name not in ("report.html", "headlines.json")}
+    return digest([content, dict(meta), read, band, __version__])

@@ -197,8 +197,11 @@ class Database:
         return dict(self.rows("SELECT name, value FROM meta"))
 
     def set_meta(self, **values: object) -> None:
-        with self._writing():
-            self._put_meta({name: str(value) for name, value in values.items()})
+        """What is there already is not written again: a run that has nothing to do stays as it is."""
+        known = self.meta()
+        if new := {name: str(value) for name, value in values.items() if known.get(name) != str(value)}:
+            with self._writing():
+                self._put_meta(new)
 
     def _put_meta(self, values: Mapping[str, str]) -> None:
         """Part of a transaction."""

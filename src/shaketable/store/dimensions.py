@@ -48,12 +48,17 @@ class Dimensions(Database):
 
     def add_questions(self, questions: Sequence[tuple[Question, str]]) -> None:
         """Questions with their item digests, as far as they are not there yet."""
-        rows = [
-            (q.id, q.dataset, q.text, canonical(q.answers), canonical(q.tags), canonical(q), item, place)
+        rows = {
+            q.id: (q.id, q.dataset, q.text, canonical(q.answers), canonical(q.tags), canonical(q), item, place)
             for place, (q, item) in enumerate(questions)
-        ]
+        }
+        for row in self.stream("SELECT * FROM questions"):
+            if rows.get(row[0]) == row:
+                del rows[row[0]]
+        if not rows:
+            return
         with self._writing() as connection:
-            connection.executemany("INSERT OR REPLACE INTO questions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            connection.executemany("INSERT OR REPLACE INTO questions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows.values())
             self._note_digest("questions")
 
     def add_rejected(self, variants: Sequence[Variant]) -> None:

@@ -22,7 +22,7 @@ from shaketable.store.folder import RunFolder
 from shaketable.store.judges import judge_efforts
 from shaketable.store.lock import is_locked
 from shaketable.store.score_tables import ScoreTables
-from shaketable.store.sealing.files import refuse_altered, write_sealed
+from shaketable.store.sealing.files import is_as_sealed, load_seals, refuse_altered, write_sealed
 from shaketable.store.summary import RunSummary, summarize
 from shaketable.store.temperature import systems_without_temperature
 from shaketable.types import Curve, Findings, Json, JudgeEffort, NotVaried, Score
@@ -218,18 +218,27 @@ class Run(RunFolder):
 
     def headlines(self) -> tuple[str, ...]:
         """What the report says first; empty: there is no report yet."""
+        return self._headlines()[0]
+
+    def _headlines(self) -> tuple[tuple[str, ...], str | None]:
+        """And the digest of what the report was made from; None: not known."""
         file = self.folder / HEADLINES
         if not file.is_file():
-            return ()
+            return (), None
         advice = f"Make it anew: shaketable report {self.folder}."
         refuse_altered(file, advice)
         try:
-            return tuple(json.loads(file.read_text("utf-8")))
-        except (ValueError, TypeError, RecursionError) as error:
+            content = json.loads(file.read_text("utf-8"))
+            if isinstance(content, list):  # Version 0.3 kept the sentences alone.
+                return tuple(content), None
+            return tuple(content["headlines"]), content["made_from"]
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise RunError(f"{file} cannot be read: {error}. {advice}") from error
 
-    def write_headlines(self, sentences: Sequence[str]) -> None:
-        write_sealed(self.folder / HEADLINES, json.dumps(list(sentences), ensure_ascii=False, indent=1))
+    def write_headlines(self, sentences: Sequence[str], *, source: str | None = None) -> None:
+        """Beside the report, which is written before them. `source` is what it was made from."""
+        content = {"made_from": source, "headlines": list(sentences)}
+        write_sealed(self.folder / HEADLINES, json.dumps(content, ensure_ascii=False, indent=1))
 
     # --- what scores and findings were made from ----------------------------------------------
 
@@ -270,6 +279,17 @@ class Run(RunFolder):
             return None
         stored = load_findings(self.folder)
         return stored.findings if stored.made_from == self.findings_source(stored.asked) else None
+
+    def report_source(self, band: str = "interval") -> str:
+        """The digest of what a report would read now, and of the program that writes it."""
+        return currency.report_source(self.content_digest(), self.store.meta(), load_seals(self.folder)[0], band)
+
+    def has_current_report(self) -> bool:
+        """Whether page and figures are there as they were written, and would be written so again."""
+        page, figures = self.folder / "report.html", self.folder / "figures"
+        if not (page.is_file() and figures.is_dir() and self.has_current_findings() and is_as_sealed(page)):
+            return False
+        return self._headlines()[1] == self.report_source()
 
     def asked_analyses(self) -> tuple[str, ...] | None:
         """As `asked_metrics`, of the findings."""

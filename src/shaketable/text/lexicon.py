@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 import gzip
 import re
@@ -12,10 +13,15 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from shaketable.errors import DataError, at_home
+from shaketable.identity import digest_text
 
 PartOfSpeech = Literal["noun", "verb", "adj", "adv"]
 PARTS_OF_SPEECH: tuple[PartOfSpeech, ...] = get_args(PartOfSpeech)
 TABLE = "wordnet-3.0.tsv.gz"
+VOCABULARY = "vocabulary.tsv.gz"
+"""What is drawn from it: words of medium and high frequency that fit any document, and synonyms that keep the sense."""
+UNFIT = "unfit.rot13.txt"
+SUFFIXES = ("s", "es", "ed", "d", "ing", "er", "ers", "ly", "y")
 NEEDED = (
     *(f"{kind}.{part}" for part in PARTS_OF_SPEECH for kind in ("index", "data")),
     "noun.exc",
@@ -37,7 +43,7 @@ class Entry:
     antonyms: tuple[str, ...] = ()
     """The opposites that WordNet links to this word in its first sense."""
     is_common: bool = True
-    """Whether the word is drawn as noise; in the table that ships, it occurs in WordNet's sense-tagged texts."""
+    """Whether the word is drawn as noise; in WordNet's table, whether it occurs in the sense-tagged texts."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,8 +83,82 @@ class Lexicon:
 
 @functools.cache
 def load(path: str | None = None) -> Lexicon:
-    """The table that ships, or a WordNet folder (`index.noun`, `data.noun` and so on)."""
-    return _load_table() if path is None else _load_folder(at_home(path))
+    """Return the words of WordNet: the table that ships, or a folder (`index.noun`, `data.noun` and so on)."""
+    return _load_table(TABLE) if path is None else _load_folder(at_home(path))
+
+
+@functools.cache
+def vocabulary(path: str | None = None) -> Lexicon:
+    """Return the words that perturbations draw: those that ship, a file of words, or the fit ones of a WordNet folder.
+
+    A file has one word a line, all of which are drawn, or the columns of `format_table`, with synonyms and antonyms.
+    """
+    if path is None:
+        return _load_table(VOCABULARY)
+    place = at_home(path)
+    return _read_words(place) if place.is_file() else _only_fit(load(path))
+
+
+def contents(path: str | None) -> dict[str, str]:
+    """Return the digest of a file of words, which counts in keys instead of its path."""
+    place = None if path is None else at_home(path)
+    return {"lexicon": digest_text(place.read_text("utf-8"))} if place is not None and place.is_file() else {}
+
+
+def is_fit(word: str) -> bool:
+    """Return whether a word may be put into anybody's document."""
+    words, stems = _unfit()
+    if word in words or word.startswith(stems):
+        return False
+    bases = (word.removesuffix(suffix) for suffix in SUFFIXES if word.endswith(suffix))
+    return not any(base in words or f"{base}e" in words for base in bases)
+
+
+@functools.cache
+def _unfit() -> tuple[frozenset[str], tuple[str, ...]]:
+    """The unfit words, and the beginnings of others."""
+    text = codecs.decode((files("shaketable") / "resources" / "lexicon" / UNFIT).read_text("ascii"), "rot13")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    stems = tuple(line.removesuffix("*") for line in lines if line.endswith("*"))
+    return frozenset(line for line in lines if not line.endswith("*")), stems
+
+
+def _only_fit(whole: Lexicon) -> Lexicon:
+    return Lexicon(
+        entries={
+            part: {
+                word: Entry(
+                    synonyms=tuple(filter(is_fit, entry.synonyms)),
+                    antonyms=tuple(filter(is_fit, entry.antonyms)),
+                    is_common=entry.is_common and is_fit(word),
+                )
+                for word, entry in entries.items()
+            }
+            for part, entries in whole.entries.items()
+        },
+        irregular=whole.irregular,
+    )
+
+
+def _read_words(file: Path) -> Lexicon:
+    try:
+        text = file.read_text("utf-8")
+        if "\t" in text:
+            return parse_table(text)
+    except ValueError as error:
+        raise DataError(
+            f"{file} is no list of words: {error}. Write one word a line, or the columns part of speech, word, 1 if it "
+            "is drawn, synonyms, antonyms, with tabs between and commas inside."
+        ) from error
+    lines = (line.strip() for line in text.splitlines())
+    words = {line: Entry() for line in lines if line and not line.startswith("#")}
+    if not words:
+        raise DataError(f"{file} has no word. Write one word a line.")
+    nothing: dict[str, Entry] = {}
+    return Lexicon(
+        entries={part: words if part == "noun" else nothing for part in PARTS_OF_SPEECH},
+        irregular=load().irregular,
+    )
 
 
 # --- the table that ships -------------------------------------------------------------------------
@@ -116,9 +196,9 @@ def parse_table(text: str) -> Lexicon:
     )
 
 
-def _load_table() -> Lexicon:
+def _load_table(name: str) -> Lexicon:
     return parse_table(
-        gzip.decompress((files("shaketable") / "resources" / "lexicon" / TABLE).read_bytes()).decode("ascii")
+        gzip.decompress((files("shaketable") / "resources" / "lexicon" / name).read_bytes()).decode("ascii")
     )
 
 
@@ -130,7 +210,7 @@ def _load_folder(folder: Path) -> Lexicon:
     if len(missing) == len(NEEDED):
         raise DataError(
             f"{folder} is no WordNet folder: it has no index.noun. Give the folder with WordNet's index and data "
-            "files (often called dict), or leave the setting 'lexicon' out to use the table that ships."
+            "files (often called dict), or leave the setting 'lexicon' out to use the words that ship."
         )
     if missing:
         raise DataError(f"The WordNet folder {folder} lacks {', '.join(missing)}. Get the whole WordNet 3.0 database.")

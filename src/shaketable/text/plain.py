@@ -170,7 +170,8 @@ def phrase(sought: str) -> re.Pattern[str] | None:
     """
     text = plain(sought)
     parts = PIECE.findall(text)
-    if len(parts) > 1 and parts[0] in ARTICLES:
+    is_initial = sought.lstrip()[:2] == "A " and len(parts) == 2  # `A Smith`
+    if len(parts) > 1 and parts[0] in ARTICLES and not is_initial:
         parts = parts[1:]
     if not parts:
         return re.compile(re.escape(text)) if text else None
@@ -187,7 +188,10 @@ def occurs_whole(sought: str, text: str) -> bool:
 
 def _gap(before: str, after: str) -> str:
     is_joint = _is_unspaced(before) or _is_unspaced(after) or before[-1].isdigit() != after[0].isdigit()
-    return r"[\W_]*" if is_joint else r"[\W_]+"
+    if is_joint:
+        return r"[\W_]*"
+    # `John Kennedy` also as `John F. Kennedy`.
+    return r"[\W_]+(?:[a-z]\. )?" if before.isalpha() and after.isalpha() else r"[\W_]+"
 
 
 def _is_unspaced(piece: str) -> bool:

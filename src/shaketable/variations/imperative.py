@@ -9,7 +9,7 @@ from typing import ClassVar
 from shaketable.prompts import REWORD_IMPERATIVE, Template
 from shaketable.text import language
 from shaketable.types import Question
-from shaketable.variations.english.indirect import SENTENCE_END, Shape, framed
+from shaketable.variations.english.indirect import AUXILIARIES, SENTENCE_END, Shape, framed
 from shaketable.variations.gate.proposals import Proposal
 from shaketable.variations.gate.refusal import Refusal
 from shaketable.variations.gate.reworded import RULES, Reworded
@@ -28,6 +28,8 @@ FRAMES: dict[Shape, tuple[str, ...]] = {
         "Give me the answer to this question: {text}",
     ),
 }
+COMMANDS = frozenset({"answer", "find", "give", "identify", "list", "name", "say", "specify", "state", "tell"})
+"""Some of which taggers take for nouns."""
 POLITE = frozenset({"please", "kindly", "just", "then", "now", "now,", "so", ","})
 
 
@@ -46,16 +48,12 @@ class Imperative(Reworded):
             return proposal
         return replace(
             proposal,
-            refused=Refusal(
-                kind="no_command", text="it is no command, expected a verb at the beginning and no question mark"
-            ),
+            refused=Refusal(kind="no_command", text="it is no command, expected a verb at the beginning"),
         )
 
 
 def is_command(text: str, pipeline: str = language.PIPELINE) -> bool:
-    """Whether the last sentence, or the first, opens with the basic form of a verb and ends as no question."""
-    if text.rstrip("\"'”’) ").endswith("?"):
-        return False
+    """Return whether the last sentence, or the first, opens with the basic form of a verb: `Tell me who won?` too."""
     sentences = SENTENCE_END.split(text.strip())
     return any(_opens_with_verb(sentence, pipeline) for sentence in (sentences[0], sentences[-1]))
 
@@ -64,4 +62,6 @@ def _opens_with_verb(sentence: str, pipeline: str) -> bool:
     # Taggers take a capital for a name.
     lowered = sentence[:1].lower() + sentence[1:]
     words = [word for word in language.parsed(lowered, pipeline) if word.lower_ not in POLITE and word.text.strip()]
-    return bool(words) and words[0].tag_ in ("VB", "VBP") and words[0].lower_ == words[0].lemma_
+    if not words or words[0].lower_ in AUXILIARIES:
+        return False
+    return words[0].lower_ in COMMANDS or (words[0].tag_ in ("VB", "VBP") and words[0].lower_ == words[0].lemma_)

@@ -38,7 +38,7 @@ class PrefixInjection:
     a round changes nothing. It needs `score`, which a study cannot write: `PrefixInjection(mode='search', score=f)`.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     mode: Mode = "fixed"
     prefixes: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class PrefixInjection:
                 "prefix_injection(mode='search') needs a score function, which only Python can give: "
                 "PrefixInjection(mode='search', score=f). In a study, use the mode 'fixed'."
             )
-        words = lexicon.load().words
+        words = lexicon.vocabulary().words
         prefix = [rng.choice(words) for _ in range(self.m)]
         best = self.score(question, f"{' '.join(prefix)} {question.text}")
         for _ in range(self.n_rounds):

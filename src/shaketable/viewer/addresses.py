@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
@@ -35,6 +35,15 @@ def read_number(text: str, name: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 8 and int(text)):
         raise RunError(f"'{name}' is '{text[:40]}', expected a whole number from 1.")
     return int(text)
+
+
+def read_metric(given: Mapping[str, str], name: str, metrics: Sequence[str]) -> str | None:
+    """Return the metric that an address names; None: it names none."""
+    metric = given.get(name)
+    if metric and metric not in metrics:
+        known = ", ".join(metrics) or "none yet"
+        raise RunError(f"'{name}' is '{metric[:40]}', expected a score of this run: {known}.")
+    return metric or None
 
 
 def link(home: str, *steps: str, **given: object) -> str:

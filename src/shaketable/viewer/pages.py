@@ -18,7 +18,7 @@ from shaketable.store.sealing.damage import damage_told
 from shaketable.store.summary import RunSummary
 from shaketable.text.normalization import without_surrogates
 from shaketable.types import Findings
-from shaketable.viewer.addresses import PER_PAGE, link, pages_of, read_number
+from shaketable.viewer.addresses import PER_PAGE, link, pages_of, read_metric, read_number
 from shaketable.viewer.answer_pairs import AnswerPairs
 from shaketable.viewer.comparison import ComparisonPages
 from shaketable.viewer.first_questions import first_records
@@ -168,7 +168,8 @@ class RunSite:
 
     def _metric(self, name: str, given: Mapping[str, str]) -> str | None:
         """The metric that colours a page: the one asked for, or the main one of the run."""
-        return given.get("metric") or self.runs[name].main_metric(self.explorers[name].metrics)
+        metrics = self.explorers[name].metrics
+        return read_metric(given, "metric", metrics) or self.runs[name].main_metric(metrics)
 
     def _home(self, name: str) -> str:
         return f"/run/{quote(name, safe='')}"

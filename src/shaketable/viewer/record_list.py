@@ -11,7 +11,7 @@ from shaketable.factors import judging_metric, main_metric
 from shaketable.report.words import name_evidence
 from shaketable.store.explore import Explorer
 from shaketable.store.selection import ANY_FLAG, COUNTED, FACTORS, JUDGED, NO_VALUE, OUTCOMES, OWN, Selection
-from shaketable.viewer.addresses import PER_PAGE, link, pages_of, read_number
+from shaketable.viewer.addresses import PER_PAGE, link, pages_of, read_metric, read_number
 
 STATE = (*FACTORS, "question", "outcome", "judge", "repeats", "flag", "words", "sort", "order")
 """What an address says of a list, beside its page."""
@@ -60,7 +60,7 @@ def read_selection(given: Mapping[str, str], metrics: Sequence[str], judged_by: 
 
 def judge_of(given: Mapping[str, str], metrics: Sequence[str], main: str | None) -> str | None:
     """The metric that tells right from wrong: the one asked for, or the run's."""
-    return given.get("judge") or judging_metric(metrics, main)
+    return read_metric(given, "judge", metrics) or judging_metric(metrics, main)
 
 
 def record_list_values(explorer: Explorer, home: str, given: Mapping[str, str], main: str | None) -> dict[str, Any]:

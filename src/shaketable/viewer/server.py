@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
+import socket
 import sys
+import threading
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from shaketable.errors import RunError, ShaketableError
@@ -14,6 +17,10 @@ from shaketable.text.unseen import visible
 from shaketable.viewer.reply import Reply
 
 LOOPBACK = "127.0.0.1"
+MOST_CONNECTIONS = 256
+"""At a time, each with a thread of its own."""
+WAITING = 1024
+"""Connections that the system keeps until there is a thread for them."""
 MOST_TOLD = 300
 """Characters of what is wrong with a request."""
 POLICY = (
@@ -43,6 +50,25 @@ class Handler(http.server.BaseHTTPRequestHandler):
     server_version = "shaketable"
     sys_version = ""
     protocol_version = "HTTP/1.1"
+    timeout = 30.0
+    """Seconds of silence after which a connection is closed."""
+
+    def handle_one_request(self) -> None:
+        self.server.unasked[self.connection] = True
+        super().handle_one_request()
+
+    def parse_request(self) -> bool:
+        """Only when all of a request's head is there does anybody wait for an answer."""
+        is_whole = super().parse_request()
+        is_open = self.server.unasked.pop(self.connection, False)
+        self.close_connection = self.close_connection or not is_open
+        return is_whole and is_open
+
+    def read_body(self, n_bytes: int) -> bytes:
+        self.server.unasked[self.connection] = True
+        body = self.rfile.read(n_bytes)
+        self.server.unasked.pop(self.connection, None)
+        return body
 
     def do_GET(self) -> None:
         self._send(self._reply())
@@ -82,18 +108,45 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class LocalServer(http.server.ThreadingHTTPServer):
-    """The server of a site, bound to the loopback address. `port` 0 takes one that is free."""
+    """The server of a site, bound to the loopback address. `port` 0 takes one that is free.
+
+    Where there are as many connections as there may be, the one that has waited longest without a whole request makes
+    room: connections that are opened and left keep nobody else from an answer.
+    """
 
     daemon_threads = True
+    request_queue_size = WAITING
 
     def __init__(self, site: Site, handler: type[Handler] = Handler, port: int = 0) -> None:
         self.site = site
+        self.unasked: dict[socket.socket, bool] = {}
+        """Connections without a whole request, the oldest first: they may be closed."""
+        self._room = threading.Semaphore(MOST_CONNECTIONS)
         try:
             super().__init__((LOOPBACK, port), handler)
         except OSError as error:
             raise RunError(
                 f"Port {port} of {LOOPBACK} cannot be used: {error.strerror}. Give another with --port, or none."
             ) from error
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        while not self._room.acquire(timeout=0.01):
+            with contextlib.suppress(StopIteration, OSError, KeyError, RuntimeError):  # It has ended by itself.
+                oldest = next(iter(self.unasked))
+                del self.unasked[oldest]
+                oldest.shutdown(socket.SHUT_RDWR)
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._room.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.unasked.pop(request, None)
+            self._room.release()
 
     @property
     def address(self) -> str:

@@ -1,8 +1,20 @@
 """The gate works both ways: what readers call good passes, and much of what they call broken or changed does not."""
 
+import json
+from pathlib import Path
+
 import pytest
 from labelled_wordings import judge, load_own, load_published
 from real_questions import needs_data
+
+from shaketable.variations.gate.asked import asking_trouble
+from shaketable.variations.gate.refusal import Refusal
+from shaketable.variations.imperative import is_command
+
+INVENTED = Path(__file__).parent / "invented_labels.jsonl"
+"""Paraphrases written for this test, labelled good, yesno (it invites `yes`), changed or broken. Rules were
+written with the first 94 in view; the last 48 were written afterwards."""
+LABELS = ("good", "yesno", "changed", "broken")
 
 
 def share_refused(pairs):
@@ -24,6 +36,25 @@ def test_good_wordings_of_the_built_in_questions_pass_and_bad_ones_do_not():
     for label, least in (("yesno", 1.0), ("changed", 0.8), ("broken", 0.2)):
         of_label = [pair for pair in pairs if pair[0].label == label]
         assert share_refused(of_label) >= least, told([pair for pair in of_label if not pair[1].refused])
+
+
+def verdict(each: dict[str, str]) -> Refusal | None:
+    """What asking alone has against a wording, or the part's own check of a command."""
+    refused = asking_trouble(each["original"], each["wording"])
+    if refused is None and each["kind"] == "imperative" and not is_command(each["wording"]):
+        return Refusal(kind="no_command", text="it is no command")
+    return refused
+
+
+@pytest.mark.weights
+def test_invented_paraphrases_are_told_apart_by_how_they_ask():
+    rows = [json.loads(line) for line in INVENTED.read_text("utf-8").splitlines()]
+    refused = {label: [verdict(row) is not None for row in rows if row["label"] == label] for label in LABELS}
+    assert sum(refused["good"]) == 0, [row for row in rows if row["label"] == "good" and verdict(row)]
+    assert len(refused["good"]) == 73 and sum(map(len, refused.values())) == 142
+    n_bad = sum(sum(refused[label]) for label in LABELS[1:])
+    assert n_bad / (142 - 73) >= 0.9
+    assert sum(refused["yesno"]) >= len(refused["yesno"]) - 1
 
 
 @pytest.mark.weights

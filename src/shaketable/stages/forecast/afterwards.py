@@ -8,10 +8,10 @@ from time import perf_counter
 from shaketable import catalog
 from shaketable.report.time_words import rough_duration
 from shaketable.stages.measured import known_afterwards, remember_afterwards
+from shaketable.stages.pipeline import REPORT
 from shaketable.types import Study
 
 WORTH_TELLING_SECONDS = 3.0
-REPORT = "writing the report"
 
 Taken = Sequence[tuple[int, float]]
 """Answers of a run, and seconds: of the smallest and the largest that ran here."""

@@ -37,7 +37,9 @@ class Noting:
         records = seals["records"].n if "records" in seals else 0
         values = {"commits": seals[COMMITS].n, "records": records, "digest": digest_seals(seals)}
         text = json.dumps({**values, "check": digest(values)[:8]})
-        os.pwrite(self._file, f"{text:<{LENGTH - 1}}\n".encode(), 0)
+        line = f"{text:<{LENGTH - 1}}\n".encode()
+        if os.pread(self._file, LENGTH + 1, 0) != line:  # A run that has nothing to do stays as it is.
+            os.pwrite(self._file, line, 0)
 
     def close(self) -> None:
         os.close(self._file)

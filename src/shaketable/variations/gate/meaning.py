@@ -121,7 +121,7 @@ class Gate:
         if wording.strip() == original.strip():
             return Refusal(kind="same_as_the_original", text="the same as the original")
         return (
-            (asking_trouble(original, wording) if self.asks else None)
+            (asking_trouble(original, wording, may_correct=self.corrects_itself) if self.asks else None)
             or (numbers_trouble(original, wording, may_add=self.corrects_itself) if self.keep_numbers else None)
             or (self._names_trouble(original, wording) if self.keep_names else None)
             or (self._sentence_trouble(original, wording) if self.judges_english else None)
