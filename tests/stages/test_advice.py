@@ -98,8 +98,8 @@ FLARE = 'methods = ["flare(distribution=\'processed\')"]\nretrievers = ["bm25"]\
 
 def told_of_study(folder: Path, cross: str, generation: str = "", metrics: str = '"correct"') -> str:
     (folder / "study.toml").write_text(
-        f'name = "x"\n[dataset]\nname = "builtin"\nlimit = 2\n[cross]\n{cross}[generation]\nmax_tokens = 8\n{generation}'
-        f"[score]\nmetrics = [{metrics}]\n"
+        f'name = "x"\n[dataset]\nname = "builtin"\nlimit = 2\n[cross]\n{cross}'
+        f"[generation]\nmax_tokens = 8\n{generation}[score]\nmetrics = [{metrics}]\n"
     )
     return " ".join(advice_on(plan(load_study(folder / "study.toml"))))
 

@@ -303,8 +303,8 @@ def describe_not_applied(flat: NotApplied) -> str:
 
 def describe_processed_at_zero(method: str) -> str:
     return (
-        f"{method} decides by the probabilities that were sampled, which are all 1 at temperature 0: it never searches there. "
-        "Set distribution='raw', or temperatures above 0."
+        f"{method} decides by the probabilities that were sampled, which are all 1 at temperature 0: it never searches "
+        "there. Set distribution='raw', or temperatures above 0."
     )
 
 

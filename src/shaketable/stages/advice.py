@@ -76,9 +76,10 @@ def _on_sampled_distributions(planned: Plan) -> list[str]:
             if is_processed:
                 told.append(f"{method} fails at temperature {temperature:g} on {model}: {problem}. {USE_RAW}")
             elif scaled and condition.decoding.get("logprobs"):
+                instead = " and ".join(f"{name}(scaled=False)" for name in scaled)
                 told.append(
-                    f"{' and '.join(scaled)} cannot be given for {model} at temperature {temperature:g}: {problem}. Set "
-                    f"{' and '.join(f'{name}(scaled=False)' for name in scaled)}, which take the model's own distribution."
+                    f"{' and '.join(scaled)} cannot be given for {model} at temperature {temperature:g}: {problem}. "
+                    f"The model's own distribution can: {instead}."
                 )
             break
     return told
