@@ -9,6 +9,7 @@ import typer
 
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
+from shaketable.report.words import count
 from shaketable.stages.verify import Verified
 from shaketable.stages.verify import verify as verify_stage
 from shaketable.store import Run
@@ -45,8 +46,8 @@ def _sentences(verified: Verified) -> list[str]:
     words = "Sound" if not verified.problems else f"{verified.n_problems:,} problems"
     if records is None:
         return [f"{words}: the records cannot be read."]
-    missing = f", {records.missing:,} trials still to answer" if records.missing else ""
-    sentences = [f"{words}: {records.n_records:,} records checked{missing}."]
+    missing = f", {count(records.missing, 'trial')} still to answer" if records.missing else ""
+    sentences = [f"{words}: {count(records.n_records, 'record')} checked{missing}."]
     if verified.are_scores_current is False:
         sentences.append("The scores are of other records than there are now, and were not compared.")
     if verified.recomputed:
