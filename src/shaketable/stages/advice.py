@@ -9,10 +9,11 @@ from shaketable.models.endpoint.hints import ROOM_TO_THINK
 from shaketable.models.endpoint.processed import why_unknown
 from shaketable.protocols import (
     CountedVariation,
-    EndpointModel,
     GoldMetric,
     LaidOutMethod,
+    ListingModel,
     ParticularModel,
+    ScaledMetric,
     TemperatureModel,
     ThinkingModel,
     TurnMethod,
@@ -57,20 +58,20 @@ def _on_sampled_distributions(planned: Plan) -> list[str]:
     """Methods and metrics that read the probabilities that were sampled: where those say nothing, or are not known."""
     told = []
     metrics = [catalog.build("metric", text) for text in planned.study.metrics]
-    scaled = [catalog.name_of(metric) for metric in metrics if getattr(metric, "scaled", False)]
+    scaled = [catalog.name_of(metric) for metric in metrics if isinstance(metric, ScaledMetric) and metric.scaled]
     for condition in planned.conditions:
         temperatures = sorted({*planned.temperatures_of(condition), *planned.hot_temperatures_of(condition)})
         is_processed = any(want.startswith("processed_") for want in condition.method.wants)
         method, model = catalog.label(condition.method), catalog.label(condition.model)
         if is_processed and 0 in temperatures:
             told.append(describe_processed_at_zero(method))
-        if not isinstance(condition.model, EndpointModel):
+        if not isinstance(condition.model, ListingModel):
             continue
         for temperature in temperatures:
             settings = {**condition.decoding, "temperature": temperature}
             if settings.pop("library_defaults") or not _sends_temperature(condition):
                 settings.pop("top_p")
-            problem = why_unknown(settings, int(getattr(condition.model, "top_logprobs", 0)))
+            problem = why_unknown(settings, condition.model.top_logprobs)
             if problem is None:
                 continue
             if is_processed:
