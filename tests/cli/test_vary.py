@@ -177,3 +177,57 @@ def test_rewording_tells_how_far_it_is(study, tmp_path):
     result = CliRunner().invoke(app, ["run", str(study), "--out", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
     assert f"reworded 4 of 4 questions by {BY_MODEL}\n" in result.output
+
+
+def frozen_texts(file):
+    return [frozen.variant.text for frozen in load_variant_set(file)]
+
+
+@pytest.fixture
+def interrupted(questions, tmp_path, with_fake_parts, monkeypatch):
+    """A set of four wordings by a model, interrupted after two of them, and what the model was asked."""
+    monkeypatch.setattr("shaketable.stages.vary.BATCH", 1)
+    file = tmp_path / "variants.jsonl"
+    words = (BY_MODEL, "--dataset", "jsonl", "--path", questions, "--out", file)
+    with_fake_parts.down[:] = ["interrupt", "2"]
+    result = call(*words)
+    with_fake_parts.down.clear()
+    return words, file, with_fake_parts, result
+
+
+def test_a_set_that_is_interrupted_keeps_what_was_paid_for(interrupted):
+    words, file, parts, result = interrupted
+    assert result.exit_code == 130
+    assert f"every finished wording is kept in {file}.part" in " ".join(result.output.split())
+    assert not file.exists()
+    n_asked = len(parts.prompts)
+    assert call(*words).exit_code == 0
+    assert len(parts.prompts) - n_asked == 2
+    assert len(frozen_texts(file)) == 4
+    assert not file.with_name("variants.jsonl.part").exists()
+
+
+def test_a_resumed_set_holds_the_wordings_that_were_kept(interrupted):
+    words, file, _, _ = interrupted
+    lines = file.with_name("variants.jsonl.part").read_text().split("\n")
+    kept = [json.loads(line)["text"] for line in lines if line]
+    call(*words)
+    assert len(kept) == 2 and frozen_texts(file)[:2] == kept
+
+
+def test_a_line_that_was_cut_off_is_made_again(interrupted):
+    words, file, parts, _ = interrupted
+    journal = file.with_name("variants.jsonl.part")
+    journal.write_bytes(journal.read_bytes()[:-40])
+    n_asked = len(parts.prompts)
+    assert call(*words).exit_code == 0
+    assert len(parts.prompts) - n_asked == 3
+    assert len(frozen_texts(file)) == 4
+
+
+def test_wordings_of_another_variation_are_not_taken_for_these(interrupted):
+    words, file, parts, _ = interrupted
+    n_asked = len(parts.prompts)
+    assert call(BY_MODEL.replace("keep_names=False", "keep_names=False, seed=1"), *words[1:]).exit_code == 0
+    assert len(parts.prompts) - n_asked == 4
+    assert len(frozen_texts(file)) == 4

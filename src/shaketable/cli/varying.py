@@ -18,10 +18,10 @@ from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.diffs import word_diff
 from shaketable.cli.progress import wording
 from shaketable.cli.running import JsonOption, SetOption
-from shaketable.errors import PackageError, UsageError
+from shaketable.errors import INTERRUPTED, PackageError, UsageError
 from shaketable.identity import canonical
 from shaketable.protocols import Variation
-from shaketable.report.words import name_wording
+from shaketable.report.words import count, name_wording
 from shaketable.stages.extend import prepare
 from shaketable.stages.plan import load_questions, plan
 from shaketable.stages.vary import Progress, WordingTick, is_ready, reword, with_strength
@@ -29,7 +29,7 @@ from shaketable.stages.vary import vary as vary_stage
 from shaketable.store import Run
 from shaketable.study import load_study
 from shaketable.types import STRENGTH, Json, Question, Strength, Variant
-from shaketable.variations.variant_set import WordingCounts, count_wordings, write_variant_set
+from shaketable.variations.variant_set import Journal, WordingCounts, count_wordings, write_variant_set
 
 
 @guarded
@@ -71,17 +71,19 @@ def vary(
     loaded = load_study(study, set_ or (), limit) if study else Run(run).study if run is not None else None
     parts = _parts([*([name] if name else loaded.variations if loaded else ()), *(also or [])])
     questions = list(load_questions(loaded)[0]) if loaded else _questions(question, dataset, path, limit)
+    journal = Journal(out_) if out_ is not None else None
     with _said(), wording(quiet=json_ or len(questions) == 1) as progress:
         if run is not None and loaded is not None:
             prepared = prepare(plan(loaded), run, lambda words: say(words, quiet=json_))
             made = _by_variation(questions, vary_stage(loaded, questions, prepared, progress))
         else:
-            made = {catalog.label(part): _made(part, questions, progress) for part in parts}
+            made = _made_for_file(parts, questions, progress, journal)
     summary = {label: count_wordings(wordings) for label, wordings in made.items()}
     sealed = None
     if out_ is not None:
         described = [{"label": catalog.label(part), **catalog.describe(part)} for part in parts]
         sealed = write_variant_set(out_, questions, made, described)
+        Journal(out_).end()
     if json_:
         counts_by_label = {label: dataclasses.asdict(counts) for label, counts in summary.items()}
         frozen = {"digest": sealed, "file": str(out_) if out_ else None}
@@ -111,7 +113,7 @@ def _say_counts(summary: Mapping[str, WordingCounts]) -> None:
     for label, counts in summary.items():
         reasons = "; ".join(f"{reason.replace('_', ' ')} ({n})" for reason, n in counts.reasons.items())
         left_out = f"; left out: {reasons}" if reasons else ""
-        say(f"{label}: {counts.made} wordings, {counts.accepted} accepted{left_out}.")
+        say(f"{label}: {count(counts.made, 'wording')}, {counts.accepted} accepted{left_out}.")
 
 
 def _parts(texts: list[str]) -> list[Variation]:
@@ -124,14 +126,37 @@ def _parts(texts: list[str]) -> list[Variation]:
     return parts
 
 
-def _made(part: Variation, questions: list[Question], progress: Progress) -> list[list[Variant]]:
-    """What a variation makes of each question, outside of any run."""
-    made: list[list[Variant]] = []
-    for batch in reword(part, questions):
-        made += [list(rewording.variants) for _, rewording in with_strength(batch)]
+def _made_for_file(
+    parts: Sequence[Variation], questions: list[Question], progress: Progress, journal: Journal | None
+) -> dict[str, list[list[Variant]]]:
+    try:
+        return {catalog.label(part): _made(part, questions, progress, journal) for part in parts}
+    except KeyboardInterrupt as interrupt:
+        if journal is None or not journal.path.is_file():
+            raise
+        say(f"Interrupted; every finished wording is kept in {journal.path}. Give the same command to resume.")
+        raise typer.Exit(INTERRUPTED) from interrupt
+
+
+def _made(
+    part: Variation, questions: list[Question], progress: Progress, journal: Journal | None
+) -> list[list[Variant]]:
+    """Return what a variation makes of each question, outside of any run: what the journal keeps is not made again."""
+    if is_ready(part):
+        journal = None  # Nothing is asked or loaded for it.
+    made_by = catalog.spelled(part)
+    kept: dict[tuple[str, str], list[Variant]] = {}
+    for frozen in journal.read(made_by) if journal else ():
+        kept.setdefault((frozen.variant.question_id, frozen.original), []).append(frozen.variant)
+    made = {q.id: kept[q.id, q.text] for q in questions if (q.id, q.text) in kept}
+    for batch in reword(part, [question for question in questions if question.id not in made]):
+        for question, rewording in with_strength(batch):
+            made[question.id] = list(rewording.variants)
+            if journal and not rewording.may_retry:
+                journal.add(made_by, question.text, rewording.variants)
         if not is_ready(part):
             progress(WordingTick(variation=catalog.label(part), n_done=len(made), n_questions=len(questions)))
-    return made
+    return [made[question.id] for question in questions]
 
 
 def _by_variation(questions: list[Question], variants: Sequence[Variant]) -> dict[str, list[list[Variant]]]:

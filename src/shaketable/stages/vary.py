@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +20,11 @@ from shaketable.types import STRENGTH, Question, Rewording, Study, Variant
 from shaketable.variations.strength import measure_strength
 
 BATCH = 32
-"""Questions whose wordings are stored together: what an interruption loses at most."""
+"""Questions whose wordings are stored together, at most."""
+FIRST_BATCH = 4
+SOON, LATE = 15.0, 60.0
+"""Seconds: after a shorter batch the next is twice as large, after a longer one half as large, so that an interruption
+loses about a minute of a slow model's work. What a question's wording is does not depend on the batch."""
 
 Progress = Callable[["WordingTick"], None]
 
@@ -77,9 +82,11 @@ def preview(study: Study, questions: Sequence[Question]) -> tuple[tuple[Variant,
 def reword(variation: Variation, questions: Sequence[Question]) -> Iterator[list[tuple[Question, Rewording]]]:
     """Each question with what a variation makes of it, batch by batch."""
     # A file is read at once, and says then what it has of all questions.
-    size = len(questions) or 1 if is_ready(variation) else BATCH
-    for start in range(0, len(questions), size):
+    size = len(questions) or 1 if is_ready(variation) else min(FIRST_BATCH, BATCH)
+    start = 0
+    while start < len(questions):
         batch = questions[start : start + size]
+        start, began = start + size, time.monotonic()
         if isinstance(variation, CountedVariation):
             made = variation.reword(batch)
         else:
@@ -89,6 +96,11 @@ def reword(variation: Variation, questions: Sequence[Question]) -> Iterator[list
                 f"{catalog.label(variation)} returned wordings of {len(made)} questions for {len(batch)}. "
                 "A variation returns a list for each."
             )
+        seconds = time.monotonic() - began
+        if seconds < SOON:
+            size = max(size, min(2 * size, BATCH))
+        elif seconds > LATE:
+            size = max(size // 2, 1)
         yield list(zip(batch, mend(made), strict=True))
 
 

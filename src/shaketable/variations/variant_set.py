@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
+import os
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -93,26 +95,54 @@ def load_variant_set(path: Path) -> list[FrozenWording]:
     found: list[FrozenWording] = []
     digests = []
     for where, value in lines:
-        row = _checked(where, value, _Row)
-        variant = Variant(
-            question_id=row.question_id,
-            text=row.text,
-            variation=row.variation,
-            provenance=row.provenance,
-            rejected=row.rejected,
-        )
-        if _sealed(row.original, variant)["digest"] != row.digest:
-            raise DataError(
-                f"{where}: the wording was changed after it was frozen. Get the file again, or freeze anew."
-            )
-        digests.append(row.digest)
-        found.append(FrozenWording(original=row.original, variant=variant))
+        found.append(_frozen(where, value))
+        digests.append(value["digest"])
     if len(found) != header.n_variants or digest(digests) != header.digest:
         raise DataError(
             f"{path.name}: found {len(found)} wordings, expected the {header.n_variants} that the first line seals. "
             "Lines were lost, added or moved. Get the file again, or freeze anew."
         )
     return found
+
+
+class Journal:
+    """The wordings of a set that is still being made, in a file beside it: each is kept as soon as it was paid for, so
+    that a set that was interrupted is made to its end without asking for them again."""
+
+    def __init__(self, target: Path) -> None:
+        self.path = target.with_name(f"{target.name}.part")
+
+    def read(self, made_by: str) -> list[FrozenWording]:
+        """Return what is kept of the variation that keys spell so; a line that was cut off is left out."""
+        if not self.path.is_file():
+            return []
+        maker, found = digest_text(made_by), []
+        for line in self.path.read_text("utf-8", "surrogatepass").split("\n"):
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            if not isinstance(value, dict) or value.pop("made_by", None) != maker:
+                continue
+            with contextlib.suppress(DataError):
+                found.append(_frozen(self.path.name, value))
+        return found
+
+    def add(self, made_by: str, original: str, variants: Sequence[Variant]) -> None:
+        """Keep all wordings of one question; they are on the disk when this returns."""
+        maker = digest_text(made_by)
+        rows = [{**_sealed(original, variant), "made_by": maker} for variant in variants]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("ab") as file:
+            # Behind a line that was cut off a new one begins.
+            text = "\n" + "".join(f"{canonical(row)}\n" for row in rows)
+            file.write(text.encode("utf-8", "surrogatepass"))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def end(self) -> None:
+        """Remove the file, once the set is whole."""
+        self.path.unlink(missing_ok=True)
 
 
 def own_id(question: Question) -> str:
@@ -179,6 +209,21 @@ def _sealed(original: str, variant: Variant) -> dict[str, Json]:
         "rejected": variant.rejected,
     }
     return {**row, "digest": digest(row)}
+
+
+def _frozen(where: str, value: Any) -> FrozenWording:
+    """A wording, checked against its own digest."""
+    row = _checked(where, value, _Row)
+    variant = Variant(
+        question_id=row.question_id,
+        text=row.text,
+        variation=row.variation,
+        provenance=row.provenance,
+        rejected=row.rejected,
+    )
+    if _sealed(row.original, variant)["digest"] != row.digest:
+        raise DataError(f"{where}: the wording was changed after it was frozen. Get the file again, or freeze anew.")
+    return FrozenWording(original=row.original, variant=variant)
 
 
 def _checked(where: str, value: Any, model: type[Any]) -> Any:
