@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from shaketable.cli.console import guarded, out, print_json, say
+from shaketable.report.words import count
 from shaketable.store.user_cache import SIZE, SWITCH, cache_path, cache_size, clear_cache, is_switched_on
 
 CacheOption = Annotated[
@@ -52,8 +53,8 @@ def cache(
         say(f"{cache_path()} holds no answer any more. Runs keep their own.")
         return
     out.print(
-        f"{cache_path()}: {size.n_answers:,} answers, {_megabytes(size.n_bytes)} of {_megabytes(size.most_bytes)} "
-        f"({SIZE}; the oldest give way)",
+        f"{cache_path()}: {count(size.n_answers, 'answer')}, {_megabytes(size.n_bytes)} of "
+        f"{_megabytes(size.most_bytes)} ({SIZE}; the oldest give way)",
         highlight=False,
         markup=False,
     )

@@ -13,6 +13,7 @@ from rich.text import Text
 from shaketable.cli.console import err, say
 from shaketable.datasets.reading.guess import ROLES, Guess
 from shaketable.errors import DataError
+from shaketable.report.words import count
 from shaketable.stages.starting.table import NONE, Opened, choose_columns, doubt_about, trouble_with
 
 LONGEST = 60
@@ -61,7 +62,7 @@ def refuse_doubt(opened: Opened, chosen: Sequence[Guess]) -> None:
 
 def show_columns(opened: Opened, chosen: Sequence[Guess]) -> None:
     """What each column of the table is taken for, with an example."""
-    say(f"{opened.name}: {len(opened.rows):,} rows, {len(opened.columns)} columns.")
+    say(f"{opened.name}: {count(len(opened.rows), 'row')}, {count(len(opened.columns), 'column')}.")
     for remark in opened.remarks:
         say(remark)
     table = Table("what", "column", "example", "why", box=None, pad_edge=False)

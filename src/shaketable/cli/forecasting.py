@@ -159,8 +159,10 @@ def notes_on_plan(planned: Plan) -> list[str]:
     for choice in planned.study.datasets:
         n = counts[choice.name]
         if choice.shard is None and choice.limit is not None and 0 < n < choice.limit:
-            notes.append(f"Note: dataset.limit asks for {choice.limit:,} questions, and {choice.name} gives {n:,}.")
-    return notes + [f"Note: only {cell.n} questions for {cell_words(cell)}." for cell in planned.short_cells]
+            notes.append(
+                f"Note: dataset.limit asks for {count(choice.limit, 'question')}, and {choice.name} gives {n:,}."
+            )
+    return notes + [f"Note: only {count(cell.n, 'question')} for {cell_words(cell)}." for cell in planned.short_cells]
 
 
 def verdict_lines(planned: Plan) -> list[str]:

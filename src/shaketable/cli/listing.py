@@ -17,6 +17,7 @@ from shaketable.cli.console import guarded, out, print_json
 from shaketable.cli.part_pages import PartPage, describe_part, tell_part
 from shaketable.cli.running import JsonOption
 from shaketable.errors import PartError, did_you_mean
+from shaketable.report.words import count
 from shaketable.study import SHIPPED, load_study, shipped_studies
 from shaketable.variations.gate.reworded import CHECKED_BY_RULES, Reworded, checked_fully
 
@@ -136,4 +137,4 @@ def _show_study(name: str, json_: bool) -> None:
 def _study_about(name: str) -> str:
     study = load_study(name)
     models = ", ".join(study.models)
-    return f"{models}: {len(study.perturbations)} kinds of evidence, {len(study.temperatures)} temperatures"
+    return f"{models}: {len(study.perturbations)} kinds of evidence, {count(len(study.temperatures), 'temperature')}"

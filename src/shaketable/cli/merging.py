@@ -10,6 +10,7 @@ import typer
 
 from shaketable.cli.console import guarded, print_json, say
 from shaketable.cli.running import JsonOption
+from shaketable.report.words import count
 from shaketable.stages.merge import merge as merge_stage
 from shaketable.store import Run
 
@@ -49,7 +50,9 @@ def merge(
         return
     n_shared = overlap.n_same + overlap.n_differing
     shared = f" {n_shared:,} were in several runs, {overlap.n_differing:,} answered otherwise." if n_shared else ""
-    say(f"{summary.done + summary.failed:,} records of {len(run_folders)} runs in {out_folder}.{shared}")
+    say(
+        f"{count(summary.done + summary.failed, 'record')} of {count(len(run_folders), 'run')} in {out_folder}.{shared}"
+    )
     if summary.missing:
-        say(f"{summary.missing:,} trials of the joined study are missing. To ask them: shaketable run {out_folder}")
+        say(f"The joined study lacks {count(summary.missing, 'trial')}. To run them: shaketable run {out_folder}")
     say(f"Next: shaketable report {out_folder}")

@@ -242,7 +242,7 @@ def score(
         rows = means.agg(mean=value.mean(), n=value.count(), missing=value.null_count()).to_dicts()
         print_json({"run": str(run_folder), "scores": n, "metrics": rows})
     else:
-        say(f"{n:,} scores in {run_folder / 'scores.parquet'}")
+        say(f"{count(n, 'score')} in {run_folder / 'scores.parquet'}")
 
 
 @guarded

@@ -7,6 +7,7 @@ import dataclasses
 from shaketable.analyses.arms import Levels
 from shaketable.cli.console import print_json, say
 from shaketable.cli.forecasting import describe_rejected
+from shaketable.report.words import count
 from shaketable.stages.shaking.design import least_calls, least_questions
 from shaketable.stages.shaking.study import Prepared
 from shaketable.types import Limits
@@ -36,7 +37,7 @@ def tell_plan(prepared: Prepared, levels: Levels, n_questions: int, *, json_: bo
             )
         return
     drawn = f" of {prepared.n_questions:,}, drawn at random" if n_questions < prepared.n_questions else ""
-    say(f"{n_questions:,} questions{drawn}; {_tried(levels)}. {describe_limits(study.limits)}.")
+    say(f"{count(n_questions, 'question')}{drawn}; {_tried(levels)}. {describe_limits(study.limits)}.")
     say(f"Judged by {_judged(study.metrics)}.")
     if rejected := prepared.rejected_rows:
         say(describe_rejected(rejected))
@@ -76,7 +77,7 @@ def _judged(metrics: tuple[str, ...]) -> str:
 def describe_limits(limits: Limits) -> str:
     """`At most 300 calls`."""
     amounts = [
-        *([f"{limits.max_calls:,} calls"] if limits.max_calls is not None else []),
+        *([f"{count(limits.max_calls, 'call')}"] if limits.max_calls is not None else []),
         *([f"{limits.max_cost:,.2f} USD"] if limits.max_cost is not None else []),
         *([f"{limits.max_minutes:.3g} minutes"] if limits.max_minutes is not None else []),
     ]
@@ -88,6 +89,6 @@ def _too_few(levels: Levels, n_questions: int, confidence: float) -> str:
     if least is None or n_questions >= least:
         return ""
     return (
-        f"Note: with {n_questions} questions not even a loss of all answers could be shown; that takes {least}, and "
-        "smaller losses take more. Add questions, or try fewer ways to ask."
+        f"Note: with {count(n_questions, 'question')} not even a loss of all answers could be shown; that takes "
+        f"{least}, and smaller losses take more. Add questions, or try fewer ways to ask."
     )

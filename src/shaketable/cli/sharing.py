@@ -99,7 +99,7 @@ def import_(
         )
         return
     failed = f", {summary.failed:,} of them failed" if summary.failed else ""
-    say(f"{summary.trials:,} answers to {summary.n_questions:,} questions{failed}.")
+    say(f"{count(summary.trials, 'answer')} to {count(summary.n_questions, 'question')}{failed}.")
     for remark in imported.remarks:
         say(f"{remark.where}: {remark.text}.")
     say(f"Analyses that the columns allow: {', '.join(analyses)}.")

@@ -12,6 +12,7 @@ from shaketable.cli.console import guarded, out, print_json
 from shaketable.cli.running import JsonOption, RunArgument
 from shaketable.errors import RunError
 from shaketable.identity import canonical
+from shaketable.report.words import count
 from shaketable.store import RecordStore, Run
 from shaketable.store.score_file import load_scores_of
 from shaketable.types import Generate, Hit, Probe, Question, Record, Score, Search
@@ -104,7 +105,7 @@ def _format_event(event: ShownEvent) -> tuple[str, list[str]]:
             return f"search “{query}”, k = {k}{gold}", [_hit_words(*hit) for hit in event.evidence.hits]
         case Generate():
             reply = event.completion
-            how = f", {reply.n_tokens:,} tokens, ended by {reply.finish_reason}" if reply else ""
+            how = f", {count(reply.n_tokens, 'token')}, ended by {reply.finish_reason}" if reply else ""
             return f"{event.title.lower()}{how}", failed or (reply.text.splitlines() if reply else [])
         case Probe(text=text, wants=wants):
             return f"probe for {', '.join(wants)}: “{text}”", failed

@@ -191,7 +191,7 @@ def _may_write(file: Path, is_asked: bool) -> None:
 def _write_corpus(corpus: Path, cut: CutDocuments, is_asked: bool, *, is_quiet: bool) -> None:
     _may_write(corpus, is_asked)
     write_corpus(corpus, cut.passages)
-    say(f"{corpus}: {len(cut.passages):,} passages of {len(cut.files):,} documents.", quiet=is_quiet)
+    say(f"{corpus}: {count(len(cut.passages), 'passage')} of {count(len(cut.files), 'document')}.", quiet=is_quiet)
     for name, reason in cut.left_out[:5]:
         say(f"Left out: {name}: {reason}", quiet=is_quiet)
     if len(cut.left_out) > 5:
@@ -311,7 +311,7 @@ def _values(made: _Made) -> dict[str, Json]:
         "left_out": [] if made.cut is None else [list(pair) for pair in made.cut.left_out],
         "questions": len(made.planned.questions),
         "trials": made.planned.n_trials,
-        "verdicts": verdict_lines(made.planned),
+        "verdicts": [*verdict_lines(made.planned)],
         "notes": [*(made.opened.remarks if made.opened else ()), *made.notes],
         "next": [command for command, _ in made.commands],
     }

@@ -21,7 +21,7 @@ from shaketable.cli.running import JsonOption, SetOption
 from shaketable.errors import INTERRUPTED, PackageError, UsageError
 from shaketable.identity import canonical
 from shaketable.protocols import Variation
-from shaketable.report.words import name_wording
+from shaketable.report.words import count, name_wording
 from shaketable.stages.extend import prepare
 from shaketable.stages.plan import load_questions, plan
 from shaketable.stages.vary import Progress, WordingTick, is_ready, reword, with_strength
@@ -113,7 +113,7 @@ def _say_counts(summary: Mapping[str, WordingCounts]) -> None:
     for label, counts in summary.items():
         reasons = "; ".join(f"{reason.replace('_', ' ')} ({n})" for reason, n in counts.reasons.items())
         left_out = f"; left out: {reasons}" if reasons else ""
-        say(f"{label}: {counts.made} wordings, {counts.accepted} accepted{left_out}.")
+        say(f"{label}: {count(counts.made, 'wording')}, {counts.accepted} accepted{left_out}.")
 
 
 def _parts(texts: list[str]) -> list[Variation]:

@@ -9,6 +9,7 @@ import typer
 
 from shaketable.cli.console import guarded, out, print_json, say
 from shaketable.cli.running import JsonOption, RunArgument
+from shaketable.report.words import count
 from shaketable.stages.verify import Verified
 from shaketable.stages.verify import verify as verify_stage
 from shaketable.store import Run
@@ -43,10 +44,11 @@ def verify(
 def _sentences(verified: Verified) -> list[str]:
     records = verified.records
     words = "Sound" if not verified.problems else f"{verified.n_problems:,} problems"
+    locks = [] if verified.has_locks else ["The disk refuses locks: all was read without, and nothing may write to it."]
     if records is None:
-        return [f"{words}: the records cannot be read."]
-    missing = f", {records.missing:,} trials still to answer" if records.missing else ""
-    sentences = [f"{words}: {records.n_records:,} records checked{missing}."]
+        return [f"{words}: the records cannot be read.", *locks]
+    missing = f", {count(records.missing, 'trial')} still to answer" if records.missing else ""
+    sentences = [f"{words}: {count(records.n_records, 'record')} checked{missing}.", *locks]
     if verified.are_scores_current is False:
         sentences.append("The scores are of other records than there are now, and were not compared.")
     if verified.recomputed:

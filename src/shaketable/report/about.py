@@ -16,7 +16,7 @@ from shaketable.factors import Labels, short_names
 from shaketable.metrics.scoring import GREEDY_ONLY
 from shaketable.report.money_words import describe_money, describe_reused
 from shaketable.report.repeat_words import describe_repeats
-from shaketable.report.words import join_words, name_evidence, name_part
+from shaketable.report.words import count, join_words, name_evidence, name_part
 from shaketable.store import Run
 from shaketable.store.counts import EmptyCount, FailureCount, ReferenceFlagCount, RejectedCount, UnscoredCount
 from shaketable.store.evidence_flags import FlagCount
@@ -80,7 +80,7 @@ def describe_limit(summary: RunSummary) -> str:
     if summary.stopped_by == "max_cost":
         return f"{limits.max_cost or 0:,.2f} USD"
     if summary.stopped_by == "max_calls":
-        return f"{limits.max_calls or 0:,} calls"
+        return f"{count(limits.max_calls or 0, 'call')}"
     return f"{limits.max_minutes or 0:g} minutes"
 
 

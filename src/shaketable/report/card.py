@@ -21,6 +21,7 @@ from shaketable.report.section import Page
 from shaketable.report.sections.guidelines import has_headline
 from shaketable.report.sections.guidelines_words import ceiling_sentence, is_shown_safe, settle
 from shaketable.report.words import (
+    count,
     count_questions,
     describe_not_applied,
     describe_nothing_to_lose,
@@ -180,7 +181,7 @@ def _facts_line(cell: Cell, page: Page) -> CardLine:
         name=name,
         number=format_value(best.score),
         interval=format_interval(best.score),
-        detail=f"Mean over the facts it knows at temperature 0 (d = {best.d:g}); n = {best.score.n:,} facts",
+        detail=f"Mean over the facts it knows at temperature 0 (d = {best.d:g}); n = {count(best.score.n, 'fact')}",
     )
 
 

@@ -31,7 +31,7 @@ def describe_unshown(claim: Claim | None) -> str:
     if claim.reason is not None:
         return claim.reason
     if claim.n_least is not None:
-        few = f"{claim.estimate.n} questions are too few to show anything beside so many other claims"
+        few = too_few(claim.estimate.n, "show anything beside so many other claims")
         return f"{few}; it takes {claim.n_least} at least"
     if claim.detectable is None:
         return f"p = {claim.p_adjusted:.2g}, adjusted"

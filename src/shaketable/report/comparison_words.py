@@ -13,6 +13,7 @@ from shaketable.analyses.pairs import Unpaired, Why
 from shaketable.factors import Cell, measure_of, word_for
 from shaketable.report.claim_words import N_MOST, WHATEVER_FAILED, describe_unshown, rounded
 from shaketable.report.words import (
+    count,
     count_questions,
     format_amount,
     format_apart,
@@ -73,7 +74,8 @@ def verdict_and_evidence(compared: Compared, told: Comparisons) -> tuple[str, st
     if told.is_shown(compared, overall):
         verdict, size = _verdict_and_size(compared, overall)
         return verdict, f"{size} ({sample}).{failed}"
-    difference = f"{compared.second.name} is {format_change(overall)}"
+    is_apart = overall.difference.value != 0
+    difference = f"{compared.second.name} is {format_change(overall)}" if is_apart else format_change(overall)
     if told.is_equivalent(compared):
         margin = format_margin(comparison.margin.value, comparison.margin.unit)
         verdict = f"{compared.second.name} is as good as {compared.first.name} within {margin} of {what}"
@@ -151,8 +153,9 @@ def amount_and_interval(change: Change, *, is_effort: bool = False) -> tuple[str
         return format_amount(difference), ""
     is_higher_better = None if is_effort else measure_of(change.metric).higher_is_better
     more, less = {True: ("better", "worse"), False: ("worse", "better"), None: ("more", "less")}[is_higher_better]
-    word = f" {less if difference.value < 0 else more}" if difference.value else ""
-    return f"{show(change)[2]}{word}", format_interval(without_sign(difference))
+    if difference.value == 0:
+        return "no difference", format_interval(difference)
+    return f"{show(change)[2]} {less if difference.value < 0 else more}", format_interval(without_sign(difference))
 
 
 def _describe_failed(change: Change) -> str:
@@ -206,7 +209,7 @@ def describe_moves(compared: Compared) -> str:
     n = moves.n_up + moves.n_down + moves.n_both + moves.n_same
     both = f", {moves.n_both:,} both ways" if moves.n_both else ""
     return (
-        f"Of {n:,} questions {moves.n_up:,} have more {word_for(compared.comparison.metric)} with "
+        f"Of {count(n, 'question')} {moves.n_up:,} have more {word_for(compared.comparison.metric)} with "
         f"{compared.second.name}, {moves.n_down:,} less{both}, and {moves.n_same:,} the same."
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from shaketable.report.words import count
 from shaketable.store.explanations import Certainty, Explanation, GivenAnswer, Operation, SentenceSet
 
 CHANGED: dict[Operation, str] = {
@@ -141,11 +142,11 @@ def _describe_rewording(own: Explanation) -> Iterator[str]:
         yield (
             f"Asked as “{flipping.text}” {_turned(own)} ({part}by {flipping.variation}; "
             f"{100 * flipping.edit_distance:.0f} % of the words differ; {rewording.n_flipping} of "
-            f"{rewording.n_wordings} wordings do it)."
+            f"{count(rewording.n_wordings, 'wording')} do it)."
             f"{_certainty(flipping.certainty, len(flipping.edits), flipping.tried_up_to, 'parts of this rewording')}"
         )
     if rewording.n_unaffordable:
-        yield f"{rewording.n_unaffordable} more wordings were not tried: the limit of calls."
+        yield f"Not tried, because of the limit of calls: {count(rewording.n_unaffordable, 'more wording')}."
     for reason in rewording.not_tried:
         yield f"Paraphrases not tried: {reason}"
 
@@ -161,4 +162,4 @@ def describe_limits(own: Explanation) -> Iterator[str]:
     if n_untold := sum(sets.n_untold for sets in own.sets) + (own.rewording.n_untold if own.rewording else 0):
         yield f"{n_untold:,} changes brought no answer that can be judged, and do not count as tried."
     dollars = "" if own.dollars is None else f", {own.dollars:.4f} USD"
-    yield f"{own.n_calls:,} calls{dollars}; the limit was {own.max_calls:,}."
+    yield f"{count(own.n_calls, 'call')}{dollars}; the limit was {own.max_calls:,}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shaketable.factors import short_name
+from shaketable.report.words import count
 from shaketable.store.money import SystemSpent
 from shaketable.store.summary import RunSummary
 
@@ -47,7 +48,7 @@ def _describe(system: SystemSpent, *, named: bool) -> str:
         is_free = system.n_reused and not system.n_trials
         return name + (format_dollars(0.0) if is_free else NO_PRICE if system.n_trials else "nothing yet")
     least = "" if system.n_priced == system.n_trials else "at least "
-    spent = f"{least}{format_dollars(system.dollars)} for {system.n_calls:,} calls"
+    spent = f"{least}{format_dollars(system.dollars)} for {count(system.n_calls, 'call')}"
     if not system.n_left or system.dollars_left is None:
         return name + spent
-    return f"{name}{spent}, about {format_dollars(system.dollars_left)} more for {system.n_left:,} trials left"
+    return f"{name}{spent}, about {format_dollars(system.dollars_left)} more for {count(system.n_left, 'trial')} left"

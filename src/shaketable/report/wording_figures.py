@@ -12,6 +12,7 @@ from shaketable.factors import Cell
 from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.section import Figure, Page
 from shaketable.report.wording_words import name_dataset, name_system, name_way, order_of_way
+from shaketable.report.words import count_questions
 from shaketable.types import Estimate
 
 Draw = Callable[[Sequence[Mark], Titles], alt.TopLevelMixin]
@@ -78,13 +79,12 @@ def make_figures(plan: Plan, marks: Sequence[Mark], page: Page) -> tuple[Figure,
     if not marks:
         return ()
     counts = sorted({mark.n for mark in marks if mark.n is not None})
-    n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return (
         Figure(
             name=plan.name,
             title=plan.title,
             note=f"{plan.note} Bars and bands are {100 * page.bootstrap.confidence:g} % confidence intervals. "
-            f"n = {n} questions.",
+            f"{count_questions(counts[0], counts[-1])}.",
             marks=tuple(marks),
             titles=plan.titles,
             draw=lambda: plan.draw(marks, plan.titles),

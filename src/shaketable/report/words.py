@@ -41,7 +41,8 @@ def name_evidence(perturbation: str | None) -> str:
 
 
 def sentence_case(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """With a capital; `n = 24 questions` stays, because N is another number."""
+    return text if text.startswith("n = ") else text[:1].upper() + text[1:]
 
 
 ROUNDING = 1e-12
@@ -157,6 +158,8 @@ def format_more(change: Estimate) -> str:
     if change.value is None:
         return format_difference(change)
     size = without_sign(change)
+    if change.value == 0:
+        return _joined("no difference", format_interval(size))
     return _joined(f"{format_amount(size)} {'less' if change.value < 0 else 'more'}", format_interval(size))
 
 
@@ -195,7 +198,7 @@ def format_entry(value: Entry, unit: Unit | None = None) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{100 * value:.3g} %" if unit == "share" else f"{value:.3g}"
+        return (f"{100 * value:.3g} %" if unit == "share" else f"{value:.3g}").replace("-", "−")
     return f"{value:,}" if isinstance(value, int) else value
 
 
@@ -230,9 +233,9 @@ def count(n: int, single: str) -> str:
     return f"{n:,} {single}{'' if n == 1 else 's'}"
 
 
-def count_questions(n: int) -> str:
-    """`n = 24 questions`."""
-    return f"n = {name_questions(n)}"
+def count_questions(n: int, most: int | None = None) -> str:
+    """`n = 24 questions`, or `n = 3 to 24 questions` where there are `most` somewhere."""
+    return f"n = {f'{n:,} to ' if most not in (None, n) else ''}{name_questions(n if most is None else most)}"
 
 
 def join_temperatures(some: Sequence[float], tried: Sequence[float]) -> str:
@@ -298,6 +301,13 @@ def describe_not_applied(flat: NotApplied) -> str:
     return (
         f"Temperature was not applied by {short_name(flat.model)} · {flat.method}: {flat.reason}. It counts only at "
         "its lowest temperature, and the report draws no conclusions about temperature."
+    )
+
+
+def describe_processed_at_zero(method: str) -> str:
+    return (
+        f"{method} decides by the probabilities that were sampled, which are all 1 at temperature 0: it never searches "
+        "there. Set distribution='raw', or temperatures above 0."
     )
 
 

@@ -16,7 +16,7 @@ from shaketable.identity import digest_text
 from shaketable.report.card import RunCard, make_system_cards
 from shaketable.report.card_files import draw_png, format_html, format_markdown
 from shaketable.report.section import Page
-from shaketable.report.words import MISSING, name_questions, name_resamples
+from shaketable.report.words import MISSING, count, name_questions, name_resamples
 from shaketable.stages.analyze import holding_findings, tables_of
 from shaketable.stages.report import page_of
 from shaketable.store import Run
@@ -76,7 +76,7 @@ def _flips(tables: Tables) -> list[Quantity]:
 
 def _facts(run: Run) -> tuple[tuple[str, str], ...]:
     summary = run.summary()
-    n_repeats = "" if run.study.repeats is None else f", {run.study.repeats} times each"
+    n_repeats = "" if run.study.repeats is None else f", {count(run.study.repeats, 'time')} each"
     versions = {str(own["shaketable"]) for own in run.environments() if own.get("shaketable")}
     return (
         ("Data", f"{', '.join(summary.datasets)}: {name_questions(summary.n_questions)}{n_repeats}"),

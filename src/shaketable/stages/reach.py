@@ -51,11 +51,12 @@ class Reach:
 def reach_of(planned: Plan) -> tuple[Reach, ...]:
     """Return the verdicts that the study asks for, with the questions each needs.
 
-    Empty for a study of facts, which learns only as it runs how many facts are known.
+    Empty for a study of facts, which learns only as it runs how many facts are known, and for a shake, which has a
+    forecast of its own.
     """
     study = planned.study
     names = numbers_of(study.metrics)
-    if study.scan is not None or not names or not planned.questions:
+    if study.scan is not None or study.shake is not None or not names or not planned.questions:
         return ()
     return tuple(_verdicts(planned, measure_of(main_metric(names, study.main_metric) or names[0]).unit))
 

@@ -83,7 +83,7 @@ def test_facts_that_are_left_out_are_counted_in_a_caveat() -> None:
     nothing = {"low": (0.0,) * 40, "high": (1.0,) * 40, "value": (None,) * 40, "breaking": None}
     curves = [made_curve(f"smollm2/builtin/q{i}/0", 1.0, **(nothing if i else {})) for i in range(3)]
     caveats = made(table, curves, Scan(strategy="none")).caveats
-    assert any(caveat.startswith("2 known facts have no entropy, or it is not known") for caveat in caveats)
+    assert any(caveat.startswith("Left out, without an entropy or a known break: 2 known facts.") for caveat in caveats)
 
 
 def test_facts_that_do_not_break_are_said_to_be_left_out_or_where_they_count() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from shaketable.report.charts.layout import Axis, Picture, channels, in_panels, panel_width
-from shaketable.report.charts.looks import INK, Look
+from shaketable.report.charts.looks import INK, LETTER, Look, write_names
 from shaketable.report.charts.marks import Mark, Titles, drawable, names_in
 
 FEW = 6
@@ -63,8 +63,8 @@ def _x(names: Sequence[str]) -> alt.X:
         axis=alt.Axis(
             ticks=False,
             labelAngle=0 if are_few else -40,
-            labelExpr="split(datum.label, ' ')" if are_few else "datum.label",
-            labelLimit=200,
+            labelExpr="split(datum.label, ' ')" if are_few else write_names(names, 200),
+            labelLimit=200 + 2 * LETTER,
         ),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
@@ -59,7 +61,44 @@ def names_legend(names: Collection[str], *, width: int = WIDTH) -> alt.Legend:
     """In as many columns as fit side by side; long names under one another."""
     widest = max((min(len(name) * LETTER, LABEL_LIMIT) for name in names), default=0) + AROUND_LABEL
     columns = max(1, min(len(names), int(width // widest)))
-    return alt.Legend(symbolSize=90, symbolOpacity=1, symbolStrokeWidth=0, labelLimit=LABEL_LIMIT, columns=columns)
+    return alt.Legend(
+        symbolSize=90,
+        symbolOpacity=1,
+        symbolStrokeWidth=0,
+        labelLimit=LABEL_LIMIT + 2 * LETTER,
+        labelExpr=write_names(names, LABEL_LIMIT),
+        columns=columns,
+    )
+
+
+def write_names(names: Collection[str], pixels: int) -> str:
+    """Return the expression by which a chart writes these names, none longer than so many pixels."""
+    return f"({json.dumps(shorten_names(names, int(pixels / LETTER)))})[datum.label] || datum.label"
+
+
+def shorten_names(names: Collection[str], letters: int) -> dict[str, str]:
+    """Return what is written of each name: all of it, else both its ends, else where it differs from names alike."""
+    shown = {name: _cut_middle(name, letters) for name in names}
+    for text in set(shown.values()):
+        alike = [name for name in shown if shown[name] == text]
+        if len(alike) > 1:
+            n_shared = sum(
+                1 for _ in itertools.takewhile(lambda place: len(set(place)) == 1, zip(*alike, strict=False))
+            )
+            begin = max(0, n_shared - letters // 4)
+            for i, name in enumerate(alike):
+                differing = f"…{name[begin:]}"
+                written = differing if len(differing) <= letters else f"{differing[: letters - 1]}…"
+                taken = {own for other, own in shown.items() if other != name}
+                shown[name] = f"{written} ({i + 1})" if written in taken else written
+    return shown
+
+
+def _cut_middle(name: str, letters: int) -> str:
+    if len(name) <= letters:
+        return name
+    half = (letters - 1) // 2
+    return f"{name[: letters - 1 - half]}…{name[-half:]}"
 
 
 def themed(chart: alt.TopLevelMixin, *, background: str = "transparent") -> alt.TopLevelMixin:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from shaketable.report.charts.layout import PLAIN, Axis, Picture, in_panels, panel_width
+from shaketable.report.charts.looks import LETTER, write_names
 from shaketable.report.charts.marks import Mark, Titles, drawable, names_in
 
 GAPS = alt.Scale(paddingInner=0.04)
@@ -26,14 +27,15 @@ def surface(marks: Sequence[Mark], titles: Titles, *, axis: Axis | None = None) 
     shown = drawable(marks)
     axis = axis or Axis()
     low, high = _domain(shown, axis)
+    rows = names_in(str(mark.y) for mark in shown)
     base = alt.Chart().encode(
         x=alt.X("x:O", title=titles.x, scale=GAPS, axis=alt.Axis(labelAngle=0, labelExpr=PLAIN, ticks=False)),
         y=alt.Y(
             "y:N",
             title=None,
-            sort=names_in(str(mark.y) for mark in shown),
+            sort=rows,
             scale=GAPS,
-            axis=alt.Axis(ticks=False, labelLimit=200),
+            axis=alt.Axis(ticks=False, labelLimit=200 + 2 * LETTER, labelExpr=write_names(rows, 200)),
         ),
     )
     is_share = shown[0].unit == "share"

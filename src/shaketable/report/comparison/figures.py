@@ -160,6 +160,4 @@ def _direction(compared: Compared) -> str:
 def _count(marks: Sequence[Mark]) -> str:
     """`n = 24 questions.`, or the range of them."""
     counts = sorted({mark.n or 0 for mark in marks})
-    if len(counts) == 1:
-        return f"{count_questions(counts[0]).capitalize()}."
-    return f"N = {counts[0]:,} to {counts[-1]:,} questions."
+    return f"{count_questions(counts[0], counts[-1])}."

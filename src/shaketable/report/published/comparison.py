@@ -96,7 +96,7 @@ def format_own(estimate: Estimate | None) -> str:
     if estimate is None or estimate.value is None:
         return ""
     interval = "" if estimate.low is None or estimate.high is None else f" [{estimate.low:.3g}, {estimate.high:.3g}]"
-    return f"{estimate.value:.3g}{interval}, n = {estimate.n}"
+    return f"{estimate.value:.3g}{interval}, n = {estimate.n}".replace("-", "−")
 
 
 def by_system(values: Iterable[SomeLocated]) -> dict[Cell, list[SomeLocated]]:

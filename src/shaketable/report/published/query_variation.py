@@ -280,7 +280,9 @@ def searches_change_more_on_several_hops(own: Own) -> Iterator[Comparison]:
 def _printed_changes() -> str:
     rows = table("call_stability").filter(model="QwQ-32B", target="retriever", method="GB", same_as_human_subset=0)
     means = rows.select("dataset", change=pl.mean_horizontal(f"re_{name}" for name in COLUMNS.values()))
-    return "QwQ-32B: " + ", ".join(f"{dataset} {change:.3f}" for dataset, change in means.iter_rows())
+    return "QwQ-32B: " + ", ".join(
+        f"{dataset} {change:.3f}".replace("-0", "−0") for dataset, change in means.iter_rows()
+    )
 
 
 def later_hops_miss(own: Own) -> Iterator[Comparison]:

@@ -23,6 +23,7 @@ from shaketable.report.known_facts import (
 from shaketable.report.section import Figure, Headline, Page, Section
 from shaketable.report.words import (
     caveats_of_agreement,
+    count,
     count_questions,
     describe_bootstrap,
     format_level,
@@ -64,7 +65,7 @@ def _foretold(correlation: EntropyCorrelation, page: Page) -> Headline:
         sentence += f"(Kendall's τ = {format_level(tau)}; {describe_unshown(claim)})."
     detail = f"Over all known facts, those that do not break above all others ({count_questions(tau.n)})"
     if correlation.pearson.value is not None:
-        of = f"{correlation.pearson.n:,} broken facts alone" if correlation.n_unbroken else "the same facts"
+        of = f"{count(correlation.pearson.n, 'broken fact')} alone" if correlation.n_unbroken else "the same facts"
         detail += f"; as published, Pearson's r of {of} is {format_level(correlation.pearson)}"
     return make_headline("breaking", correlation.cell, sentence, f"{detail}.", page).with_claims(claim)
 
@@ -120,7 +121,7 @@ def _caveats(result: BreakingTemperatures, page: Page) -> tuple[str, ...]:
         return ()
     others = "left out of it" if result.unbroken is None else f"counted as breaking at {result.unbroken:g}"
     n_missing = sum(correlation.n_missing for correlation in over_all_datasets(result.correlations))
-    left_out = f"{n_missing:,} known facts have no entropy, or it is not known where they break; they are left out."
+    left_out = f"Left out, without an entropy or a known break: {count(n_missing, 'known fact')}."
     shares = [*(broken.share for broken in result.shares), *(early.share for early in result.too_early)]
     return (
         describe_bootstrap(page.bootstrap),

@@ -12,7 +12,7 @@ from shaketable.report.charts.looks import Look
 from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.known_facts import make_headline, name_dataset, name_system
 from shaketable.report.section import Figure, Headline, Page, Section
-from shaketable.report.words import count_questions, format_level, name_resamples
+from shaketable.report.words import count, count_questions, format_level, name_resamples
 
 LOOKS = {"correct": Look("#0072B2", (1, 0), "circle"), "wrong": Look("#D55E00", (1, 0), "square")}
 
@@ -41,7 +41,7 @@ def _headlines(result: CertaintyBins, page: Page) -> tuple[Headline, ...]:
             sure.cell,
             f"Of the answers that {system} gives at temperature {sure.cell.temperature:g} with a certainty of "
             f"0.9 or more, {format_level(sure.share)} are wrong.",
-            f"Dataset {dataset}, {sure.n_answers:,} answers in all ({count_questions(sure.share.n)}).",
+            f"Dataset {dataset}, {count(sure.n_answers, 'answer')} in all ({count_questions(sure.share.n)}).",
             page,
         )
         for (system, dataset), sure in hottest.items()

@@ -21,7 +21,7 @@ from shaketable.report.wording_words import (
     name_where,
     order_of_way,
 )
-from shaketable.report.words import Entry, caveats_of_agreement, describe_bootstrap, format_level
+from shaketable.report.words import Entry, caveats_of_agreement, count, describe_bootstrap, format_level
 
 STAGES: dict[Stage, str] = {
     "loss": "query loss",
@@ -81,7 +81,7 @@ def _headline(chain: Sequence[Correlation], page: Page) -> Headline:
         sentence = f"Along the chain from wording to answer of {where}: {'; '.join(map(_describe, shown))}."
     not_shown = "; ".join(f"{STAGES[link.first]} and {STAGES[link.second]} {format_level(link.rho)}" for link in rest)
     details = f"Not shown: {not_shown}. " if rest else ""
-    sample = f"On {first.n_wordings:,} wordings of {first.rho.n:,} questions."
+    sample = f"On {count(first.n_wordings, 'wording')} of {count(first.rho.n, 'question')}."
     return make_headline("chain", first.cell, sentence, f"{details}{sample}", page).with_claims(*claims)
 
 

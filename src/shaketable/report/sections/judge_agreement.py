@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shaketable.analyses.evidence.judge_agreement import RULES, JudgeAgreement, RuleAgreement
 from shaketable.report.section import Headline, Page, Section
+from shaketable.report.words import count
 from shaketable.types import JudgeEffort
 
 
@@ -40,6 +41,6 @@ def _sentence(agreement: RuleAgreement) -> str:
 
 def _describe_effort(effort: JudgeEffort) -> str:
     return (
-        f"{effort.judge} was asked {effort.n_calls:,} times: {effort.n_prompt_tokens:,} tokens read, "
+        f"{effort.judge} was asked {count(effort.n_calls, 'time')}: {effort.n_prompt_tokens:,} tokens read, "
         f"{effort.n_tokens:,} written; {effort.n_unclear:,} replies had no verdict."
     )

@@ -17,7 +17,7 @@ from shaketable.report.wording_words import (
     name_way,
     name_where,
 )
-from shaketable.report.words import Entry, format_number
+from shaketable.report.words import Entry, count, format_number
 
 CAVEAT = (
     "A run is a repeat of every question. Questions without a score in one of the runs are in none of them. The "
@@ -55,7 +55,7 @@ def _headline(deviations: Sequence[Deviation], page: Page) -> Headline:
         first.cell,
         f"Runs of {name_where(first.cell, page)} lie {format_number(values[0], first.unit)}{points} of "
         f"{word_for(first.metric)} apart (standard deviation) with {wording}{among}.",
-        f"{first.n_runs} runs of {first.n} question{'s' * (first.n != 1)} each.",
+        f"{count(first.n_runs, 'run')} of {count(first.n, 'question')} each.",
         page,
     )
 

@@ -20,7 +20,15 @@ from shaketable.report.charts.marks import Mark, Titles
 from shaketable.report.evidence_marks import name_panel, name_type, order_type, shorten_name
 from shaketable.report.extremes import extreme_systems, system_cell
 from shaketable.report.section import Figure, Page, Table
-from shaketable.report.words import format_entry, format_number, join_words, name_evidence, sentence_case, too_few
+from shaketable.report.words import (
+    count_questions,
+    format_entry,
+    format_number,
+    join_words,
+    name_evidence,
+    sentence_case,
+    too_few,
+)
 from shaketable.types import Unit
 
 N_DRAWN = 201
@@ -93,7 +101,6 @@ def _figure(cell: Cell, every: Sequence[Answered], metric: str, unit: Unit, page
     marks = tuple(_mark(answered, unit) for answered in answers)
     summaries = _summaries(answers)
     counts = sorted({box.n for box in summaries})
-    n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     looks = evidence_looks(mark.series for mark in marks)
     drawn = tuple(_mark(answered, unit) for answered in _spaced(answers))
     thinned = (
@@ -104,7 +111,8 @@ def _figure(cell: Cell, every: Sequence[Answered], metric: str, unit: Unit, page
         title=f"Single questions: {word_for(metric)} of {name_panel(cell, page)}, {type_}",
         caption=_describe_medians(summaries, metric, unit),
         note="Each point is the mean over the runs of one question; boxes reach from quartile to quartile, whiskers "
-        f"up to 1.5 times that distance, and points beyond are ringed. n = {n} questions in each box.{thinned}",
+        f"up to 1.5 times that distance, and points beyond are ringed. "
+        f"{count_questions(counts[0], counts[-1])} in each box.{thinned}",
         marks=marks,
         titles=TITLES,
         draw=partial(boxes, drawn, TITLES, looks=looks, axis=_axis(metric, unit)),

@@ -217,7 +217,7 @@ def _type_tables(result: Variability, page: Page) -> tuple[Table, ...]:
                 cell=contrast.cell,
                 metric=contrast.metric,
                 entries=(
-                    f"{contrast.type} - {contrast.other}",
+                    f"{contrast.type} − {contrast.other}",
                     "all" if contrast.cell.temperature is None else f"{contrast.cell.temperature:g}",
                     format_level(contrast.difference),
                 ),
