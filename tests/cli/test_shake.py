@@ -66,7 +66,8 @@ def answer(question, temperature):
 
 
 def test_a_function_and_a_table_end_in_the_worst_case_a_report_and_a_study_that_would_confirm_it(folder):
-    result = shake(COLD, *PLAIN)
+    questions(folder, 150)
+    result = shake(COLD, *PLAIN, budget="100 calls")
     assert result.exit_code == 0, result.output
     assert "app.py:answer breaks at temperature 1: it loses 100 points" in result.output
     assert "an e-value of" in result.output
@@ -158,6 +159,21 @@ def test_questions_that_were_not_asked_confirm_where_there_are_enough(folder):
     assert confirmation.n_needed == n_to_claim(confirmation.loss, 0.02, 0.05)
     ran = CliRunner().invoke(app, ["run", str(run / "confirm.toml"), "--out", "confirmed"])
     assert ran.exit_code == 0 and "breaks at temperature 1" in ran.output, ran.output
+
+
+def test_questions_that_were_asked_confirm_nothing(folder):
+    """All 30 were asked: the study is fixed, and its table waits for new ones."""
+    result = shake(COLD, *PLAIN)
+    [run] = (folder / "runs").iterdir()
+    assert Run(run).records()["question_id"].n_unique() == 30
+    n_needed = plan_confirmation(Run(run)).n_needed
+    assert (run / "confirm_questions.csv").read_text("utf-8").splitlines() == ["question,answer"]
+    told = " ".join(result.output.split())
+    assert f"Add {n_needed} new questions to runs/{run.name}/confirm_questions.csv" in told
+    assert "Confirm it:" not in told
+    ran = CliRunner().invoke(app, ["run", str(run / "confirm.toml"), "--out", "confirmed"])
+    assert ran.exit_code == 2 and "found no questions below the header" in " ".join(ran.output.split())
+    assert not Path("confirmed/records.sqlite").exists()
 
 
 def test_a_function_that_prints_forks_raises_and_exits_spoils_no_more_than_its_trials(folder):

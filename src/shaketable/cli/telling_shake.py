@@ -41,8 +41,10 @@ def tell_shake(run: Run, answered: Answered, confirmation: Confirmation | None, 
         for asked, beside in ((plain, accepted), (shaken, "")):
             text = f"  {asked.way}: {_short(asked.question)}\n    → {_short(asked.answer)}{beside}"
             out.print(text, highlight=False, markup=False)
-    if file is not None and confirmation is not None:
-        say(f"{_needs(confirmation)}\nConfirm it: {shlex.join(['shaketable', 'run', str(file)])}")
+    if confirmation is not None:
+        say(_needs(confirmation))
+        if file is not None:
+            say(_how_to_confirm(confirmation, file))
     elif answered.has_spent_budget or answered.n_reused == answered.n_trials:
         say("Run it again with a larger --budget to look further: what was asked is kept.")
     else:
@@ -81,10 +83,26 @@ def _needs(confirmation: Confirmation) -> str:
     needed = "more than 1,000 questions" if n is None else name_questions(n)
     if confirmation.has_enough:
         return f"To confirm a loss of {points} takes {needed}; {QUESTIONS} has new ones, which were not asked here."
-    return (
-        f"To confirm a loss of {points} takes {needed} that were not asked here, and the table has "
-        f"{confirmation.n_fresh:,} of those: add new ones to it before."
+    fresh = "none" if confirmation.n_fresh == 0 else f"{confirmation.n_fresh:,}"
+    return f"To confirm a loss of {points} takes {needed} that were not asked here, and the table has {fresh} of those."
+
+
+def _how_to_confirm(confirmation: Confirmation, file: Path) -> str:
+    """The command; before it, what is missing. The same questions would not confirm what was found on them."""
+    command = shlex.join(["shaketable", "run", str(_from_here(file))])
+    if confirmation.has_enough:
+        return f"Confirm it: {command}"
+    missing = confirmation.n_to_add
+    added = (
+        "that many new questions" if missing is None else name_questions(missing).replace("question", "new question")
     )
+    return f"Add {added} to {_from_here(file.with_name(QUESTIONS))}, and confirm it then: {command}"
+
+
+def _from_here(file: Path) -> Path:
+    """Relative to the working folder, where it lies in it."""
+    here, absolute = Path.cwd(), file.absolute()
+    return absolute.relative_to(here) if absolute.is_relative_to(here) else file
 
 
 def describe_confirmation(run: Run, confirmation: Confirmation | None) -> str:
@@ -97,7 +115,8 @@ def describe_confirmation(run: Run, confirmation: Confirmation | None) -> str:
     return "\n".join(
         [
             f"Would confirm what was found in {run.folder}: it breaks {describe_way(worst.cell)}.",
-            "The design is fixed before anything is asked: the same questions plainly and so, nothing else.",
+            "The design is fixed before anything is asked: each question plainly and so, nothing else.",
+            f"It asks {QUESTIONS} alone: questions that were not asked when it was found.",
             "The worst of many estimates is too large, so it is planned for half of the loss that was seen, or for the",
             f"lower end of its interval if that is more, and shows it in {10 * POWER:.0f} of 10 such studies.",
             _needs(confirmation),
@@ -127,4 +146,5 @@ def values_of(run: Run, confirmation: Confirmation | None, file: Path | None) ->
         },
         "confirm": None if file is None else str(file),
         "questions_to_confirm": None if confirmation is None else confirmation.n_needed,
+        "fresh_questions": None if confirmation is None else confirmation.n_fresh,
     }

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shaketable.analyses.wording.numbers import WordingNumber
-from shaketable.factors import ORIGINAL
+from shaketable.factors import ORIGINAL, Cell
 from shaketable.report.section import Page, Table
 from shaketable.report.wording_noise import pair_with_noise
-from shaketable.report.wording_words import WITHOUT_PEOPLE, name_dataset, name_system_and_heat, name_way
-from shaketable.report.words import Entry, format_level
+from shaketable.report.wording_words import WITHOUT_PEOPLE, name_dataset, name_system_and_heat, name_way, order_of_way
+from shaketable.report.words import Entry, format_level, name_part
+from shaketable.types import Estimate
 
 NAMES = ("System", "Dataset", "Asked")
 TESTED = ("p, not adjusted", "Verdict")
@@ -39,6 +40,78 @@ def make_tables(
         _losses([number for number in shown if number.is_loss], titles, page, kind),
     )
     return tuple(table for table in tables if table is not None)
+
+
+PAPER_METHODS = {"closed_book": "NR", "single_retrieval": "WR", "dragin": "LB", "search_o1": "GB"}
+"""Our methods → the names in "How You Ask Matters!", arXiv 2604.10745."""
+
+
+def make_paper_table(
+    numbers: Sequence[WordingNumber], metric: str, title: str, page: Page, *, whole: Mapping[str, str] | None = None
+) -> tuple[Table, ...]:
+    """One in the layout and with the names of the paper: dataset and method down, wordings across; none where a
+    question has a single wording.
+
+    `whole`: metrics of all wordings together → the titles of their columns, after those of single wordings.
+    """
+    whole = whole or {}
+    shown = [
+        own for own in numbers if not (own.is_loss or own.answered_only or own.hop) and own.estimate.value is not None
+    ]
+    single = [own for own in shown if own.metric == metric and own.cell.variation is not None]
+    ways = sorted({str(own.cell.variation) for own in single}, key=order_of_way)
+    if not set(ways) - {ORIGINAL}:
+        return ()
+    cells = {replace(own.cell, variation=None): own.cell for own in single}
+    several = {
+        name: len({key(cell) for cell in cells} - {"–"}) > 1
+        for name, key in (("Model", _model), ("Evidence", _evidence), ("Temperature", _temperature))
+    }
+    entries = {(replace(own.cell, variation=None), str(own.cell.variation)): _plain(own.estimate) for own in single}
+    entries |= {(own.cell, own.metric): _plain(own.estimate) for own in shown if own.metric in whole}
+    rows = [
+        (
+            *(key(cell) for name, key in (("Model", _model),) if several[name]),
+            name_dataset(cell),
+            _paper_method(cell),
+            *(key(cell) for name, key in (("Evidence", _evidence), ("Temperature", _temperature)) if several[name]),
+            *(entries.get((cell, name)) for name in (*ways, *whole)),
+        )
+        for cell in cells
+    ]
+    columns = (
+        *(["Model"] if several["Model"] else []),
+        "Dataset",
+        "Method",
+        *(name for name in ("Evidence", "Temperature") if several[name]),
+        *(name_way(way) for way in ways),
+        *whole.values(),
+    )
+    return (Table(title=f"{title}, as the paper prints it", columns=columns, rows=tuple(rows), is_folded=True),)
+
+
+def _model(cell: Cell) -> str:
+    return cell.system.model if cell.system else ""
+
+
+def _evidence(cell: Cell) -> str:
+    return cell.perturbation or "–"
+
+
+def _temperature(cell: Cell) -> float | None:
+    return cell.temperature
+
+
+def _paper_method(cell: Cell) -> str:
+    method = cell.system.method if cell.system else ""
+    name = PAPER_METHODS.get(method.partition("(")[0])
+    return f"{name} ({name_part(method)})" if name else name_part(method)
+
+
+def _plain(estimate: Estimate) -> str:
+    """With the digits of the paper; intervals stand in our own tables."""
+    value = estimate.value or 0.0
+    return f"{100 * value:.1f} %" if estimate.unit == "share" else f"{value:.3f}"
 
 
 def make_noise_tables(

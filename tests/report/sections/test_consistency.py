@@ -42,7 +42,7 @@ def test_of_one_run_chance_is_not_known() -> None:
         "much of it is chance is not known: there are too few runs of the original wording to tell rewording from "
         "chance; raise repeats (n = 1 question).",
     )
-    (table,) = made.tables
+    table = made.tables[0]
     asked = [row[2] for row in table.rows]
     assert asked == ["original", "formality (more casual)", "people", "all wordings", "without rewrites by people"]
     assert table.columns[3:6] == ("similarity", "diversity", "empty answers")

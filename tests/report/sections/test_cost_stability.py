@@ -41,7 +41,8 @@ def test_changes_beyond_those_of_another_run_are_told_by_the_excess() -> None:
     )
     # Two of the three pairs of wordings cost 2 and 4, whose steadiness is 3/4.
     assert "Steadiness of two wordings is 0.833, 1.00 between two runs of the same wording: 0.167 less" in text
-    names = {row[3] for row in made.tables[-1].rows}
+    (beside,) = [table for table in made.tables if table.title == "Beside runs of the same wording"]
+    names = {row[3] for row in beside.rows}
     assert {"relative change of searches", "steadiness of searches, by pair"} < names
 
 

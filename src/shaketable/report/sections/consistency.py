@@ -15,7 +15,7 @@ from shaketable.report.wording_noise import (
     format_beside,
     pair_with_noise,
 )
-from shaketable.report.wording_tables import make_noise_tables, make_tables
+from shaketable.report.wording_tables import make_noise_tables, make_paper_table, make_tables
 from shaketable.report.wording_words import describe_numbers, join_details, make_headline, name_rewording, name_where
 from shaketable.report.words import format_level, sentence_case
 
@@ -37,6 +37,7 @@ def section(result: Consistency, page: Page) -> Section:
         tables=(
             *make_tables(result.numbers, TITLES, page),
             *make_noise_tables(result.numbers, TITLES, page, kind="consistency"),
+            *make_paper_table(result.numbers, "similarity", "Similarity", page, whole={"diversity": "diversity"}),
         ),
         caveats=describe_numbers(
             result.numbers,

@@ -19,16 +19,16 @@ from shaketable.report.wording_noise import (
     format_beside,
     pair_with_noise,
 )
-from shaketable.report.wording_tables import make_noise_tables, make_tables
+from shaketable.report.wording_tables import make_noise_tables, make_paper_table, make_tables
 from shaketable.report.wording_words import describe_numbers, join_details, make_headline, name_rewording, name_where
 
 TITLES = {
     ("n_searches", False): "searches",
-    ("re_searches", False): "relative change of searches",
-    ("cvr_searches", False): "steadiness of searches",
+    ("re_searches", False): "relative change of searches (RE)",
+    ("cvr_searches", False): "steadiness of searches (CVR)",
     ("n_calls", False): "model calls",
-    ("re_calls", False): "relative change of model calls",
-    ("cvr_calls", False): "steadiness of model calls",
+    ("re_calls", False): "relative change of model calls (RE)",
+    ("cvr_calls", False): "steadiness of model calls (CVR)",
     ("n_tokens", False): "tokens generated",
 }
 BESIDE = {
@@ -62,6 +62,10 @@ def section(result: CostStability, page: Page) -> Section:
         tables=(
             *make_tables(result.numbers, TITLES, page),
             *make_noise_tables(result.numbers, BESIDE, page, kind="cost"),
+            *make_paper_table(
+                result.numbers, "re_searches", "RE of the retriever", page, whole={"cvr_searches": "CVR"}
+            ),
+            *make_paper_table(result.numbers, "re_calls", "RE of the LLM", page, whole={"cvr_calls": "CVR"}),
         ),
         caveats=describe_numbers(
             result.numbers,

@@ -17,7 +17,7 @@ from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_choices import Chosen, choose_rewordings
 from shaketable.report.wording_figures import Plan, compare_ways
 from shaketable.report.wording_noise import CHANCE_IS_NOT_KNOWN, BesideNoise, choose_beside_noise, format_beside
-from shaketable.report.wording_tables import make_noise_tables, make_tables
+from shaketable.report.wording_tables import make_noise_tables, make_paper_table, make_tables
 from shaketable.report.wording_words import (
     describe_closed_books,
     describe_numbers,
@@ -82,6 +82,8 @@ def section(result: SearchDecisions, page: Page) -> Section:
         tables=(
             *make_tables(result.numbers, TITLES, page, kind="confidence"),
             *make_noise_tables(result.numbers, TITLES, page, kind="decision"),
+            *make_paper_table(result.numbers, "flip_any", "Flip rate", page),
+            *make_paper_table(result.numbers, "over_confidence", "Over-confidence", page),
         ),
         caveats=describe_numbers(
             result.numbers,

@@ -22,14 +22,14 @@ from shaketable.report.wording_noise import (
     choose_beside_noise,
     format_beside,
 )
-from shaketable.report.wording_tables import make_noise_tables, make_tables
+from shaketable.report.wording_tables import make_noise_tables, make_paper_table, make_tables
 from shaketable.report.wording_words import describe_numbers, join_details, make_headline, name_rewording, name_where
 from shaketable.report.words import format_level
 from shaketable.types import Estimate
 
 TITLES = {
-    ("mss", False): "similarity of queries",
-    ("rfr", False): "failed searches",
+    ("mss", False): "similarity of queries (MSS)",
+    ("rfr", False): "failed searches (RFR)",
     ("collapse", False): "collapse of what is found",
     ("disjoint", False): "nothing in common",
 }
@@ -75,6 +75,8 @@ def section(result: Trajectories, page: Page) -> Section:
         tables=(
             *make_tables(result.numbers, TITLES, page),
             *make_noise_tables(result.numbers, TITLES, page, kind="drift"),
+            *make_paper_table(result.numbers, "mss", "MSS", page),
+            *make_paper_table(result.numbers, "rfr", "RFR", page),
         ),
         caveats=describe_numbers(
             result.numbers,

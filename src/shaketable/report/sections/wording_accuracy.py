@@ -14,7 +14,7 @@ from shaketable.report.claim_words import FAMILY, UNADJUSTED, describe_failed, d
 from shaketable.report.section import Headline, Page, Section
 from shaketable.report.wording_choices import Chosen, choose_rewordings
 from shaketable.report.wording_figures import Plan, choose_drawn, has_several_ways, make_figures
-from shaketable.report.wording_tables import make_tables
+from shaketable.report.wording_tables import make_paper_table, make_tables
 from shaketable.report.wording_words import describe_numbers, join_details, name_rewording, name_system, name_where
 from shaketable.report.words import (
     count_questions,
@@ -33,6 +33,8 @@ FIGURE = Plan(
     titles=Titles(panel="Dataset", series="System", x="Asked", value="Correct answers"),
     draw=forest,
 )
+PAPER_NAMES = {"contains": "InAccuracy (contains)", "token_f1": "F1 (token_f1)"}
+"""Numbers that "How You Ask Matters!" prints; its InAccuracy is contains(match='token')."""
 CAVEATS = (
     "Differences are paired by question and run, and tested by flipping the signs of questions at random, which for "
     "single runs of right and wrong is McNemar's exact test.",
@@ -59,7 +61,14 @@ def section(result: WordingAccuracy, page: Page) -> Section:
         question="What does rewording a question cost?",
         headlines=_headlines(result, page),
         figures=make_figures(FIGURE, marks, page) if has_several_ways(drawn) else (),
-        tables=make_tables(result.numbers, titles, page, kind="wording"),
+        tables=(
+            *make_tables(result.numbers, titles, page, kind="wording"),
+            *(
+                table
+                for metric, name in PAPER_NAMES.items()
+                for table in make_paper_table(result.numbers, metric, name, page)
+            ),
+        ),
         caveats=describe_numbers(result.numbers, page, *CAVEATS),
     )
 

@@ -31,7 +31,8 @@ AGREEMENT = "same_answer"
 class Confirmation:
     """What a study of the worst case alone would take."""
 
-    study: Study
+    study: Study | None
+    """It asks questions of a new table alone; None: no such table can be made of this one."""
     worst: Breaking
     loss: float
     """That it is planned for: half of the estimate, or the lower end of its interval if that is more. The worst of
@@ -41,7 +42,12 @@ class Confirmation:
     n_fresh: int
     """Questions of the table that the run did not ask."""
     has_enough: bool
-    """Whether the study asks fresh questions alone, as many as are needed."""
+    """Whether there are as many fresh questions as are needed."""
+
+    @property
+    def n_to_add(self) -> int | None:
+        """Fresh questions that are still missing; None: more than a thousand."""
+        return None if self.n_needed is None else max(self.n_needed - self.n_fresh, 0)
 
 
 def plan_confirmation(run: Run) -> Confirmation | None:
@@ -59,7 +65,7 @@ def plan_confirmation(run: Run) -> Confirmation | None:
     n_fresh = sum(question.id not in asked for question in every)
     has_enough = choice.name == "csv" and n_needed is not None and n_needed <= n_fresh
     return Confirmation(
-        study=_study(run.study, shaken, worst, n_needed if has_enough else None),
+        study=_study(run.study, shaken, worst, n_needed) if choice.name == "csv" else None,
         worst=worst,
         loss=loss,
         n_needed=n_needed,
@@ -73,11 +79,10 @@ def write_confirmation(run: Run, confirmation: Confirmation | None, head: str) -
     study, questions = run.folder / STUDY, run.folder / QUESTIONS
     for file in (study, questions):
         file.unlink(missing_ok=True)
-    if confirmation is None:
+    if confirmation is None or confirmation.study is None:
         return None
-    if confirmation.has_enough:
-        source = Path(str(run.study.datasets[0].settings["path"]))
-        _write_fresh(source, questions, set(run.records()["question_id"]))
+    source = Path(str(run.study.datasets[0].settings["path"]))
+    _write_fresh(source, questions, set(run.records()["question_id"]))
     lines = "".join(f"# {line}\n" for line in head.splitlines())
     study.write_text(f"{lines}\n{format_study(confirmation.study)}", "utf-8")
     keep_closed(run.folder)
@@ -95,16 +100,16 @@ def _error(worst: Breaking) -> float:
     return levels.error_of(worst.arm, 1 - worst.loss.level)
 
 
-def _study(study: Study, shaken: Shaken, worst: Breaking, n_fresh: int | None) -> Study:
+def _study(study: Study, shaken: Shaken, worst: Breaking, n_needed: int | None) -> Study:
     """Every question asked plainly, and with each level of the worst case, alone and together."""
     cell, coolest = worst.cell, min(study.temperatures)
     [choice] = study.datasets
-    fresh = DatasetChoice(name=choice.name, settings={"path": QUESTIONS}, limit=n_fresh)
+    fresh = DatasetChoice(name=choice.name, settings={"path": QUESTIONS}, limit=n_needed)
     is_noisy = cell.temperature is not None or bool(shaken.noise is not None and shaken.noise.value)
     return replace(
         study,
         name=f"{study.name}-confirm",
-        datasets=(replace(choice, limit=None) if n_fresh is None else fresh,),
+        datasets=(fresh,),
         variations=(ORIGINAL, *([cell.variation] if cell.variation is not None else [])),
         perturbations=(UNCHANGED, *([cell.perturbation] if cell.perturbation is not None else [])),
         temperatures=(coolest, *([cell.temperature] if cell.temperature is not None else [])),
