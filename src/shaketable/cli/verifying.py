@@ -44,10 +44,11 @@ def verify(
 def _sentences(verified: Verified) -> list[str]:
     records = verified.records
     words = "Sound" if not verified.problems else f"{verified.n_problems:,} problems"
+    locks = [] if verified.has_locks else ["The disk refuses locks: all was read without, and nothing may write to it."]
     if records is None:
-        return [f"{words}: the records cannot be read."]
+        return [f"{words}: the records cannot be read.", *locks]
     missing = f", {count(records.missing, 'trial')} still to answer" if records.missing else ""
-    sentences = [f"{words}: {count(records.n_records, 'record')} checked{missing}."]
+    sentences = [f"{words}: {count(records.n_records, 'record')} checked{missing}.", *locks]
     if verified.are_scores_current is False:
         sentences.append("The scores are of other records than there are now, and were not compared.")
     if verified.recomputed:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from shaketable import catalog
-from shaketable.errors import LayoutError, PartError, ShaketableError
+from shaketable.errors import LayoutError, PartError, RunError, ShaketableError
 from shaketable.factors import numbers_of
 from shaketable.protocols import JudgingMetric, Metric, WeightReadingPart
 from shaketable.stages.reference import made_by
 from shaketable.stages.score import scores_of
 from shaketable.store import RecordStore, Run
+from shaketable.store.lock import has_locks
 from shaketable.store.score_file import load_scores_by
 from shaketable.store.sealing.folder import find_altered_files, list_unsealed
 from shaketable.store.sealing.last_commit import describe_loss
@@ -38,6 +39,8 @@ class Verified:
     are not ours."""
     unsealed: tuple[str, ...]
     """Files in a run of an older version, of which nothing is known; in another they are problems."""
+    has_locks: bool
+    """Whether the disk gives locks; without them it is read all the same, and nobody may write meanwhile."""
     are_scores_current: bool | None
     """Whether they are of the records that there are; None: there are none."""
 
@@ -47,6 +50,13 @@ def verify(run: Run, *, full: bool = False, progress: Callable[[str], None] = la
     with `full` by those that do, too."""
     problems: list[str] = []
     verdict: Verdict | None = None
+    can_lock = has_locks(run.folder)
+    log = run.records_path.with_name(f"{run.records_path.name}-wal")
+    if not can_lock and log.is_file() and log.stat().st_size:
+        raise RunError(
+            f"{run.folder} cannot be checked here: the disk refuses locks, and what was written last waits in "
+            f"{log.name}. Copy the folder to a disk that has locks, such as this computer's own, and check it there."
+        )
     progress("reading the records")
     try:
         with RecordStore(run.records_path, read_only=True) as store:
@@ -78,6 +88,7 @@ def verify(run: Run, *, full: bool = False, progress: Callable[[str], None] = la
         recomputed=tuple(recomputed),
         only_sealed=tuple(only_sealed),
         unsealed=list_unsealed(run.folder) if verdict is not None and not verdict.is_sealed else (),
+        has_locks=can_lock,
         are_scores_current=is_current,
     )
 

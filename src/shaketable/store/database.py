@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from shaketable.errors import LayoutError, StoreError
 from shaketable.store import schema
+from shaketable.store.lock import has_locks
 from shaketable.store.ownership import open_inside
 from shaketable.store.sealing.folder import seal_older
 from shaketable.store.sealing.last_commit import Noting, describe_loss
@@ -218,10 +219,11 @@ def reading_uri(path: Path) -> str:
     """How SQLite opens the file without changing it.
 
     In write-ahead mode even readers keep a small file beside it. Where they may not, and nothing waits to be merged,
-    nobody else writes either: the file can be taken as it is.
+    nobody else writes either: the file can be taken as it is. Where the disk has no locks, too.
     """
     log = path.with_name(f"{path.name}-wal")
-    is_still = not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
+    is_log_empty = not (log.exists() and log.stat().st_size)
+    is_still = is_log_empty and not (os.access(path.parent, os.W_OK) and has_locks(path.parent))
     return f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_still else ''}"
 
 

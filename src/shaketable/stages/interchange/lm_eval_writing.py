@@ -13,6 +13,7 @@ from typing import Any
 
 from shaketable import __version__
 from shaketable.errors import OutputError
+from shaketable.identity import digest_text
 from shaketable.stages.interchange.log_rows import OWN
 from shaketable.stages.interchange.scored import (
     Means,
@@ -27,6 +28,8 @@ from shaketable.store import Run
 from shaketable.store.cells import AskedCell, asked_cells
 
 FILTER = "none"
+LONGEST_TASK = 180
+"""Characters; the name of a file has 255 at most."""
 
 
 def export_lm_eval(run: Run, out: Path) -> list[Path]:
@@ -62,9 +65,10 @@ def _write_model(run: Run, model: str, cells: Sequence[AskedCell], folder: Path)
 
 
 def task_name(run: Run, cell: AskedCell) -> str:
-    """Of letters, digits and underscores, as names of tasks are."""
+    """Of letters, digits and underscores, as names of tasks are, and not too long for the name of a file."""
     parts = (run.study.name, cell.dataset, cell.method, cell.retriever, cell.perturbation, cell.variation)
-    return re.sub(r"\W", "_", "_".join(safe_name(part) for part in parts if part) + f"_t{cell.temperature:g}")
+    name = re.sub(r"\W", "_", "_".join(safe_name(part) for part in parts if part) + f"_t{cell.temperature:g}")
+    return name if len(name) <= LONGEST_TASK else f"{name[:LONGEST_TASK]}_{digest_text(name)[:8]}"
 
 
 def _date(run: Run) -> str:

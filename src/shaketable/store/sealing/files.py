@@ -118,7 +118,11 @@ def _held(folder: Path, kind: int = fcntl.LOCK_EX) -> Iterator[None]:
     """Several processes may write into one folder: each waits for the others here."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, kind)
+        try:
+            fcntl.flock(handle, kind)
+        except OSError:
+            if kind != fcntl.LOCK_SH:  # Reading without a lock may only fail where somebody writes.
+                raise
         yield
     finally:
         os.close(handle)
