@@ -214,7 +214,7 @@ def test_two_prompts_are_two_systems_and_the_trace_holds_what_was_sent(tmp_path)
         if record.trial.question_id == "q0":
             [asked] = [event.step for event in record.trace if isinstance(event.step, Generate)]
             messages[record.trial.method] = [(message.role, message.content) for message in asked.messages]
-    evidence, wording = "Book 0 is by Author 0. Author 0 was born in Rome.", "Who wrote book 0?"
+    evidence, wording = "Book 0 is by Author 0.\n\nAuthor 0 was born in Rome.", "Who wrote book 0?"
     assert messages == {
         "short": [("system", "Be brief."), ("user", f"In a word: {evidence}\n{wording}")],
         "long": [("user", f"Be brief.\n\nThink.\n{evidence}\n\n{wording}\nAnswer:")],
