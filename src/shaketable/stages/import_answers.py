@@ -83,7 +83,7 @@ class Imported:
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without the collector of garbage: rows are many small values in no circle, which it would walk again and again."""
+    """Pause the collector of garbage: rows are many small values in no circle, which it would walk again and again."""
     is_on = gc.isenabled()
     gc.disable()
     try:
