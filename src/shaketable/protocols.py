@@ -360,6 +360,13 @@ class EndpointModel(Model, Protocol):
 
 
 @runtime_checkable
+class ListingModel(EndpointModel, Protocol):
+    @property
+    def top_logprobs(self) -> int:
+        """How many of the likeliest tokens it lists at each position."""
+
+
+@runtime_checkable
 class AddressedModel(Model, Protocol):
     """A model that may be asked at several places under one key."""
 
@@ -471,6 +478,13 @@ class DeclaredMetric(Protocol):
 class TraceChoosingMetric(Metric, Protocol):
     reads_trace: ClassVar[bool]
     """False: it reads the answer alone; its records then come without trace and evidence, which is faster."""
+
+
+@runtime_checkable
+class ScaledMetric(Metric, Protocol):
+    @property
+    def scaled(self) -> bool:
+        """Whether it reads the distribution that was sampled in place of the model's own."""
 
 
 @runtime_checkable

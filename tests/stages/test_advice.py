@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import shaketable
+from shaketable.errors import PartError
 from shaketable.stages.advice import advice_on
 from shaketable.stages.plan import plan
 from shaketable.study import load_study
@@ -89,3 +90,43 @@ def test_settings_that_fit_are_not_mentioned(tmp_path: Path, by: str) -> None:
 def test_a_model_under_test_is_known_too(tmp_path: Path) -> None:
     [said] = told_of(tmp_path, "models = [\"openai(model='o3')\"]\n")
     assert said.startswith("cross.models: o3 refuses max_tokens and temperature")
+
+
+ENDPOINT = "models = [\"openai(model='m', base_url='http://127.0.0.1:1/v1')\"]\n"
+FLARE = 'methods = ["flare(distribution=\'processed\')"]\nretrievers = ["bm25"]\n'
+
+
+def told_of_study(folder: Path, cross: str, generation: str = "", metrics: str = '"correct"') -> str:
+    (folder / "study.toml").write_text(
+        f'name = "x"\n[dataset]\nname = "builtin"\nlimit = 2\n[cross]\n{cross}'
+        f"[generation]\nmax_tokens = 8\n{generation}[score]\nmetrics = [{metrics}]\n"
+    )
+    return " ".join(advice_on(plan(load_study(folder / "study.toml"))))
+
+
+@pytest.mark.parametrize(
+    ("temperatures", "generation", "words"),
+    [
+        ("[0.7]", "top_p = 0.8\ntop_k = 20\n", ""),
+        ("[0.7]", "", ""),
+        ("[0.0]", "", "never searches there"),
+        ("[1.5]", "top_k = 20\n", ""),
+        ("[1.5]", "", "Set distribution='raw'"),
+        ("[0.7]", "top_k = 40\n", "top_k is 40"),
+    ],
+)
+def test_processed_doubt_of_an_endpoint(tmp_path: Path, temperatures: str, generation: str, words: str) -> None:
+    said = told_of_study(tmp_path, f"{ENDPOINT}{FLARE}temperatures = {temperatures}\n", generation)
+    assert (words in said) if words else said == ""
+
+
+def test_certainty_that_an_endpoint_cannot_give_is_told_before(tmp_path: Path) -> None:
+    cross = f'{ENDPOINT}methods = ["closed_book"]\ntemperatures = [0.0, 2.0]\n'
+    said = told_of_study(tmp_path, cross, "logprobs = true\n", '"certainty"')
+    assert "certainty cannot be given" in said and "at temperature 2" in said and "certainty(scaled=False)" in said
+    assert told_of_study(tmp_path, cross.replace("2.0", "1.0"), "logprobs = true\n", '"certainty"') == ""
+
+
+def test_a_method_that_an_endpoint_cannot_serve_names_what_to_change(tmp_path: Path) -> None:
+    with pytest.raises(PartError, match=r"Take 'dragin' out of cross\.methods"):
+        told_of_study(tmp_path, ENDPOINT + 'methods = ["dragin"]\nretrievers = ["bm25"]\n')

@@ -142,7 +142,8 @@ class Flare(ChainOfThought):
         [name] = self.wants
         given = reply.extras.get(name)
         if not isinstance(given, list) or len(given) != len(reply.tokens):
-            raise ValueError(f"The model gave no {name} for its tokens. Use a model or an endpoint that does.")
+            instead = "distribution='raw', or " if self.distribution == "processed" else ""
+            raise ValueError(f"The model gave no {name} for its tokens. Use {instead}a model or an endpoint that does.")
         places = spoken(reply)
         tokens = [reply.tokens[token] for token in places]
         doubts = [1 - math.exp(float(given[token])) for token in places]  # type: ignore[arg-type]

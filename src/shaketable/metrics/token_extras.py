@@ -8,6 +8,10 @@ from shaketable.metrics.scoring import GREEDY_ONLY, unscored
 from shaketable.types import Completion, Generate, Json, Record, Score
 
 NOT_KEPT = "the model gave no {name}: the study or the method must want them"
+NOT_SAMPLED = (
+    "the endpoint lists too few tokens to tell the distribution that was sampled from (top_logprobs); scaled=False "
+    "takes the model's own"
+)
 NO_TOKENS = "the answer has no tokens"
 Judge = Callable[[Completion, int], float | str]
 """The last completion of a record and the number of its answer tokens → a number, or why there is none."""
@@ -29,6 +33,8 @@ def extra(completion: Completion, name: str) -> list[Json] | str:
     if not isinstance(values, list) or len(values) != len(completion.tokens):
         if name == "top_logprobs" and completion.decoding.get("temperature"):
             return GREEDY_ONLY
+        if name == "processed_logprobs" and "logprobs" in completion.extras:
+            return NOT_SAMPLED
         return NOT_KEPT.format(name=name)
     return values
 

@@ -61,7 +61,7 @@ class Openai:
     """
 
     version: ClassVar[int] = 1
-    gives: ClassVar[frozenset[str]] = frozenset({"logprobs", "top_logprobs"})
+    gives: ClassVar[frozenset[str]] = frozenset({"logprobs", "top_logprobs", "processed_logprobs"})
 
     model: str
     """The name the endpoint knows the model by."""

@@ -304,6 +304,13 @@ def describe_not_applied(flat: NotApplied) -> str:
     )
 
 
+def describe_processed_at_zero(method: str) -> str:
+    return (
+        f"{method} decides by the probabilities that were sampled, which are all 1 at temperature 0: it never searches "
+        "there. Set distribution='raw', or temperatures above 0."
+    )
+
+
 def describe_truncation(environment: Mapping[str, Any]) -> str | None:
     """That an endpoint may cut off unlikely tokens though the study switches that off; None: nothing says so."""
     model, left_out = environment.get("model"), environment.get("settings_left_out") or {}

@@ -6,12 +6,26 @@ import json
 
 from shaketable import catalog
 from shaketable.models.endpoint.hints import ROOM_TO_THINK
-from shaketable.protocols import CountedVariation, GoldMetric, LaidOutMethod, ParticularModel, ThinkingModel, TurnMethod
+from shaketable.models.endpoint.processed import why_unknown
+from shaketable.protocols import (
+    CountedVariation,
+    GoldMetric,
+    LaidOutMethod,
+    ListingModel,
+    ParticularModel,
+    ScaledMetric,
+    TemperatureModel,
+    ThinkingModel,
+    TurnMethod,
+)
+from shaketable.report.words import describe_processed_at_zero
 from shaketable.stages.meter import asked_in_batches
 from shaketable.stages.parts import variations_of
 from shaketable.stages.plan import Condition, Plan
 from shaketable.types import Question
 from shaketable.variations.gate.reworded import RULES
+
+USE_RAW = "Set distribution='raw', or a top_k in [generation] of no more tokens than the endpoint lists"
 
 
 def advice_on(planned: Plan) -> list[str]:
@@ -19,6 +33,7 @@ def advice_on(planned: Plan) -> list[str]:
     advice = [advise(condition) for condition in planned.conditions for advise in (_on_thoughts, _on_batches)]
     advice.append(_on_answers(planned))
     advice += _on_refused_settings(planned)
+    advice += _on_sampled_distributions(planned)
     return list(dict.fromkeys(filter(None, advice)))
 
 
@@ -37,6 +52,42 @@ def _on_refused_settings(planned: Plan) -> list[str]:
         if isinstance(model, ParticularModel) and (problem := model.known_refusal(n_tokens)):
             told.append(f"cross.variations: {catalog.name_of(variation)}: {problem}")
     return told
+
+
+def _on_sampled_distributions(planned: Plan) -> list[str]:
+    """Methods and metrics that read the probabilities that were sampled: where those say nothing, or are not known."""
+    told = []
+    metrics = [catalog.build("metric", text) for text in planned.study.metrics]
+    scaled = [catalog.name_of(metric) for metric in metrics if isinstance(metric, ScaledMetric) and metric.scaled]
+    for condition in planned.conditions:
+        temperatures = sorted({*planned.temperatures_of(condition), *planned.hot_temperatures_of(condition)})
+        is_processed = any(want.startswith("processed_") for want in condition.method.wants)
+        method, model = catalog.label(condition.method), catalog.label(condition.model)
+        if is_processed and 0 in temperatures:
+            told.append(describe_processed_at_zero(method))
+        if not isinstance(condition.model, ListingModel):
+            continue
+        for temperature in temperatures:
+            settings = {**condition.decoding, "temperature": temperature}
+            if settings.pop("library_defaults") or not _sends_temperature(condition):
+                settings.pop("top_p")
+            problem = why_unknown(settings, condition.model.top_logprobs)
+            if problem is None:
+                continue
+            if is_processed:
+                told.append(f"{method} fails at temperature {temperature:g} on {model}: {problem}. {USE_RAW}")
+            elif scaled and condition.decoding.get("logprobs"):
+                instead = " and ".join(f"{name}(scaled=False)" for name in scaled)
+                told.append(
+                    f"{' and '.join(scaled)} cannot be given for {model} at temperature {temperature:g}: {problem}. "
+                    f"The model's own distribution can: {instead}."
+                )
+            break
+    return told
+
+
+def _sends_temperature(condition: Condition) -> bool:
+    return not isinstance(condition.model, TemperatureModel) or condition.model.takes_temperature
 
 
 def _on_answers(planned: Plan) -> str | None:

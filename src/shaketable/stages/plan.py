@@ -502,6 +502,7 @@ def _cases(model: Model, method: Method, evidence: Sequence[tuple[Retriever, Per
     if missing:
         raise PartError(
             f"{catalog.label(method)} needs {', '.join(missing)} of its model, and {catalog.label(model)} "
-            "does not give it. Use a local model (smollm2, transformers), or a method that needs only text."
+            f"does not give it. Take '{catalog.name_of(method)}' out of cross.methods, or use a local model (smollm2, "
+            "transformers)."
         )
     return [(method, *both) for both in evidence] if method.searches else [(method, None, None)]

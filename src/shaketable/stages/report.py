@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from shaketable.report.page import (
 )
 from shaketable.report.section import Band, Page, Section
 from shaketable.report.templates import environment
-from shaketable.report.words import describe_not_applied, describe_truncation
+from shaketable.report.words import describe_not_applied, describe_processed_at_zero, describe_truncation
 from shaketable.stages.analyze import holding_findings
 from shaketable.stages.explaining.explained_now import current_explanations
 from shaketable.stages.heat_check import at_coolest
@@ -33,6 +34,7 @@ from shaketable.store.sealing.files import write_sealed
 from shaketable.types import Findings
 
 N_EXAMPLES = 4
+PROCESSED = re.compile(r"distribution\s*[=:]\s*['\"]?processed")
 """Cases that are open on the page; others are folded."""
 N_HEADLINES = 3
 """Of each section, that are kept beside the page for whoever shows a run in brief."""
@@ -111,6 +113,8 @@ def render(run: Run, page: Page, sections: Sequence[Section], drawings: Sequence
     chapters = [chapter for chapter in chapters if chapter or (chapter.name == home and examples)]
     environments = run.environments()
     of_endpoints = list(dict.fromkeys(filter(None, map(describe_truncation, environments))))
+    if 0 in run.study.temperatures:
+        of_endpoints += map(describe_processed_at_zero, filter(PROCESSED.search, run.study.methods))
     return environment.get_template("report.html").render(
         summary=summary,
         facts=list_facts(summary, conditions_in(page.score_reader), page.labels),

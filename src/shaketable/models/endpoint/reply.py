@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from shaketable.models.endpoint.choice import (
     as_written,
@@ -15,7 +15,8 @@ from shaketable.models.endpoint.choice import (
 from shaketable.models.endpoint.failures import EndpointError
 from shaketable.models.endpoint.fields import count_of, mapping_of
 from shaketable.models.endpoint.logprobs import Unreadable, cut_tokens, read_logprobs
-from shaketable.models.endpoint.request import reply_prefix
+from shaketable.models.endpoint.processed import processed_logprobs
+from shaketable.models.endpoint.request import PROCESSED, reply_prefix
 from shaketable.models.endpoint.words import REPLACED, Hide
 from shaketable.text.thoughts import CLOSE, split_thoughts
 from shaketable.types import Completion, Json, Prompt
@@ -89,12 +90,21 @@ def _read_tokens(
 ) -> tuple[tuple[str, ...], dict[str, Json], list[str]]:
     """Tokens, what is told of each, and notes. An answer whose tokens cannot be read is an answer still."""
     asked = body.get("top_logprobs", body.get("logprobs"))
+    n_top = asked if isinstance(asked, int) else 0
+    is_processed = PROCESSED in prompt.wants
+    wants = (*prompt.wants, "logprobs", "top_logprobs") if is_processed else prompt.wants
     try:
-        tokens, extras = read_logprobs(
-            choice, prompt.wants, prompt.sampling.max_tokens, asked if isinstance(asked, int) else 0
-        )
+        tokens, extras = read_logprobs(choice, wants, prompt.sampling.max_tokens, n_top)
     except Unreadable:
         return (), {}, ["logprobs_unreadable"]
     if hide(joined := "".join(tokens)) != joined:
         return (), {}, ["logprobs_hidden"]  # Together they spell a secret.
-    return tokens, extras, []
+    if is_processed and len(extras) == 2:
+        logprobs, tops = (
+            cast(list[float], extras["logprobs"]),
+            cast(list[list[tuple[str, float]]], extras["top_logprobs"]),
+        )
+        listed = [[logprob for _, logprob in top] for top in tops]
+        if (processed := processed_logprobs(logprobs, listed, body, n_top)) is not None:
+            extras = {**extras, PROCESSED: processed}
+    return tokens, {name: values for name, values in extras.items() if name in prompt.wants}, []

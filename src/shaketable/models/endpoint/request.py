@@ -19,6 +19,9 @@ OWN = frozenset(
 )
 """What the study and the part's settings decide; `extra_body` cannot."""
 
+PROCESSED = "processed_logprobs"
+"""An extra that no endpoint gives, and that follows from the others where truncation leaves few tokens."""
+
 NEUTRAL: Mapping[str, Json] = {
     "top_k": -1,
     "min_p": 0.0,
@@ -99,7 +102,7 @@ def request_body(prompt: Prompt, dialect: Dialect) -> dict[str, Json]:
         if dialect.is_extended:
             # The names by which vLLM and SGLang are told to leave the stop string in the text.
             body |= {"include_stop_str_in_output": True, "no_stop_trim": True}
-    wants_logprobs = "logprobs" in prompt.wants or "top_logprobs" in prompt.wants
+    wants_logprobs = not {"logprobs", "top_logprobs", PROCESSED}.isdisjoint(prompt.wants)
     if prompt.layout == "plain":
         body["prompt"] = "".join(message.content for message in prompt.messages)
         body["max_tokens"] = sampling.max_tokens
