@@ -68,7 +68,9 @@ def test_a_label_shows_only_what_differs_from_the_defaults():
 def test_a_key_spells_every_setting_the_version_and_the_prompts():
     spelled = catalog.spelled(SingleRetrieval())
     prompts = "".join(f"+{prompt.identity}" for prompt in SingleRetrieval.prompts)
-    assert spelled == f"single_retrieval(k=5, with_titles=False, n_examples=0, layout='chat')@1{prompts}"
+    assert spelled == (
+        f"single_retrieval(k=5, with_titles=False, joined=False, n_examples=0, layout='chat')@2{prompts}"
+    )
 
 
 def test_settings_that_do_not_shape_answers_are_in_no_key_and_no_label():
@@ -92,7 +94,7 @@ def test_an_unknown_setting_is_answered_with_the_known_ones():
         catalog.build("method", "single_retrieval(kk=3)", "cross.methods[2]")
     assert str(caught.value) == (
         "cross.methods[2]: single_retrieval has no setting 'kk'. Did you mean 'k'? "
-        "Settings: prompt, system, k, with_titles, n_examples, layout."
+        "Settings: prompt, system, k, with_titles, joined, n_examples, layout."
     )
 
 

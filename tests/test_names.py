@@ -216,7 +216,7 @@ def test_a_report_speaks_of_names_and_its_method_chapter_tells_what_they_are(tmp
     assert "<dd>long, short</dd>" in page
     method = page[page.index('id="method"') :]
     cells = [re.sub(r"<[^>]+>", "|", row) for row in re.findall(r"<tr>(.*?)</tr>", method)]
-    assert any(re.match(r"\|+method\|+short: single_retrieval\|+1\|", row) for row in cells)
+    assert any(re.match(r"\|+method\|+short: single_retrieval\|+2\|", row) for row in cells)
     assert set(made.records()["method"]) == {"short", "long"}
     assert set(made.score_table()["method"]) == {"short", "long"}
     table = (made.folder / "figures" / "figure_table.csv").read_text("utf-8")

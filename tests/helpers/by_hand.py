@@ -101,6 +101,8 @@ def drive(method, wording, replies, *, hits=(), attention=even_attention, most_s
             case Probe(text=text, token_ids=ids):
                 tokens = pieces(text)
                 assert text.strip(), "an empty text cannot be read"
+                if ids is not None and len(ids) == len(tokens) + 1:  # The end mark is no part of the text.
+                    tokens = (*tokens, END)
                 assert ids is None or len(ids) == len(tokens)
                 extras = {"token_ids": list(range(len(tokens)))}
                 reply = Reading(tokens=tokens, extras=extras | {"attention": attention(len(tokens))})

@@ -49,12 +49,14 @@ def see(run: Run) -> SeenPage:
     return SeenPage((run.folder / "report.html").read_text("utf-8"))
 
 
-def small_run(folder: Path, *, analyses: list[str], score: list[str] | None = None, **cross: Any) -> Run:
+def small_run(
+    folder: Path, *, analyses: list[str], score: list[str] | None = None, limit: int = 8, **cross: Any
+) -> Run:
     """A real run of a scripted model over built-in questions, answered, scored, analyzed and reported."""
     tables = {
         "name": "small",
         "seed": 3,
-        "dataset": {"name": "builtin", "balance": {"by": ["type"]}, "limit": 8},
+        "dataset": {"name": "builtin", "balance": {"by": ["type"]}, "limit": limit},
         "cross": {
             "models": [COOL],
             "perturbations": ["unchanged", "sentence_removal", "word_reordering"],

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from by_hand import completion, drive, even_attention, hit
+from tokenizers import pre_tokenizers
 from transformers import AutoModelForCausalLM
 
 from shaketable import catalog, weights
@@ -14,6 +15,7 @@ from shaketable.engine.probe import read_each
 from shaketable.engine.sweep import SweepEngine
 from shaketable.methods.dragin import Dragin
 from shaketable.methods.rind_qfs import token_attention
+from shaketable.methods.words import spell_bytes
 from shaketable.types import Completion, Generate, Message, Note, Probe, Prompt, Sampling
 
 pytestmark = pytest.mark.weights  # spaCy's, for sentences and tags.
@@ -283,3 +285,41 @@ def test_rind_and_qfs_are_those_of_a_direct_computation_alone_and_in_a_batch():
         expected = last_attention(ids)[:, len(marks) :, len(marks) :]
         np.testing.assert_allclose(one.extras["attention"], expected, atol=1e-4)
         np.testing.assert_allclose(token_attention(one.extras["attention"]), expected.max(1).mean(0), atol=1e-4)
+
+
+# --- tokens as the authors compare them -----------------------------------------------------------------------------
+
+FOREIGN = "Família é boa. " + SENTENCE
+
+
+@pytest.mark.parametrize("text", ["Família", "Łódź – 12 °C", "起き", "plain words", "a\tb\n"])
+def test_words_are_spelled_as_byte_level_vocabularies_spell_them(text):
+    whole = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str(text)
+    assert spell_bytes(text) == "".join(piece for piece, _ in whole)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "first", "second"),
+    [
+        ("text", ["Família", "é", "boa."], SENTENCE.split()),
+        ("authors", [], ["FamÃŃlia", "Ã©", "boa.", *SENTENCE.split()]),
+    ],
+)
+def test_sentences_with_other_letters_keep_their_words(tokens, first, second):
+    said = completion(FOREIGN, entropy=[0.0] * 8, finish="length")
+    driven = drive(Dragin(tokens=tokens), WORDING, [said, "So the answer is Leda."], hits=HITS)
+    words = {note["sentence"]: note["words"] for note in driven.notes("rind")}
+    assert words["Família é boa."] == first
+    assert words[SENTENCE] == second
+
+
+@pytest.mark.parametrize(("tokens", "n_read"), [("text", 5), ("authors", 6)])
+def test_the_end_mark_belongs_to_the_last_word_as_the_authors_have_it(tokens, n_read):
+    said = completion(SENTENCE, entropy=[0.0] * 5 + [9.0])
+    driven = drive(Dragin(tokens=tokens), WORDING, [said, "So the answer is Leda."], hits=HITS)
+    [trigger, *_] = [step for step in driven.of(Probe) if "attention" in step.wants]
+    assert len(trigger.token_ids) == n_read
+    [note, *_] = driven.notes("rind")
+    assert len(note["words"]) == 5
+    # Its entropy counts to the last word's: (0 + 9) / 2 of two tokens.
+    assert bool(note["hits"]) is (tokens == "authors")

@@ -1,5 +1,7 @@
 """The plain layout: every method asks models without a chat template by one text that goes on."""
 
+from dataclasses import replace
+
 import pytest
 from by_hand import drive, hit
 
@@ -31,6 +33,22 @@ def test_every_method_asks_in_the_plain_layout(name):
 def test_every_method_asks_by_chat_unless_it_is_told(name):
     driven = drive(catalog.build("method", name), WORDING, ["He met Leda.", "So the answer is Leda."], hits=HITS)
     assert {step.layout for step in driven.of(Generate)} == {"chat"}
+
+
+@pytest.mark.parametrize("name", ["single_retrieval", "query_rewrite"])
+@pytest.mark.parametrize(
+    ("settings", "evidence"),
+    [
+        ("", "Zeus met Leda.\n\nHera met Io."),
+        ("joined=True", "Zeus met Leda. Hera met Io."),
+        ("with_titles=True", "T: Zeus met Leda.\n\nT: Hera met Io."),
+    ],
+)
+def test_passages_stay_apart_in_a_prompt(name, settings, evidence):
+    method = catalog.build("method", f"{name}({settings})")
+    hits = [replace(own, passage=replace(own.passage, title="T")) for own in (*HITS, hit("Hera met Io."))]
+    driven = drive(method, WORDING, ["Leda"], hits=hits)
+    assert f"\n\nDocument: {evidence}\n\nQuery: {WORDING}" in driven.of(Generate)[-1].messages[0].content
 
 
 @pytest.mark.parametrize("name", ["closed_book", "single_retrieval", "query_rewrite"])

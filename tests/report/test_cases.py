@@ -44,7 +44,7 @@ def test_cases_are_shown_with_both_evidences_every_answer_and_tags(page: Page) -
     first = make_cases(page)[0]
     assert first.evidence_before != first.evidence_after
     assert len(first.answers) == 2 * 2  # with both evidences, two runs each
-    assert first.headline is not None and " takes token_f1 from " in first.headline
+    assert first.headline is not None and "token_f1 is 0 with " in first.headline, first.headline
     wrong = [answer for answer in first.answers if answer.correct == 0]
     assert wrong and all(answer.tags in (("wrong",), ("refusal",)) for answer in wrong)
 

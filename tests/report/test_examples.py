@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from shaketable.report.case import Case, CaseAnswer
 from shaketable.report.examples import show_case
-from shaketable.report.word_diff import word_diff
+from shaketable.report.word_diff import evidence_diff, new_order, word_diff
 
 
 def case(*answers: CaseAnswer) -> Case:
@@ -45,3 +45,16 @@ def test_answers_stand_by_temperature_with_the_original_evidence_first() -> None
     assert shown.columns == ("unchanged", "typos")
     assert [temperature for temperature, _ in shown.lines] == [0.0, 1.0]
     assert shown.evidence == "entity replacement"
+
+
+def test_a_new_order_of_passages_is_numbered() -> None:
+    before, after = "A b.\n\nC d.\n\nA b.", "A b.\n\nA b.\n\nC d."
+    assert new_order(before, after) == "1 2 3 → 1 3 2"
+    assert evidence_diff(before, after) == [("kept", "[1] A b. ¶ [2] C d. ¶ [3] A b.")]
+    assert new_order(before, before) == ""
+
+
+def test_passages_stay_apart_in_a_diff() -> None:
+    before, after = "A b.\n\nC d.", "A b.\n\nC e."
+    assert new_order(before, after) == ""
+    assert evidence_diff(before, after) == [("kept", "A b. ¶ C"), ("gone", "d."), ("new", "e.")]

@@ -2,12 +2,15 @@
 
 import sqlite3
 from dataclasses import replace
+from types import SimpleNamespace
 
+import polars as pl
 import pytest
 from made_studies import row, small_study, study_of, write_rows
 
-from shaketable import catalog
+from shaketable import catalog, errors
 from shaketable.errors import PartError, RunError, StudyError
+from shaketable.report.about import list_facts
 from shaketable.stages import vary as stage
 from shaketable.stages.answer import answer
 from shaketable.stages.plan import plan
@@ -390,3 +393,18 @@ def test_an_altered_wording_is_found(tmp_path):
             "wordings of q0 by spelling: their content does not match their checksum",
             "wordings: rows do not match their seal: some were altered, or the seal was",
         )
+
+
+# --- which check they passed ----------------------------------------------------------------------
+
+
+def test_a_run_says_which_wordings_were_checked_by_rules(tmp_path, monkeypatch):
+    monkeypatch.setattr(errors, "is_installed", lambda module: False)
+    study = small_study(tmp_path, 3, variations=["original", "disfluency", "spelling"])
+    folder = Run.prepare(tmp_path / "run", study)
+    wordings_of(study, folder)
+    summary = folder.summary()
+    assert summary.wording_checks == (("disfluency", "rules"),)
+    scores = pl.DataFrame({name: [None] for name in ("temperature", "perturbation", "variation")})
+    facts = dict(list_facts(summary, scores, SimpleNamespace(given=True, systems=(), system=str)))
+    assert facts["Paraphrases"].startswith("disfluency: checked by rules")

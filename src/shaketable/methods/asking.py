@@ -104,11 +104,12 @@ def note(name: str, **values: Any) -> Generator[Step, Reply, None]:
     yield Note(name=name, values=values)
 
 
-def document(hits: tuple[Hit, ...], *, with_titles: bool = False) -> str:
-    """The evidence as one text: sentences in order, joined by a space."""
+def document(hits: tuple[Hit, ...], *, with_titles: bool = False, joined: bool = False) -> str:
+    """Return the evidence as one text, with an empty line between passages, or a space where they are `joined`."""
     if with_titles:
-        return "\n".join(f"{hit.passage.title}: {hit.passage.text}" for hit in hits)
-    return " ".join([hit.passage.text for hit in hits])
+        texts = [f"{hit.passage.title}: {hit.passage.text}" for hit in hits]
+        return ("\n" if joined else "\n\n").join(texts)
+    return (" " if joined else "\n\n").join([hit.passage.text for hit in hits])
 
 
 def numbered(hits: tuple[Hit, ...]) -> str:

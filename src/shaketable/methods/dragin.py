@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from shaketable.methods.asking import gathered, note, probe, search
@@ -16,7 +16,7 @@ from shaketable.methods.chain_of_thought import (
     of_distribution,
 )
 from shaketable.methods.rind_qfs import content_words, has_content, qfs, qfs_weights, rind, token_attention
-from shaketable.methods.words import assign, merge, named, spoken
+from shaketable.methods.words import assign, merge, named, spell_bytes, spoken
 from shaketable.protocols import Steps
 from shaketable.text.language import sentences
 from shaketable.types import Completion, Effort, Hit, Message, Reply, Step
@@ -67,6 +67,10 @@ class Dragin(ChainOfThought):
     newline: Literal["token", "id_13"] = "token"
     """How a line break is told; 13 is its id in Llama 2, and a full stop's in other vocabularies."""
 
+    tokens: Literal["text", "authors"] = "text"
+    """`authors`: the end mark belongs to the last word, with its attention and entropy, and words are spelled by bytes,
+    as in the authors' code on byte-level vocabularies: a sentence with a letter outside ASCII finds no words there."""
+
     searches: ClassVar[bool] = True
     usual_calls: ClassVar[float] = 5.0
 
@@ -102,6 +106,8 @@ class Dragin(ChainOfThought):
     def _doubt(self, reply: Completion, messages: tuple[Message, ...]) -> Generator[Step, Reply, Doubt | None]:
         """RIND: the first sentence with a word whose need lies above the threshold."""
         places = spoken(reply)
+        if self.tokens == "authors":
+            places = range(places.start, len(reply.tokens))
         if not reply.text.strip() or not places:
             return None
         extras: Mapping[str, Any] = reply.extras
@@ -112,6 +118,8 @@ class Dragin(ChainOfThought):
         entropy = [extras[self._entropy][token] for token in places]
         tokens = [reply.tokens[token] for token in places]
         words = named(merge(tokens, ids, newline=self.newline), reply.text)
+        if self.tokens == "authors":
+            words = [replace(word, text=spell_bytes(word.text)) for word in words]
         attention = [float(sum(looked[token] for token in word.tokens)) for word in words]
         uncertainty = [sum(entropy[token] for token in word.tokens) / len(word.tokens) for word in words]
         texts, split = [word.text for word in words], sentences(reply.text)

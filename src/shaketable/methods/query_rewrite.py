@@ -24,11 +24,13 @@ class QueryRewrite(Prompted):
     """As `prompt`, which asks for the answer, for the search query."""
     k: int = 5
     with_titles: bool = False
+    joined: bool = False
+    """One passage follows the other after a space, as published; else an empty line stands between them."""
     query_tokens: int = 32
     layout: Layout = "chat"
     """`plain` asks by one text that goes on, for models without a chat template."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     searches: ClassVar[bool] = True
     wants: ClassVar[tuple[str, ...]] = ()
     prompts: ClassVar[tuple[Template, ...]] = (REWRITE_QUERY, ANSWER_FROM_CONTEXT)
@@ -43,7 +45,7 @@ class QueryRewrite(Prompted):
         query = next(iter(reply.text.strip().splitlines()), "").strip(" \"'")
         yield from note("query_rewrite", query=query, used=bool(query))
         hits = yield from search(query or wording, self.k)
-        evidence = document(hits, with_titles=self.with_titles)
+        evidence = document(hits, with_titles=self.with_titles, joined=self.joined)
         reply = yield from generate(self.fill("prompt", context=evidence, question=wording), self.layout)
         return Answer(text=reply.text.strip(), hits=hits)
 

@@ -67,7 +67,7 @@ class Recall(Prompted):
 
     def answer(self, wording: str) -> Steps:
         hits = (yield from search(wording, self.k)) if self.k else ()
-        messages = self._messages(wording, document(hits))
+        messages = self._messages(wording, document(hits, joined=True))
         reply = yield from converse(laid_out(messages, self.layout), layout=self.layout)
         return Answer(text=first_line(reply.text), hits=hits)
 

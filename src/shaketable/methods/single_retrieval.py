@@ -18,11 +18,13 @@ from shaketable.types import Answer, Effort
 class SingleRetrieval(WithExamples):
     """One search, one generation. Titles are left out by default: they would give masked names away."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     prompts: ClassVar[tuple[Template, ...]] = (ANSWER_FROM_CONTEXT, *PROMPTS)
 
     k: int = 5
     with_titles: bool = False
+    joined: bool = False
+    """One passage follows the other after a space, as published; else an empty line stands between them."""
     n_examples: int = 0
     """Worked examples that reason first, 8 at most, as in the methods that search on the way; 0: the bare question."""
     layout: Layout = "chat"
@@ -36,7 +38,7 @@ class SingleRetrieval(WithExamples):
         if self.n_examples:
             found = self.fill("prompt", context=numbered(hits), question=wording)
             return (yield from self.reason(found if hits else CHAIN_QUESTION.fill(question=wording), hits))
-        evidence = document(hits, with_titles=self.with_titles)
+        evidence = document(hits, with_titles=self.with_titles, joined=self.joined)
         reply = yield from generate(self.fill("prompt", context=evidence, question=wording), self.layout)
         return Answer(text=reply.text.strip(), hits=hits)
 

@@ -39,6 +39,17 @@ def merge(
     return [Word("".join(tokens[start:end]).strip(), range(start, end)) for start, end in spans]
 
 
+def spell_bytes(text: str) -> str:
+    """Spell a text as vocabularies of byte-level tokenizers do: `FamÃŃlia` for `Família`.
+
+    A printable byte of Latin-1 stands for itself, every other one for a letter from U+0100 on, in order.
+    """
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    letters = {byte: chr(byte) for byte in printable} | {byte: chr(256 + i) for i, byte in enumerate(others)}
+    return "".join(letters[byte] for byte in text.encode("utf-8", "replace"))
+
+
 def named(words: Sequence[Word], text: str) -> list[Word]:
     """The same words spelled as in the text: tokens that hold half a character cannot be decoded one by one."""
     spelled = text.split()

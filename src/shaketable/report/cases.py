@@ -10,8 +10,9 @@ from shaketable.analyses.evidence.cases import CaseRecord, Cases, LargestDrop
 from shaketable.report.case import Case, CaseAnswer
 from shaketable.report.extremes import extreme_systems, system_cell
 from shaketable.report.section import Page
-from shaketable.report.sections.cases import describe_ends
+from shaketable.report.sections.cases import describe_ends, describe_noise
 from shaketable.report.words import name_evidence
+from shaketable.store.examples import PARAGRAPH
 from shaketable.types import Question, Record
 
 
@@ -62,6 +63,10 @@ def _case(
     question = questions[drop.question_id]
     before, after = describe_ends(drop)
     type_ = f", {drop.cell.group}" if drop.cell.group else ""
+    where = f"{name_evidence(drop.cell.perturbation)} at temperature {drop.cell.temperature:g}"
+    observed = f"{where} takes {drop.metric} from {before} to {after}."
+    if not drop.is_beyond_noise:
+        observed = f"{drop.metric} is {after} with {where}, and {before} without. {describe_noise(drop)}"
     return Case(
         question=question.text,
         wording=records[drop.original_records[0].key].trial.variant.text,
@@ -71,9 +76,7 @@ def _case(
         perturbation=drop.cell.perturbation or "",
         question_id=drop.question_id,
         system=drop.cell.system,
-        headline=f"{page.name(drop.cell)}{type_}: "
-        f"{name_evidence(drop.cell.perturbation)} at temperature {drop.cell.temperature:g} takes {drop.metric} from "
-        f"{before} to {after}.",
+        headline=f"{page.name(drop.cell)}{type_}: {observed}",
         answers=tuple(
             _answer(records[shown.key], shown.tags or (), correct.get(shown.key))
             for shown in (*drop.original_records, *drop.disturbed_records)
@@ -95,4 +98,4 @@ def _answer(record: Record, tags: tuple[str, ...], correct: float | None) -> Cas
 def _evidence(shown: Sequence[CaseRecord], records: Mapping[str, Record]) -> str:
     """What the first answer that there is was given."""
     answers = (records[record.key].answer for record in shown)
-    return next((" ".join(hit.passage.text for hit in answer.hits) for answer in answers if answer), "")
+    return next((PARAGRAPH.join(hit.passage.text for hit in answer.hits) for answer in answers if answer), "")

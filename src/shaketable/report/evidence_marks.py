@@ -12,7 +12,7 @@ from shaketable.identity import digest_text
 from shaketable.report.charts.marks import Mark, Point, Titles
 from shaketable.report.grouping import SomeMeasured
 from shaketable.report.section import Page
-from shaketable.report.words import name_evidence
+from shaketable.report.words import count_questions, name_evidence
 from shaketable.types import Estimate
 
 ALL_TYPES = "all types"
@@ -100,7 +100,7 @@ def shorten_name(name: str) -> str:
 def count_behind(marks: Sequence[Mark]) -> str:
     """`n = 24 questions`, or `n = 20 to 24 questions`."""
     counts = sorted({mark.n or 0 for mark in marks})
-    return f"n = {counts[0]}{f' to {counts[-1]}' if len(counts) > 1 else ''} questions"
+    return count_questions(counts[0], counts[-1])
 
 
 def describe_counts(marks: Sequence[Mark]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from shaketable.report.case import Case, CaseAnswer
 from shaketable.report.charts.few import few
 from shaketable.report.shown_explanation import ShownExplanation, show_explanation
-from shaketable.report.word_diff import Change, word_diff
+from shaketable.report.word_diff import Change, evidence_diff, new_order
 from shaketable.report.words import name_evidence
 
 
@@ -31,6 +31,8 @@ class ShownCase:
     gold: tuple[str, ...]
     evidence: str
     diff: tuple[tuple[Change, str], ...]
+    order: str
+    """`1 2 3 → 3 2 1` where passages only changed places; else nothing."""
     columns: tuple[str | None, ...]
     """Perturbations, the original first."""
     lines: tuple[tuple[float, tuple[tuple[ShownAnswer, ...], ...]], ...]
@@ -47,7 +49,8 @@ def show_case(case: Case) -> ShownCase:
         wording=case.wording,
         gold=case.gold,
         evidence=name_evidence(case.perturbation),
-        diff=tuple(word_diff(case.evidence_before, case.evidence_after)),
+        diff=tuple(evidence_diff(case.evidence_before, case.evidence_after)),
+        order=new_order(case.evidence_before, case.evidence_after),
         columns=tuple(columns),
         lines=tuple(
             (temperature, tuple(_distinct(case.answers, temperature, column) for column in columns))

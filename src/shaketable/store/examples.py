@@ -11,6 +11,9 @@ from shaketable.factors import SYSTEM, System
 from shaketable.store.records import RecordStore
 from shaketable.types import Record
 
+PARAGRAPH = "\n\n"
+"""Between the passages of evidence that people read."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExampleAnswer:
@@ -79,7 +82,7 @@ def _example(
     keys = [record.trial.key for record in records]
     correct = dict(judged.filter(pl.col("key").is_in(keys)).select("key", "value").iter_rows())
     evidence = {
-        record.trial.perturbation: " ".join(hit.passage.text for hit in record.answer.hits)
+        record.trial.perturbation: PARAGRAPH.join(hit.passage.text for hit in record.answer.hits)
         for record in records
         if record.answer is not None
     }

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaketable.errors import RunError
-from shaketable.report.word_diff import Change, word_diff
+from shaketable.report.word_diff import Change, evidence_diff, new_order
+from shaketable.store.examples import PARAGRAPH
 from shaketable.store.explore import Explorer
 from shaketable.types import Record
 from shaketable.viewer.curve_picture import draw_curves
@@ -33,7 +34,7 @@ def record_values(explorer: Explorer, key: str, metric: str | None) -> dict[str,
         "metric": metric,
         "scores": explorer.scores(key),
         "repeats": repeats,
-        "diff": evidence_diff(record, explorer.untouched(record)),
+        "diff": compare_evidence(record, explorer.untouched(record)),
         "trajectories": two_trajectories(record, explorer.original_wording(record), question),
         "shown": show_texts(record, question),
         "events": [show_event(event, question) for event in record.trace],
@@ -45,16 +46,25 @@ def record_values(explorer: Explorer, key: str, metric: str | None) -> dict[str,
 class EvidenceDiff:
     before: str
     after: str
+    order: str
+    """`1 2 3 → 3 2 1` where passages only changed places; else nothing."""
     runs: list[tuple[Change, str]] | None
     """Runs of words that are kept, gone or new; None: too long to compare."""
 
 
-def evidence_diff(record: Record, untouched: Record | None) -> EvidenceDiff | None:
+def compare_evidence(record: Record, untouched: Record | None) -> EvidenceDiff | None:
     """The evidence of the untouched case against the record's own; None: it is the same, or has none to compare."""
     if record.answer is None or untouched is None or untouched.answer is None:
         return None
     if record.trial.perturbation in (None, "unchanged"):
         return None
-    before, after = (" ".join(hit.passage.text for hit in one.answer.hits) for one in (untouched, record) if one.answer)
+    before, after = (
+        PARAGRAPH.join(hit.passage.text for hit in one.answer.hits) for one in (untouched, record) if one.answer
+    )
     is_long = max(before.count(" "), after.count(" ")) > N_DIFFED
-    return EvidenceDiff(before=before, after=after, runs=None if is_long else word_diff(before, after))
+    return EvidenceDiff(
+        before=before,
+        after=after,
+        order=new_order(before, after),
+        runs=None if is_long else evidence_diff(before, after),
+    )

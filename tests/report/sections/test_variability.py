@@ -78,7 +78,7 @@ def test_tables_tell_coolest_hottest_mean_and_baseline_and_compare_types() -> No
     assert spread.title == "Coefficient of variation: bertscore"
     bridge = next(row for row in spread.rows if row[:2] == ("smollm2 · bridge", "unchanged"))
     assert bridge[2:] == ("0.100 at 0", "0.300 at 1", "0.200", "0.200", 1)
-    assert [row[1:3] for row in types.rows] == [("comparison - bridge", at) for at in ("all", "0", "1")]
+    assert [row[1:3] for row in types.rows] == [("comparison − bridge", at) for at in ("all", "0", "1")]
     assert [row[3] for row in types.rows] == ["−0.0500", "0", "−0.100"]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -46,8 +48,16 @@ class LargestDrop(Scored):
     """Mean over runs."""
     disturbed: float
     """Mean over runs."""
+    noise: float | None = None
+    """The largest difference between two sets of repeats that chance alone brings among so many questions, in 95 of 100
+    such searches; None: not known, as single runs above temperature 0 tell nothing of it."""
     original_records: tuple[CaseRecord, ...]
     disturbed_records: tuple[CaseRecord, ...]
+
+    @property
+    def is_beyond_noise(self) -> bool:
+        """Whether repeats of the original evidence alone hardly differ so much."""
+        return self.noise is not None and (self.drop.value or 0.0) > self.noise
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,6 +109,7 @@ def _largest_drops(system: Grid, temperatures: Sequence[float], tables: Tables) 
                 id, temperature = grid.question_ids[largest], grid.temperatures[j]
                 asked = records.filter(question_id=id, temperature=temperature).sort("repeat")
                 is_original = pl.col("perturbation").fill_null(UNCHANGED) == UNCHANGED
+                clean = records.filter(is_original, temperature=temperature)
                 yield LargestDrop(
                     cell=grid.cell(perturbation=perturbation, temperature=temperature),
                     metric=grid.metric,
@@ -106,10 +117,24 @@ def _largest_drops(system: Grid, temperatures: Sequence[float], tables: Tables) 
                     drop=tables.bootstrap.estimate(float(drops[i, j, largest]), np.nan, np.nan, n=n, unit=grid.unit),
                     original=float(grid.means[0, j, largest]),
                     disturbed=float(grid.means[1 + i, j, largest]),
+                    noise=_noise(clean, asked.filter(is_original), asked.filter(perturbation=perturbation), n),
                     n_missing=int(n_missing[i, j]),
                     original_records=_case_records(asked.filter(is_original)),
                     disturbed_records=_case_records(asked.filter(perturbation=perturbation)),
                 )
+
+
+def _noise(clean: pl.DataFrame, before: pl.DataFrame, after: pl.DataFrame, n: int) -> float | None:
+    """By the variance between the runs of a question: on average over all, or of this one where that is larger."""
+    between_runs = pl.col("value").var(ddof=1)
+    n_runs = [own["value"].count() for own in (before, after)]
+    if max(clean.group_by("question_id").agg(pl.col("value").count())["value"], default=0) < 2:
+        return 0.0 if clean["temperature"].max() == 0 else None
+    average = clean.group_by("question_id").agg(between_runs)["value"].mean()
+    own = pl.Series([side.select(between_runs).item() for side in (before, after)], dtype=pl.Float64).mean()
+    variance = max(value for value in (average, own, 0.0) if isinstance(value, float))
+    z = statistics.NormalDist().inv_cdf(1 - 0.05 / n)
+    return z * math.sqrt(variance * sum(1 / runs for runs in n_runs if runs))
 
 
 def _case_records(records: pl.DataFrame) -> tuple[CaseRecord, ...]:

@@ -55,7 +55,7 @@ def drops(tables: Tables) -> list[Quantity]:
 
 def _without_verdict(cells: Sequence[Cell], tables: Tables) -> tuple[str | None, ...]:
     """Why there is none, of perturbations that were not done."""
-    reasons = {
+    reasons: dict[tuple[str | None, System | None, str | None], str] = {
         (own.dataset, System(model=own.model, method=own.method, retriever=own.retriever), own.perturbation):
             describe_undone(own)
         for own in tables.undone

@@ -111,9 +111,9 @@ def tabulate_power(compared: Compared, told: Comparisons) -> Table | None:
 def _levels(change: Change) -> tuple[str, str]:
     """Both sides with their intervals."""
     first, second, _ = show(change)
-    return tuple(
-        " ".join(filter(None, (text, format_interval(level))))
-        for text, level in ((first, change.first), (second, change.second))
+    return (
+        " ".join(filter(None, (first, format_interval(change.first)))),
+        " ".join(filter(None, (second, format_interval(change.second)))),
     )
 
 

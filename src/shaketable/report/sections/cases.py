@@ -40,11 +40,19 @@ def _headline(drop: LargestDrop, page: Page) -> Headline:
     before, after = describe_ends(drop)
     tags = sorted({tag for record in drop.disturbed_records for tag in record.tags or ()})
     failed = f"Its answers are tagged {', '.join(tags)}. " if tags else ""
+    sentence = (
+        f"{cause} at temperature {temperature} takes {_name_question(drop, page)} from {before} to {after} "
+        f"{word_for(drop.metric)}, the largest loss of {system} here."
+    )
+    if not drop.is_beyond_noise:
+        sentence = (
+            f"With {name_part(drop.cell.perturbation or '')} at temperature {temperature}, {system} scores {after} "
+            f"instead of {before} {word_for(drop.metric)} on {_name_question(drop, page)}. {describe_noise(drop)}"
+        )
     return page.headline(
         "cases",
         drop.cell,
-        f"{cause} at temperature {temperature} takes {_name_question(drop, page)} from {before} to {after} "
-        f"{word_for(drop.metric)}, the largest loss of {system} here.",
+        sentence,
         f"{failed}It is the extreme of {name_questions(drop.drop.n)}.",
     )
 
@@ -55,6 +63,13 @@ def _name_question(drop: LargestDrop, page: Page) -> str:
     if not texts:
         return f"question {drop.question_id}"
     return f"“{textwrap.shorten(texts[0], N_LETTERS, placeholder=' …')}”"
+
+
+def describe_noise(drop: LargestDrop) -> str:
+    """Why a difference that is observed may be chance."""
+    if drop.noise is None:
+        return "A single run of each shows no cause: how much repeats differ is not known."
+    return "Repeats with unchanged evidence alone vary that much, so this may be chance."
 
 
 def describe_ends(drop: LargestDrop) -> tuple[str, str]:

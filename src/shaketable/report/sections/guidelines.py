@@ -173,7 +173,7 @@ def _caveats(result: Guidelines, page: Page) -> tuple[str, ...]:
         *(describe_margin(margin) for margin in result.margins),
         f"Intervals hold {name_resamples(page.bootstrap)}.",
         *(describe_ceilings(margin, page) for margin in result.margins if result.bound == "interval"),
-        "A ceiling is a rule for questions like these and for the worst evidence tried; few questions make it lower, "
+        "A ceiling is a rule for questions like these and for the worst case tried; few questions make it lower, "
         "because less can be ruled out.",
     ]
     if result.bound == "point":

@@ -177,7 +177,7 @@ def describe_ceilings(margin: Margin, page: Page) -> str:
     confidence = page.bootstrap.confidence
     bound = (
         f"A ceiling lies above the true one in at most {100 * (1 - confidence):.3g} % of such studies: up to it every "
-        "pair of evidence and type of question is shown to lose less than the margin"
+        "case (evidence and type of question) is shown to lose less than the margin"
     )
     n = n_needed_for_ceiling(margin, page)
     return f"{bound}." if n is None else f"{bound}, which takes at least {n} questions of each type that lose nothing."

@@ -41,10 +41,10 @@ def make_figure(metric: str, result: Variability, headlines: Sequence[Headline],
     corrected = ", corrected for the small number of runs" if result.formula == "unbiased" else ""
     what = (
         "The flip rate is the chance that two answers to the same question are judged differently, 2 p (1 − p); the "
-        "dotted line is its mean over temperatures with unchanged evidence. "
+        "dotted line is its mean over temperatures in the baseline. "
         if is_share
         else f"The coefficient of variation is sd divided by mean{corrected}; the dotted line is its mean "
-        "over temperatures with unchanged evidence. A question of which no answer scores above 0 has no coefficient "
+        "over temperatures in the baseline. A question of which no answer scores above 0 has no coefficient "
         "and is left out, so that few may remain behind a point: n says how many. "
     )
     looks = evidence_looks(mark.series for mark in marks)
