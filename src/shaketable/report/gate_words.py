@@ -180,8 +180,8 @@ def describe_broken(checked: Checked) -> list[str]:
 
 def _broken(own: BrokenPairs) -> str:
     counted = (
-        f"{own.rows.height:,} of {own.n_pairs:,} answers (a question counts in each condition) were right in all runs of "
-        "the base and are wrong in all runs here; "
+        f"{own.rows.height:,} of {own.n_pairs:,} answers (a question counts in each condition) were right in all "
+        "runs of the base and are wrong in all runs here; "
     )
     if own.expected is None:
         return counted + "the base has one run of each, so how many chance alone would break is not known"
