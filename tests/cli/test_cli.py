@@ -356,7 +356,7 @@ def test_verify_says_sound_or_names_what_is_not(finished, no_report):
     result = call("verify", "r")
     assert result.exit_code == 1
     assert "does not match its checksum" in result.stdout
-    assert "2 problems: 31 records checked, 1 trials still to answer." in result.stdout
+    assert "2 problems: 31 records checked, 1 trial still to answer." in result.stdout
     result = call("verify", "r", "--json")
     assert (result.exit_code, json.loads(result.stdout)["sound"]) == (1, False)
 

@@ -92,6 +92,6 @@ def test_what_an_endpoint_does_not_do_is_one_sentence_with_each_reason_once():
     }
     words = describe_checks(facts)
     assert words == (
-        "the endpoint does not honor the seed and does not apply the temperature (HTTP 400); it could not be told "
-        "whether the endpoint gives log probabilities (no reply)"
+        "the endpoint does not repeat its text for the same seed and does not apply the temperature (HTTP 400); it "
+        "could not be told whether the endpoint gives log probabilities (no reply)"
     )

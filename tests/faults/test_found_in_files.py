@@ -178,3 +178,18 @@ def test_a_setting_that_is_no_value_is_told(value: str) -> None:
 def test_a_setting_that_is_not_finite_is_told() -> None:
     with pytest.raises(PartError, match="temperature' is inf; expected a number that is finite"):
         catalog.build("variation", "formality(temperature=1e999)")
+
+
+def test_an_import_holds_no_second_copy_of_its_rows(tmp_path: Path) -> None:
+    """Records are made as they are stored, and the digest of all rows as they are met."""
+    made: list[int] = []
+    file = tmp_path / "answers.jsonl"
+    file.write_text("".join(json.dumps({**ANSWER, "question_id": f"q{n}"}) + "\n" for n in range(2500)))
+    append = RecordStore.append
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            RecordStore, "append", lambda own, records, env: made.append(len(records)) or append(own, records, env)
+        )
+        run = import_answers(file, tmp_path / "run").run
+    assert made == [1000, 1000, 500] and len(run.store.keys()) == 2500
+    assert import_answers(file, tmp_path / "run").run.store.keys() == run.store.keys()

@@ -682,8 +682,10 @@ def test_a_server_that_ignores_n_and_logprobs_is_noticed(stand_in: StandIn) -> N
 def test_a_server_that_ignores_seed_is_noticed(stand_in: StandIn) -> None:
     stand_in.reply = lambda body, n: said(f"text {n}" if body["temperature"] else "greedy")
     model = stand_in.model()
-    found = values(model.check())
+    checks = model.check()
+    found = values(checks)
     assert (found["seed_honored"], found["temperature_applied"]) == (False, True)
+    assert "extra_body={'cache_prompt': False} with concurrency=1" in checks["seed_honored"].reason
     assert complete(model).notes == ("seed_ignored",)
 
 

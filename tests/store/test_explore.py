@@ -161,7 +161,7 @@ def test_records_are_found_by_the_flags_of_their_evidence(tmp_path, monkeypatch)
         write_rows(tmp_path / "q.jsonl", [row(n, facts=[[f"Book {n}", 0]]) for n in range(2)]),
         models=["scripted(replies=('a book',))"],
         methods=["single_retrieval"],
-        perturbations=["unchanged", "sentence_removal"],
+        perturbations=["unchanged", "sentence_removal(mode='last_half')"],
         temperatures=[0.0],
         repeats=1,
     )
@@ -172,7 +172,7 @@ def test_records_are_found_by_the_flags_of_their_evidence(tmp_path, monkeypatch)
     monkeypatch.setattr(explore, "N_MARKED_AT_ONCE", 3)
     assert explorer.flags() is None  # a large run is not read through unasked
     flagged = explorer.find(Selection(flag="too_few_sentences"))
-    assert flagged.n == 2 and {one.perturbation for one in flagged.rows} == {"sentence_removal"}
+    assert flagged.n == 2 and {one.perturbation for one in flagged.rows} == {"sentence_removal(mode='last_half')"}
     assert explorer.find(Selection(flag="any")).rows == flagged.rows
     assert explorer.find(Selection(flag="unheard_of")).n == 0
     assert explorer.flags() == {"nothing_changed": 2, "too_few_sentences": 2}

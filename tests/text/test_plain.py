@@ -83,6 +83,7 @@ def test_folded_text_keeps_its_lines() -> None:
         ("Europe", "l'Europe"),
         ("C++", "It is C++."),
         ("!!!", "a band named !!!"),
+        ("max_tokens", "It is max_tokens."),
     ],
 )
 def test_whole_words_and_numbers_are_found(sought: str, text: str) -> None:

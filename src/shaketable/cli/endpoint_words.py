@@ -10,14 +10,14 @@ from shaketable.types import EndpointFact
 NOT_DONE = {
     "n_honored": "does not give several replies at once",
     "logprobs_given": "does not give log probabilities",
-    "seed_honored": "does not honor the seed",
+    "seed_honored": "does not repeat its text for the same seed",
     "temperature_applied": "does not apply the temperature",
     "unlikely_drawn": "seems to cut off unlikely tokens by a top_k, top_p or min_p of its own",
 }
 IN_QUESTION = {
     "n_honored": "gives several replies at once",
     "logprobs_given": "gives log probabilities",
-    "seed_honored": "honors the seed",
+    "seed_honored": "repeats its text for the same seed",
     "temperature_applied": "applies the temperature",
     "unlikely_drawn": "draws unlikely tokens at a high temperature",
 }

@@ -88,9 +88,10 @@ class Checkpoint:
 
     @functools.cached_property
     def revision(self) -> str:
-        """A digest of the folder's config and of the names and sizes of its weight files."""
-        folder = self.path if self.path.is_dir() else self.path.parent
-        files = sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.gguf")) + sorted(folder.glob("*.bin"))
+        """A digest of the config and of the names and sizes of the weight files: those of a folder, or a single file,
+        whatever lies beside it."""
+        files = [file for kind in ("safetensors", "gguf", "bin") for file in sorted(self.path.glob(f"*.{kind}"))]
+        files = files if self.path.is_dir() else [self.path]
         listed = [f"{file.name}:{file.stat().st_size}" for file in files]
         return f"{self.path.name}:{digest_text(self.model.config.to_json_string() + '|'.join(listed))[:12]}"
 

@@ -12,7 +12,6 @@ from shaketable.analyses.gate.verdicts import Check, Checked, Worst
 from shaketable.analyses.pairs import Unpaired
 from shaketable.factors import ORIGINAL, UNCHANGED, Cell, Labels, word_for
 from shaketable.report.words import (
-    count,
     format_difference,
     format_entry,
     format_level,
@@ -180,8 +179,10 @@ def describe_broken(checked: Checked) -> list[str]:
 
 
 def _broken(own: BrokenPairs) -> str:
-    counted = f"{count(own.rows.height, 'answer')} of {own.n_pairs:,} that were right in all runs of the base "
-    counted += f"{'is' if own.rows.height == 1 else 'are'} wrong in all runs here; "
+    counted = (
+        f"{own.rows.height:,} of {own.n_pairs:,} answers (a question counts in each condition) were right in all "
+        "runs of the base and are wrong in all runs here; "
+    )
     if own.expected is None:
         return counted + "the base has one run of each, so how many chance alone would break is not known"
     among = "" if own.n_repeated == own.n_pairs else f" (of the {own.n_repeated:,} that it repeats)"

@@ -32,7 +32,7 @@ class HitRow(BaseModel):
 class SearchRow(BaseModel):
     model_config = ConfigDict(extra="forbid")
     query: str
-    hits: list[HitRow | str] = []
+    hits: list[HitRow | str] = Field(default_factory=list)
     """What the search brought, the best first; a text is both id and title."""
     gold_hit: bool | None = None
     """Whether a supporting document is among them; None: told by gold_titles, or not known."""
@@ -55,12 +55,12 @@ class AnswerRow(BaseModel):
     answer: str | None
     wording: str | None = None
     """The text that was asked; None: the question."""
-    gold_titles: list[str] = []
+    gold_titles: list[str] = Field(default_factory=list)
     """Titles of the supporting documents."""
     dataset: Name = "imported"
     type: Name | None = None
     n_facts: Count | None = None
-    tags: dict[Name, Tag] = {}
+    tags: dict[Name, Tag] = Field(default_factory=dict)
     """What else is known of the question, to balance and filter by."""
     model: Name = "imported"
     method: Name = "imported"
@@ -73,7 +73,7 @@ class AnswerRow(BaseModel):
     n_searches: Count | None = None
     n_generations: Count | None = None
     n_tokens: Count | None = None
-    searches: list[SearchRow] = []
+    searches: list[SearchRow] = Field(default_factory=list)
     reference: str | None = None
     """A sentence that answers the question, for metrics that compare sentences; None: they take the gold answers."""
     entropy: float | None = Field(None, ge=0, le=1)
@@ -88,12 +88,12 @@ class AnswerRow(BaseModel):
     """How long the answer took."""
     working: str = ""
     """All that was written on the way to the answer; empty: the answer is all."""
-    prompt: list[MessageRow] = []
+    prompt: list[MessageRow] = Field(default_factory=list)
     """What the model was asked last, message by message; empty: not known."""
     failure: Name | None = None
     """Why there is no answer, in one word, such as `timeout`; None: there is one, or nobody says."""
     failure_message: str = ""
-    scores: dict[Name, Annotated[float, Field(allow_inf_nan=False)]] = {}
+    scores: dict[Name, Annotated[float, Field(allow_inf_nan=False)]] = Field(default_factory=dict)
     """Numbers that the answer was given elsewhere, more is better: scored here as `given@NAME`."""
 
 

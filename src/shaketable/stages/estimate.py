@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from shaketable import catalog
@@ -21,6 +21,8 @@ from shaketable.variations.gate.feedback import MAX_FEEDBACK
 from shaketable.variations.gate.reworded import RULES
 
 REHEARSED = 64
+TEMPLATE_TOKENS, MESSAGE_TOKENS = 40, 8
+"""What a chat template adds at most, roughly: its own system message, and the marks around each message."""
 CHARACTERS_PER_TOKEN = 4.0
 """English text in common vocabularies; the forecast says so."""
 
@@ -137,6 +139,12 @@ def _forecast(plan: Plan, model: str, method: str, conditions: Sequence[Conditio
     trials = plan.n_trials_of(conditions)
     measured = known_measures().get(system_name(conditions[0].model, method))
     most, part = _most(plan, conditions), conditions[0].model
+    if most is not None and measured is not None:  # Characters are a rough measure of tokens.
+        most = replace(
+            most,
+            prompt_tokens=max(most.prompt_tokens, measured.prompt_tokens),
+            new_tokens=max(most.new_tokens, measured.new_tokens),
+        )
     in_batches = asked_in_batches(part)
     return Forecast(
         model=model,
@@ -205,7 +213,8 @@ def _longest_passage(plan: Plan, conditions: Sequence[Condition], k: int) -> int
 
 
 def _prompt_tokens(prompt: Prompt) -> int:
-    return _n_tokens(sum(len(message.content) for message in prompt.messages))
+    template = TEMPLATE_TOKENS + MESSAGE_TOKENS * len(prompt.messages) if prompt.layout == "chat" else 0
+    return _n_tokens(sum(len(message.content) for message in prompt.messages)) + template
 
 
 def _n_tokens(n_characters: int) -> int:

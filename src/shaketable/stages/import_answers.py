@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import gc
+import hashlib
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from shaketable.errors import DataError, RunError
@@ -42,6 +47,7 @@ from shaketable.types import (
 )
 
 BATCH = 1000
+LABELS = ("model", "method", "retriever", "perturbation")
 _NOT_ANSWERED = Failure(kind="not_answered", message="The file says null here.", step="import", may_retry=False)
 
 
@@ -51,7 +57,7 @@ class ImportedCondition:
 
     labels: Mapping[str, str | None]
 
-    @property
+    @cached_property
     def identity(self) -> str:
         return canonical(["imported", *self.labels.values()])
 
@@ -75,6 +81,19 @@ class Imported:
     """What of a log was not taken as it stands there."""
 
 
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pause the collector of garbage: rows are many small values in no circle, which it would walk again and again."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
+
+
+@_uncollected()
 def import_answers(
     path: Path, out: Path, *, log_format: LogFormat | None = None, temperature: float | None = None
 ) -> Imported:
@@ -101,27 +120,54 @@ def import_answers(
         metrics=(*picked.metrics, *_given_metrics(rows)),
         analyses=picked.analyses,
     )
-    records = [_record(row) for _, row in rows]
+    conditions: dict[tuple[str | None, ...], ImportedCondition] = {}
     keys: dict[str, str] = {}
-    for (where, _), (record, _) in zip(rows, records, strict=True):
-        first = keys.setdefault(record.trial.key, where)
+    for where, row in rows:
+        first = keys.setdefault(_key(row, _condition(row, conditions)), where)
         if first != where:
             raise DataError(
                 f"{where}: the same question, condition, temperature and repeat as {first}. "
                 + ("Number repeated answers with 'repeat': 0, 1, 2 …" if log is None else "Import one log of the two.")
             )
-    fingerprint = digest([row.model_dump() for _, row in rows])
+    fingerprint = _fingerprint(rows)
     run = Run.prepare(out, study)
     with run.writing() as store:
         if store.meta().get("fingerprint", fingerprint) != fingerprint:
             raise RunError(
                 f"{out} holds answers of an earlier {path.name}. Nothing was changed. Give a new folder with --out."
             )
-        store.set_meta(n_trials=len(records), fingerprint=fingerprint)
+        store.set_meta(n_trials=len(rows), fingerprint=fingerprint)
         store.add_questions([(question, digest(question.id)) for question in questions.values()])
-        for start in range(0, len(records), BATCH):
-            store.append(records[start : start + BATCH], {"engine": "imported"})
+        placed = zip(keys, rows, strict=True)
+        while some := list(itertools.islice(placed, BATCH)):
+            records = [_record(row, key, _condition(row, conditions)) for key, (_, row) in some]
+            store.append(records, {"engine": "imported"})
     return Imported(run=run, left_out=picked.left_out, remarks=() if log is None else log.remarks)
+
+
+def _fingerprint(rows: list[PlacedRow]) -> str:
+    """The digest of all rows, without a second copy of them in the memory."""
+    summed = hashlib.sha256(b"[")
+    for n, (_, row) in enumerate(rows):
+        summed.update(("," if n else "").encode() + canonical(row.model_dump()).encode("utf-8", "surrogatepass"))
+    summed.update(b"]")
+    return summed.hexdigest()[:32]
+
+
+def _condition(row: AnswerRow, known: dict[tuple[str | None, ...], ImportedCondition]) -> ImportedCondition:
+    labels = row.model, row.method, row.retriever, row.perturbation
+    if labels not in known:
+        known[labels] = ImportedCondition(labels=dict(zip(LABELS, labels, strict=True)))
+    return known[labels]
+
+
+def _key(row: AnswerRow, condition: ImportedCondition) -> str:
+    item = digest(row.question_id)
+    return trial_key(condition.identity, item, row.variation, _wording(row), row.temperature, row.repeat)
+
+
+def _wording(row: AnswerRow) -> str:
+    return row.question if row.wording is None else row.wording
 
 
 def _with_clean_evidence(rows: list[PlacedRow]) -> list[PlacedRow]:
@@ -179,16 +225,13 @@ def _questions(rows: list[PlacedRow]) -> dict[str, Question]:
     return questions
 
 
-def _record(row: AnswerRow) -> tuple[Record, ImportedCondition]:
-    labels = {name: getattr(row, name) for name in ("model", "method", "retriever", "perturbation")}
-    condition = ImportedCondition(labels=labels)
-    item = digest(row.question_id)
-    wording = row.question if row.wording is None else row.wording
-    key = trial_key(condition.identity, item, row.variation, wording, row.temperature, row.repeat)
+def _record(row: AnswerRow, key: str, condition: ImportedCondition) -> tuple[Record, ImportedCondition]:
+    wording = _wording(row)
     variant = Variant(question_id=row.question_id, text=wording, variation=row.variation)
     trial = Trial(
         key=key, question_id=row.question_id, variant=variant, temperature=row.temperature, repeat=row.repeat,
-        seed=seed_from(key), **labels,
+        seed=seed_from(key), model=row.model, method=row.method, retriever=row.retriever,
+        perturbation=row.perturbation,
     )  # fmt: skip
     n_searches = len(row.searches) if row.n_searches is None else row.n_searches
     record = Record(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
@@ -66,9 +67,10 @@ def pick_analyses(rows: Rows) -> Pick:
 def _together(rows: Rows, column: str) -> Collection[set[object]]:
     """The values of a column that one question has where all other factors are the same."""
     alike = [name for name in ("dataset", "question_id", *FACTORS) if name != column]
+    others = operator.attrgetter(*alike)
     values: dict[tuple[object, ...], set[object]] = {}
     for row in rows:
-        values.setdefault(tuple(getattr(row, name) for name in alike), set()).add(getattr(row, column))
+        values.setdefault(others(row), set()).add(getattr(row, column))
     return values.values()
 
 

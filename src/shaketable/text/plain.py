@@ -148,7 +148,7 @@ def _multiplied(match: re.Match[str]) -> str:
 
 # --- whole words and numbers ------------------------------------------------------------------------
 
-PIECE = re.compile(rf"[{UNSPACED}]|[0-9]+(?:[.,][0-9]+)*|(?:(?![{UNSPACED}])[^\W\d_])+(?:'[{LATIN}]+)*[+#]*|\w")
+PIECE = re.compile(rf"[{UNSPACED}]|[0-9]+(?:[.,][0-9]+)*|(?:(?![{UNSPACED}])[^\W\d_])+(?:'[{LATIN}]+)*[+#]*|[^\W_]")
 
 
 def pieces(text: str) -> list[str]:

@@ -179,7 +179,7 @@ def test_the_other_claims_on_facts_are_laid_beside_every_system() -> None:
     said = [one for claim in claims for one in claim(results)]
     assert {one.verdict for one in said if one.system == "smollm2"} == {"not comparable"}
     foretold = next(one for one in said if one.claim.startswith("The higher the entropy") and "Qwen" in one.system)
-    assert (foretold.verdict, foretold.own[:3]) == ("agrees", "-0.")
+    assert (foretold.verdict, foretold.own[:3]) == ("agrees", "−0.")
 
 
 def test_misspelling_that_costs_is_said_to_cost_and_the_count_of_rows_is_that_of_the_table() -> None:

@@ -64,9 +64,11 @@ def read_rows(file: Path | Traversable, *, tables: bool = False) -> Iterator[Row
 
 def scan_rows(file: Path | Traversable, *, tables: bool = False, header: bool = False) -> Iterator[Row | Rejected]:
     """As `_scan_rows`; what cannot be stored is rejected where it stands."""
-    for n, row in enumerate(_scan_rows(file, tables=tables, header=header), 1):
+    content = _content(file)
+    has_escapes = b"\\u" in content  # UTF-8 itself holds no half of a character.
+    for n, row in enumerate(_scan_rows(file, content, tables=tables, header=header), 1):
         _refuse_many(file.name, n)
-        half = _half_character(row.value) if isinstance(row, Row) else None
+        half = _half_character(row.value) if has_escapes and isinstance(row, Row) else None
         yield row if half is None else Rejected(where=row.where, reason=half)
 
 
@@ -94,14 +96,13 @@ def _half_character(value: Any) -> str | None:
     return None
 
 
-def _scan_rows(file: Path | Traversable, *, tables: bool, header: bool) -> Iterator[Row | Rejected]:
+def _scan_rows(file: Path | Traversable, content: bytes, *, tables: bool, header: bool) -> Iterator[Row | Rejected]:
     """The rows of a JSON array, of JSON lines, of one JSON object (a single row) or of a Parquet file.
 
     `tables`: also of tab-separated lines without a header, as lists, and of CSV with one, as objects.
     `header`: of any table whose first line names its columns, by commas, semicolons or tabs, as objects.
     All may be gzipped. The content decides, not the name: JSON lines called `.json` are common.
     """
-    content = _content(file)
     opening = content[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if content.startswith(b"PAR1"):
         yield from _parquet_rows(file.name, content)

@@ -29,6 +29,10 @@ FUNCTION_WORDS = frozenset(
         "on or our she so that the their them there they this to upon was we were what when where which who with you",
     )
 )
+SEED_SEEN = (
+    "the same seed gave different texts at temperature 1. Servers such as llama.cpp honor seeds, and their numbers "
+    "depend on batch and cache: extra_body={'cache_prompt': False} with concurrency=1 makes their texts repeat"
+)
 EXTRAS = ("n_honored", "logprobs_given")
 """What is asked for beside a plain request: a server that refuses it does not give it."""
 HOTTEST = (2.0, 1.0)
@@ -97,7 +101,7 @@ class Honors:
         if not any(first + again + other):
             return EndpointFact(value=None, reason=f"replies of {CHECK_TOKENS} tokens were empty")
         if first != again:
-            return EndpointFact(value=False, reason="the same seed gave different texts at temperature 1")
+            return EndpointFact(value=False, reason=SEED_SEEN)
         if first == other:
             return EndpointFact(value=None, reason="different seeds gave the same texts at temperature 1")
         return EndpointFact(
