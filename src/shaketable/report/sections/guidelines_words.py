@@ -118,11 +118,11 @@ def name_worst(ceiling: Ceiling) -> list[str]:
 
 def _where(ceiling: Ceiling) -> str:
     """` on bridge questions with sentence removal`; empty: on all questions, where nothing but temperature varies."""
-    names = [name for name in (ceiling.worst.perturbation,) if name not in (None, UNCHANGED)]
+    names = [ceiling.worst.perturbation if ceiling.worst.perturbation != UNCHANGED else None]
     if ceiling.cell.variation is None and ceiling.worst.variation != ORIGINAL:
         names.append(ceiling.worst.variation)
     group = f" on {ceiling.worst.group} questions" if ceiling.worst.group else ""
-    return group + (f" with {join_words([name_wording(name) for name in names if name])}" if names else "")
+    return group + (f" with {join_words([name_wording(name) for name in names if name])}" if any(names) else "")
 
 
 def is_shown_safe(ceiling: Ceiling, margin: Margin, page: Page) -> bool:
@@ -170,7 +170,8 @@ def name_sample(onset: Onset) -> str:
 
 def _with_unchanged(cell: Cell) -> str:
     """Nothing where a system is given no evidence."""
-    return " with unchanged evidence" if cell.perturbation is not None or cell.system.retriever is not None else ""
+    searches = cell.system is not None and cell.system.retriever is not None
+    return " with unchanged evidence" if cell.perturbation is not None or searches else ""
 
 
 def describe_ceilings(margin: Margin, page: Page) -> str:
