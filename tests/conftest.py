@@ -40,6 +40,12 @@ def no_proof_is_kept(monkeypatch, tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
+def no_folder_of_a_run_is_kept(monkeypatch):
+    """Relative paths are not looked for in the folder of another test's run."""
+    monkeypatch.setattr("shaketable.errors._base", None)
+
+
+@pytest.fixture(autouse=True)
 def no_measure_is_kept(monkeypatch, tmp_path_factory):
     """Forecasts go by what was measured in the same test, and what tests measure stays out of the user's cache."""
     own = tmp_path_factory.getbasetemp() / f"measures-{next(NUMBERS)}"

@@ -160,15 +160,14 @@ def did_you_mean(found: str, known: Iterable[str], *, nearness: float = 0.6) -> 
 # --- paths as people write them -------------------------------------------------------------------
 
 
-_bases: list[Path] = []
-"""Folders in which runs were started, the run that was opened last first."""
+_base: Path | None = None
+"""The folder in which the run was started whose study was loaded last."""
 
 
-def resolve_from(base: Path) -> None:
-    """Look for relative paths that the working folder does not have in `base` too: a run's study has such paths."""
-    if base in _bases:
-        _bases.remove(base)
-    _bases.insert(0, base)
+def resolve_from(base: Path | None) -> None:
+    """Look for relative paths that the working folder does not have in `base` too."""
+    global _base
+    _base = base
 
 
 def at_home(path: str | Path, kind: type[ShaketableError] = DataError, where: object = "") -> Path:
@@ -178,9 +177,9 @@ def at_home(path: str | Path, kind: type[ShaketableError] = DataError, where: ob
     """
     try:
         given = Path(path).expanduser()
-        if _bases and not given.is_absolute() and not os.path.exists(given):  # noqa: PTH110 (no error for odd names)
-            return next((base / given for base in _bases if os.path.exists(base / given)), given)  # noqa: PTH110
-        return given
+        if _base is None or given.is_absolute() or os.path.exists(given):  # noqa: PTH110 (no error for odd names)
+            return given
+        return _base / given if os.path.exists(_base / given) else given  # noqa: PTH110
     except RuntimeError as error:
         found = f"{where}: {str(path)[:80]}" if where else str(path)[:80]
         if Path(path).parts[0] == "~":  # HOME is not set, and the machine has no such user, as in some containers.

@@ -83,7 +83,7 @@ def test_real_files_load(name, path, n_questions, n_rejected, n_passages):
 def test_documents_that_come_as_one_text_can_be_disturbed(name, path, n_undone):
     questions = [question for question in load(name, path).questions if question.supporting]
     queries = [Query(text=question.text, question=question) for question in questions]
-    found = catalog.build("perturbation", "sentence_removal").perturb(
+    found = catalog.build("perturbation", "sentence_removal(mode='last_half')").perturb(
         questions, catalog.build("retriever", "gold").search(queries, 5)
     )
     assert sum(not evidence.edits for evidence in found) == n_undone

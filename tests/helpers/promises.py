@@ -83,7 +83,9 @@ CORPUS = ("bm25", "dense", "milvus")
 CHANGED = {
     **dict.fromkeys(((name, "corpus") for name in CORPUS), str(DATA / "bridge_corpus.jsonl")),
     **dict.fromkeys(((name, "by") for name in catalog.known("variation")), "smollm2"),
+    **dict.fromkeys(((name, "gate") for name in catalog.known("variation")), "rules"),
     ("disfluency", "kinds"): ("filler",),
+    ("openai", "extended"): True,
     ("frozen", "path"): str(FOLDER / "human_rewrites.jsonl"),
     ("rewrites", "path"): str(FOLDER / "frozen_wordings.jsonl"),
     ("rewrites", "where"): {"annotator": "ann"},

@@ -37,7 +37,6 @@ def project(tmp_path, monkeypatch):
     (folder / "app.py").write_text("def answer(question, context):\n    return context[:20]\n", "utf-8")
     rows = [{"id": name, "text": f"{name} was written by Ann."} for name in ("Emma", "Mara")]
     (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    monkeypatch.setattr(errors, "_bases", [])
     monkeypatch.chdir(folder)
     return folder
 

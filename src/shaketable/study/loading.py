@@ -31,8 +31,7 @@ def load_study(path: str | Path, overrides: Sequence[str] = (), limit: int | Non
         raise StudyError(
             f"{where}: this is not TOML: {reason}. See the studies that ship: shaketable ls studies."
         ) from error
-    if is_of_run(Path(path)) and (base := folder_noted(text)) is not None:
-        resolve_from(base)
+    resolve_from(folder_noted(text) if is_of_run(Path(path)) else None)
     override(tables, overrides)
     refuse_unusable(tables, where)
     if limit is not None:

@@ -12,7 +12,6 @@ from typing import ClassVar
 
 from shaketable import catalog
 from shaketable.identity import seed_from
-from shaketable.text.language import stop_words
 from shaketable.types import Json, Question, Variant
 from shaketable.variations.english import misspellings
 from shaketable.variations.english.indirect import tidy
@@ -40,10 +39,10 @@ class Spelling:
     """One or two typing errors, as people make them: a letter swapped, missing, doubled or hit beside, or a common
     misspelling; or exactly what the SpellingAug of nlpaug 1.1.11 does.
 
-    Names, numbers, negations, quotations and words of the reference answers keep their spelling, and no error makes
-    another word. With a list of misspellings all of its words are drawn and exchanged instead, as nlpaug does, with its
-    spaces around marks: `it's` becomes `it ' s`. The dice differ from nlpaug's (ours come from the seed and the
-    question), and a word is never exchanged for itself, which its list would allow for 153 words.
+    Names, numbers, negations and quotations keep their spelling, and no error makes another word. With a list of
+    misspellings all of its words are drawn and exchanged instead, as nlpaug does, with its spaces around marks: `it's`
+    becomes `it ' s`. The dice differ from nlpaug's (ours come from the seed and the question), and a word is never
+    exchanged for itself, which its list would allow for 153 words.
     """
 
     version: ClassVar[int] = 3
@@ -96,9 +95,8 @@ class Spelling:
         words right, at least."""
         text = question.text
         text = tidy(text) if text.startswith('"') else text  # The whole question may stand in the marks of a CSV file.
-        answering = set(re.findall(r"\w+", " ".join(question.answers).lower())) - stop_words()
         # A word that comes twice is misspelled once: `hte` in every place would be one error, not many.
-        found = [word for word in plain_words(text) if word[0].lower() not in answering]
+        found = plain_words(text)
         words = {word[0].lower(): word for word in rng.sample(found, len(found))}
         possible = [
             word for lowered, word in words.items() if misspellings.common(lowered) or misspellings.typed(lowered)
