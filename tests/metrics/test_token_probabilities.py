@@ -25,7 +25,8 @@ def test_certainty_without_log_probabilities_is_missing():
     score = only_score(Certainty(), spoken("a", "<end>", probabilities=(0.5, 0.5)))
     assert (score.value, score.reason) == (
         None,
-        "the model gave no processed_logprobs: the study or the method must want them",
+        "the endpoint lists too few tokens to tell the distribution that was sampled from (top_logprobs); "
+        "scaled=False takes the model's own",
     )
     assert only_score(Certainty(), spoken("<end>", processed=(0.5,))).reason == "the answer has no tokens"
 

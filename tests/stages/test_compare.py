@@ -43,7 +43,7 @@ def test_two_systems_of_one_run_are_named_by_what_differs(tmp_path: Path) -> Non
 def test_equal_runs_differ_by_exactly_nothing_and_nothing_is_claimed(tmp_path: Path) -> None:
     told = compare(made_run(tmp_path / "a", answer_rows(AFTER)), made_run(tmp_path / "b", answer_rows(AFTER)))
     assert told.claims.shown == ()
-    assert "No difference in correctness is shown between a and b: b is 0 points better [" in verdict(told)
+    assert "No difference in correctness is shown between a and b: no difference [" in verdict(told)
     (compared,) = told.compared
     assert compared.comparison.overall.difference.value == 0
     assert compared.moves.questions == ()

@@ -135,7 +135,9 @@ def _characters(text: str) -> str:
         text = unicodedata.normalize("NFD", text).translate(LETTERS)
         text = re.sub(rf"(?<![^\W\d_])[\u0300-\u036f]+|(?<=[{LATIN}\u0370-\u03ff])[\u0300-\u036f]+", "", text)
         text = unicodedata.normalize("NFKC", text).replace("ς", "σ")
-        text = "".join(c for c in text if unicodedata.category(c) != "Cf")
+        text = "".join(
+            str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text if unicodedata.category(c) != "Cf"
+        )
     return re.sub(r"[^\S\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+", " ", text)
 
 

@@ -214,7 +214,7 @@ def test_repeats_that_share_a_row_are_counted_as_they_come(tmp_path, monkeypatch
 
 def test_kinds_of_prompts_cost_what_they_cost(tmp_path, monkeypatch):
     def n_prompt_tokens(prompt):
-        return 600 if "born in Rome" in prompt.messages[-1].content else 40
+        return 600 if "Document:" in prompt.messages[-1].content else 40
 
     told, _ = forecasts(
         tmp_path,
