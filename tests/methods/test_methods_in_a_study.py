@@ -40,11 +40,12 @@ def test_a_model_that_shows_nothing_of_itself_is_refused_when_planning(tmp_path,
         plan(small_study(tmp_path, methods=[method]))
 
 
-def test_processed_probabilities_cannot_come_from_an_endpoint(tmp_path):
+def test_processed_probabilities_of_an_endpoint_are_planned(tmp_path):
     endpoint = "openai(model='m', base_url='http://127.0.0.1:9/v1')"
-    plan(small_study(tmp_path, methods=["flare"], models=[endpoint]))
-    with pytest.raises(PartError, match="needs processed_logprobs of its model"):
-        plan(small_study(tmp_path, methods=["flare(distribution='processed')"], models=[endpoint]))
+    for method in ("flare", "flare(distribution='processed')"):
+        assert plan(small_study(tmp_path, methods=[method], models=[endpoint])).n_trials
+    with pytest.raises(PartError, match="dragin needs attention"):
+        plan(small_study(tmp_path, methods=["dragin"], models=[endpoint]))
 
 
 def test_black_box_methods_run_on_any_model(tmp_path):

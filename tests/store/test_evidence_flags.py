@@ -22,7 +22,7 @@ def test_a_method_that_generates_before_it_searches_has_its_flags_counted(tmp_pa
         write_rows(tmp_path / "q.jsonl", rows),
         models=[LOOKS],
         methods=["search_o1(max_turns=2, reason_in_documents=False)"],
-        perturbations=["unchanged", "sentence_removal"],
+        perturbations=["unchanged", "sentence_removal(mode='last_half')"],
         temperatures=[0.0],
         repeats=1,
         generation={"max_tokens": 64},
@@ -34,5 +34,6 @@ def test_a_method_that_generates_before_it_searches_has_its_flags_counted(tmp_pa
         kinds = [type(event.step) for event in record.trace]
         assert kinds.index(Generate) < kinds.index(Search)
     assert run.flags() == tuple(
-        FlagCount(perturbation="sentence_removal", flag=flag, n=2) for flag in ("nothing_changed", "too_few_sentences")
+        FlagCount(perturbation="sentence_removal(mode='last_half')", flag=flag, n=2)
+        for flag in ("nothing_changed", "too_few_sentences")
     )

@@ -130,6 +130,7 @@ def _read_tables(run: Run) -> Tables:
 
     scores = at_coolest(run.score_tables(), flat)
     undone = find_undone(scores)
+    run.score_tables().forget_factors()  # Another run may be read before this one is read again.
     return Tables(
         scores=without_verdicts(scores, undone),
         undone=undone,
