@@ -70,7 +70,7 @@ NUMBERS: tuple[Rewrite, ...] = (
     (re.compile(r"(?<=[0-9]) ?%|\bper cent\b"), " percent"),
 )
 SPELLINGS: tuple[Rewrite, ...] = (
-    (re.compile(r"\s*&\s*"), " and "),
+    (re.compile(r"(?<!\s)\s*&\s*"), " and "),
     # U.S. → us, J. K. → jk: initials are written with and without full stops and spaces.
     (re.compile(r"(?<!\w)([^\W\d_])\.(?=[^\W\d_](?:\.|(?!\w)))|(?<!\w)([^\W\d_])\. (?=[^\W\d_]\.)"), r"\1\2"),
     # Scripts do not share a word: `yes科幻` is two, and so is `1990年`.
@@ -173,7 +173,8 @@ def phrase(sought: str) -> re.Pattern[str] | None:
     text = plain(sought)
     parts = PIECE.findall(text)
     is_initial = sought.lstrip()[:2] == "A " and len(parts) == 2  # `A Smith`
-    if len(parts) > 1 and parts[0] in ARTICLES and not is_initial:
+    has_article = len(parts) > 1 and parts[0] in ARTICLES and re.match(rf"\W*{parts[0]}\s", text)
+    if has_article and not is_initial:
         parts = parts[1:]
     if not parts:
         return re.compile(re.escape(text)) if text else None
@@ -190,7 +191,7 @@ def occurs_whole(sought: str, text: str) -> bool:
 
 def _gap(before: str, after: str) -> str:
     is_joint = _is_unspaced(before) or _is_unspaced(after) or before[-1].isdigit() != after[0].isdigit()
-    if is_joint:
+    if is_joint or before[-1] in "+#":
         return r"[\W_]*"
     # `John Kennedy` also as `John F. Kennedy`.
     return r"[\W_]+(?:[a-z]\. )?" if before.isalpha() and after.isalpha() else r"[\W_]+"

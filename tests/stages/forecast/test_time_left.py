@@ -223,7 +223,7 @@ def test_kinds_of_prompts_cost_what_they_cost(tmp_path, monkeypatch):
         methods=["closed_book", "single_retrieval"],
         repeats=4,
     )
-    assert worst(told, LOADING + 30) < 1.3
+    assert worst(told, LOADING + 45) < 1.3  # The first long prompts are answered by then.
 
 
 def test_methods_that_ask_several_times_are_counted_by_their_calls(tmp_path, monkeypatch, with_fake_parts):
