@@ -138,6 +138,7 @@ def test_torch_is_a_range_in_the_package_and_exact_in_constraints_and_makefile()
     assert f" {pinned}\n" in (ROOT / "Makefile").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_without_any_extra_every_part_is_listed_and_what_needs_nothing_works(tmp_path):
     counts, failures = run_without_extras(SMALL_STUDY, tmp_path).splitlines()
     n_metrics, n_perturbations, n_methods, n_variations = map(int, counts.split())

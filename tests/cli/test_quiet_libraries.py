@@ -35,8 +35,10 @@ def on_a_terminal(command, folder):
     process = subprocess.Popen(command, stdin=child, stdout=child, stderr=child, cwd=folder, env=loud, close_fds=True)
     os.close(child)
     shown = b""
-    while process.poll() is None or select.select([parent], [], [], 0.1)[0]:
-        if not select.select([parent], [], [], 0.1)[0]:
+    output = select.poll()  # It takes descriptors above 1,023, which a long test run may reach.
+    output.register(parent, select.POLLIN)
+    while process.poll() is None or output.poll(100):
+        if not output.poll(100):
             continue
         try:
             shown += os.read(parent, 65536)

@@ -58,6 +58,7 @@ def prompts():
     ]
 
 
+@pytest.mark.slow
 def test_where_few_rows_round_otherwise_products_are_filled_up_and_answers_are_those_of_any_batch(start, monkeypatch):
     library = Double(monkeypatch, few_rows_differ)
     engine = start(n_rows=16)

@@ -184,6 +184,7 @@ def test_greedy_text_is_that_of_the_library(folder, family):
     assert engine.invariance != "alone", "every family here fits the shared prefix"
 
 
+@pytest.mark.slow
 @pytest.mark.weights
 def test_the_embedded_model_answers_as_the_library_does(embedded):
     model = AutoModelForCausalLM.from_pretrained(embedded.path)

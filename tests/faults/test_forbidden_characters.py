@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from made_studies import row, write_rows
 
 from shaketable.datasets.table import load_table
@@ -82,6 +83,7 @@ def test_names_are_clean_after_an_import(tmp_path: Path) -> None:
     assert {"m m", "m[U+0000]m", "p[U+FFFE]p"} <= names  # They are still told apart.
 
 
+@pytest.mark.slow
 def test_imported_names_do_not_stop_a_report(tmp_path: Path) -> None:
     models, perturbations = [f"m{c}m" for c in CHARACTERS], ["unchanged", *(f"p{c}p" for c in CHARACTERS)]
     answers = write_answers(tmp_path / "a.jsonl", models, perturbations)
@@ -98,6 +100,7 @@ def test_tags_of_a_table_are_clean(tmp_path: Path) -> None:
     assert first.id == "q 1" and first.tags["ty pe"] == "bridge x" and second.tags["ty pe"] == "a[U+0001]b"
 
 
+@pytest.mark.slow
 def test_types_of_a_dataset_do_not_stop_a_run(tmp_path: Path) -> None:
     rows = [row(n, type=f"bridge{CHARACTERS[n % 5]}x") for n in range(10)]
     path = write_rows(tmp_path / "questions.jsonl", rows)

@@ -145,5 +145,6 @@ def test_shares_of_any_sample_add_up(a: int, b: int, n: int) -> None:
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6))
 def test_amounts_add_up(a: float, b: float) -> None:
-    first, second, apart = (Decimal(text.replace(",", "")) for text in format_apart(a, b, "seconds"))
+    texts = format_apart(a, b, "seconds")
+    first, second, apart = (Decimal(text.replace(",", "").replace("−", "-")) for text in texts)  # 1.00e−07
     assert abs(first - second) == apart

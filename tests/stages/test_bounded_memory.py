@@ -60,6 +60,7 @@ def most_records(run: Run, monkeypatch: pytest.MonkeyPatch) -> int:
     return max(counts)
 
 
+@pytest.mark.slow
 def test_scoring_holds_as_many_records_of_a_long_run_as_of_a_short_one(tmp_path, monkeypatch):
     short, long = long_run(tmp_path / "short", 10), long_run(tmp_path / "long", 50)
     gc.collect()

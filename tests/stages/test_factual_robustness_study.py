@@ -69,6 +69,7 @@ def made(tmp_path, monkeypatch):
     return run, {finding.analysis: finding.result for finding in analyze(run).findings}
 
 
+@pytest.mark.slow
 def test_the_shipped_study_scores_exactly_the_facts_of_its_limit_at_all_temperatures_and_by_type(made):
     run, results = made
     hot = run.records().filter(pl.col("temperature") > 0)

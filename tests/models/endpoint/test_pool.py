@@ -183,6 +183,7 @@ def test_a_pause_that_a_server_asks_for_holds_for_all_calls(servers: tuple[Stand
     assert 0.6 <= second - first < 3.0
 
 
+@pytest.mark.slow
 def test_a_pause_for_one_call_does_not_hold_up_others_that_are_accepted(servers: tuple[StandIn, StandIn]) -> None:
     def reply(body: dict[str, Any], n: int) -> Reply:
         time.sleep(0.01)
