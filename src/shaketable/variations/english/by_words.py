@@ -19,7 +19,6 @@ from shaketable.variations.english.plain_words import is_english, kept_places, o
 from shaketable.variations.english.prepositions import GOVERNED, MONTHS, WHICH
 from shaketable.variations.english.question_words import ARTICLES, AUXILIARIES, BEING, DO, WH_WORDS
 from shaketable.variations.english.search_box import (
-    ASKS_FOR_ONE_OF,
     ENDS_OPEN,
     FIXED,
     LEADING_PREPOSITION,
@@ -27,14 +26,12 @@ from shaketable.variations.english.search_box import (
     NEGATIONS,
     PARTS,
     PRONOUNS,
-    QUESTION_WORD,
     RELATED_NOUN,
     RELATION,
     SET_PHRASES,
     SPOKEN,
     TIMES,
-    TO_COME,
-    TWO_SENTENCES,
+    can_lose_words,
 )
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -100,13 +97,7 @@ def _is_form_of(word: str, other: str) -> bool:
 def keywords(text: str) -> str | None:
     """Return the question without articles, helping verbs and a needless question word; None: nothing can go."""
     asked = text.strip().rstrip("?!. ").strip()
-    if (
-        not is_english(text)
-        or opens_with_title(asked)
-        or TO_COME.search(asked)
-        or TWO_SENTENCES.search(asked)
-        or not (QUESTION_WORD.search(asked) or ASKS_FOR_ONE_OF.search(asked))
-    ):
+    if not can_lose_words(asked):
         return None
     words = words_in(asked)
     dropped = _needless_opening(words, asked)

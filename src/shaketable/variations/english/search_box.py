@@ -65,16 +65,19 @@ LONG_SUBJECT = 6
 """Words before a verb without which a reader would not find the end of the subject."""
 
 
+def can_lose_words(asked: str) -> bool:
+    """Return whether it is one English question whose words are not those of a title."""
+    return (
+        is_english(asked)
+        and not (opens_with_title(asked) or TO_COME.search(asked) or TWO_SENTENCES.search(asked))
+        and bool(QUESTION_WORD.search(asked) or ASKS_FOR_ONE_OF.search(asked))
+    )
+
+
 def keywords(text: str, pipeline: str = language.PIPELINE) -> str | None:
     """None: not all of what is asked would be left, or nothing can be left out."""
     asked = text.strip().rstrip("?!. ").strip()
-    if (
-        not is_english(text)
-        or opens_with_title(asked)
-        or TO_COME.search(asked)
-        or TWO_SENTENCES.search(asked)
-        or not (QUESTION_WORD.search(asked) or ASKS_FOR_ONE_OF.search(asked))
-    ):
+    if not can_lose_words(asked):
         return None
     words = [word for word in language.parsed(asked, pipeline) if not word.is_space]
     spoken = SPOKEN.search(asked)
