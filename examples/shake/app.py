@@ -12,4 +12,4 @@ def words(text):
 
 def answer(question):
     best = max(HANDBOOK, key=lambda line: len(words(line) & words(question)))
-    return best if len(words(best) & words(question)) >= 2 else "I do not know."
+    return best if len(words(best) & words(question)) >= 3 else "I do not know."

@@ -217,9 +217,10 @@ def test_the_example_breaks_where_words_are_misspelled(folder):
     example = Path(__file__).parents[2] / "examples" / "shake"
     for file in example.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
-    result = shake(None, budget="300 calls")
+    variations = 'cross.variations=["original", "spelling(p=0.2)", "keywords", "disfluency"]'
+    result = shake(None, "--set", variations, budget="300 calls")
     assert result.exit_code == 0, result.output
-    assert "app.py:answer breaks with spelling errors" in result.output
+    assert "app.py:answer breaks with spelling (p: 0.2)" in result.output
 
 
 # --- what cannot be shaken ------------------------------------------------------------------------
