@@ -135,14 +135,14 @@ def describe_encoding(error: UnicodeDecodeError, name: str) -> str:
     content, at = error.object, error.start
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return f"{name} is UTF-16, expected UTF-8. {_convert_from('UTF-16')}"
-    start = content.rfind(b"\n", 0, at) + 1
-    line = content[start:].partition(b"\n")[0]
+    start = content.rfind(NEWLINE, 0, at) + 1
+    line = content[start:].partition(NEWLINE)[0]
     place = f"{name} line {content.count(NEWLINE, 0, at) + 1}: byte {at - start} (0x{content[at]:02X}) is not UTF-8"
     try:
         near = line[max(0, at - start - 20) : at - start + 10].decode("cp1252").strip()
     except UnicodeDecodeError:
-        return f"{place}. Save the file as UTF-8."
-    if not near.isprintable():
+        near = ""
+    if not near or not near.isprintable():
         return f"{place}. Save the file as UTF-8."
     return f"{place}; as Windows-1252 (Latin-1) it reads '{near}'. {_convert_from('WINDOWS-1252')}"
 

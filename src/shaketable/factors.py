@@ -81,6 +81,7 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
     return {model: name if counts[name] == 1 else model for model, name in names.items()}
 
 
+@functools.lru_cache(1024)
 def short_name(model: str) -> str:
     """Return what people call a model, where no other model has to be told from it."""
     try:
